@@ -1,0 +1,81 @@
+"""What the benchmark examples share: options, the models M1 to M4, a report."""
+
+import argparse
+import time
+
+import keras
+import matplotlib
+
+import keraspinn as kp
+
+matplotlib.use("Agg")
+
+MODELS = {
+    "M1": "a plain network",
+    "M2": "with learning-rate annealing",
+    "M3": "with the gated architecture",
+    "M4": "with both",
+}
+
+
+def options(description, units=50, depth=5):
+    """The command line of a benchmark example."""
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    models = "; ".join(f"{name}: {what}" for name, what in MODELS.items())
+    parser.add_argument("--model", choices=MODELS, default="M4", help=models)
+    parser.add_argument("--units", type=int, default=units, help="units a layer")
+    parser.add_argument("--depth", type=int, default=depth, help="hidden layers")
+    parser.add_argument("--steps", type=int, default=40_000, help="training steps")
+    parser.add_argument("--batch-size", type=int, default=128, help="points a region")
+    parser.add_argument("--seed", type=int, default=0, help="random seed")
+    parser.add_argument("--figure", help="file to save the figure to")
+    parser.add_argument("--verbose", type=int, default=1, help="as in Keras's fit")
+    return parser
+
+
+def train(problem, arguments):
+    """Train one of the paper's models; returns the model and its history."""
+    keras.utils.set_random_seed(arguments.seed)
+    gated, annealed = arguments.model in ("M3", "M4"), arguments.model in ("M2", "M4")
+    network = kp.networks.ModifiedMLP if gated else kp.networks.MLP
+    model = kp.PINNModel(
+        problem,
+        network(arguments.units, arguments.depth, outputs=len(problem.fields)),
+        seed=arguments.seed,
+    )
+    schedule = keras.optimizers.schedules.ExponentialDecay(1e-3, 1000, 0.9)
+    model.compile(keras.optimizers.Adam(schedule))
+    steps_per_epoch = min(1000, arguments.steps)
+    began = time.perf_counter()
+    history = model.fit(
+        batch_size=arguments.batch_size,
+        steps_per_epoch=steps_per_epoch,
+        epochs=arguments.steps // steps_per_epoch,
+        callbacks=[kp.callbacks.LearningRateAnnealing()] if annealed else [],
+        verbose=arguments.verbose,
+    )
+    print(f"trained {arguments.steps} steps in {time.perf_counter() - began:.0f} s")
+    return model, history
+
+
+def report(model, history, arguments, name):
+    """Print the errors against the reference, and save the figure."""
+    import matplotlib.pyplot as plt
+
+    errors = model.evaluate(
+        *model.problem.test_data(100), verbose=0, return_dict=True
+    )
+    for metric, value in errors.items():
+        if metric.endswith("relative_l2"):
+            print(f"{metric}: {value:.3e}")
+    figure = plt.figure(figsize=(12, 7), layout="constrained")
+    top, bottom = figure.subfigures(2, 1)
+    kp.plot.solution(model, figure=top)
+    kp.plot.history(history, figure=bottom)
+    path = arguments.figure or f"{name}_{arguments.model}.png"
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    print(f"figure saved to {path}")

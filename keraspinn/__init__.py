@@ -1,0 +1,35 @@
+"""Physics-informed neural networks in Keras: declare the PDE in SymPy, call `fit`."""
+
+from keraspinn import (
+    callbacks,
+    geometry,
+    layers,
+    metrics,
+    networks,
+    plot,
+    problems,
+    taylor,
+)
+from keraspinn.conditions import Condition, Data, Reference
+from keraspinn.expressions import Parameter
+from keraspinn.model import PINNModel
+from keraspinn.problem import Problem
+from keraspinn.version import __version__
+
+__all__ = [
+    "Condition",
+    "Data",
+    "PINNModel",
+    "Parameter",
+    "Problem",
+    "Reference",
+    "__version__",
+    "callbacks",
+    "geometry",
+    "layers",
+    "metrics",
+    "networks",
+    "plot",
+    "problems",
+    "taylor",
+]

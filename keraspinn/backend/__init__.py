@@ -1,0 +1,30 @@
+"""What Keras has no public interface for, one file for each Keras backend."""
+
+import keras
+
+if keras.backend.backend() == "tensorflow":
+    from keraspinn.backend.tensorflow import (
+        array_dataset,
+        compiled,
+        distributed,
+        fused_loop,
+        tick_dataset,
+        uniform,
+        value_and_gradients,
+    )
+else:
+    raise ImportError(
+        "keraspinn runs on the TensorFlow backend of Keras. Received: "
+        f"'{keras.backend.backend()}'. Set the environment variable "
+        "KERAS_BACKEND=tensorflow before Keras is imported."
+    )
+
+__all__ = [
+    "array_dataset",
+    "compiled",
+    "distributed",
+    "fused_loop",
+    "tick_dataset",
+    "uniform",
+    "value_and_gradients",
+]

@@ -1,0 +1,158 @@
+"""Checks of a problem's parts, made when it is declared."""
+
+import re
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions import Parameter, fields_of, normalize, validate
+
+RESIDUAL = "residual"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def named(parts, what, kinds):
+    """`parts` as a plain dict, its names and the types of its values checked."""
+    expected = " or ".join(kind.__name__ for kind in kinds)
+    if not isinstance(parts, dict):
+        raise TypeError(
+            f"`{what}` must be a dict from names to {expected}. Received: {parts!r}"
+        )
+    for name, part in parts.items():
+        check_name(name, what)
+        if not isinstance(part, kinds):
+            raise TypeError(
+                f"`{what}`['{name}'] must be a {expected}. Received: {part!r} of type "
+                f"{type(part).__name__}"
+            )
+    return dict(parts)
+
+
+def normalized_equations(equations):
+    """Equations by name, each an expression that should vanish."""
+    if not isinstance(equations, dict) or not equations:
+        raise TypeError(
+            "`equations` must be a dict from names to equations, such as "
+            f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"
+        )
+    for name in equations:
+        check_name(name, "equations")
+    return {name: normalize(equation) for name, equation in equations.items()}
+
+
+def check_name(name, what):
+    """Names become metric names and variable names, so they must be plain."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(
+            f"A name in `{what}` must be letters, digits and underscores, starting "
+            f"with a letter. Received: {name!r}"
+        )
+
+
+def check_term_names(equations, conditions, parameters):
+    """Refuse two terms, or two columns of the logs, of one name."""
+    if RESIDUAL in conditions:
+        raise ValueError(
+            f"A condition may not be called '{RESIDUAL}': that is the name of the "
+            "equations' own loss term. Choose another name."
+        )
+    both = sorted(set(equations) & set(conditions))
+    if both:
+        raise ValueError(
+            f"Two terms of one name: {both} stand in `equations` and in `conditions`. "
+            "Rename one of each."
+        )
+    logs = ["loss", f"{RESIDUAL}_loss"]
+    logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
+    logs += [parameter.name for parameter in parameters]
+    twice = sorted({name for name in logs if logs.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"The logs would have two columns of one name: {twice}. Rename the "
+            "condition or the parameter."
+        )
+
+
+def parameters_of(expressions):
+    """The unknown coefficients in `expressions`, by name."""
+    found = {
+        symbol
+        for expression in expressions
+        for symbol in expression.free_symbols
+        if isinstance(symbol, Parameter)
+    }
+    names = [parameter.name for parameter in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"Several parameters are called {twice}: they differ in their initial "
+            "value or assumptions. Declare each once and use it throughout."
+        )
+    return tuple(sorted(found, key=lambda parameter: parameter.name))
+
+
+def ordered_fields(requested, expressions):
+    """The fields, as applied functions, in the order of the network's outputs."""
+    applied = {
+        atom.func.__name__: atom
+        for expression in expressions
+        for atom in expression.atoms(AppliedUndef)
+    }
+    names = fields_of(expressions)
+    if requested is None:
+        return tuple(applied[name] for name in names)
+    requested = tuple(requested)
+    if len(requested) != len(names) or {
+        getattr(getattr(field, "func", None), "__name__", None) for field in requested
+    } != set(names):
+        raise ValueError(
+            f"`fields` must list each field of the equations once: {list(names)}. "
+            f"Received: {list(requested)}"
+        )
+    return tuple(applied[field.func.__name__] for field in requested)
+
+
+def check_reference(expressions, exact, declared, coordinates):
+    """Compared expressions are in the problem's fields; exact ones in coordinates."""
+    validate([*expressions, *declared], coordinates, where="the reference")
+    unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
+    if unknown:
+        raise ValueError(
+            f"The reference compares {unknown}, which no equation or condition "
+            f"mentions. The problem's fields are {list(fields_of(declared))}."
+        )
+    for key, expression in zip(expressions, exact, strict=True):
+        if not isinstance(expression, sp.Expr):
+            raise TypeError(
+                f"The reference of {key} must be a SymPy expression in the "
+                "coordinates, or give values: keraspinn.Reference(points, {u: "
+                f"values}}). Received: {expression!r}"
+            )
+        validate([expression], coordinates, where=f"the reference of {key}")
+        if fields_of([expression]) or parameters_of([expression]):
+            raise ValueError(
+                f"The reference of {key} must be known: an expression in the "
+                f"coordinates alone. Received: {expression}"
+            )
+
+
+def expression_name(expression):
+    """A short name for an expression in the fields: `u`, `u_x`, `sqrt(u**2 + v**2)`."""
+    if isinstance(expression, AppliedUndef):
+        return expression.func.__name__
+    if isinstance(expression, sp.Derivative) and isinstance(
+        expression.expr, AppliedUndef
+    ):
+        order = "".join(symbol.name for symbol in expression.variables)
+        return f"{expression.expr.func.__name__}_{order}"
+    return str(short(expression))
+
+
+def short(expression):
+    """The expression with its fields and their derivatives as plain symbols."""
+    functions = {
+        atom: sp.Symbol(expression_name(atom))
+        for kind in (sp.Derivative, AppliedUndef)
+        for atom in expression.atoms(kind)
+    }
+    return expression.xreplace(functions)

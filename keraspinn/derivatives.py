@@ -1,0 +1,86 @@
+"""Derivatives of a network's outputs by its inputs, by one of two engines.
+
+Taylor arithmetic serves networks made of layers it has rules for, nested
+Jacobian-vector products all others. Layers that act otherwise in training than in
+inference, such as `Dropout`, have no rule and act here as in inference: a derivative
+by the coordinates has a meaning for one network, not for one drawn anew at each call.
+"""
+
+from keras import ops
+
+from keraspinn.taylor import IndexSet, MissingRule, Taylor
+
+
+def taylor_derivatives(forward, points, indices):
+    """Derivatives by truncated Taylor arithmetic, all in one pass.
+
+    Args:
+        forward: Function of a `Taylor` series of the points that returns the series
+            of the outputs.
+        points: Tensor `(..., N, d)`.
+        indices: The multi-indices asked for.
+
+    Returns:
+        Dict from multi-indices to tensors `(..., N, F)`.
+
+    Raises:
+        MissingRule: If the network has a layer the engine has no rule for.
+    """
+    outputs = forward(Taylor.of_points(points, IndexSet(indices)))
+    return {index: outputs.derivative(index) for index in indices}
+
+
+def jvp_derivatives(function, points, indices):
+    """Derivatives by nested Jacobian-vector products, for any Keras network.
+
+    Costs grow exponentially with the order; those of `taylor_derivatives` do not.
+
+    Args:
+        function: Function of points `(..., N, d)` that returns `(..., N, F)`.
+        points: Tensor `(..., N, d)`.
+        indices: The multi-indices asked for.
+
+    Returns:
+        Dict from multi-indices to tensors `(..., N, F)`.
+    """
+    derivatives = _jet(function, set(indices))(points)
+    return {index: derivatives[index] for index in indices}
+
+
+def _jet(function, indices):
+    """The derivatives of a function, and those met on the way, as a function."""
+    columns = [column for index in indices for column, n in enumerate(index) if n]
+    if not columns:
+        return lambda points: {index: function(points) for index in indices}
+    column = min(columns)
+    unit = [place == column for place in range(len(next(iter(indices))))]
+    lower = {
+        tuple(n - one for n, one in zip(index, unit, strict=True))
+        for index in indices
+        if index[column]
+    }
+
+    def jet(points):
+        direction = ops.cast(unit, points.dtype) + ops.zeros_like(points)
+        values, slopes = ops.jvp(_jet(function, lower), (points,), (direction,))
+        derivatives = dict(values)
+        for index, slope in slopes.items():
+            raised = tuple(n + one for n, one in zip(index, unit, strict=True))
+            if raised not in derivatives:
+                # TensorFlow says None where nothing depends on the points.
+                zero = slope is None
+                derivatives[raised] = ops.zeros_like(values[index]) if zero else slope
+        rest = indices - derivatives.keys()
+        return derivatives | _jet(function, rest)(points) if rest else derivatives
+
+    return jet
+
+
+def choose_engine(forward, dimension, dtype):
+    """`"taylor"` if every layer of the network has a rule, else `"jvp"`."""
+    points = ops.zeros((1, dimension), dtype)
+    try:
+        taylor_derivatives(forward, points, [(2,) + (0,) * (dimension - 1)])
+    except MissingRule:
+        return "jvp"
+    return "taylor"

@@ -1,0 +1,19 @@
+"""SymPy expressions: what they need, their values, and how they are saved."""
+
+from keraspinn.expressions.derivatives import fields_of, required_derivatives
+from keraspinn.expressions.json_tree import from_json, to_json
+from keraspinn.expressions.normalize import normalize
+from keraspinn.expressions.parameter import Parameter
+from keraspinn.expressions.program import Program
+from keraspinn.expressions.validate import validate
+
+__all__ = [
+    "Parameter",
+    "Program",
+    "fields_of",
+    "from_json",
+    "normalize",
+    "required_derivatives",
+    "to_json",
+    "validate",
+]

@@ -1,0 +1,92 @@
+"""What an expression is made of: its fields and the derivatives it needs."""
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions.nodes import distinct_nodes
+
+
+def fields_of(expressions):
+    """Returns the names of the fields in some expressions.
+
+    A field is an applied undefined function, `sp.Function("u")(x, y)`.
+
+    Args:
+        expressions: A SymPy expression, or an iterable of them.
+
+    Returns:
+        A tuple of strings, sorted alphabetically, each name once.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u, p = sp.Function("u")(x), sp.Function("p")(x)
+    >>> fields_of([u.diff(x) + p, p * x])
+    ('p', 'u')
+    """
+    names = {
+        field.func.__name__
+        for node in distinct_nodes(expressions)
+        for field in node.atoms(AppliedUndef)
+        if isinstance(node, (sp.Derivative, AppliedUndef))
+    }
+    return tuple(sorted(names))
+
+
+def required_derivatives(expressions, coordinates):
+    """Finds the derivatives that must be known to evaluate some expressions.
+
+    Args:
+        expressions: A normalized SymPy expression, or an iterable of them.
+        coordinates: Tuple of the domain's SymPy symbols, in the domain's order.
+
+    Returns:
+        A dict from each field's name to a frozenset of multi-indices: tuples of
+        integers that count the derivatives in each coordinate. The field itself is
+        the index of zeros, and is there only if it appears.
+
+    Raises:
+        ValueError: If something other than a field is differentiated, or a
+            derivative is taken in a symbol that is not a coordinate.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u = sp.Function("u")(x, y)
+    >>> needed = required_derivatives(u.diff(x, 2) + u, (x, y))
+    >>> sorted(needed["u"])
+    [(0, 0), (2, 0)]
+    """
+    coordinates = tuple(coordinates)
+    needed = {}
+    for node in distinct_nodes(expressions):
+        if isinstance(node, (sp.Derivative, AppliedUndef)):
+            name, index = field_and_index(node, coordinates)
+            needed.setdefault(name, set()).add(index)
+    return {name: frozenset(needed[name]) for name in sorted(needed)}
+
+
+def field_and_index(node, coordinates):
+    """Returns the field's name and the multi-index of a field or its derivative."""
+    if isinstance(node, AppliedUndef):
+        return node.func.__name__, (0,) * len(coordinates)
+    if not isinstance(node.expr, AppliedUndef):
+        raise ValueError(
+            "Only derivatives of plain fields can be evaluated; call `normalize` "
+            "first, which expands derivatives of products and functions. Received "
+            f"{node}, a derivative of {node.expr}."
+        )
+    index = [0] * len(coordinates)
+    for symbol, count in node.variable_count:
+        if symbol not in coordinates:
+            raise ValueError(
+                f"{node} is a derivative in {symbol}, which is not a coordinate. "
+                f"Coordinates are {', '.join(map(str, coordinates))}."
+            )
+        if not isinstance(count, sp.Integer):
+            raise ValueError(
+                f"The order of a derivative must be a whole number. Received {node}, "
+                f"of order {count} in {symbol}."
+            )
+        index[coordinates.index(symbol)] += int(count)
+    return node.expr.func.__name__, tuple(index)

@@ -1,0 +1,214 @@
+"""Saving expressions as JSON, and rebuilding them without evaluating text.
+
+A node is a list of its name and arguments, `["Add", ...]`; an integer and a boolean
+are themselves; every other leaf is a dict, such as `{"symbol": "x"}`. Rebuilding
+calls the constructors of the one table of allowed nodes, unevaluated, so that the
+result is the tree that was saved, and nothing is computed on the way.
+"""
+
+import sympy as sp
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import Boolean
+
+from keraspinn.expressions import bounds
+from keraspinn.expressions.json_leaves import leaf_from_json, leaf_to_json
+from keraspinn.expressions.nodes import NODES, supported_functions
+
+_BY_NAME = {node.name: node for node in NODES.values()}
+
+
+def to_json(expr):
+    """Turns an expression into plain data that JSON can hold.
+
+    Args:
+        expr: A SymPy expression (or relation) of supported nodes. Derivatives must
+            be of plain fields, as `normalize` leaves them.
+
+    Returns:
+        Lists, dicts, strings, numbers and booleans, from which `from_json` rebuilds
+        an expression equal to `expr`.
+
+    Raises:
+        TypeError: If `expr` is not a SymPy expression.
+        ValueError: If it holds a node that cannot be saved, or is too large.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> to_json(x + 1)
+    ['Add', 1, {'symbol': 'x'}]
+    """
+    if not isinstance(expr, (sp.Expr, Boolean)):
+        raise TypeError(
+            f"Only SymPy expressions can be saved. Received {expr!r} of type "
+            f"{type(expr).__name__}."
+        )
+    data = _Writer().write(expr)
+    if from_json(data) != expr:
+        raise ValueError(
+            f"The expression cannot be saved exactly. Received {expr}, which would "
+            f"be read as {from_json(data)}."
+        )
+    return data
+
+
+def from_json(data, symbols=None):
+    """Rebuilds an expression that `to_json` turned into plain data.
+
+    Nothing in `data` is evaluated as code, and memory and time stay bounded: a tree
+    that is malformed, or larger than the limits in `bounds.py`, is refused.
+
+    Args:
+        data: What `to_json` returned, possibly by way of a JSON file.
+        symbols: Optional iterable of the only symbols that may occur. By default
+            all may.
+
+    Returns:
+        A SymPy expression (or relation).
+
+    Raises:
+        ValueError: If `data` is not such a tree, exceeds a limit, or holds a symbol
+            that is not among `symbols`.
+
+    Example:
+
+    >>> from_json(["Add", 1, {"symbol": "x"}])
+    x + 1
+    """
+    expr, _ = _Reader().read(data)
+    if not isinstance(expr, (sp.Expr, Boolean)):
+        raise ValueError(f"A {type(expr).__name__} is no expression by itself.")
+    if symbols is not None:
+        unknown = expr.free_symbols - set(symbols)
+        if unknown:
+            raise ValueError(
+                f"Unknown symbols: {sorted(map(str, unknown))}. Allowed are "
+                f"{sorted(map(str, symbols))} with the assumptions they were "
+                "declared with."
+            )
+    return expr
+
+
+class _Budget:
+    """Counts what a tree holds, and refuses trees that are too large or too deep."""
+
+    def __init__(self):
+        self._left = bounds.MAX_NODES
+        self._rational_bits = 0
+        self._constants = 0
+
+    def spend(self, depth, width=0):
+        self._left -= 1
+        if self._left < width:
+            raise ValueError(
+                f"The expression is too large: it has over {bounds.MAX_NODES} nodes."
+            )
+        if depth > bounds.MAX_DEPTH:
+            raise ValueError(
+                f"The expression is nested over {bounds.MAX_DEPTH} levels deep, or "
+                "holds itself."
+            )
+
+    def spend_growth(self, expr, growth):
+        if isinstance(expr, sp.Rational):
+            self._rational_bits += growth.bits
+        elif expr.args and growth.value is not None:
+            self._constants += 1
+        if self._rational_bits > bounds.MAX_RATIONAL_BITS:
+            raise ValueError(
+                "The expression's integers and fractions are too long: together they "
+                f"have over {bounds.MAX_RATIONAL_BITS} bits. Write floats instead."
+            )
+        if self._constants > bounds.MAX_CONSTANTS:
+            raise ValueError(
+                f"The expression has over {bounds.MAX_CONSTANTS} compound constants. "
+                "Evaluate them with `.evalf()` first."
+            )
+
+
+class _Writer:
+    def __init__(self):
+        self._budget = _Budget()
+
+    def write(self, expr, depth=0):
+        self._budget.spend(depth, len(expr.args))
+        leaf = leaf_to_json(expr)
+        if leaf is not None:
+            return leaf
+        if type(expr) not in NODES:
+            raise ValueError(
+                f"{type(expr).__name__} cannot be saved. Received {expr}. Supported "
+                f"are {supported_functions()}."
+            )
+        arguments = [self.write(argument, depth + 1) for argument in expr.args]
+        return [NODES[type(expr)].name, *arguments]
+
+
+class _Reader:
+    def __init__(self):
+        self._budget = _Budget()
+
+    def read(self, data, depth=0):
+        """Returns an expression and the bound on its growth."""
+        self._budget.spend(depth, len(data) if isinstance(data, list) else 0)
+        if not isinstance(data, list):
+            leaf = leaf_from_json(data)
+            growth = bounds.leaf_growth(leaf)
+            self._budget.spend_growth(leaf, growth)
+            return leaf, growth
+        node = _node_called(data[0] if data else None)
+        if not node.least <= len(data) - 1 <= node.most:
+            raise ValueError(
+                f"{node.name} takes from {node.least} to {node.most} arguments. "
+                f"Received {len(data) - 1}."
+            )
+        read = [self.read(argument, depth + 1) for argument in data[1:]]
+        arguments = [argument for argument, _ in read]
+        _check_kinds(node, arguments)
+        expr = _build(node, arguments)
+        growth = bounds.node_growth(expr, [growth for _, growth in read])
+        self._budget.spend_growth(expr, growth)
+        return expr, growth
+
+
+def _node_called(name):
+    if not isinstance(name, str) or name not in _BY_NAME:
+        received = repr(name[:60]) if isinstance(name, str) else type(name).__name__
+        raise ValueError(
+            f"Unknown node. Received {received}; known are {', '.join(_BY_NAME)}."
+        )
+    return _BY_NAME[name]
+
+
+def _check_kinds(node, arguments):
+    for position, argument in enumerate(arguments):
+        if node.type is sp.Piecewise:
+            fits = isinstance(argument, ExprCondPair)
+        elif node.type in (sp.And, sp.Or, sp.Not) or (
+            node.type is ExprCondPair and position == 1
+        ):
+            # SymPy calls a symbol a boolean too. A Piecewise in a condition would
+            # be unfolded, at exponential cost.
+            fits = isinstance(argument, Boolean) and not argument.is_Symbol
+            fits = fits and not argument.has(sp.Piecewise)
+        else:
+            fits = isinstance(argument, sp.Expr)
+        if not fits:
+            raise ValueError(
+                f"{node.name} cannot take a {type(argument).__name__} as argument "
+                f"{position + 1}."
+            )
+
+
+def _build(node, arguments):
+    options = {} if node.type is ExprCondPair else {"evaluate": False}
+    try:
+        expr = node.type(*arguments, **options)
+    except TypeError as error:
+        raise ValueError(f"{node.name} refuses its arguments: {error}") from error
+    if type(expr) is not node.type or len(expr.args) != len(arguments):
+        raise ValueError(
+            f"{node.name} has superfluous arguments: SymPy makes it "
+            f"{type(expr).__name__} of {len(expr.args)}."
+        )
+    return expr

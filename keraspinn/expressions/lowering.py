@@ -1,0 +1,233 @@
+"""From SymPy nodes to steps on a tape."""
+
+import math
+
+import sympy as sp
+from keras import ops
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import BooleanAtom
+
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.nodes import NODES, is_number_leaf, supported_functions
+
+# One decimal more than float64 can hold, with some to spare for rounding.
+_DIGITS = 20
+
+
+class Lowering:
+    """Writes expressions on a tape.
+
+    Inside a branch of a `Piecewise` every input passes through a gate (see `gate`),
+    so the same SymPy node may have another slot there than outside.
+    """
+
+    def __init__(self, tape, coordinates, mask=None):
+        self._tape = tape
+        self._coordinates = coordinates
+        self._mask = mask
+        self._slots = {}
+        self._numeric = {}
+
+    def lower(self, node):
+        """Returns the slot that holds a node's value."""
+        if node not in self._slots:
+            self._slots[node] = self._lower(node)
+        return self._slots[node]
+
+    def _lower(self, node):
+        if isinstance(node, BooleanAtom):
+            return self._tape.constant(bool(node))
+        if self._is_numeric(node):
+            return self._tape.constant(float_value(node))
+        if isinstance(node, (sp.Derivative, AppliedUndef)):
+            return self._input(field_and_index(node, self._coordinates))
+        if isinstance(node, sp.Symbol):
+            kind = "coordinate" if node in self._coordinates else "parameter"
+            return self._input((kind, node.name))
+        if isinstance(node, sp.Add):
+            return self._sum(node.args)
+        if isinstance(node, sp.Mul):
+            return self._scale(*self._product(node))
+        if isinstance(node, sp.Pow):
+            return self._power(*node.args)
+        if isinstance(node, sp.Piecewise):
+            return self._piecewise(node)
+        if type(node) not in NODES:
+            raise ValueError(
+                f"{type(node).__name__} cannot be evaluated. Received {node}. "
+                f"Supported are {supported_functions()}."
+            )
+        slots = (self.lower(argument) for argument in node.args)
+        return self._tape.apply(NODES[type(node)].evaluate, *slots)
+
+    def _is_numeric(self, node):
+        """Whether a node holds no symbol and no field, and so is one number."""
+        if node not in self._numeric:
+            self._numeric[node] = is_number_leaf(node) or (
+                type(node) in NODES
+                and isinstance(node, sp.Expr)
+                and not isinstance(node, sp.Piecewise)
+                and all(self._is_numeric(argument) for argument in node.args)
+            )
+        return self._numeric[node]
+
+    def _input(self, key):
+        slot = self._tape.input(key)
+        return slot if self._mask is None else self._tape.apply(gate, self._mask, slot)
+
+    def _sum(self, terms):
+        numbers, terms = self._separate(terms)
+        products = [self._product(term) for term in terms]
+        constant = float_value(sp.Add(*numbers, evaluate=False)) if numbers else 0.0
+        added = [self._scale(c, slot) for c, slot in products if c >= 0]
+        subtracted = [(-c, slot) for c, slot in products if c < 0]
+        if added:
+            total, *added = added
+        elif constant > 0:
+            total, constant = self._tape.constant(constant), 0.0
+        else:
+            (c, slot), *subtracted = subtracted
+            total = self._scale(-c, slot)
+        for slot in added:
+            total = self._tape.apply(ops.add, total, slot)
+        for c, slot in subtracted:
+            total = self._tape.apply(ops.subtract, total, self._scale(c, slot))
+        if constant:
+            operation = ops.add if constant > 0 else ops.subtract
+            size = self._tape.constant(abs(constant))
+            total = self._tape.apply(operation, total, size)
+        return total
+
+    def _product(self, node):
+        """Splits a product into its number and the slot of all the rest."""
+        factors = node.args if isinstance(node, sp.Mul) else (node,)
+        numbers, factors = self._separate(factors)
+        above, below = [], []
+        for factor in factors:
+            exponent = _whole(factor.exp) if isinstance(factor, sp.Pow) else None
+            if exponent is not None and exponent < 0:
+                below.append(self._whole_power(self.lower(factor.base), -exponent))
+            else:
+                above.append(self.lower(factor))
+        coefficient = float_value(sp.Mul(*numbers, evaluate=False)) if numbers else 1.0
+        if not below:
+            return coefficient, self._multiply(above)
+        if not above and coefficient not in (1.0, -1.0):
+            # c / x is one division; its sign stays with the sum around it.
+            above.append(self._tape.constant(abs(coefficient)))
+            coefficient = math.copysign(1.0, coefficient)
+        below = self._multiply(below)
+        if not above:
+            return coefficient, self._tape.apply(ops.reciprocal, below)
+        return coefficient, self._tape.apply(ops.divide, self._multiply(above), below)
+
+    def _separate(self, nodes):
+        numbers = [node for node in nodes if self._is_numeric(node)]
+        return numbers, [node for node in nodes if not self._is_numeric(node)]
+
+    def _multiply(self, slots):
+        product, *rest = slots
+        for slot in rest:
+            product = self._tape.apply(ops.multiply, product, slot)
+        return product
+
+    def _scale(self, coefficient, slot):
+        if coefficient == 1:
+            return slot
+        if coefficient == -1:
+            return self._tape.apply(ops.negative, slot)
+        return self._tape.apply(ops.multiply, self._tape.constant(coefficient), slot)
+
+    def _power(self, base, exponent):
+        slot = self.lower(base)
+        whole = _whole(exponent)
+        if whole is not None:
+            power = self._whole_power(slot, abs(whole))
+            return power if whole >= 0 else self._tape.apply(ops.reciprocal, power)
+        if exponent == sp.Rational(1, 2):
+            return self._tape.apply(ops.sqrt, slot)
+        if exponent == sp.Rational(-1, 2):
+            return self._tape.apply(ops.rsqrt, slot)
+        return self._tape.apply(ops.power, slot, self.lower(exponent))
+
+    def _whole_power(self, slot, exponent):
+        # Repeated squaring: unlike `ops.power`, its gradient is finite for every
+        # base, and x**2 on the way to x**4 is shared with the rest of the tape.
+        if exponent == 0:
+            return self._tape.constant(1.0)
+        if exponent == 1:
+            return slot
+        if exponent % 2:
+            return self._multiply([self._whole_power(slot, exponent - 1), slot])
+        return self._tape.apply(ops.square, self._whole_power(slot, exponent // 2))
+
+    def _piecewise(self, node):
+        """Writes the branches; where no condition holds the value is NaN."""
+        masks, branches, left = [], [], None
+        for expression, condition in node.args:
+            chosen = None if condition == sp.true else self.lower(condition)
+            mask = self._both(left, chosen)
+            branch = self if mask is None else self._branch(mask)
+            masks.append(mask)
+            branches.append(branch.lower(expression))
+            if chosen is None:
+                break
+            left = self._both(left, self._tape.apply(ops.logical_not, chosen))
+        else:
+            masks.append(None)
+            branches.append(self._tape.constant(math.nan))
+        value = branches.pop()
+        for mask, branch in zip(masks[-2::-1], branches[::-1], strict=True):
+            value = self._tape.apply(ops.where, mask, branch, value)
+        return value
+
+    def _both(self, left, right):
+        if left is None or right is None:
+            return right if left is None else left
+        return self._tape.apply(ops.logical_and, left, right)
+
+    def _branch(self, mask):
+        if self._mask is not None:
+            mask = self._both(self._mask, mask)
+        return Lowering(self._tape, self._coordinates, mask)
+
+
+def gate(mask, tensor):
+    """Leaves values alone and stops gradients where the mask is false.
+
+    A branch of a `Piecewise` is evaluated at every point, also where it is not
+    chosen. Its gradient there is multiplied by zero, and zero times the infinite
+    slope of sqrt(0) is NaN. The gradient of `where` selects rather than multiplies,
+    so a gate on the way into the branch drops the NaN again.
+    """
+    return ops.where(mask, tensor, ops.stop_gradient(tensor))
+
+
+def float_value(node):
+    """Returns the value of a numeric expression as a Python float.
+
+    Raises:
+        ValueError: If the value is not a real number within the range of float64.
+    """
+    if not is_number_leaf(node):
+        for argument in node.args:
+            # From the leaves up: a tower of powers is refused at the first storey
+            # that is too large, before the next one asks for its digits.
+            float_value(argument)
+    try:
+        value = float(node.evalf(_DIGITS))
+    except (TypeError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(
+            "A constant must be a real number that float64 can hold. Received "
+            f"{sp.sstr(node)[:100]}."
+        )
+    return value
+
+
+def _whole(exponent):
+    """Returns a constant whole exponent as an int, or None if it is not one."""
+    if isinstance(exponent, (sp.Integer, sp.Float)) and exponent == int(exponent):
+        return int(exponent)
+    return None

@@ -1,0 +1,183 @@
+"""The SymPy node types that an expression may be built from.
+
+This one table says what can be evaluated and what can be saved: a type that is not
+in it is refused by both. Everything here is arithmetic on real numbers, so a value
+that SymPy calls complex (the logarithm of a negative number) comes out as NaN.
+"""
+
+import functools
+from typing import NamedTuple
+
+import sympy as sp
+from keras import ops
+from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.piecewise import ExprCondPair
+
+
+class Node(NamedTuple):
+    """How one SymPy node type is called, evaluated, and how many arguments it takes.
+
+    `name` is its name in messages and files. `evaluate` maps tensors to a tensor; it
+    is None for the types whose lowering depends on what their arguments are (sums,
+    products, powers, branches).
+    """
+
+    name: str
+    type: type
+    evaluate: object
+    least: int
+    most: float
+
+
+def _fold(function):
+    """Makes a two-argument function accept any number, from the left."""
+    return lambda *tensors: functools.reduce(function, tensors)
+
+
+def _cot(x):
+    return ops.divide(ops.cos(x), ops.sin(x))
+
+
+def _sec(x):
+    return ops.reciprocal(ops.cos(x))
+
+
+def _csc(x):
+    return ops.reciprocal(ops.sin(x))
+
+
+def _coth(x):
+    return ops.reciprocal(ops.tanh(x))
+
+
+def _sech(x):
+    # 1 / cosh(x) has a NaN gradient where cosh overflows. With t = ±x below zero
+    # nothing does, and as sech is even every derivative at 0 stays right.
+    t = ops.where(x < 0, x, -x)
+    return 2 * ops.exp(t) / (1 + ops.exp(2 * t))
+
+
+def _csch(x):
+    t = ops.where(x < 0, x, -x)
+    size = -2 * ops.exp(t) / ops.expm1(2 * t)
+    return ops.where(x < 0, -size, size)
+
+
+_UNARY = {
+    sp.exp: ops.exp,
+    sp.log: ops.log,
+    sp.sin: ops.sin,
+    sp.cos: ops.cos,
+    sp.tan: ops.tan,
+    sp.cot: _cot,
+    sp.sec: _sec,
+    sp.csc: _csc,
+    sp.asin: ops.arcsin,
+    sp.acos: ops.arccos,
+    sp.atan: ops.arctan,
+    sp.sinh: ops.sinh,
+    sp.cosh: ops.cosh,
+    sp.tanh: ops.tanh,
+    sp.coth: _coth,
+    sp.sech: _sech,
+    sp.csch: _csch,
+    sp.asinh: ops.arcsinh,
+    sp.acosh: ops.arccosh,
+    sp.atanh: ops.arctanh,
+    sp.erf: ops.erf,
+    sp.erfc: ops.erfc,
+    sp.Abs: ops.abs,
+    sp.sign: ops.sign,
+    sp.Not: ops.logical_not,
+}
+
+_BINARY = {
+    sp.atan2: ops.arctan2,
+    # SymPy keeps the value at zero as a second argument, 1/2 when not given.
+    sp.Heaviside: ops.heaviside,
+    sp.Eq: ops.equal,
+    sp.Ne: ops.not_equal,
+    sp.Lt: ops.less,
+    sp.Le: ops.less_equal,
+    sp.Gt: ops.greater,
+    sp.Ge: ops.greater_equal,
+    # Lowered by what their arguments are:
+    sp.Pow: None,
+    ExprCondPair: None,
+}
+
+_SEVERAL = {
+    sp.Max: _fold(ops.maximum),
+    sp.Min: _fold(ops.minimum),
+    sp.And: _fold(ops.logical_and),
+    sp.Or: _fold(ops.logical_or),
+}
+
+# The names that users write; the classes are called StrictLessThan and so on.
+_NAMES = {getattr(sp, name): name for name in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge")}
+
+
+def _table():
+    for functions, least, most in (
+        (_UNARY, 1, 1),
+        (_BINARY, 2, 2),
+        # SymPy compares every pair of arguments of these.
+        (_SEVERAL, 2, 32),
+        ({sp.Add: None, sp.Mul: None}, 2, float("inf")),
+        ({sp.Piecewise: None}, 1, float("inf")),
+    ):
+        for cls, evaluate in functions.items():
+            name = _NAMES.get(cls, cls.__name__)
+            yield cls, Node(name, cls, evaluate, least, most)
+
+
+NODES = dict(_table())
+"""SymPy class -> Node, for every node that has arguments."""
+
+CONSTANTS = {
+    str(constant): constant
+    for constant in (
+        sp.pi,
+        sp.E,
+        sp.GoldenRatio,
+        sp.EulerGamma,
+        sp.Catalan,
+        sp.TribonacciConstant,
+    )
+}
+"""Name -> SymPy constant."""
+
+
+def supported_functions():
+    """Returns what a user may call, as one line for error messages."""
+    hidden = (ExprCondPair, sp.Add, sp.Mul, sp.Pow)
+    names = [node.name for cls, node in NODES.items() if cls not in hidden]
+    return ", ".join(sorted([*names, "sqrt"], key=str.lower))
+
+
+def is_number_leaf(node):
+    """Whether a node is a finite real number that SymPy stores in one piece."""
+    return isinstance(node, (sp.Rational, sp.Float)) or (
+        isinstance(node, sp.NumberSymbol) and str(node) in CONSTANTS
+    )
+
+
+def distinct_nodes(expressions):
+    """Yields each distinct node once, parents before children.
+
+    Fields and derivatives are leaves here: what they are made of is the business of
+    whoever reads them. Subtrees that SymPy shares are visited once, so the cost is
+    that of the graph and not of the tree.
+    """
+    if isinstance(expressions, sp.Basic):
+        expressions = (expressions,)
+    waiting = list(expressions)[::-1]
+    seen = set()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        if not isinstance(node, (sp.Derivative, AppliedUndef)):
+            waiting.extend(node.args[::-1])

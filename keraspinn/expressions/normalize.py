@@ -1,0 +1,104 @@
+"""One form for every equation: a SymPy expression that must vanish."""
+
+import numbers
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean, BooleanAtom
+
+_UNEVALUATED = (sp.Integral, sp.Sum, sp.Product, sp.Limit)
+
+
+def normalize(equation):
+    """Turns an equation into the expression that must vanish.
+
+    `sp.Eq(a, b)` becomes `a - b`, and an expression stands for itself. Derivatives
+    are carried out, so that `(u * u.diff(x)).diff(x)` ends in derivatives of `u`.
+
+    Args:
+        equation: A `sympy.Eq`, or a SymPy expression that means "= 0".
+
+    Returns:
+        A SymPy expression.
+
+    Raises:
+        TypeError: If `equation` is not a scalar SymPy equation or expression.
+        ValueError: If SymPy reduced the equation to true or false, or it holds an
+            integral, sum, product or limit that was not evaluated.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> normalize(sp.Eq(u.diff(x), sp.sin(x)))
+    -sin(x) + Derivative(u(x), x)
+    """
+    if isinstance(equation, (bool, BooleanAtom)):
+        raise ValueError(
+            "An equation must leave something to solve for. Received "
+            f"{bool(equation)}: either both sides of a `sympy.Eq` are the same or "
+            "can never be, or `==` was used, which compares how two expressions are "
+            "written. Write `sympy.Eq(left, right)`."
+        )
+    if isinstance(equation, numbers.Number) and not isinstance(equation, sp.Basic):
+        raise TypeError(
+            "An equation must be a SymPy expression or a `sympy.Eq`. Received the "
+            f"number {equation!r}. Write `sympy.Eq(u, {equation!r})` to set a field "
+            "to it."
+        )
+    if isinstance(equation, sp.Eq):
+        sides = equation.args
+    elif isinstance(equation, (Relational, Boolean)) and not equation.is_Symbol:
+        raise TypeError(
+            "An equation must be a `sympy.Eq`, or an expression that means '= 0'. "
+            f"Received the {type(equation).__name__} {equation}. Inequalities and "
+            "logic may stand only in the conditions of a `sympy.Piecewise`."
+        )
+    else:
+        sides = (equation,)
+    for side in sides:
+        _check_scalar(side)
+    left, right = sides if len(sides) == 2 else (sides[0], sp.S.Zero)
+    return (left - right).doit()
+
+
+def _check_scalar(side):
+    if isinstance(side, (sp.MatrixBase, sp.MatrixExpr)):
+        raise TypeError(
+            "An equation must be scalar: declare one for each component of a system. "
+            f"Received a matrix: {side}."
+        )
+    if not isinstance(side, sp.Expr):
+        hint = ""
+        if isinstance(side, (list, tuple, dict, set)):
+            hint = " Pass its equations one by one."
+        elif isinstance(side, str):
+            hint = " Text is never evaluated; build the expression with SymPy."
+        elif isinstance(side, sp.FunctionClass):
+            hint = f" Apply the function to the coordinates, as in {side}(x, y)."
+        raise TypeError(
+            "An equation must be a SymPy expression or a `sympy.Eq`. Received "
+            f"{side!r} of type {type(side).__name__}.{hint}"
+        )
+    for derivative in side.atoms(sp.Derivative):
+        _check_derivative(derivative)
+    leftover = side.atoms(*_UNEVALUATED)
+    if leftover:
+        raise ValueError(
+            "Integrals, sums, products and limits must be evaluated before they "
+            f"enter an equation. Received {leftover.pop()}; if SymPy can carry it "
+            "out, write its `.doit()`."
+        )
+
+
+def _check_derivative(derivative):
+    # SymPy would call it zero, and the term would be gone without a word.
+    field = derivative.expr
+    for symbol, _ in derivative.variable_count:
+        if isinstance(field, AppliedUndef) and symbol not in field.free_symbols:
+            raise ValueError(
+                f"{derivative} is always zero, as {field} does not depend on {symbol}. "
+                "Apply the field to every coordinate of the domain; symbols of the "
+                "same name but other assumptions are different ones."
+            )

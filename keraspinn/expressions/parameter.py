@@ -1,0 +1,99 @@
+"""Unknown coefficients: SymPy symbols that carry an initial value."""
+
+import math
+import numbers
+
+import sympy as sp
+
+_SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
+
+
+class Parameter(sp.Symbol):
+    """An unknown coefficient of an equation, to be found by training.
+
+    A parameter is a SymPy symbol and may stand wherever a symbol may. In a model
+    it becomes a trainable scalar that starts at `initial`. Two parameters are equal
+    when their names, initial values and assumptions agree; a parameter never equals
+    a plain symbol of the same name.
+
+    Args:
+        name: String, the parameter's name.
+        initial: Finite real number, the value that training starts from, in the
+            units of the equation.
+        **assumptions: SymPy assumptions, such as `positive=True`. They tell SymPy
+            how to simplify; they do not constrain the trained value.
+
+    Raises:
+        TypeError: If `name` is not a string, or `initial` is not a real number.
+        ValueError: If `name` is empty, or `initial` is not finite or contradicts
+            the assumptions.
+
+    Example:
+
+    An inverse problem: the viscosity of Burgers' equation is not known.
+
+    >>> import sympy as sp
+    >>> x, t = sp.symbols("x t")
+    >>> u = sp.Function("u")(x, t)
+    >>> nu = Parameter("nu", initial=0.1)
+    >>> burgers = sp.Eq(u.diff(t) + u * u.diff(x), nu * u.diff(x, 2))
+    >>> nu in burgers.free_symbols
+    True
+    """
+
+    __slots__ = ("initial",)
+
+    def __new__(cls, name, initial, **assumptions):
+        if not isinstance(name, str):
+            raise TypeError(
+                "A Parameter's name must be a string, as in "
+                f'`Parameter("nu", initial=0.1)`. Received name={name!r}.'
+            )
+        if not name:
+            raise ValueError("A Parameter's name must not be empty. Received name=''.")
+        initial = _finite_float(name, initial)
+        cls._sanitize(assumptions, cls)
+        # Symbol's own constructor caches by (name, assumptions) and would hand back
+        # an object with another initial value. Dummy takes this uncached road too.
+        self = sp.Symbol.__xnew__(cls, name, **assumptions)
+        self.initial = initial
+        _check_sign(self)
+        return self
+
+    def __getnewargs_ex__(self):
+        return (self.name, self.initial), self._assumptions_orig
+
+    def _hashable_content(self):
+        return super()._hashable_content() + (self.initial,)
+
+
+def _finite_float(name, initial):
+    if isinstance(initial, sp.Expr) and initial.is_number and initial.is_extended_real:
+        initial = float(initial)
+    if isinstance(initial, bool) or not isinstance(initial, numbers.Real):
+        raise TypeError(
+            f"Parameter '{name}': `initial` must be a real number, such as 0.1. "
+            f"Received initial={initial!r} of type {type(initial).__name__}."
+        )
+    try:
+        value = float(initial)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise ValueError(
+            f"Parameter '{name}': `initial` must be finite, as training starts from "
+            f"it. Received initial={value}."
+        )
+    return value
+
+
+def _check_sign(parameter):
+    value = sp.Float(parameter.initial)
+    for sign in _SIGNS:
+        expected = getattr(parameter, f"is_{sign}")
+        if expected is not None and getattr(value, f"is_{sign}") is not expected:
+            raise ValueError(
+                f"Parameter '{parameter.name}' was declared with {sign}={expected}, "
+                f"which its initial value contradicts. Received "
+                f"initial={parameter.initial}. Change the value or the assumption."
+            )

@@ -1,0 +1,126 @@
+"""Evaluation of expressions on tensors."""
+
+import sympy as sp
+from keras import backend, config, ops
+
+from keraspinn.expressions.derivatives import required_derivatives
+from keraspinn.expressions.lowering import Lowering
+from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions.tape import Tape
+
+
+class Program:
+    """Expressions compiled to a flat list of `keras.ops` calls.
+
+    A subexpression that occurs several times, in one expression or in several, is
+    evaluated once. Numbers are folded to one float64 each when the program is
+    compiled. No code is generated, and no text is evaluated.
+
+    All arithmetic is real and happens in the floating-point type of the coordinates,
+    to which the other inputs are cast. Where SymPy would give a complex number, and
+    where no condition of a `sympy.Piecewise` holds, the result is NaN. The branches of
+    a `Piecewise` that are not chosen at a point pass no gradient there, so a
+    singular one cannot spoil it.
+
+    Args:
+        expressions: Sequence of normalized SymPy expressions.
+        coordinates: Tuple of the domain's SymPy symbols, in the domain's order.
+
+    Call arguments:
+        coordinates: Dict from coordinate names to tensors of shape `(..., N)`.
+        derivatives: Dict from `(field name, multi-index)` to tensors of shape
+            `(..., N)`.
+        parameters: Dict from parameter names to scalar tensors or variables.
+
+    Returns:
+        A list with one tensor of shape `(..., N)` for each expression.
+
+    Raises:
+        ValueError: If an expression holds a node that cannot be evaluated, a
+            constant that is not a real float64, or two symbols of the same name;
+            or when called, if an input is missing.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> program = Program([u.diff(x) - 2 * x], (x,))
+    >>> points = ops.convert_to_tensor([0.0, 1.0])
+    >>> [residual] = program({"x": points}, {("u", (1,)): 3 * points})
+    >>> ops.convert_to_numpy(residual).tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(self, expressions, coordinates):
+        expressions = tuple(expressions)
+        coordinates = tuple(coordinates)
+        self.derivatives = required_derivatives(expressions, coordinates)
+        self.parameters = _parameter_names(expressions, coordinates)
+        self._tape = Tape()
+        lowering = Lowering(self._tape, coordinates)
+        self._outputs = [lowering.lower(expression) for expression in expressions]
+        self._used = self._tape.inputs()
+
+    def __len__(self):
+        """Returns the number of distinct operations, inputs and constants."""
+        return len(self._tape)
+
+    def __call__(self, coordinates, derivatives, parameters=None):
+        tensors = {("coordinate", name): t for name, t in coordinates.items()}
+        tensors |= derivatives
+        if not tensors:
+            raise ValueError(
+                "A program needs at least one coordinate or derivative, to know how "
+                "many points there are. Received none."
+            )
+        shaped = list(tensors)
+        tensors |= {("parameter", name): t for name, t in (parameters or {}).items()}
+        self._check(tensors)
+        tensors = {key: ops.convert_to_tensor(t) for key, t in tensors.items()}
+        dtype = _float_dtype(tensors[shaped[0]])
+        tensors = {key: ops.cast(t, dtype) for key, t in tensors.items()}
+        results = self._tape.run(tensors, dtype, self._outputs)
+        points = _points([tensors[key] for key in shaped])
+        return [_spread(result, points) for result in results]
+
+    def _check(self, tensors):
+        missing = [key for key in self._used if key not in tensors]
+        if missing:
+            kind, what = missing[0]
+            if kind not in ("coordinate", "parameter"):
+                kind, what = "derivative", missing[0]
+            raise ValueError(
+                f"The expressions need the {kind} {what!r}, which was not given. "
+                f"Received {sorted(map(str, tensors))}."
+            )
+
+
+def _parameter_names(expressions, coordinates):
+    by_name = {symbol.name: symbol for symbol in coordinates}
+    for node in distinct_nodes(expressions):
+        if isinstance(node, sp.Symbol) and by_name.setdefault(node.name, node) != node:
+            raise ValueError(
+                f"Two different symbols are called '{node.name}': they differ in "
+                "their assumptions, initial value or kind. Use one symbol throughout."
+            )
+    return tuple(sorted(set(by_name) - {symbol.name for symbol in coordinates}))
+
+
+def _float_dtype(tensor):
+    dtype = backend.standardize_dtype(tensor.dtype)
+    return dtype if "float" in dtype else config.floatx()
+
+
+def _points(tensors):
+    """Returns a tensor of the shape that all inputs broadcast to."""
+    points = ops.zeros_like(tensors[0])
+    for tensor in tensors[1:]:
+        if tuple(tensor.shape) != tuple(points.shape):
+            points = points + ops.zeros_like(tensor)
+    return points
+
+
+def _spread(result, points):
+    if tuple(result.shape) == tuple(points.shape):
+        return result
+    return ops.broadcast_to(result, ops.shape(points))

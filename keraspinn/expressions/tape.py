@@ -1,0 +1,67 @@
+"""A flat program: each distinct operation once, in the order it is needed."""
+
+from keras import ops
+
+_CONSTANT = "constant"
+_INPUT = "input"
+
+
+class Tape:
+    """Operations on numbered slots, written once and run on any tensors.
+
+    Writing the same operation on the same slots twice yields the same slot, so a
+    common subexpression is evaluated once. Functions are compared by identity.
+    """
+
+    def __init__(self):
+        self._steps = []
+        self._slots = {}
+
+    def __len__(self):
+        return len(self._steps)
+
+    def constant(self, value):
+        """Returns the slot of a Python float or bool."""
+        # The type keeps True and 1.0, which hash alike, apart.
+        return self._write(_CONSTANT, (type(value), value))
+
+    def input(self, key):
+        """Returns the slot of the tensor that `run` finds under `key`."""
+        return self._write(_INPUT, (key,))
+
+    def apply(self, function, *slots):
+        """Returns the slot of `function` applied to the tensors in `slots`."""
+        return self._write(function, slots)
+
+    def _write(self, function, arguments):
+        step = (function, arguments)
+        if step not in self._slots:
+            self._slots[step] = len(self._steps)
+            self._steps.append(step)
+        return self._slots[step]
+
+    def inputs(self):
+        """Returns the keys of the inputs that were written, in order."""
+        return [keys[0] for function, keys in self._steps if function is _INPUT]
+
+    def run(self, inputs, dtype, outputs):
+        """Runs every step and returns the tensors in the slots `outputs`.
+
+        Args:
+            inputs: Dict from input keys to tensors of type `dtype`.
+            dtype: The type that float constants take.
+            outputs: Sequence of slots.
+        """
+        values = []
+        for function, arguments in self._steps:
+            if function is _CONSTANT:
+                kind, value = arguments
+                value = ops.convert_to_tensor(
+                    value, dtype="bool" if kind is bool else dtype
+                )
+            elif function is _INPUT:
+                value = inputs[arguments[0]]
+            else:
+                value = function(*(values[slot] for slot in arguments))
+            values.append(value)
+        return [values[slot] for slot in outputs]

@@ -1,0 +1,198 @@
+"""Checks an equation when it is declared, long before it is evaluated."""
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import BooleanAtom
+
+from keraspinn.expressions.assumptions import shortest_assumptions
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.nodes import (
+    NODES,
+    distinct_nodes,
+    is_number_leaf,
+    supported_functions,
+)
+from keraspinn.expressions.parameter import Parameter
+
+_HINTS = {
+    **dict.fromkeys(
+        ("re", "im", "conjugate", "arg"),
+        "Declare what is real as such, with `sympy.symbols('x', real=True)` and "
+        "`sympy.Function('u', real=True)`, and SymPy will not split it.",
+    ),
+    "DiracDelta": "It has no value at a point: model the source as a narrow Gaussian.",
+    "Subs": "A field can be evaluated only at the coordinates themselves: write "
+    "u(x, y), and choose the points with the condition's `on=`.",
+    "acot": "Write `sympy.atan(1/z)`.",
+    "asec": "Write `sympy.acos(1/z)`.",
+    "acsc": "Write `sympy.asin(1/z)`.",
+}
+
+
+def validate(expressions, coordinates, parameters=(), where="an equation"):
+    """Checks that expressions can be evaluated in a domain.
+
+    Args:
+        expressions: A normalized SymPy expression, or an iterable of them.
+        coordinates: Tuple of the domain's SymPy symbols.
+        parameters: Iterable of further symbols that are allowed. A `Parameter`
+            brings its value along, and needs no mention here.
+        where: String that names the expressions in errors, such as
+            `"equation 'helmholtz'"`.
+
+    Raises:
+        TypeError: If something is not a SymPy expression.
+        ValueError: If an expression holds an unknown symbol, an unsupported
+            function or number, a field that is not applied to all coordinates, two
+            versions of one field, or a derivative that cannot be computed.
+
+    Example:
+
+    >>> x, k = sp.symbols("x k")
+    >>> u = sp.Function("u")(x)
+    >>> validate(u.diff(x, 2) + k * u, (x,), parameters=[k])
+    """
+    check = _Check(tuple(coordinates), tuple(parameters), where)
+    if isinstance(expressions, sp.Basic):
+        expressions = (expressions,)
+    expressions = tuple(expressions)
+    for expression in expressions:
+        if not isinstance(expression, sp.Expr):
+            raise TypeError(
+                f"In {where}: expected a SymPy expression. Received {expression!r} of "
+                f"type {type(expression).__name__}. Pass equations through `normalize`."
+            )
+    for node in distinct_nodes(expressions):
+        check.node(node)
+
+
+class _Check:
+    def __init__(self, coordinates, parameters, where):
+        self._coordinates = coordinates
+        self._parameters = parameters
+        self._where = where
+        self._symbols = {symbol.name: symbol for symbol in coordinates}
+        self._fields = {}
+        self._names = ", ".join(symbol.name for symbol in coordinates)
+
+    def _fail(self, message):
+        raise ValueError(f"In {self._where}: {message}")
+
+    def node(self, node):
+        if isinstance(node, AppliedUndef):
+            self._field(node)
+        elif isinstance(node, sp.Derivative):
+            self._derivative(node)
+        elif isinstance(node, sp.Symbol):
+            self._symbol(node)
+        elif type(node) not in NODES and not is_number_leaf(node):
+            if not isinstance(node, BooleanAtom):
+                self._unsupported(node)
+
+    def _symbol(self, symbol):
+        known = isinstance(symbol, Parameter) or symbol in self._parameters
+        if not known and symbol not in self._coordinates:
+            twin = self._twin(symbol)
+            if twin is not None:
+                self._fail(_assumptions_differ(symbol, twin))
+            self._fail(
+                f"unknown symbol {symbol}. Coordinates are {self._names}. For a "
+                f"coefficient to be found by training, declare {symbol} = "
+                f'keraspinn.Parameter("{symbol}", initial=...); for a known one, '
+                f"substitute its number."
+            )
+        if self._symbols.setdefault(symbol.name, symbol) != symbol:
+            self._fail(
+                f"two different symbols are called '{symbol.name}': "
+                f"{_describe(self._symbols[symbol.name])} and {_describe(symbol)}. "
+                "Rename one, or use one object throughout."
+            )
+
+    def _twin(self, symbol):
+        """Returns the known symbol that differs in its assumptions only."""
+        for known in (*self._coordinates, *self._parameters):
+            if known.name == getattr(symbol, "name", None):
+                return known
+        return None
+
+    def _field(self, field):
+        name = field.func.__name__
+        call = f"{name}({self._names})"
+        for argument in field.args:
+            twin = self._twin(argument)
+            if argument not in self._coordinates and twin in self._coordinates:
+                self._fail(_assumptions_differ(argument, twin))
+            if argument not in self._coordinates:
+                self._fail(
+                    f"a field can be applied only to the coordinates {self._names}. "
+                    f"Received {field}, whose argument {argument} is not one of them. "
+                    f"Write {call}; where a condition holds is chosen by its `on=`."
+                )
+        missing = [c.name for c in self._coordinates if c not in field.args]
+        if missing or len(field.args) != len(self._coordinates):
+            fault = f"lacks {', '.join(missing)}" if missing else "repeats a coordinate"
+            self._fail(
+                f"a field must be applied to every coordinate of the domain once. "
+                f"Received {field}, which {fault}. Write {call}."
+            )
+        other = self._fields.setdefault(name, field)
+        if other.args != field.args:
+            self._fail(
+                f"the field {name} is applied to its arguments in two orders. Received "
+                f"{other} and {field}. Write {other} throughout."
+            )
+        if other != field:
+            self._fail(
+                f"two different functions are called {name}: they differ in their "
+                f"assumptions. Declare {name} once, and use it throughout."
+            )
+
+    def _derivative(self, derivative):
+        inner = derivative.expr
+        if not isinstance(inner, AppliedUndef):
+            self.node(inner)
+            self._fail(
+                f"only derivatives of fields can be evaluated. Received {derivative}, "
+                f"where {inner} is not a field. Write out the derivative of "
+                f"{type(inner).__name__} by hand."
+            )
+        self._field(inner)
+        for symbol, _ in derivative.variable_count:
+            twin = self._twin(symbol)
+            if symbol not in self._coordinates and twin is not None:
+                self._fail(_assumptions_differ(symbol, twin))
+        try:
+            field_and_index(derivative, self._coordinates)
+        except ValueError as error:
+            self._fail(str(error))
+
+    def _unsupported(self, node):
+        if isinstance(node, sp.Expr) and not node.args:
+            self._fail(
+                f"the number {node} is not real and finite. Received an expression "
+                "that holds it. Only real equations can be solved: split a complex "
+                "one into its real and imaginary parts."
+            )
+        name = type(node).__name__
+        hint = _HINTS.get(name, f"Supported are {supported_functions()}.")
+        self._fail(f"{name} cannot be evaluated. Received {node}. {hint}")
+
+
+def _describe(symbol):
+    if isinstance(symbol, Parameter):
+        return f"Parameter({symbol.name!r}, initial={symbol.initial})"
+    given = shortest_assumptions(symbol.assumptions0)
+    kind = type(symbol).__name__
+    if not given:
+        return f"{kind}({symbol.name!r}) without assumptions"
+    listed = ", ".join(f"{key}={value}" for key, value in given.items())
+    return f"{kind}({symbol.name!r}, {listed})"
+
+
+def _assumptions_differ(symbol, twin):
+    return (
+        f"the symbol {symbol} is not the {twin} that was declared, though they print "
+        "alike: SymPy tells symbols apart by kind and assumptions too. Received "
+        f"{_describe(symbol)}; declared was {_describe(twin)}. Create the symbol once, "
+        "and use that object everywhere."
+    )

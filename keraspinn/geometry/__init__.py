@@ -1,0 +1,5 @@
+"""Domains: where collocation points come from."""
+
+from keraspinn.geometry.box import Box
+
+__all__ = ["Box"]

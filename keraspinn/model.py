@@ -1,0 +1,408 @@
+"""The Keras model that solves a `Problem`."""
+
+import random
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.execution import steps_per_execution_for
+from keraspinn.expressions import Program
+from keraspinn.fields import Fields
+from keraspinn.metrics import RelativeL2
+from keraspinn.objective import Objective
+from keraspinn.points import PointSources, checked_points, known_term
+from keraspinn.problem import Problem
+from keraspinn.trainer import FusedModel
+
+EVALUATION_BATCH_SIZE = 8192
+EVALUATION_POINTS = 1024
+STEPS_PER_EPOCH = 1000
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class PINNModel(FusedModel):
+    """A network trained to satisfy a problem's equations and conditions.
+
+    Minimises L_r(θ) + Σ λ_i L_i(θ): the residual loss, and one loss for each
+    condition. Every term has a gradient of its own in each step, so that a callback
+    such as `callbacks.LearningRateAnnealing` can balance them.
+
+    Args:
+        problem: The `Problem` to solve.
+        network: A Keras layer or model from points `(N, d)` to one column for each
+            of `problem.fields`, such as `networks.ModifiedMLP`.
+        standardize: Whether the network sees coordinates of zero mean and unit
+            variance over the domain instead of raw ones.
+        seed: Integer that all collocation points follow from. If not given, drawn
+            from Python's `random`, which `keras.utils.set_random_seed` seeds.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Attributes:
+        loss_weights: Dict from condition names to their weights λ, variables.
+        coefficients: Dict from names of the problem's unknown parameters to
+            variables.
+        derivative_engine: `"taylor"`, or `"jvp"` for a network that holds layers the
+            Taylor engine has no rule for.
+
+    Call arguments:
+        points: `(N, d)`, columns in the order of `problem.coordinates`.
+
+    Returns:
+        The fields' values `(N, F)`, columns in the order of `problem.fields`.
+
+    Raises:
+        TypeError: If `problem` or `network` is something else.
+        ValueError: If the network's outputs do not match the problem's fields.
+
+    Example:
+
+    ```python
+    model = keraspinn.PINNModel(
+        keraspinn.problems.helmholtz(), keraspinn.networks.ModifiedMLP(units=50)
+    )
+    model.compile(optimizer=keras.optimizers.Adam(1e-3))
+    model.fit(epochs=40, callbacks=[keraspinn.callbacks.LearningRateAnnealing()])
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", sections 2.1 and 2.5.
+    """
+
+    def __init__(self, problem, network, standardize=True, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(problem, Problem):
+            raise TypeError(
+                "`problem` must be a keraspinn.Problem. Received: "
+                f"{problem!r} of type {type(problem).__name__}"
+            )
+        if not isinstance(network, keras.Layer):
+            raise TypeError(
+                "`network` must be a Keras layer or model, such as "
+                f"keraspinn.networks.MLP(). Received: {network!r} of type "
+                f"{type(network).__name__}"
+            )
+        self.problem = problem
+        self.network = network
+        self.standardize = bool(standardize)
+        self.seed = random.randint(0, 2**31 - 1) if seed is None else int(seed)
+        if self.standardize:
+            self.standardization = keras.layers.Normalization(
+                mean=problem.domain.mean,
+                variance=problem.domain.variance,
+                dtype=self.dtype_policy,
+            )
+        self.loss_weights = {
+            name: self._scalar(f"{name}_weight", condition.weight, trainable=False)
+            for name, condition in problem.conditions.items()
+        }
+        self.coefficients = {
+            parameter.name: self._scalar(parameter.name, parameter.initial)
+            for parameter in problem.parameters
+        }
+        self._loss_means = [
+            keras.metrics.Mean(name=name, dtype=self.variable_dtype)
+            for name in ("loss", *(f"{term}_loss" for term in problem.terms))
+        ]
+        self._errors = [
+            RelativeL2(name=f"{name}_relative_l2", dtype=self.variable_dtype)
+            for name in problem.reference_expressions
+        ]
+        self._reference = Program(
+            problem.reference_expressions.values(), problem.coordinates
+        )
+        self._evaluation_sources = PointSources(problem, EVALUATION_POINTS)
+        self._sources = PointSources(problem)
+        self._weighting = None
+        self.build((None, problem.domain.dimension))
+        self._fields = Fields(
+            problem, self._forward, self.coefficients, self.compute_dtype
+        )
+        self._objective = Objective(
+            problem, self._fields, self.loss_weights, self.coefficients
+        )
+
+    def _scalar(self, name, value, trainable=True):
+        return self.add_weight(
+            shape=(),
+            initializer=keras.initializers.Constant(value),
+            trainable=trainable,
+            name=name,
+        )
+
+    def build(self, input_shape):
+        if self.standardize and not self.standardization.built:
+            self.standardization.build(input_shape)
+        if not self.network.built:
+            self.network.build(input_shape)
+        outputs = self.network.compute_output_shape(input_shape)[-1]
+        names = self.problem.field_names
+        if outputs != len(names):
+            raise ValueError(
+                f"The network must output one column for each field {list(names)}. "
+                f"Received a network with {outputs} output(s). Write, for example, "
+                f"keraspinn.networks.MLP(outputs={len(names)})."
+            )
+        self.built = True
+
+    def _forward(self, points, apply):
+        """The model's layers, composed with `apply(layer, input)`."""
+        if self.standardize:
+            points = apply(self.standardization, points)
+        return apply(self.network, points)
+
+    def call(self, points):
+        return self._forward(points, lambda layer, x: layer(x))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], len(self.problem.fields))
+
+    @property
+    def derivative_engine(self):
+        """How derivatives are found: `"taylor"` or `"jvp"`."""
+        return self._fields.engine
+
+    @property
+    def metrics(self):
+        """The losses' running means, and the errors against the reference."""
+        return [*self._loss_means, *self._errors]
+
+    # Training
+
+    def set_weighting(self, rule):
+        """Let `rule` update the loss weights in every training step.
+
+        Meant for callbacks, in their `set_model`; `fit` begins without a rule.
+
+        Args:
+            rule: Hashable function of `(gradients, weights, iteration)` that returns
+                the new weights, such as `weighting.GradientRatio`; or `None`.
+
+        Raises:
+            ValueError: If the model has no conditions, or a rule already.
+        """
+        if rule is not None and not self.loss_weights:
+            raise ValueError(
+                "There are no loss weights to adapt: the problem has no conditions."
+            )
+        if rule is not None and self._weighting not in (None, rule):
+            raise ValueError(
+                "Two callbacks adapt the loss weights; give `fit` one of them. "
+                f"Received: {self._weighting} and {rule}"
+            )
+        self._weighting = rule
+
+    def train_step(self, data):
+        """One step on the points of a user's pipeline; what it lacks is drawn."""
+        given = self._given(keras.utils.unpack_x_y_sample_weight(data)[0])
+        return self.training_logs(self.self_contained_step(given))
+
+    def _given(self, x):
+        if not isinstance(x, dict):
+            x = {"residual": x} if len(x.shape) == 2 else {}
+        return {
+            name: known_term(self.problem, name).given(
+                ops.cast(points, self.compute_dtype)
+            )
+            for name, points in x.items()
+        }
+
+    def self_contained_step(self, given=None):
+        """One step of the optimizer; returns the losses by their names in logs."""
+        drawn = self._sources.draw(
+            self.seed,
+            self.optimizer.iterations,
+            self.compute_dtype,
+            names=set(self.problem.terms) - set(given or ()),
+        )
+        variables = self.trainable_variables
+        losses, gradients = self._objective.descent(
+            drawn | (given or {}),
+            variables,
+            self._weighting,
+            self.optimizer.iterations,
+        )
+        if self.losses:  # the network's own regularizers
+            penalty, slopes = backend.value_and_gradients(
+                lambda: sum(self.losses), variables
+            )
+            losses["loss"] = losses["loss"] + penalty
+            gradients = [g + s for g, s in zip(gradients, slopes, strict=True)]
+        self.optimizer.apply(gradients, variables)
+        return losses
+
+    def training_logs(self, losses, steps=1):
+        """Running means of the losses, λ and the coefficients."""
+        for mean in self._loss_means:
+            mean.update_state(losses[mean.name], sample_weight=steps)
+        logs = {mean.name: mean.result() for mean in self._loss_means}
+        logs |= {f"{name}_weight": v.value for name, v in self.loss_weights.items()}
+        return logs | {name: v.value for name, v in self.coefficients.items()}
+
+    @property
+    def training_loss_names(self):
+        return [mean.name for mean in self._loss_means]
+
+    @property
+    def training_key(self):
+        return self._sources.key, self._weighting
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        *,
+        batch_size=None,
+        steps_per_epoch=None,
+        validation_batch_size=None,
+        **kwargs,
+    ):
+        """Train the model.
+
+        Args:
+            x: Points. `None` draws fresh ones on the device in every step. An array
+                `(n, d)` holds the residual's points fixed, a dict from term names to
+                arrays those of several terms. A `tf.data.Dataset`, `PyDataset` or
+                generator streams batches of the same forms. Terms that `x` leaves
+                out are drawn.
+            y: Must be `None`: the equations say what holds at the points.
+            batch_size: Number of points a step uses inside and on each face, 128 if
+                not given; or a dict from term names to numbers. Of points held fixed,
+                that many are drawn with replacement, all of them if not given.
+            steps_per_epoch: Number of steps of an epoch, 1000 if not given; streamed
+                points end an epoch when they run out.
+            validation_batch_size: Number of points of `validation_data` at a time.
+            **kwargs: As in `keras.Model.fit`: `epochs`, `callbacks`, `verbose`,
+                `initial_epoch`, `validation_data`, `validation_freq`,
+                `validation_steps`, `shuffle`.
+
+        Returns:
+            A `keras.callbacks.History` with, for every epoch, `loss`,
+            `<term>_loss`, `<condition>_weight`, and each unknown parameter.
+
+        Raises:
+            ValueError: If an argument names a term or points the problem lacks.
+        """
+        if y is not None:
+            raise ValueError(
+                "`fit` takes no `y`: the equations say what holds at the points. "
+                "Declare measurements as a keraspinn.Data condition."
+            )
+        if not self.compiled:
+            raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
+        self._weighting = None
+        held = {"residual": x} if isinstance(x, (np.ndarray, list)) else x
+        streams = not (held is None or isinstance(held, dict))
+        self._sources = PointSources(
+            self.problem, batch_size, None if streams else held
+        )
+        if isinstance(kwargs.get("validation_data"), tuple):
+            kwargs["validation_data"] = self._batches(
+                *kwargs["validation_data"], batch_size=validation_batch_size
+            )
+        steps = self.compiled_with["steps_per_execution"]
+        if streams:
+            steps = 1 if steps == "auto" else steps
+            return self.fit_stepwise(
+                x, steps, steps_per_epoch=steps_per_epoch, **kwargs
+            )
+        steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
+        if steps == "auto":
+            steps = steps_per_execution_for(
+                self._sources, self.problem, self.count_params(), steps_per_epoch
+            )
+        return self.fit_fused(steps_per_epoch, steps, **kwargs)
+
+    # Evaluation
+
+    def test_step(self, data):
+        """Losses at given points, and errors against reference values there."""
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        x = ops.cast(x, self.compute_dtype)
+        batches = self._evaluation_sources.draw(self.seed, -1, self.compute_dtype)
+        batches["residual"] = self.problem.terms["residual"].given(x)
+        losses = self._objective.losses(batches)
+        logs = self.training_logs(losses, steps=ops.shape(x)[0])
+        if y is not None:
+            values = self._fields.evaluate(self._reference, x)
+            for error, value in zip(self._errors, values, strict=True):
+                name = error.name.removesuffix("_relative_l2")
+                error.update_state(ops.reshape(y[name], ops.shape(value)), value)
+                logs[error.name] = error.result()
+        return logs
+
+    def evaluate(self, x=None, y=None, batch_size=None, **kwargs):
+        """Losses, and relative L2 errors against the reference.
+
+        The residual's loss is taken at the points given; the conditions' at fixed
+        points of their own, the same in every call.
+
+        Args:
+            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
+            y: Optional dict from reference names to values `(n,)`.
+            batch_size: Number of points at a time.
+            **kwargs: As in `keras.Model.evaluate`.
+
+        Returns:
+            `loss` and further values, or a dict of them with `return_dict=True`.
+        """
+        if isinstance(x, (np.ndarray, list)):
+            x, y, batch_size = self._batches(x, y, batch_size), None, None
+        return super().evaluate(x, y, batch_size=batch_size, **kwargs)
+
+    def predict(self, x, batch_size=None, **kwargs):
+        """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
+        if isinstance(x, (np.ndarray, list)):
+            x, batch_size = self._batches(x, batch_size=batch_size), None
+        return super().predict(x, batch_size=batch_size, **kwargs)
+
+    def predict_expression(self, expression, points):
+        """Values of any expression in the fields, derivatives included.
+
+        Args:
+            expression: SymPy expression in the problem's fields, coordinates and
+                parameters, or a list of them.
+            points: Array `(n, d)`.
+
+        Returns:
+            Array `(n,)`, or a list of arrays.
+
+        Raises:
+            ValueError: If the expression holds what the problem does not have.
+
+        Example:
+
+        ```python
+        flux = model.predict_expression(u.diff(x), points)
+        ```
+        """
+        points = checked_points(self.problem, "predict_expression", points)
+        return self._fields.predict(expression, points, EVALUATION_BATCH_SIZE)
+
+    def _batches(self, x, y=None, batch_size=None):
+        """Points, with reference values by name, as a dataset."""
+        data = checked_points(self.problem, "evaluation", x)
+        if y is not None:
+            data = data, self.problem.checked_reference_values(y, len(data))
+        batch_size = batch_size or EVALUATION_BATCH_SIZE
+        return backend.array_dataset(data, batch_size, self.compute_dtype)
+
+    # Saving
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "problem": keras.saving.serialize_keras_object(self.problem),
+            "network": keras.saving.serialize_keras_object(self.network),
+            "standardize": self.standardize,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        for name in ("problem", "network"):
+            config[name] = keras.saving.deserialize_keras_object(config[name])
+        return cls(**config)

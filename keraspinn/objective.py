@@ -1,0 +1,92 @@
+"""The composite loss L_r + Σ λ_i L_i, and the gradient of each of its terms."""
+
+from keraspinn import backend
+
+
+class Objective:
+    """The losses of a problem's terms for the fields of a network.
+
+    Args:
+        problem: The `Problem`.
+        fields: The `Fields` that stand for its solution.
+        loss_weights: Dict from condition names to variables, the weights λ.
+        coefficients: Dict from names of unknown parameters to variables.
+    """
+
+    def __init__(self, problem, fields, loss_weights, coefficients):
+        self._terms = problem.terms
+        self._fields = fields
+        self._loss_weights = loss_weights
+        self._coefficients = coefficients
+
+    def loss(self, name, batch):
+        """The unweighted loss of one term, a scalar."""
+        term = self._terms[name]
+        return term.loss(self._fields.evaluate(term.program, batch.points), batch)
+
+    def losses(self, batches):
+        """All losses by their names in logs, from `{term: batch}`."""
+        return self._named({name: self.loss(name, batches[name]) for name in batches})
+
+    def gradients(self, batches, variables):
+        """Losses and gradients of the unweighted terms.
+
+        Args:
+            batches: Dict from term names to batches.
+            variables: The variables to differentiate by.
+
+        Returns:
+            Dict from term names to losses, and dict from term names to lists of
+            gradients, one for each variable.
+        """
+        losses, gradients = {}, {}
+        for name, batch in batches.items():
+            losses[name], gradients[name] = backend.value_and_gradients(
+                lambda name=name, batch=batch: self.loss(name, batch), variables
+            )
+        return losses, gradients
+
+    def descent(self, batches, variables, weighting, iteration):
+        """What one step of Algorithm 1 needs: losses and the gradient to follow.
+
+        Lets `weighting` move the weights λ first, if it is given.
+
+        Args:
+            batches: Dict from term names to batches.
+            variables: The variables to train.
+            weighting: Function of `(gradients, weights, iteration)` that returns new
+                weights, or `None`.
+            iteration: Number of steps taken before, an integer scalar.
+
+        Returns:
+            Dict of the losses by their names in logs, and the list of
+            ∇L_r + Σ λ_i ∇L_i.
+        """
+        losses, gradients = self.gradients(batches, variables)
+        if weighting is not None:
+            self._move_weights(gradients, variables, weighting, iteration)
+        total = gradients["residual"]
+        for name, variable in self._loss_weights.items():
+            weight = variable.value
+            total = [
+                t + weight * g for t, g in zip(total, gradients[name], strict=True)
+            ]
+        return self._named(losses), total
+
+    def _move_weights(self, gradients, variables, weighting, iteration):
+        # θ are the network's parameters; unknown coefficients are not among them.
+        unknown = {id(variable) for variable in self._coefficients.values()}
+        network = [place for place, v in enumerate(variables) if id(v) not in unknown]
+        gradients = {
+            name: [parts[place] for place in network]
+            for name, parts in gradients.items()
+        }
+        weights = {name: v.value for name, v in self._loss_weights.items()}
+        for name, weight in weighting(gradients, weights, iteration).items():
+            self._loss_weights[name].assign(weight)
+
+    def _named(self, losses):
+        total = losses["residual"]
+        for name, weight in self._loss_weights.items():
+            total = total + weight.value * losses[name]
+        return {"loss": total} | {f"{name}_loss": v for name, v in losses.items()}

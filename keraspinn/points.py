@@ -1,0 +1,108 @@
+"""Where the points of every loss term come from, step after step."""
+
+import zlib
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.terms import HeldPoints
+
+BATCH_SIZE = 128
+
+
+class PointSources:
+    """The points of every term: drawn from its part of the domain, or held.
+
+    Args:
+        problem: The `Problem`.
+        batch_size: Number of points drawn in a step, inside and on each face; or a
+            dict from term names to numbers, others keeping the default, 128.
+        held: Optional dict from term names to arrays of points `(n, d)` that are
+            used instead of drawn ones: all of them in each step, or `batch_size` at
+            random if that is given.
+
+    Raises:
+        ValueError: If a term is unknown, a number is not a positive integer, or
+            points are of the wrong shape, not finite, or not where they should be.
+    """
+
+    def __init__(self, problem, batch_size=None, held=None):
+        self._counts = _checked_counts(problem.terms, batch_size)
+        self._sources = dict(problem.terms)
+        held = held or {}
+        for name, points in held.items():
+            term = known_term(problem, name)
+            points = checked_points(problem, name, points)
+            self._sources[name] = HeldPoints(term, points)
+            if batch_size is None or (
+                isinstance(batch_size, dict) and name not in batch_size
+            ):
+                self._counts[name] = len(points)
+        # What a compiled program has baked in, to tell whether it still fits.
+        self.key = (*self._counts.items(), *((n, id(p)) for n, p in held.items()))
+
+    def total(self, name):
+        """Number of points of a term in a step."""
+        return self._sources[name].count(self._counts[name])
+
+    def draw(self, seed, iteration, dtype, names=None):
+        """Batches by term name: a pure function of (seed, iteration, term)."""
+
+        def uniform_for(name):
+            # Iterations and terms never share a stream of random numbers.
+            stream = ops.cast(iteration, "int64") * 2**32 + zlib.crc32(name.encode())
+            return lambda shape: backend.uniform(shape, seed, stream, dtype)
+
+        return {
+            name: source.draw(self._counts[name], uniform_for(name))
+            for name, source in self._sources.items()
+            if names is None or name in names
+        }
+
+
+def known_term(problem, name):
+    """The problem's term called `name`."""
+    if name not in problem.terms:
+        raise ValueError(
+            f"The problem has no term '{name}'. Its terms are {list(problem.terms)}."
+        )
+    return problem.terms[name]
+
+
+def checked_points(problem, name, points):
+    """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
+    points = np.asarray(points, dtype="float64")
+    coordinates = [symbol.name for symbol in problem.coordinates]
+    if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):
+        raise ValueError(
+            f"The points of '{name}' must have shape (n, {len(coordinates)}), a column "
+            f"for each of {coordinates}. Received: shape {points.shape}"
+        )
+    if not np.isfinite(points).all():
+        row = int(np.argwhere(~np.isfinite(points))[0][0])
+        raise ValueError(
+            f"The points of '{name}' must be finite. Received: {points[row]} in row "
+            f"{row}."
+        )
+    return points
+
+
+def _checked_counts(terms, batch_size):
+    requested = batch_size if isinstance(batch_size, dict) else {}
+    unknown = sorted(set(requested) - set(terms))
+    if unknown:
+        raise ValueError(
+            f"`batch_size` names {unknown}, which are no terms of the problem. Its "
+            f"terms are {list(terms)}."
+        )
+    default = BATCH_SIZE if batch_size is None or requested else batch_size
+    counts = {name: requested.get(name, default) for name in terms}
+    for name, count in counts.items():
+        whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+        if not whole or count < 1:
+            raise ValueError(
+                "`batch_size` must be a positive integer, or a dict from term names "
+                f"to positive integers. Received: {count!r} for '{name}'"
+            )
+    return {name: int(count) for name, count in counts.items()}

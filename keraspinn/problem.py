@@ -1,0 +1,269 @@
+"""A physical problem: what must hold, and where. Everything is checked here."""
+
+import types
+
+import keras
+import sympy as sp
+from keras import ops
+
+from keraspinn import declaration
+from keraspinn.conditions import Condition, Data, Reference, tabulated
+from keraspinn.expressions import Program, from_json, to_json, validate
+from keraspinn.terms import DataTerm, Term
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Problem:
+    """A system of differential equations with its domain and conditions.
+
+    Immutable, and validated as a whole when it is declared.
+
+    Args:
+        domain: Where the equations hold, such as `keraspinn.geometry.Box`.
+        equations: Dict from names to equations: a `sympy.Eq`, or an expression
+            meaning "= 0", in the fields and their derivatives.
+        conditions: Dict from names to `Condition` or `Data`. Each becomes a loss
+            term with a weight λ of its own.
+        reference: Optional known solution: a dict from fields, or expressions in
+            them, to SymPy expressions in the coordinates, or a `Reference` table.
+        fields: Optional list of the fields, in the order of the network's output
+            columns. Alphabetical if not given.
+
+    Attributes:
+        fields: The fields in the order of the network's output columns.
+        parameters: The unknown coefficients, `Parameter` symbols.
+        terms: Dict from names of loss terms, `"residual"` first, to the terms.
+
+    Raises:
+        TypeError: If an argument is not of the form described.
+        ValueError: If an equation holds an unknown symbol or function, a field or
+            derivative that does not fit the domain, or a name is taken twice.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u = sp.Function("u")(x, y)
+    >>> problem = keraspinn.Problem(
+    ...     domain=keraspinn.geometry.Box({x: (0, 1), y: (0, 1)}),
+    ...     equations={"laplace": u.diff(x, 2) + u.diff(y, 2)},
+    ...     conditions={"boundary": keraspinn.Condition(sp.Eq(u, x), on="boundary")},
+    ...     reference={u: x},
+    ... )
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", equations 2 to 4.
+    """
+
+    def __init__(self, domain, equations, conditions=None, reference=None, fields=None):
+        coordinates = getattr(domain, "coordinates", None)
+        if not coordinates:
+            raise TypeError(
+                "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
+                f"(0, 1)}})`. Received: {domain!r}"
+            )
+        equations = declaration.normalized_equations(equations)
+        conditions = declaration.named(
+            {} if conditions is None else conditions, "conditions", (Condition, Data)
+        )
+        declared = _validated(equations, conditions, coordinates)
+        parameters = declaration.parameters_of(declared)
+        declaration.check_term_names(equations, conditions, parameters)
+        self.__dict__.update(
+            domain=domain,
+            equations=types.MappingProxyType(equations),
+            conditions=types.MappingProxyType(conditions),
+            reference=_checked_reference(reference, declared, coordinates),
+            fields=declaration.ordered_fields(fields, declared),
+            parameters=parameters,
+            terms=types.MappingProxyType(_terms(domain, equations, conditions)),
+        )
+
+    def __setattr__(self, name, value):
+        raise AttributeError(
+            f"A Problem cannot be changed. Declare a new one with {name}={value!r}."
+        )
+
+    @property
+    def coordinates(self):
+        """The domain's coordinates: the columns of an array of points."""
+        return self.domain.coordinates
+
+    @property
+    def field_names(self):
+        """Names of the fields, in the order of the network's output columns."""
+        return tuple(field.func.__name__ for field in self.fields)
+
+    def test_data(self, n=100):
+        """Points and reference values there, for `evaluate` and `validation_data`.
+
+        Args:
+            n: Number of points a side of the grid that closed-form references are
+                evaluated on. A `Reference` table brings its own points.
+
+        Returns:
+            Tuple of points `(N, d)` and a dict from reference names to `(N,)`.
+
+        Raises:
+            ValueError: If the problem has no reference.
+        """
+        if self.reference is None:
+            raise ValueError(
+                "This problem has no reference. Declare one: "
+                "Problem(..., reference={u: exact solution})."
+            )
+        if isinstance(self.reference, Reference):
+            names, table = self.reference.names, self.reference.targets
+            return self.reference.points, dict(zip(names, table.T, strict=True))
+        points = self.domain.grid(n)
+        program = Program(self.reference.values(), self.coordinates)
+        columns = {
+            symbol.name: ops.convert_to_tensor(points[:, place], "float64")
+            for place, symbol in enumerate(self.coordinates)
+        }
+        values = program(columns, {})
+        return points, {
+            declaration.expression_name(key): ops.convert_to_numpy(value)
+            for key, value in zip(self.reference, values, strict=True)
+        }
+
+    def checked_reference_values(self, values, count):
+        """Reference values by name, `(count,)` each, as `evaluate` receives them.
+
+        Raises:
+            ValueError: If names or shapes do not match, or a number is not finite.
+        """
+        expressions = self.reference_expressions
+        if not isinstance(values, dict) or set(values) != set(expressions):
+            received = list(values) if isinstance(values, dict) else type(values)
+            raise ValueError(
+                "Reference values must be a dict with the keys "
+                f"{list(expressions)}, as `test_data` returns it. Received: {received}"
+            )
+        by_expression = {e: values[name] for name, e in expressions.items()}
+        _, table = tabulated(by_expression, count)
+        return dict(zip(expressions, table.T, strict=True))
+
+    @property
+    def reference_expressions(self):
+        """Dict from reference names to the expressions compared with them."""
+        if isinstance(self.reference, Reference):
+            return dict(
+                zip(self.reference.names, self.reference.expressions, strict=True)
+            )
+        return {declaration.expression_name(key): key for key in self.reference or {}}
+
+    def __str__(self):
+        """The equations and conditions, a line each."""
+        lines = [
+            f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
+            *(f"  {n}: {declaration.short(e)} = 0" for n, e in self.equations.items()),
+        ]
+        for name, condition in self.conditions.items():
+            for expression in condition.expressions:
+                lines.append(
+                    f"  {name}: {declaration.short(expression)} {condition.where}"
+                )
+        return "\n".join(lines)
+
+    def _repr_latex_(self):
+        rows = [rf"{sp.latex(e)} &= 0" for e in self.equations.values()]
+        rows += [
+            rf"{sp.latex(e)} &{condition.latex_where}"
+            for condition in self.conditions.values()
+            for e in condition.expressions
+        ]
+        body = " \\\\\n".join(rows)
+        return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+    def get_config(self):
+        return {
+            "domain": keras.saving.serialize_keras_object(self.domain),
+            "equations": {n: to_json(e) for n, e in self.equations.items()},
+            "conditions": {
+                n: keras.saving.serialize_keras_object(c)
+                for n, c in self.conditions.items()
+            },
+            "reference": keras.saving.serialize_keras_object(self.reference)
+            if isinstance(self.reference, Reference)
+            else [[to_json(k), to_json(v)] for k, v in (self.reference or {}).items()],
+            "fields": [to_json(field) for field in self.fields],
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        restore = keras.saving.deserialize_keras_object
+        reference = config["reference"]
+        return cls(
+            domain=restore(config["domain"]),
+            equations={n: from_json(e) for n, e in config["equations"].items()},
+            conditions={n: restore(c) for n, c in config["conditions"].items()},
+            reference=restore(reference)
+            if isinstance(reference, dict)
+            else {from_json(k): from_json(v) for k, v in reference} or None,
+            fields=[from_json(field) for field in config["fields"]],
+        )
+
+
+def _validated(equations, conditions, coordinates):
+    """All declared expressions, checked one by one and together."""
+    declared = []
+    for name, expression in equations.items():
+        validate([expression], coordinates, where=f"equation '{name}'")
+        declared.append(expression)
+    for name, condition in conditions.items():
+        validate(condition.expressions, coordinates, where=f"condition '{name}'")
+        declared.extend(condition.expressions)
+    validate(declared, coordinates, where="the equations and conditions together")
+    return declared
+
+
+def _checked_reference(reference, declared, coordinates):
+    if reference is None:
+        return None
+    if isinstance(reference, Reference):
+        _check_columns("the reference", reference.points, coordinates)
+        expressions, exact = reference.expressions, ()
+    elif isinstance(reference, dict) and reference:
+        reference = types.MappingProxyType(
+            {key: _number_or_expression(value) for key, value in reference.items()}
+        )
+        expressions, exact = tuple(reference), tuple(reference.values())
+    else:
+        raise TypeError(
+            "`reference` must be a dict from fields to their exact solutions, or a "
+            f"keraspinn.Reference. Received: {reference!r}"
+        )
+    declaration.check_reference(expressions, exact, declared, coordinates)
+    return reference
+
+
+def _number_or_expression(value):
+    return sp.Number(value) if isinstance(value, (int, float)) else value
+
+
+def _terms(domain, equations, conditions):
+    terms = {
+        declaration.RESIDUAL: Term(
+            tuple(equations.values()), domain, domain.blocks("interior")
+        )
+    }
+    for name, condition in conditions.items():
+        if isinstance(condition, Data):
+            _check_columns(f"Data '{name}'", condition.points, domain.coordinates)
+            terms[name] = DataTerm(
+                condition.expressions, domain, condition.points, condition.targets
+            )
+        else:
+            terms[name] = Term(
+                condition.expressions, domain, domain.blocks(condition.on)
+            )
+    return terms
+
+
+def _check_columns(what, points, coordinates):
+    if points.shape[1] != len(coordinates):
+        raise ValueError(
+            f"The points of {what} must have a column for each of the coordinates "
+            f"{[symbol.name for symbol in coordinates]}. Received: shape {points.shape}"
+        )

@@ -1,0 +1,43 @@
+import sympy as sp
+
+from keraspinn import geometry
+from keraspinn.conditions import Condition
+from keraspinn.problem import Problem
+
+
+def helmholtz(a1=1, a2=4, k=1):
+    """The Helmholtz equation with a manufactured solution.
+
+    Δu + k² u = q on (−1, 1)² with u = sin(a₁πx) sin(a₂πy), q chosen to fit, and u
+    given on the boundary. Nondimensional.
+
+    Args:
+        a1: Half-waves of the solution along x in a unit of length.
+        a2: The same along y.
+        k: Wavenumber.
+
+    Returns:
+        A `Problem` with the equation `helmholtz`, the condition `boundary` and the
+        exact solution as reference.
+
+    Example:
+
+    >>> problem = keraspinn.problems.helmholtz(a1=1, a2=4)
+    >>> problem.field_names
+    ('u',)
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", sections 2.2 and 3.1. The paper does
+        not state k; its code has k = 1.
+    """
+    x, y = sp.symbols("x y")
+    u = sp.Function("u")(x, y)
+    exact = sp.sin(a1 * sp.pi * x) * sp.sin(a2 * sp.pi * y)
+    operator = u.diff(x, 2) + u.diff(y, 2) + k**2 * u
+    return Problem(
+        domain=geometry.Box({x: (-1, 1), y: (-1, 1)}),
+        equations={"helmholtz": sp.Eq(operator, operator.subs(u, exact).doit())},
+        conditions={"boundary": Condition(sp.Eq(u, exact), on="boundary")},
+        reference={u: exact},
+    )

@@ -1,0 +1,154 @@
+"""Two ways to the steady state of a `CavityScheme`: Newton, and pseudo-time steps."""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+# Up to here Newton converges from the creeping flow in a handful of steps.
+EASY_REYNOLDS = 50.0
+LARGEST_RATIO = 2.0
+SMALLEST_RATIO = 1.005
+# Close enough for a guess at the next Reynolds number.
+GUESS_TOLERANCE = 1e-3
+# A Newton step this small that stops shrinking is made of rounding alone.
+ROUNDING = 1e-9
+# Fraction of the explicit scheme's stability limit that the default step keeps to.
+SAFETY = 0.8
+
+
+class SteadyStateNotFound(RuntimeError):
+    """The iteration diverged, stalled, or ran out of steps: there is no field."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Stopping:
+    """When to stop, and whom to tell on the way.
+
+    Args:
+        tolerance: The change of velocity that counts as none.
+        max_steps: Most steps before giving up.
+        report: Called with the number of each step and its change of velocity.
+    """
+
+    tolerance: float
+    max_steps: int
+    report: Callable[[int, float], None]
+
+
+def newton(scheme, reynolds, stopping):
+    """Newton's method, with continuation in the Reynolds number.
+
+    It starts from the creeping flow. Each solution is the guess for a Reynolds number
+    up to twice as high; the ratio shrinks where that is too far, and recovers.
+
+    Returns:
+        The streamfunction at the interior nodes.
+    """
+    budget = iter(range(1, stopping.max_steps + 1))
+    on_the_way = dataclasses.replace(
+        stopping, tolerance=max(stopping.tolerance, GUESS_TOLERANCE)
+    )
+    creeping, forcing = scheme.creeping_system()
+    psi = _factorise(creeping).solve(forcing)
+    reached, ratio = EASY_REYNOLDS, LARGEST_RATIO
+    while True:
+        target = min(reynolds, reached * ratio)
+        goal = stopping if target == reynolds else on_the_way
+        solution = _newton_at(scheme, psi, target, goal, budget)
+        if solution is None:
+            ratio = np.sqrt(target / reached)
+            if ratio < SMALLEST_RATIO:
+                raise SteadyStateNotFound(
+                    f"Newton's iteration diverged on the way to reynolds={reynolds:g} "
+                    f"on {scheme.n} cells a side (last Reynolds number tried: "
+                    f"{target:.4g}). Use more cells (a larger n) or a lower Reynolds "
+                    "number."
+                )
+        elif target == reynolds:
+            return solution
+        else:
+            psi, reached = solution, target
+            ratio = min(ratio**1.5, LARGEST_RATIO)
+
+
+def _newton_at(scheme, psi, reynolds, stopping, budget):
+    """Newton's iteration at one Reynolds number; `None` where it does not contract."""
+    nu, previous = 1.0 / reynolds, np.inf
+    for step in budget:
+        residual = scheme.steady_residual(psi, nu)
+        correction = _factorise(scheme.steady_jacobian(psi, nu)).solve(-residual)
+        psi = psi + correction
+        change = scheme.velocity_change(correction)
+        stopping.report(step, change)
+        if change < stopping.tolerance:
+            return psi
+        if not change < previous:
+            if change < ROUNDING:
+                raise SteadyStateNotFound(
+                    f"tolerance={stopping.tolerance:g} cannot be reached: Newton's "
+                    f"steps stopped shrinking at {change:.1e}, where rounding begins. "
+                    f"Write a larger tolerance, such as {ROUNDING:g}."
+                )
+            return None
+        previous = change
+    raise SteadyStateNotFound(
+        f"Newton's method did not reach tolerance={stopping.tolerance:g} in "
+        f"{stopping.max_steps} steps (last Reynolds number: {reynolds:.4g}; last "
+        f"change of velocity: {previous:.1e}). Allow more with max_steps, or use a "
+        "larger tolerance."
+    )
+
+
+def _factorise(matrix):
+    # The pattern is symmetric. Pivoting for size would fill the factors many times
+    # over in an iteration that is about to diverge, and has not been needed in others.
+    return splu(
+        matrix.tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=1e-3,
+        options={"SymmetricMode": True},
+    )
+
+
+def stable_time_step(scheme, reynolds):
+    """The stability limit of the explicit step, for speeds up to that of the lid.
+
+    Diffusion asks for `Δt ≤ h² Re / 4`, advection for `Δt ≤ 2 / (Re |u|²)`.
+    """
+    return min(0.25 * reynolds * scheme.h**2, 2.0 / reynolds)
+
+
+def pseudo_time(scheme, reynolds, stopping, time_step):
+    """The appendix's algorithm: explicit steps from rest until nothing changes.
+
+    Its stopping test takes the change's absolute value, which the printed formula
+    leaves out.
+
+    Returns:
+        The streamfunction at the interior nodes.
+    """
+    nu = 1.0 / reynolds
+    psi = np.zeros((scheme.n - 1) ** 2)
+    omega = np.zeros_like(psi)
+    for step in range(1, stopping.max_steps + 1):
+        with np.errstate(over="ignore", invalid="ignore"):
+            omega = omega - time_step * scheme.steady_residual(psi, nu)
+            previous, psi = psi, scheme.solve_poisson(omega)
+            change = scheme.velocity_change(psi - previous) / time_step
+        if not np.isfinite(change):
+            smaller = min(SAFETY * stable_time_step(scheme, reynolds), 0.5 * time_step)
+            raise SteadyStateNotFound(
+                f"The velocity diverged at step {step} with time_step={time_step:g}. "
+                f"Write time_step={smaller:.2g} or less, or method='newton'."
+            )
+        stopping.report(step, change)
+        if change < stopping.tolerance:
+            return psi
+    raise SteadyStateNotFound(
+        f"The flow had not reached tolerance={stopping.tolerance:g} after "
+        f"{stopping.max_steps} steps of {time_step:g}: its velocity still changes by "
+        f"{change:.1e} per unit of time. Allow more with max_steps, use a larger "
+        "tolerance, or method='newton'."
+    )

@@ -1,0 +1,165 @@
+"""Taylor coefficients of activation functions.
+
+Every function here takes `(x, order)` and returns f⁽ᵏ⁾(x) / k! for k = 0 … order,
+`None` where it vanishes everywhere. Most follow from a differential equation the
+activation satisfies, so any order costs polynomial work.
+"""
+
+import math
+
+import keras
+from keras import ops
+
+_COEFFICIENTS = {}
+
+
+def register_activation(*functions):
+    """Teach the Taylor engine an activation function.
+
+    Args:
+        *functions: The callables to recognise, as given to `activation=`.
+
+    Returns:
+        A decorator for a function of `(x, order)` that returns the list of
+        f⁽ᵏ⁾(x) / k! for k = 0 … order: tensors like `x`, or `None` for zero.
+
+    Example:
+
+    >>> def cube(x):
+    ...     return x**3
+    >>> @keraspinn.taylor.register_activation(cube)
+    ... def cube_coefficients(x, order):
+    ...     return [x**3, 3 * x**2, 3 * x, 1 + 0 * x, *[None] * order][: order + 1]
+    """
+
+    def register(coefficients):
+        for function in functions:
+            _COEFFICIENTS[function] = coefficients
+        return coefficients
+
+    return register
+
+
+def coefficients_of(activation):
+    """The registered coefficients of `activation`, or `None` if there are none."""
+    try:
+        return _COEFFICIENTS.get(activation)
+    except TypeError:  # an unhashable callable cannot have been registered
+        return None
+
+
+def _self_convolution(series, k):
+    """Coefficient k of the square of a univariate series, each product once."""
+    total = None
+    for i in range((k + 1) // 2):
+        term = 2.0 * series[i] * series[k - i]
+        total = term if total is None else total + term
+    if k % 2 == 0:
+        middle = ops.square(series[k // 2])
+        total = middle if total is None else total + middle
+    return total
+
+
+@register_activation(keras.activations.linear, None)
+def linear(x, order):
+    return [x, ops.ones_like(x), *[None] * order][: order + 1]
+
+
+@register_activation(keras.activations.tanh, keras.ops.tanh)
+def tanh(x, order):
+    """y' = 1 − y²."""
+    y = [ops.tanh(x)]
+    for k in range(order):
+        square = _self_convolution(y, k)
+        y.append((1.0 - square) if k == 0 else square * (-1.0 / (k + 1)))
+    return y
+
+
+@register_activation(keras.activations.sigmoid, keras.ops.sigmoid)
+def sigmoid(x, order):
+    """y' = y − y²."""
+    y = [ops.sigmoid(x)]
+    for k in range(order):
+        y.append((y[k] - _self_convolution(y, k)) * (1.0 / (k + 1)))
+    return y
+
+
+@register_activation(keras.ops.sin)
+def sin(x, order):
+    cycle = [ops.sin(x), ops.cos(x)]
+    signs = (1, 1, -1, -1)
+    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+
+
+@register_activation(keras.ops.cos)
+def cos(x, order):
+    cycle = [ops.cos(x), ops.sin(x)]
+    signs = (1, -1, -1, 1)
+    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+
+
+@register_activation(keras.activations.exponential, keras.ops.exp)
+def exponential(x, order):
+    y = ops.exp(x)
+    return [y * (1.0 / math.factorial(k)) for k in range(order + 1)]
+
+
+@register_activation(keras.activations.softplus, keras.ops.softplus)
+def softplus(x, order):
+    """y' = sigmoid(x)."""
+    slope = sigmoid(x, max(order - 1, 0))
+    return [ops.softplus(x)] + [slope[k] * (1.0 / (k + 1)) for k in range(order)]
+
+
+def _times_identity(x, factor):
+    """Coefficients of x · g(x) from those of g."""
+    return [x * factor[0]] + [
+        x * factor[k] + factor[k - 1] for k in range(1, len(factor))
+    ]
+
+
+@register_activation(keras.activations.silu, keras.ops.silu)
+def silu(x, order):
+    """y = x · sigmoid(x), also called swish."""
+    return _times_identity(x, sigmoid(x, order))
+
+
+@register_activation(keras.activations.gelu)
+def gelu(x, order):
+    """y = x · Φ(x), Φ the normal distribution function."""
+    distribution = [0.5 * (1.0 + ops.erf(x * math.sqrt(0.5)))]
+    if order > 0:
+        # The normal density: p' = −x p, so (k + 1) p_{k+1} = −(x p_k + p_{k−1}).
+        density = [ops.exp(-0.5 * ops.square(x)) / math.sqrt(2.0 * math.pi)]
+        for k in range(order - 1):
+            lower = x * density[k] + (density[k - 1] if k else 0.0)
+            density.append(lower * (-1.0 / (k + 1)))
+        distribution += [density[k] * (1.0 / (k + 1)) for k in range(order)]
+    return _times_identity(x, distribution)
+
+
+@register_activation(keras.ops.gelu)
+def approximate_gelu(x, order):
+    """y = x · (1 + tanh p(x)) / 2, what `keras.ops.gelu` is unless told otherwise."""
+    root, cubic = math.sqrt(2.0 / math.pi), 0.044715
+    inner = [
+        root * (x + cubic * x * x * x),
+        root * (1.0 + 3.0 * cubic * ops.square(x)),
+        3.0 * root * cubic * x,
+        root * cubic,
+    ]
+    y = [ops.tanh(inner[0])]
+    slopes = []  # of tanh at p(x), 1 − y²
+    for k in range(order):
+        square = _self_convolution(y, k)
+        slopes.append((1.0 - square) if k == 0 else -square)
+        # y' = (1 − y²) p', coefficient by coefficient
+        terms = [(j + 1.0) * inner[j + 1] * slopes[k - j] for j in range(min(k + 1, 3))]
+        y.append(sum(terms) * (1.0 / (k + 1)))
+    return _times_identity(x, [0.5 * (1.0 + y[0]), *(0.5 * c for c in y[1:])])
+
+
+@register_activation(keras.activations.relu, keras.ops.relu)
+def relu(x, order):
+    slope = ops.cast(x > 0, x.dtype)
+    return [ops.relu(x), slope, *[None] * order][: order + 1]

@@ -1,0 +1,231 @@
+"""How each Keras layer acts on a truncated Taylor series."""
+
+import keras
+from keras import ops
+
+from keraspinn.taylor.activations import coefficients_of
+from keraspinn.taylor.functional import in_order, is_functional, replay
+from keraspinn.taylor.series import Taylor
+
+_RULES = {}
+
+
+class MissingRule(LookupError):
+    """A layer or activation function that the Taylor engine has no rule for."""
+
+
+def register_rule(*layer_classes):
+    """Teach the Taylor engine a layer.
+
+    A rule is looked up by a layer's exact class: a subclass may compute something
+    else, so it needs a rule of its own.
+
+    Args:
+        *layer_classes: The classes of the layers the rule is for.
+
+    Returns:
+        A decorator for the rule, a function of `(layer, *inputs)` from `Taylor`
+        series to a `Taylor` series. Layers inside the layer are applied with
+        `keraspinn.taylor.propagate(inner, series)`.
+
+    Example:
+
+    >>> class Squared(keras.layers.Layer):
+    ...     def call(self, x):
+    ...         return x * x
+    >>> @keraspinn.taylor.register_rule(Squared)
+    ... def squared_rule(layer, x):
+    ...     return x * x
+    """
+
+    def register(rule):
+        for layer_class in layer_classes:
+            _RULES[layer_class] = rule
+        return rule
+
+    return register
+
+
+def propagate(layer, *inputs):
+    """The Taylor series of a layer's output, from those of its inputs.
+
+    Args:
+        layer: A Keras layer or model.
+        *inputs: What the layer is called with, `Taylor` series in place of tensors.
+
+    Returns:
+        The `Taylor` series of what the layer would return.
+
+    Raises:
+        MissingRule: If `layer`, a layer inside it or an activation has no rule.
+
+    Example:
+
+    >>> x = Taylor.of_points(keras.random.uniform((8, 2)), IndexSet([(2, 0)]))
+    >>> network = keraspinn.networks.MLP(units=10)
+    >>> keraspinn.taylor.propagate(network, x).derivative((2, 0)).shape
+    TensorShape([8, 1])
+    """
+    rule = _RULES.get(type(layer))
+    if rule is None and is_functional(layer):
+        rule = _functional
+    if rule is None:
+        raise MissingRule(
+            f"No Taylor rule for layer '{layer.name}' of class "
+            f"{type(layer).__name__}. Write one with "
+            "`keraspinn.taylor.register_rule`."
+        )
+    if not layer.built:
+        layer(*keras.tree.map_structure(lambda x: x.value, inputs))
+    # As Keras does before a call; functional models convert their inputs themselves.
+    if layer.autocast and not isinstance(layer, keras.Function):
+        inputs = keras.tree.map_structure(lambda x: x.cast(layer.input_dtype), inputs)
+    return rule(layer, *inputs)
+
+
+def activate(activation, x):
+    """The Taylor series of an activation function of a series."""
+    coefficients = coefficients_of(activation)
+    if coefficients is None:
+        name = getattr(activation, "__name__", repr(activation))
+        raise MissingRule(
+            f"No Taylor coefficients for activation '{name}'. Write them with "
+            "`keraspinn.taylor.register_activation`."
+        )
+    if coefficients is coefficients_of(None):  # linear: nothing to compute
+        return x
+    return x.compose(coefficients)
+
+
+def affine(x, kernel, bias=None):
+    """The series of x W + b: one matrix product an order."""
+    kernel = ops.cast(kernel, x.dtype)
+
+    def multiply(coefficients):
+        shape = ops.shape(coefficients)
+        flat = ops.reshape(coefficients, (-1, shape[-1]))
+        return ops.reshape(ops.matmul(flat, kernel), (*shape[:-1], kernel.shape[-1]))
+
+    y = x.map(multiply)
+    return y if bias is None else y + ops.cast(bias, x.dtype)
+
+
+def concatenated(series):
+    """The series of several functions' features side by side."""
+
+    def join(coefficients):
+        if all(c is None for c in coefficients):
+            return None
+        count = next(c.shape[0] for c in coefficients if c is not None)
+        full = []
+        for c, own in zip(coefficients, series, strict=True):
+            shape = (count, *ops.shape(own.value))
+            full.append(
+                ops.zeros(shape, own.value.dtype)
+                if c is None
+                else ops.broadcast_to(c, shape)
+            )
+        return ops.concatenate(full, axis=-1)
+
+    orders = zip(*(own.orders for own in series), strict=True)
+    return Taylor(series[0].indices, [join(order) for order in orders])
+
+
+@register_rule(keras.layers.Dense)
+def dense(layer, x):
+    if layer.quantization_mode is not None:
+        raise MissingRule(f"Layer '{layer.name}' is quantized.")
+    bias = layer.bias if layer.use_bias else None
+    return activate(layer.activation, affine(x, layer.kernel, bias))
+
+
+@register_rule(keras.layers.Activation)
+def activation(layer, x):
+    return activate(layer.activation, x)
+
+
+@register_rule(keras.layers.ReLU)
+def relu(layer, x):
+    if layer.max_value is not None or layer.negative_slope or layer.threshold:
+        raise MissingRule(
+            f"Layer '{layer.name}' has a maximum, a negative slope or a threshold; "
+            "the Taylor rule for ReLU is for a plain one."
+        )
+    return activate(keras.activations.relu, x)
+
+
+@register_rule(keras.layers.InputLayer, keras.layers.Identity)
+def identity(layer, x):
+    return x
+
+
+@register_rule(keras.layers.Rescaling)
+def rescaling(layer, x):
+    scale, offset = (
+        ops.convert_to_tensor(constant, x.dtype)
+        for constant in (layer.scale, layer.offset)
+    )
+    return x * scale + offset
+
+
+@register_rule(keras.layers.Normalization)
+def normalization(layer, x):
+    if layer.invert or set(layer.axis) - {-1, len(x.value.shape) - 1}:
+        raise MissingRule(
+            f"Layer '{layer.name}' inverts, or normalizes axes {layer.axis}; the "
+            "Taylor rule for Normalization is for features, axis -1."
+        )
+    deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
+    slope = 1.0 / ops.maximum(deviation, keras.config.epsilon())
+    # The layer's own arithmetic for the value, the chain rule for the rest.
+    return Taylor(x.indices, (layer(x.value)[None], *(x * slope).orders[1:]))
+
+
+@register_rule(keras.layers.Add)
+def add(layer, inputs):
+    total, *rest = inputs
+    for term in rest:
+        total = total + term
+    return total
+
+
+@register_rule(keras.layers.Subtract)
+def subtract(layer, inputs):
+    left, right = inputs
+    return left - right
+
+
+@register_rule(keras.layers.Multiply)
+def multiply(layer, inputs):
+    result, *rest = inputs
+    for factor in rest:
+        result = result * factor
+    return result
+
+
+@register_rule(keras.Sequential)
+def sequential(model, x):
+    for layer in model.layers:
+        x = propagate(layer, x)
+    return x
+
+
+@register_rule(keras.layers.Concatenate)
+def concatenate(layer, inputs):
+    if layer.axis not in (-1, len(inputs[0].value.shape) - 1):
+        raise MissingRule(
+            f"Layer '{layer.name}' joins axis {layer.axis}; the Taylor rule for "
+            "Concatenate joins features, axis -1."
+        )
+    return concatenated(inputs)
+
+
+def _functional(model, *inputs):
+    try:
+        series = in_order(model, inputs)
+        pairs = zip(series, model.inputs, strict=True)
+        return replay(model, propagate, [x.cast(own.dtype) for x, own in pairs])
+    except MissingRule:
+        raise
+    except LookupError as error:
+        raise MissingRule(str(error)) from error

@@ -1,0 +1,129 @@
+"""Loss terms: what is averaged, and over which points."""
+
+import collections
+
+import numpy as np
+from keras import ops
+
+from keraspinn.expressions import Program
+
+Batch = collections.namedtuple("Batch", "points weights targets")
+Batch.__doc__ = """Points at which a term is evaluated in one step.
+
+Attributes:
+    points: Tensor `(N, d)`.
+    weights: What every squared residual counts: a number, or a tensor `(N,)`.
+    targets: Tensor `(N, k)`, what the k expressions should equal, or `None` for zero.
+"""
+
+
+class Term:
+    """A loss term: Σ over expressions and blocks of mean squares.
+
+    Args:
+        expressions: Normalized expressions that should vanish.
+        domain: The domain, as `geometry.Box`.
+        blocks: The blocks the term is drawn on, as `domain.blocks` gives them.
+    """
+
+    def __init__(self, expressions, domain, blocks):
+        self.program = Program(expressions, domain.coordinates)
+        self.domain = domain
+        self.blocks = blocks
+
+    def draw(self, count, uniform):
+        """Fresh points: `count` on every region.
+
+        Args:
+            count: Number of points on each region.
+            uniform: Function from a shape to a tensor of it, uniform in [0, 1).
+        """
+        regions = [region for block in self.blocks for region in block]
+        numbers = uniform((len(regions), count, self.domain.dimension))
+        points = [
+            self.domain.sample(region, numbers[place])
+            for place, region in enumerate(regions)
+        ]
+        points = points[0] if len(points) == 1 else ops.concatenate(points)
+        sizes = [count * len(block) for block in self.blocks]
+        if len(set(sizes)) == 1:
+            return Batch(points, 1.0 / sizes[0], None)
+        weights = np.repeat([1.0 / size for size in sizes], sizes)
+        return Batch(points, ops.cast(weights, points.dtype), None)
+
+    def given(self, points):
+        """A batch of a user's points, each counted in the blocks it lies on."""
+        if len(self.blocks) == 1:
+            return Batch(
+                points, 1.0 / ops.cast(ops.shape(points)[0], points.dtype), None
+            )
+        weights = ops.zeros_like(points[..., 0])
+        for block in self.blocks:
+            on_block = ops.zeros_like(weights, dtype="bool")
+            for region in block:
+                on_region = self.domain.contains(region, points)
+                on_block = ops.logical_or(on_block, on_region)
+            mask = ops.cast(on_block, points.dtype)
+            weights = weights + mask / ops.maximum(ops.sum(mask), 1.0)
+        return Batch(points, weights, None)
+
+    def count(self, requested):
+        """Number of points in a batch drawn with `requested` a region."""
+        return requested * sum(map(len, self.blocks))
+
+    def loss(self, residuals, batch):
+        """The term's loss from its residuals, one tensor `(N,)` an expression."""
+        if batch.targets is not None:
+            residuals = [
+                residual - batch.targets[..., place]
+                for place, residual in enumerate(residuals)
+            ]
+        return sum(ops.sum(batch.weights * ops.square(r)) for r in residuals)
+
+
+class DataTerm(Term):
+    """A loss term over tabulated values instead of a part of the domain."""
+
+    def __init__(self, expressions, domain, points, targets):
+        super().__init__(expressions, domain, blocks=())
+        self._points, self._targets = points, targets
+
+    def draw(self, count, uniform):
+        """All rows, or `count` of them drawn with replacement where there are more."""
+        size = self.count(count)
+        points, targets = _rows(size, uniform, self._points, self._targets)
+        return Batch(points, 1.0 / size, targets)
+
+    def count(self, requested):
+        return min(requested, len(self._points))
+
+    def given(self, points):
+        raise ValueError(
+            "A Data term brings its own points; leave it out of the points given."
+        )
+
+
+class HeldPoints:
+    """A source of batches for a term: a user's points, kept from step to step."""
+
+    def __init__(self, term, points):
+        self._term, self._points = term, points
+
+    def count(self, requested):
+        return min(requested or len(self._points), len(self._points))
+
+    def draw(self, count, uniform):
+        """All points, or `count` of them drawn with replacement."""
+        (points,) = _rows(self.count(count), uniform, self._points)
+        return self._term.given(points)
+
+
+def _rows(size, uniform, *tables):
+    """`size` rows of each table: all in order, or drawn with replacement."""
+    total = len(tables[0])
+    numbers = uniform((size,))
+    tables = [ops.cast(table, numbers.dtype) for table in tables]
+    if size == total:
+        return tables
+    rows = ops.minimum(ops.cast(numbers * total, "int32"), total - 1)
+    return [ops.take(table, rows, axis=0) for table in tables]

@@ -1,0 +1,163 @@
+"""A Keras model whose training steps can run many at a time, as one program."""
+
+import contextlib
+
+import keras
+
+from keraspinn import backend
+from keraspinn.execution import Progress, check_steps_per_execution
+
+
+class FusedModel(keras.Model):
+    """Trains by steps that need no data, fused into one compiled loop.
+
+    A subclass says what a step is, with `self_contained_step`, `training_logs`,
+    `training_loss_names` and `training_key`, and calls `fit_fused` or, where data
+    must be read step by step, `fit_stepwise`.
+    """
+
+    compiled_with = None  # the arguments of `compile`, the optimizer excepted
+    _progress = None
+    _traced = None
+
+    def self_contained_step(self):
+        """Makes one training step; returns a dict of scalar losses."""
+        raise NotImplementedError
+
+    def training_logs(self, losses, steps):
+        """Logs from the mean losses of `steps` steps."""
+        raise NotImplementedError
+
+    @property
+    def training_loss_names(self):
+        """Names of the losses that a step returns."""
+        raise NotImplementedError
+
+    @property
+    def training_key(self):
+        """Hashable: a compiled program serves until this changes."""
+        raise NotImplementedError
+
+    def compile(
+        self,
+        optimizer="adam",
+        *,
+        steps_per_execution="auto",
+        jit_compile=True,
+        run_eagerly=False,
+        **unsupported,
+    ):
+        """Configure training.
+
+        Args:
+            optimizer: Name or instance of a Keras optimizer.
+            steps_per_execution: Number of steps run as one program; `"auto"` takes
+                as many as keep the progress bar moving a few times a second.
+            jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
+                default is to compile on a CPU too.
+            run_eagerly: Whether to run step by step, uncompiled, for debugging.
+
+        Raises:
+            ValueError: If given a loss or metrics, which the problem declares, or
+                `steps_per_execution` is not a positive integer.
+        """
+        if unsupported:
+            raise ValueError(
+                "A PINNModel takes its loss from the problem's equations and "
+                "conditions and its metrics from the problem's reference. Received: "
+                f"{sorted(unsupported)}. Set initial loss weights with "
+                "`Condition(..., weight=)`."
+            )
+        check_steps_per_execution(steps_per_execution)
+        super().compile(
+            optimizer=optimizer,
+            jit_compile=bool(jit_compile) and not run_eagerly,
+            run_eagerly=run_eagerly,
+        )
+        self.compiled_with = {
+            "steps_per_execution": steps_per_execution,
+            "jit_compile": bool(jit_compile),
+            "run_eagerly": bool(run_eagerly),
+        }
+        self.optimizer.build(self.trainable_variables)
+        self.train_function = self.test_function = self.predict_function = None
+
+    def get_compile_config(self):
+        if self.compiled_with is None:
+            return {}
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer, **self.compiled_with}
+
+    def compile_from_config(self, config):
+        config = dict(config)
+        optimizer = keras.saving.deserialize_keras_object(config.pop("optimizer"))
+        self.compile(optimizer, **config)
+
+    def fit_fused(self, steps_per_epoch, steps_per_execution, **kwargs):
+        """`keras.Model.fit` on self-contained steps, where that can be done."""
+        can_fuse = not (self.run_eagerly or backend.distributed())
+        self._progress = (
+            Progress(steps_per_epoch, steps_per_execution) if can_fuse else None
+        )
+        kwargs["shuffle"] = False  # there is nothing to shuffle
+        return self._fit(
+            backend.tick_dataset(),
+            steps_per_execution,
+            steps_per_epoch=steps_per_epoch,
+            **kwargs,
+        )
+
+    def fit_stepwise(self, data, steps_per_execution, **kwargs):
+        """`keras.Model.fit` on data that a pipeline yields."""
+        self._progress = None
+        return self._fit(data, steps_per_execution, **kwargs)
+
+    def _fit(self, data, steps_per_execution, **kwargs):
+        self.steps_per_execution = steps_per_execution
+        try:
+            return keras.Model.fit(self, data, **kwargs)
+        finally:
+            self.steps_per_execution = 1
+            self.test_function = None
+
+    def make_train_function(self, force=False):
+        """Self-contained steps run as one program, others as in Keras."""
+        fused = self._progress is not None
+        if fused:
+            # Keras has read it for the training data; validation goes batch by batch.
+            self.steps_per_execution = 1
+        trained = tuple(id(variable) for variable in self.trainable_variables)
+        traced = (self.training_key, trained, fused)
+        if self.train_function is not None and traced == self._traced and not force:
+            return self.train_function
+        self._traced = traced
+        if not fused:
+            super().make_train_function(force=True)
+            return self.train_function
+        loop = backend.fused_loop(
+            self.self_contained_step,
+            self.training_logs,
+            self.training_loss_names,
+            self.variable_dtype,
+            self.jit_compile,
+        )
+        self.train_function = lambda iterator: loop(self._progress.advance())
+        return self.train_function
+
+    def make_test_function(self, force=False):
+        """Evaluation is not worth the seconds that XLA takes to compile it."""
+        with self._without_xla():
+            return super().make_test_function(force)
+
+    def make_predict_function(self, force=False):
+        """Nor is prediction."""
+        with self._without_xla():
+            return super().make_predict_function(force)
+
+    @contextlib.contextmanager
+    def _without_xla(self):
+        self.jit_compile, kept = False, self.jit_compile
+        try:
+            yield
+        finally:
+            self.jit_compile = kept

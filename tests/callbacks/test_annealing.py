@@ -1,0 +1,235 @@
+"""Algorithm 1, against an implementation written out here by hand."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+import tensorflow as tf
+
+import keraspinn as kp
+from keraspinn.points import PointSources
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    keras.config.set_dtype_policy("float64")
+    keras.config.set_floatx("float64")  # the optimizer's learning rate follows it
+    yield
+    keras.config.set_floatx("float32")
+    keras.config.set_dtype_policy("float32")
+
+
+def problem_with(conditions):
+    """u_xx + u² = x on [0, 1], with one condition or three."""
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    every = {
+        "left": kp.Condition(sp.Eq(u, 1), on={x: 0}),
+        "right": kp.Condition(sp.Eq(u.diff(x), 2), on={x: 1}, weight=0.5),
+        "sensor": kp.Data([[0.3], [0.6]], {u: [1.1, 1.2]}, weight=2.0),
+    }
+    return kp.Problem(
+        domain=kp.geometry.Box({x: (0, 1)}),
+        equations={"ode": sp.Eq(u.diff(x, 2) + u**2, x)},
+        conditions={name: every[name] for name in conditions},
+    )
+
+
+class HandWritten:
+    """A tanh network 1-5-5-1 trained by Algorithm 1 with Adam, on nested tapes."""
+
+    def __init__(self, weights, initial_weights, alpha, update_freq, rule):
+        self.theta = [tf.Variable(w, dtype=tf.float64) for w in weights]
+        self.weights = dict(initial_weights)
+        self.alpha, self.update_freq, self.rule = alpha, update_freq, rule
+        self.first = [np.zeros(w.shape) for w in weights]
+        self.second = [np.zeros(w.shape) for w in weights]
+
+    def u(self, x):
+        w1, b1, w2, b2, w3, b3 = self.theta
+        h = tf.tanh((x - 0.5) / np.sqrt(1 / 12) @ w1 + b1)
+        return tf.tanh(h @ w2 + b2) @ w3 + b3
+
+    def derivatives(self, x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                u = self.u(x)
+            u_x = inner.gradient(u, x)
+        return u, u_x, outer.gradient(u_x, x)
+
+    def losses(self, points):
+        x = points["residual"]
+        u, _, u_xx = self.derivatives(x)
+        losses = {"residual": tf.reduce_mean((u_xx + u**2 - x) ** 2)}
+        if "left" in points:
+            losses["left"] = tf.reduce_mean((self.u(points["left"]) - 1.0) ** 2)
+        if "right" in points:
+            _, u_x, _ = self.derivatives(points["right"])
+            losses["right"] = tf.reduce_mean((u_x - 2.0) ** 2)
+        if "sensor" in points:
+            x = tf.constant([[0.3], [0.6]], tf.float64)
+            misfit = self.u(x) - tf.constant([[1.1], [1.2]], tf.float64)
+            losses["sensor"] = tf.reduce_mean(misfit**2)
+        return losses
+
+    def step(self, n, points):
+        with tf.GradientTape(persistent=True) as tape:
+            losses = self.losses(points)
+        gradients = {
+            name: [
+                g.numpy()
+                for g in tape.gradient(loss, self.theta, unconnected_gradients="zero")
+            ]
+            for name, loss in losses.items()
+        }
+        flat = {
+            name: np.abs(np.concatenate([g.ravel() for g in parts]))
+            for name, parts in gradients.items()
+        }
+        if n % self.update_freq == 0:
+            for name, weight in self.weights.items():
+                mean = flat[name].mean()
+                if self.rule == "weighted":
+                    mean = mean * weight
+                estimate = flat["residual"].max() / mean
+                self.weights[name] = (1 - self.alpha) * weight + self.alpha * estimate
+        for place, theta in enumerate(self.theta):
+            g = gradients["residual"][place] + sum(
+                weight * gradients[name][place]
+                for name, weight in self.weights.items()
+            )
+            self.first[place] = 0.9 * self.first[place] + 0.1 * g
+            self.second[place] = 0.999 * self.second[place] + 0.001 * g**2
+            # Keras takes the powers of Adam's constants from float32 roundings.
+            power_1, power_2 = (float(np.float32(b)) ** (n + 1) for b in (0.9, 0.999))
+            rate = 1e-2 * np.sqrt(1 - power_2) / (1 - power_1)
+            step = rate * self.first[place] / (np.sqrt(self.second[place]) + 1e-7)
+            theta.assign_sub(step)
+
+
+@pytest.mark.parametrize("conditions", [("left",), ("left", "right", "sensor")])
+@pytest.mark.parametrize("rule", ["weighted", "literal"])
+@pytest.mark.parametrize("update_freq", [1, 10])
+def test_is_algorithm_1(conditions, rule, update_freq):
+    problem = problem_with(conditions)
+    network = kp.networks.MLP(units=5, depth=2)
+    model = kp.PINNModel(problem, network, seed=3)
+    model.compile(keras.optimizers.Adam(1e-2))
+    layers = [*network.hidden, network.head]
+    variables = [v for layer in layers for v in (layer.kernel, layer.bias)]
+    by_hand = HandWritten(
+        [v.numpy() for v in variables],
+        {name: c.weight for name, c in problem.conditions.items()},
+        alpha=0.7,
+        update_freq=update_freq,
+        rule=rule,
+    )
+    annealing = kp.callbacks.LearningRateAnnealing(0.7, update_freq, rule)
+    steps = 3 if update_freq == 1 else 12
+    model.fit(
+        batch_size=8, steps_per_epoch=steps, callbacks=[annealing], verbose=0
+    )
+    sources = PointSources(problem, 8)
+    for n in range(steps):
+        batches = sources.draw(model.seed, n, "float64")
+        by_hand.step(n, {name: batch.points for name, batch in batches.items()})
+    for name, weight in by_hand.weights.items():
+        np.testing.assert_allclose(
+            model.loss_weights[name].numpy(), weight, rtol=1e-11
+        )
+    for variable, theta in zip(variables, by_hand.theta, strict=True):
+        np.testing.assert_allclose(variable.numpy(), theta.numpy(), rtol=1e-11)
+
+
+def test_weights_move_and_are_logged():
+    model = kp.PINNModel(problem_with(("left",)), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam", jit_compile=False)
+    history = model.fit(
+        batch_size=4,
+        steps_per_epoch=20,
+        epochs=3,
+        verbose=0,
+        callbacks=[kp.callbacks.LearningRateAnnealing()],
+    ).history
+    weights = history["left_weight"]
+    assert len(set(weights)) == 3 and 1.0 not in weights
+    assert weights[-1] == pytest.approx(float(model.loss_weights["left"].numpy()))
+
+
+def test_a_fit_without_the_callback_keeps_the_weights():
+    """The rule is part of the compiled program: it must leave with its callback."""
+    model = kp.PINNModel(problem_with(("left",)), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam", jit_compile=False)
+    run = {"batch_size": 4, "steps_per_epoch": 10, "verbose": 0}
+    model.fit(**run)
+    assert model.loss_weights["left"].numpy() == 1.0
+    model.fit(**run, callbacks=[kp.callbacks.LearningRateAnnealing()])
+    moved = model.loss_weights["left"].numpy()
+    assert moved != 1.0
+    model.fit(**run)
+    assert model.loss_weights["left"].numpy() == moved
+
+
+def test_a_users_callback_may_assign_weights():
+    class Constant(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            self.model.loss_weights["left"].assign(7.0 + epoch)
+
+    model = kp.PINNModel(problem_with(("left",)), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam", jit_compile=False)
+    history = model.fit(
+        batch_size=4, steps_per_epoch=5, epochs=2, verbose=0, callbacks=[Constant()]
+    )
+    assert history.history["left_weight"] == [7.0, 8.0]
+
+
+def test_literal_rule_grows_where_the_weighted_settles():
+    """Near a stationary point λ̂ = λ max|∇L_r| / mean|∇L_r|: a factor above one."""
+    problem = kp.problems.helmholtz(1, 1)
+    weights = {}
+    for rule in ("weighted", "literal"):
+        keras.utils.set_random_seed(0)
+        model = kp.PINNModel(problem, kp.networks.MLP(16, 2), seed=0)
+        model.compile(keras.optimizers.Adam(1e-3))
+        model.fit(
+            batch_size=32,
+            steps_per_epoch=1000,
+            verbose=0,
+            callbacks=[kp.callbacks.LearningRateAnnealing(rule=rule)],
+        )
+        weights[rule] = float(model.loss_weights["boundary"].numpy())
+    assert weights["literal"] > 30 * weights["weighted"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": 0}, r"`alpha` must be in \(0, 1\]. Received: alpha=0"),
+        ({"alpha": 1.5}, "`alpha` must be in"),
+        ({"alpha": float("nan")}, "`alpha` must be in"),
+        ({"update_freq": 0}, "`update_freq` must be at least 1. Received: 0"),
+        ({"update_freq": 2.5}, "`update_freq` must be an integer. Received: 2.5"),
+        ({"rule": "max"}, '`rule` must be "weighted" or "literal". Received: rule='),
+    ],
+)
+def test_refuses_settings_out_of_range(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        kp.callbacks.LearningRateAnnealing(**arguments)
+
+
+def test_refuses_other_models_and_problems_without_conditions():
+    annealing = kp.callbacks.LearningRateAnnealing()
+    with pytest.raises(TypeError, match="needs a keraspinn.PINNModel"):
+        annealing.set_model(keras.Sequential())
+    model = kp.PINNModel(problem_with(()), kp.networks.MLP(4, 1))
+    model.compile("adam")
+    with pytest.raises(ValueError, match="the problem has no conditions"):
+        model.fit(callbacks=[annealing], verbose=0)
+
+
+def test_config_round_trip():
+    annealing = kp.callbacks.LearningRateAnnealing(0.2, 5, "literal")
+    config = annealing.get_config()
+    assert kp.callbacks.LearningRateAnnealing.from_config(config).rule == annealing.rule

@@ -1,0 +1,239 @@
+"""Trees that no one saved: each is refused, quickly and with a message."""
+
+import json
+import time
+import tracemalloc
+
+import pytest
+
+from keraspinn.expressions import bounds, from_json, normalize
+
+X, Y = {"symbol": "x"}, {"symbol": "y"}
+U = {"field": "u", "of": [X, Y]}
+HUGE = {"float": "1e300", "precision": 53}
+
+
+def nested(levels, wrap, core=X):
+    for _ in range(levels):
+        core = wrap(core)
+    return core
+
+
+def cyclic_list():
+    tree = ["Add"]
+    tree += [tree, tree]
+    return tree
+
+
+def cyclic_dict(key, **rest):
+    tree = {key: None, **rest}
+    tree[key] = tree
+    return tree
+
+
+def number(text, precision=53):
+    return {"float": text, "precision": precision}
+
+
+MALFORMED = {
+    "none": None,
+    "a bare float": 1.5,
+    "a bare string": "x",
+    "code": "__import__('os').system('true')",
+    "bytes": b"x",
+    "a tuple": ("Add", X, 1),
+    "an empty list": [],
+    "an empty dict": {},
+    "a list in a list": [["Add"], X],
+    "unknown node": ["Foo", X],
+    "node that is code": ["__import__('os').system('true')", X],
+    "SymPy name that is not in the table": ["Integral", X, X],
+    "lambdify": ["lambdify", X],
+    "dunder": ["__class__", X],
+    "very long node name": ["A" * 10**6, X],
+    "unknown leaf": {"eval": "1+1"},
+    "two kinds": {"symbol": "x", "constant": "pi"},
+    "surplus key": {"symbol": "x", "cls": "Dummy"},
+    "many surplus keys": {"symbol": "x", **dict.fromkeys(map(str, range(10**5)))},
+    "too few arguments": ["sin"],
+    "too many arguments": ["sin", X, X],
+    "Pow of three": ["Pow", X, 2, 3],
+    "Add of one": ["Add", X],
+    "Piecewise of nothing": ["Piecewise"],
+    "boolean as a number": ["Add", True, 1],
+    "number as a condition": ["Piecewise", ["ExprCondPair", 1, 1]],
+    "symbol as a condition": ["Piecewise", ["ExprCondPair", 1, X]],
+    "relation in a sum": ["Add", ["Lt", X, 1], 1],
+    "pair in a sum": ["Add", ["ExprCondPair", X, True], 1],
+    "pair by itself": ["ExprCondPair", X, True],
+    "expression as a pair": ["Piecewise", X],
+    "relation of relations": ["Eq", ["Eq", X, 1], 2],
+    "And of numbers": ["And", 1, X],
+    "And of the same twice": ["And", ["Lt", X, 1], ["Lt", X, 1]],
+    "Max of the same twice": ["Max", X, X],
+    "Piecewise in a condition": [
+        "Piecewise",
+        ["ExprCondPair", 1, ["Lt", ["Piecewise", ["ExprCondPair", X, True]], 3]],
+    ],
+    "relation of a complex number": ["Lt", ["Pow", -2, {"rational": [1, 2]}], 1],
+    "infinite integer": {"rational": [1, 0]},
+    "rational of floats": {"rational": [1.0, 2]},
+    "rational of strings": {"rational": ["1", "2"]},
+    "rational of three": {"rational": [1, 2, 3]},
+    "rational of booleans": {"rational": [True, 2]},
+    "float of code": number("__import__('os')"),
+    "float of an expression": number("1+1"),
+    "float nan": number("nan"),
+    "float inf": number("inf"),
+    "float with a huge exponent": number("1e999999999"),
+    "float out of range": number("1e999"),
+    "float with underscores": number("1_0"),
+    "float with other digits": number("١٢"),
+    "float with a line break": number("1.0\n"),
+    "long float": number("1" * 10**6),
+    "float as a number": {"float": 1.5, "precision": 53},
+    "huge precision": number("1", 10**9),
+    "negative precision": number("1", -1),
+    "precision as text": number("1", "auto"),
+    "unknown constant": {"constant": "oo"},
+    "constant as a list": {"constant": ["pi"]},
+    "name as a number": {"symbol": 3},
+    "name as a list": {"symbol": ["x"]},
+    "empty name": {"symbol": ""},
+    "long name": {"symbol": "x" * 10**6},
+    "name with a null": {"symbol": "x\0"},
+    "name with an escape": {"symbol": "\x1b[31mx"},
+    "name that runs backwards": {"symbol": "\u202ex"},
+    "half a character": {"symbol": "\ud800"},
+    "unknown assumption": {"symbol": "x", "assumptions": {"evil": True}},
+    "assumption as text": {"symbol": "x", "assumptions": {"real": "yes"}},
+    "assumptions as a list": {"symbol": "x", "assumptions": ["real"]},
+    "contradiction": {
+        "symbol": "x",
+        "assumptions": {"positive": True, "negative": True},
+    },
+    "not commutative": {"symbol": "x", "assumptions": {"commutative": False}},
+    "parameter without a value": {"parameter": "a"},
+    "parameter of text": {"parameter": "a", "initial": "1"},
+    "parameter of nan": {"parameter": "a", "initial": float("nan")},
+    "parameter of a huge integer": {"parameter": "a", "initial": 10**5000},
+    "parameter of nothing": {"parameter": "a", "initial": None},
+    "field of nothing": {"field": "u", "of": []},
+    "field of a number": {"field": "u", "of": [1]},
+    "field of a field": {"field": "u", "of": [U]},
+    "field of many": {"field": "u", "of": [X] * 10**6},
+    "field of text": {"field": "u", "of": "xy"},
+    "field with a long name": {"field": "u" * 10**6, "of": [X]},
+    "derivative of a symbol": {"derivative": X, "by": [[X, 1]]},
+    "derivative of an expression": {"derivative": ["Add", X, 1], "by": [[X, 1]]},
+    "derivative of a derivative": {
+        "derivative": {"derivative": U, "by": [[X, 1]]},
+        "by": [[X, 1]],
+    },
+    "derivative by a stranger": {"derivative": U, "by": [[{"symbol": "t"}, 1]]},
+    "derivative by nothing": {"derivative": U, "by": []},
+    "derivative by text": {"derivative": U, "by": "x"},
+    "derivative of huge order": {"derivative": U, "by": [[X, 10**9]]},
+    "derivative of order zero": {"derivative": U, "by": [[X, 0]]},
+    "derivative of order -1": {"derivative": U, "by": [[X, -1]]},
+    "derivative of order true": {"derivative": U, "by": [[X, True]]},
+    "derivative of order 1.0": {"derivative": U, "by": [[X, 1.0]]},
+}
+
+OVERSIZED = {
+    "a huge integer": 10**100_000,
+    "a huge numerator": {"rational": [10**100_000, 3]},
+    "9**9**9**9": ["Pow", 9, ["Pow", 9, ["Pow", 9, 9]]],
+    "10**(10**10)": ["Pow", 10, 10**10],
+    "10**-(10**10)": ["Pow", 10, -(10**10)],
+    "(2x)**10**9": ["Pow", ["Mul", 2, X], 10**9],
+    "(2x)**(10**5*10**5)": ["Pow", ["Mul", 2, X], ["Mul", 10**5, 10**5]],
+    "((2x)**1000)**1000": nested(4, lambda e: ["Pow", e, 1000], ["Mul", 2, X]),
+    "squares of squares": nested(90, lambda e: ["Pow", e, 2], ["Mul", 2, X]),
+    "float powers": nested(90, lambda e: ["Pow", e, HUGE], ["Mul", 2, X]),
+    "exp of a log": ["exp", ["Mul", 10**12, ["log", ["Mul", 2, X]]]],
+    "power of a ratio of logs": [
+        "Pow",
+        2,
+        ["Mul", 5000, ["log", 10**299], ["Pow", ["log", 2], -1]],
+    ],
+    "exp(exp(exp(99)))": nested(3, lambda e: ["exp", e], 99),
+    "1e300**1e300": ["Pow", HUGE, HUGE],
+    "log(0)": ["log", 0],
+    "0**-1": ["Pow", 0, -1],
+    "atan2(0, 0)": ["atan2", number("0"), number("0")],
+    "a long product": ["Mul", *[10**299 + i for i in range(900)]],
+    "a long sum of fractions": [
+        "Add",
+        *[{"rational": [1, 10**200 + i]} for i in range(9000)],
+    ],
+    "many constants": ["Add", *[["erfc", i] for i in range(4000)]],
+    "a list that holds itself": cyclic_list(),
+    "a symbol that holds itself": cyclic_dict("symbol"),
+    "a derivative that holds itself": cyclic_dict("derivative", by=[[X, 1]]),
+    "a field that holds itself": cyclic_dict("field", of=[X]),
+    "a deep tree": nested(10**5, lambda e: ["sin", e]),
+    "deep derivatives": nested(10**5, lambda e: {"derivative": e, "by": [[X, 1]]}, U),
+    "shared lists": nested(90, lambda e: ["Add", e, e]),
+    "a wide sum": ["Add", *[X] * 10**6],
+    "a wide Max": ["Max", *[["Mul", i, X] for i in range(2, 5000)]],
+    "a wide And": ["And", *[["Lt", X, i] for i in range(5000)]],
+    "many fields": ["Add", *[{"field": f"u{i}", "of": [X]} for i in range(10**5)]],
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_trees_are_refused(name):
+    with pytest.raises(ValueError) as caught:
+        from_json(MALFORMED[name])
+    assert len(str(caught.value)) < 1500
+
+
+@pytest.mark.parametrize("name", OVERSIZED)
+def test_oversized_trees_are_refused_quickly_in_little_memory(name):
+    tracemalloc.start()
+    start = time.perf_counter()
+    try:
+        with pytest.raises(ValueError) as caught:
+            from_json(OVERSIZED[name])
+        seconds = time.perf_counter() - start
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(str(caught.value)) < 1500
+    # tracemalloc slows what it watches several times; the limit is generous besides.
+    assert seconds < 20 and peak < 64 * 2**20
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ["Pow", ["Mul", 10, X], 1000],
+        ["Add", *[["sin", ["Mul", i, X]] for i in range(2, 1000)]],
+        nested(bounds.MAX_DEPTH - 1, lambda e: ["sin", e]),
+        ["Add", *[["Pow", 10**299 + i, {"rational": [1, 2]}] for i in range(30)]],
+        ["Pow", ["Pow", X, HUGE], 4],
+    ],
+    ids=["power", "wide", "deep", "roots", "float power"],
+)
+def test_what_is_read_can_be_simplified(tree):
+    start = time.perf_counter()
+    normalize(from_json(tree))
+    assert time.perf_counter() - start < 10
+
+
+def test_reading_evaluates_nothing():
+    tree = ["Add", ["Mul", 2, 3], ["sin", 0], ["Pow", 2, 10]]
+    assert str(from_json(tree)) == "sin(0) + 2*3 + 2**10"
+
+
+def test_a_surplus_key_is_named():
+    with pytest.raises(ValueError, match="'symbol' takes the keys.*'cls'"):
+        from_json(MALFORMED["surplus key"])
+
+
+def test_json_text_of_the_worst_kind():
+    with pytest.raises(ValueError):
+        from_json(json.loads('{"parameter": "a", "initial": Infinity}'))
+    with pytest.raises(ValueError):
+        from_json(json.loads("NaN"))

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+import sympy as sp
+
+from keraspinn.expressions import normalize
+
+x, y, t = sp.symbols("x y t")
+U = sp.Function("u")
+u = U(x, y)
+
+
+def test_an_equation_becomes_a_difference():
+    assert normalize(sp.Eq(u.diff(x), sp.sin(y))) == u.diff(x) - sp.sin(y)
+    assert normalize(sp.Eq(u, 0)) == u
+
+
+def test_an_expression_stands_for_itself():
+    assert normalize(u.diff(x, 2) + u) == u.diff(x, 2) + u
+
+
+def test_derivatives_of_products_and_known_functions_are_carried_out():
+    assert normalize((u * u.diff(x)).diff(x)) == u * u.diff(x, 2) + u.diff(x) ** 2
+    unevaluated = sp.Derivative(u**2 * sp.sin(x), x)
+    assert normalize(unevaluated) == 2 * u * u.diff(x) * sp.sin(x) + u**2 * sp.cos(x)
+
+
+@pytest.mark.parametrize(
+    ("equation", "error", "message"),
+    [
+        (sp.Eq(u, u), ValueError, "Received True"),
+        (u == x, ValueError, r"`==` was used.*sympy\.Eq\(left, right\)"),
+        (3, TypeError, r"number 3\. Write `sympy\.Eq\(u, 3\)`"),
+        (2.5, TypeError, "number 2.5"),
+        (np.float64(1), TypeError, "number"),
+        ("u", TypeError, "Text is never evaluated"),
+        ([u], TypeError, "one by one"),
+        (None, TypeError, "NoneType"),
+        (U, TypeError, r"Apply the function .* u\(x, y\)"),
+        (u > 0, TypeError, "StrictGreaterThan.*Inequalities"),
+        (sp.Ne(u, 0), TypeError, "Unequality"),
+        (sp.Matrix([u]), TypeError, "must be scalar"),
+        (sp.Eq(sp.Matrix([u]), sp.Matrix([1])), TypeError, "must be scalar"),
+        (sp.MatrixSymbol("A", 2, 2), TypeError, "must be scalar"),
+        (sp.Integral(u, x), ValueError, r"must be evaluated.*\.doit\(\)"),
+        (sp.Eq(u, sp.Sum(x, (x, 1, 3))), ValueError, "must be evaluated"),
+        (sp.Derivative(u, t), ValueError, "always zero.*does not depend on t"),
+        (u + sp.Derivative(u, sp.Symbol("x", real=True)), ValueError, "always zero"),
+    ],
+    ids=str,
+)
+def test_refuses(equation, error, message):
+    with pytest.raises(error, match=message):
+        normalize(equation)

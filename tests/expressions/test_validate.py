@@ -1,0 +1,84 @@
+import pytest
+import sympy as sp
+
+from keraspinn.expressions import Parameter, normalize, validate
+
+x, y, t, k = sp.symbols("x y t k")
+positive = sp.Symbol("x", positive=True)
+U = sp.Function("u")
+u = U(x, y)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        u.diff(x, 2) + u.diff(y, 2) + u,
+        Parameter("nu", 0.1) * u.diff(x, y),
+        sp.Piecewise((u, (x > 0) & sp.Ne(y, 1)), (sp.sqrt(x) * sp.pi, True)),
+        U(y, x).diff(x) + U(y, x),
+        sp.Integer(0),
+        sp.Float(0.5) ** x,
+    ],
+)
+def test_accepts(expression):
+    validate([expression], (x, y))
+
+
+def test_accepts_symbols_named_as_parameters():
+    validate(k * u, (x, y), parameters=[k])
+    with pytest.raises(ValueError, match="unknown symbol k"):
+        validate(k * u, (x, y))
+
+
+def test_says_where():
+    with pytest.raises(ValueError, match="^In equation 'helmholtz': unknown symbol k"):
+        validate(k * u, (x, y), where="equation 'helmholtz'")
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (k * u, r"unknown symbol k\. Coordinates are x, y.*Parameter\(\"k\", initial"),
+        (sp.gamma(u), "gamma cannot be evaluated.*Supported are Abs.*sqrt"),
+        (sp.DiracDelta(x), "DiracDelta cannot.*narrow Gaussian"),
+        (sp.Abs(u).diff(x), "real=True"),
+        (sp.acot(x), r"sympy\.atan\(1/z\)"),
+        (U(x), r"lacks y\. Write u\(x, y\)"),
+        (U(x, y, t), r"argument t is not one of them"),
+        (U(2 * x, y), r"argument 2\*x is not one of them.*`on=`"),
+        (U(0, y), "argument 0 is not one of them"),
+        (U(x, x), "lacks y"),
+        (U(x, y, y), "repeats a coordinate"),
+        (u + U(y, x), r"two orders.*u\(x, y\) and u\(y, x\)"),
+        (u.diff(x) + U(y, x).diff(x), "two orders"),
+        (u + sp.Function("u", real=True)(x, y), "two different functions"),
+        (sp.Derivative(u, t), "derivative in t, which is not a coordinate"),
+        (sp.Derivative(u, positive), "declared was Symbol.'x'. without"),
+        (sp.sign(u).diff(x), "where sign.* is not a field"),
+        (u.diff(x).subs(x, 1), "Subs cannot be evaluated.*`on=`"),
+        (U(2 * x, y).diff(x), "Subs cannot be evaluated"),
+        (sp.I * u, "number I is not real"),
+        (sp.oo, "number oo"),
+        (sp.zoo, "number zoo"),
+        (sp.nan, "number nan"),
+        (positive + u, r"x is not the x that was declared.*'x', positive=True"),
+        (U(positive, y), r"Received Symbol\('x', positive=True\)"),
+        (Parameter("x", 1.0) * u, "two different symbols are called 'x'"),
+        (Parameter("a", 1) + Parameter("a", 2), "initial=1.0.*initial=2.0"),
+        (sp.Piecewise((1, k > 0), (0, True)), "unknown symbol k"),
+    ],
+    ids=str,
+)
+def test_refuses(expression, message):
+    with pytest.raises(ValueError, match=message):
+        validate(expression, (x, y))
+
+
+@pytest.mark.parametrize("expression", [u > 0, 3, "u", None])
+def test_refuses_what_is_not_an_expression(expression):
+    with pytest.raises(TypeError, match="expected a SymPy expression"):
+        validate([expression], (x, y))
+
+
+def test_what_normalize_leaves_is_accepted():
+    validate(normalize(sp.Eq((u * u.diff(x)).diff(x), sp.exp(x))), (x, y))

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from keras import ops
+
+from keraspinn.weighting import GradientRatio
+
+GRADIENTS = {
+    "residual": [np.array([[1.0, -8.0]]), np.array([2.0])],
+    "boundary": [np.array([[0.5, -0.5]]), np.array([0.5])],
+}
+
+
+def updated(rule, gradients, weight, iteration=0):
+    tensors = {
+        name: [ops.convert_to_tensor(part, "float64") for part in parts]
+        for name, parts in gradients.items()
+    }
+    weights = {"boundary": ops.convert_to_tensor(weight, "float64")}
+    return float(rule(tensors, weights, ops.convert_to_tensor(iteration))["boundary"])
+
+
+def test_weighted_rule():
+    # max|∇L_r| = 8, mean|λ ∇L_b| = 4 · 0.5
+    assert updated(GradientRatio(0.9, 1), GRADIENTS, 4.0) == pytest.approx(
+        0.1 * 4.0 + 0.9 * 8.0 / 2.0
+    )
+
+
+def test_literal_rule():
+    rule = GradientRatio(0.9, 1, "literal")
+    assert updated(rule, GRADIENTS, 4.0) == pytest.approx(0.1 * 4.0 + 0.9 * 16.0)
+
+
+def test_updates_when_due():
+    rule = GradientRatio(1.0, update_freq=10)
+    changed = [n for n in range(25) if updated(rule, GRADIENTS, 1.0, n) != 1.0]
+    assert changed == [0, 10, 20]
+
+
+@pytest.mark.parametrize("bad", [0.0, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("name", ["residual", "boundary"])
+@pytest.mark.parametrize("rule", ["weighted", "literal"])
+def test_degenerate_gradients_leave_the_weight(bad, name, rule):
+    gradients = GRADIENTS | {name: [np.full((1, 2), bad), np.full(1, bad)]}
+    assert updated(GradientRatio(0.9, 1, rule), gradients, 3.0) == 3.0
+
+
+def test_one_nan_among_many_leaves_the_weight():
+    gradients = GRADIENTS | {"boundary": [np.array([[0.5, np.nan]]), np.array([1.0])]}
+    assert updated(GradientRatio(0.9, 1), gradients, 3.0) == 3.0
+
+
+def test_a_weight_of_zero_stays_zero_under_the_weighted_rule():
+    assert updated(GradientRatio(0.9, 1), GRADIENTS, 0.0) == 0.0
+
+
+@given(scale=st.floats(1e-6, 1e6), weight=st.floats(1e-3, 1e3))
+def test_depends_on_the_ratio_of_gradients_alone(scale, weight):
+    scaled = {n: [scale * g for g in gs] for n, gs in GRADIENTS.items()}
+    for rule in ("weighted", "literal"):
+        assert updated(GradientRatio(0.5, 1, rule), scaled, weight) == pytest.approx(
+            updated(GradientRatio(0.5, 1, rule), GRADIENTS, weight)
+        )
