@@ -77,8 +77,11 @@ def _newton_at(scheme, psi, reynolds, stopping, budget):
     """Newton's iteration at one Reynolds number; `None` where it does not contract."""
     nu, previous = 1.0 / reynolds, np.inf
     for step in budget:
-        residual = scheme.steady_residual(psi, nu)
-        correction = _factorise(scheme.steady_jacobian(psi, nu)).solve(-residual)
+        try:
+            inverse = _factorise(scheme.steady_jacobian(psi, nu))
+        except RuntimeError:  # SuperLU's word for a singular matrix
+            return None
+        correction = inverse.solve(-scheme.steady_residual(psi, nu))
         psi = psi + correction
         change = scheme.velocity_change(correction)
         stopping.report(step, change)

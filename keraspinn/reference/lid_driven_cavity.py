@@ -51,8 +51,8 @@ def lid_driven_cavity(
     speed and the density.
 
     Both methods solve the same discrete equations. The field is theirs, not the
-    continuum's: on a grid too coarse for a high Reynolds number it is a solution far
-    from the flow, so compare two grids.
+    continuum's: a coarse grid at a high Reynolds number gives a solution far from the
+    flow, or none at all, so compare two grids.
 
     Args:
         reynolds: The Reynolds number, positive. Small values give creeping flow.
@@ -178,7 +178,7 @@ def _whole(value):
 
 def _check_reynolds(reynolds):
     number = _positive(reynolds)
-    if number is None:
+    if number is None or math.isinf(1.0 / number):
         raise ValueError(
             "`reynolds` must be a positive finite number. Received "
             f"reynolds={reynolds!r}; write 100, or a small one for creeping flow."
@@ -197,7 +197,7 @@ def _check_n(n):
 
 
 def _check_choice(name, choice, choices):
-    if choice not in choices:
+    if choice not in list(choices):  # a list, so that unhashable values get here too
         raise ValueError(
             f"`{name}` must be one of {', '.join(map(repr, choices))}. Received "
             f"{name}={choice!r}; write {name}={next(iter(choices))!r}."
