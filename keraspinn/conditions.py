@@ -1,6 +1,7 @@
 """What must hold besides the equations: conditions on faces, and measured data."""
 
 import math
+import re
 
 import keras
 import numpy as np
@@ -157,6 +158,8 @@ class Reference(_Table):
         points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
         values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
         names: Optional dict from some of these expressions to names for logs.
+        up_to_constant: The expressions that are determined up to a constant only,
+            such as a pressure: their error leaves the means out.
 
     Raises:
         TypeError: If a key of `values` is not a SymPy expression.
@@ -172,26 +175,37 @@ class Reference(_Table):
     ... )
     """
 
-    def __init__(self, points, values, names=None):
+    def __init__(self, points, values, names=None, up_to_constant=()):
         super().__init__(points, values)
         names = names or {}
-        unknown = [key for key in names if key not in self.expressions]
-        if unknown:
-            raise ValueError(
-                f"`names` holds expressions that `values` does not: {unknown}"
-            )
+        self.up_to_constant = tuple(up_to_constant)
+        for what, own in (("names", names), ("up_to_constant", self.up_to_constant)):
+            unknown = [key for key in own if key not in self.expressions]
+            if unknown:
+                raise ValueError(
+                    f"`{what}` holds expressions that `values` does not: {unknown}"
+                )
         self.names = tuple(
             names.get(expression) or expression_name(expression)
             for expression in self.expressions
         )
 
     def get_config(self):
-        return {**super().get_config(), "names": list(self.names)}
+        return {
+            **super().get_config(),
+            "names": list(self.names),
+            "up_to_constant": [to_json(e) for e in self.up_to_constant],
+        }
 
     @classmethod
     def from_config(cls, config):
         points, values = cls._arguments(config)
-        return cls(points, values, dict(zip(values, config["names"], strict=True)))
+        return cls(
+            points,
+            values,
+            dict(zip(values, config["names"], strict=True)),
+            [from_json(expression) for expression in config["up_to_constant"]],
+        )
 
 
 def _part_to_json(on):
@@ -212,7 +226,7 @@ def _part_from_json(on):
 
 def _plain(on):
     """`on` as text that LaTeX takes literally."""
-    return str(on).translate(str.maketrans("{}[]'", "  ()  ")).strip()
+    return re.sub(r"[{}\[\]']", "", str(on))
 
 
 def tabulated(values, count):

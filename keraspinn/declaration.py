@@ -73,6 +73,16 @@ def check_term_names(equations, conditions, parameters):
         )
 
 
+def check_holds_a_field(expression, where):
+    """Refuse what constrains nothing."""
+    if not fields_of([expression]):
+        raise ValueError(
+            f"In {where}: there is no field in {expression} = 0. (SymPy takes the "
+            "derivative of u(x) by any other symbol to be zero.) Write an equation "
+            "in the fields."
+        )
+
+
 def parameters_of(expressions):
     """The unknown coefficients in `expressions`, by name."""
     found = {
@@ -113,7 +123,14 @@ def ordered_fields(requested, expressions):
 
 
 def check_reference(expressions, exact, declared, coordinates):
-    """Compared expressions are in the problem's fields; exact ones in coordinates."""
+    """Compared expressions are in the problem's fields; exact ones in coordinates.
+
+    Args:
+        expressions: The expressions compared.
+        exact: Dict from those with a closed form to it.
+        declared: The problem's equations and conditions.
+        coordinates: The domain's symbols.
+    """
     validate([*expressions, *declared], coordinates, where="the reference")
     unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
     if unknown:
@@ -121,7 +138,7 @@ def check_reference(expressions, exact, declared, coordinates):
             f"The reference compares {unknown}, which no equation or condition "
             f"mentions. The problem's fields are {list(fields_of(declared))}."
         )
-    for key, expression in zip(expressions, exact, strict=True):
+    for key, expression in exact.items():
         if not isinstance(expression, sp.Expr):
             raise TypeError(
                 f"The reference of {key} must be a SymPy expression in the "

@@ -69,7 +69,10 @@ class Fields:
             name: points[..., place] for place, name in enumerate(self._coordinates)
         }
         derivatives = self.derivatives(points, program.derivatives)
-        coefficients = {name: v.value for name, v in self._coefficients.items()}
+        coefficients = {
+            name: ops.convert_to_tensor(variable)
+            for name, variable in self._coefficients.items()
+        }
         return program(columns, derivatives, coefficients)
 
     def predict(self, expression, points, batch_size):

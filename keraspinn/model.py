@@ -107,7 +107,11 @@ class PINNModel(FusedModel):
             for name in ("loss", *(f"{term}_loss" for term in problem.terms))
         ]
         self._errors = [
-            RelativeL2(name=f"{name}_relative_l2", dtype=self.variable_dtype)
+            RelativeL2(
+                name=f"{name}_relative_l2",
+                up_to_constant=problem.determined_up_to_constant(name),
+                dtype=self.variable_dtype,
+            )
             for name in problem.reference_expressions
         ]
         self._reference = Program(
@@ -238,8 +242,9 @@ class PINNModel(FusedModel):
         for mean in self._loss_means:
             mean.update_state(losses[mean.name], sample_weight=steps)
         logs = {mean.name: mean.result() for mean in self._loss_means}
-        logs |= {f"{name}_weight": v.value for name, v in self.loss_weights.items()}
-        return logs | {name: v.value for name, v in self.coefficients.items()}
+        current = {f"{name}_weight": v for name, v in self.loss_weights.items()}
+        current |= self.coefficients
+        return logs | {n: ops.convert_to_tensor(v) for n, v in current.items()}
 
     @property
     def training_loss_names(self):

@@ -1,5 +1,7 @@
 """The composite loss L_r + Σ λ_i L_i, and the gradient of each of its terms."""
 
+from keras import ops
+
 from keraspinn import backend
 
 
@@ -67,7 +69,7 @@ class Objective:
             self._move_weights(gradients, variables, weighting, iteration)
         total = gradients["residual"]
         for name, variable in self._loss_weights.items():
-            weight = variable.value
+            weight = ops.convert_to_tensor(variable)
             total = [
                 t + weight * g for t, g in zip(total, gradients[name], strict=True)
             ]
@@ -81,12 +83,14 @@ class Objective:
             name: [parts[place] for place in network]
             for name, parts in gradients.items()
         }
-        weights = {name: v.value for name, v in self._loss_weights.items()}
+        weights = {
+            name: ops.convert_to_tensor(v) for name, v in self._loss_weights.items()
+        }
         for name, weight in weighting(gradients, weights, iteration).items():
             self._loss_weights[name].assign(weight)
 
     def _named(self, losses):
         total = losses["residual"]
         for name, weight in self._loss_weights.items():
-            total = total + weight.value * losses[name]
+            total = total + ops.convert_to_tensor(weight) * losses[name]
         return {"loss": total} | {f"{name}_loss": v for name, v in losses.items()}

@@ -153,6 +153,12 @@ class Problem:
             )
         return {declaration.expression_name(key): key for key in self.reference or {}}
 
+    def determined_up_to_constant(self, name):
+        """Whether the reference `name` leaves a constant open."""
+        return isinstance(self.reference, Reference) and (
+            self.reference_expressions[name] in self.reference.up_to_constant
+        )
+
     def __str__(self):
         """The equations and conditions, a line each."""
         lines = [
@@ -207,13 +213,13 @@ class Problem:
 
 def _validated(equations, conditions, coordinates):
     """All declared expressions, checked one by one and together."""
-    declared = []
-    for name, expression in equations.items():
-        validate([expression], coordinates, where=f"equation '{name}'")
-        declared.append(expression)
-    for name, condition in conditions.items():
-        validate(condition.expressions, coordinates, where=f"condition '{name}'")
-        declared.extend(condition.expressions)
+    declared = {f"equation '{name}'": (e,) for name, e in equations.items()}
+    declared |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    for where, expressions in declared.items():
+        validate(expressions, coordinates, where=where)
+        for expression in expressions:
+            declaration.check_holds_a_field(expression, where)
+    declared = [expression for own in declared.values() for expression in own]
     validate(declared, coordinates, where="the equations and conditions together")
     return declared
 
@@ -223,12 +229,12 @@ def _checked_reference(reference, declared, coordinates):
         return None
     if isinstance(reference, Reference):
         _check_columns("the reference", reference.points, coordinates)
-        expressions, exact = reference.expressions, ()
+        expressions, exact = reference.expressions, {}
     elif isinstance(reference, dict) and reference:
         reference = types.MappingProxyType(
             {key: _number_or_expression(value) for key, value in reference.items()}
         )
-        expressions, exact = tuple(reference), tuple(reference.values())
+        expressions, exact = tuple(reference), reference
     else:
         raise TypeError(
             "`reference` must be a dict from fields to their exact solutions, or a "

@@ -41,11 +41,13 @@ class Term:
         regions = [region for block in self.blocks for region in block]
         numbers = uniform((len(regions), count, self.domain.dimension))
         points = [
-            self.domain.sample(region, numbers[place])
+            self.domain.sample(region, numbers[place, : self._size(region, count)])
             for place, region in enumerate(regions)
         ]
         points = points[0] if len(points) == 1 else ops.concatenate(points)
-        sizes = [count * len(block) for block in self.blocks]
+        sizes = [
+            sum(self._size(region, count) for region in block) for block in self.blocks
+        ]
         if len(set(sizes)) == 1:
             return Batch(points, 1.0 / sizes[0], None)
         weights = np.repeat([1.0 / size for size in sizes], sizes)
@@ -69,7 +71,12 @@ class Term:
 
     def count(self, requested):
         """Number of points in a batch drawn with `requested` a region."""
-        return requested * sum(map(len, self.blocks))
+        regions = [region for block in self.blocks for region in block]
+        return sum(self._size(region, requested) for region in regions)
+
+    def _size(self, region, count):
+        """One point is all of a region that has every coordinate fixed."""
+        return 1 if len(region) == self.domain.dimension else count
 
     def loss(self, residuals, batch):
         """The term's loss from its residuals, one tensor `(N,)` an expression."""

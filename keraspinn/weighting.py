@@ -32,6 +32,14 @@ class GradientRatio:
 
     Returns:
         Dict from condition names to the new weights.
+
+    Example:
+
+    >>> rule = keraspinn.weighting.GradientRatio(alpha=1.0, update_freq=1)
+    >>> inside, walls = keras.ops.array([4.0, -8.0]), keras.ops.array([1.0, 3.0])
+    >>> gradients = {"residual": [inside], "walls": [walls]}
+    >>> float(rule(gradients, {"walls": 1.0}, iteration=0)["walls"])
+    4.0
     """
 
     alpha: float = 0.9

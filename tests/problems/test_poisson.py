@@ -1,0 +1,21 @@
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+
+@pytest.mark.parametrize("c", [1, 2, 4, 16])
+def test_the_exact_solution_solves_it(c):
+    problem = kp.problems.poisson(c)
+    ((u, exact),) = problem.reference.items()
+    for condition in (problem.equations["poisson"], *boundary(problem)):
+        assert sp.simplify(condition.subs(u, exact).doit()) == 0
+
+
+def test_an_end_of_the_interval_is_one_point():
+    term = kp.problems.poisson().terms["boundary"]
+    assert term.count(128) == 2
+
+
+def boundary(problem):
+    return problem.conditions["boundary"].expressions

@@ -1,0 +1,24 @@
+"""The README's program runs as it stands there, with fewer steps."""
+
+import re
+from pathlib import Path
+
+import keras
+
+REPOSITORY = Path(__file__).parents[1]
+SHORTER = {"steps_per_epoch=1000, epochs=40": "steps_per_epoch=4, epochs=2, verbose=0"}
+
+
+def test_first_example(tmp_path, monkeypatch):
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    for long, short in SHORTER.items():
+        assert long in program
+        program = program.replace(long, short)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile(program, "README.md", "exec"), names)
+
+    loaded = keras.models.load_model("helmholtz.keras")
+    points = names["points"][:5]
+    assert (loaded.predict(points) == names["model"].predict(points)).all()
