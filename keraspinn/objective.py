@@ -78,10 +78,10 @@ class Objective:
     def _move_weights(self, gradients, variables, weighting, iteration):
         # θ are the network's parameters; unknown coefficients are not among them.
         unknown = {id(variable) for variable in self._coefficients.values()}
-        network = [place for place, v in enumerate(variables) if id(v) not in unknown]
+        network = [(n, v.path) for n, v in enumerate(variables) if id(v) not in unknown]
         gradients = {
-            name: [parts[place] for place in network]
-            for name, parts in gradients.items()
+            name: {path: own[place] for place, path in network}
+            for name, own in gradients.items()
         }
         weights = {
             name: ops.convert_to_tensor(v) for name, v in self._loss_weights.items()

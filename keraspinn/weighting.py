@@ -6,6 +6,9 @@ import math
 from keras import ops
 
 
+LAYERS = ("pooled", "averaged", "largest")
+
+
 @dataclasses.dataclass(frozen=True)
 class GradientRatio:
     """The paper's rule: weights from the ratio of back-propagated gradients.
@@ -16,41 +19,39 @@ class GradientRatio:
         weighted:  λ̂ = max|∇L_r| / mean|λ ∇L_i|
         literal:   λ̂ = max|∇L_r| / mean|∇L_i|
 
-    over all parameters of the network. An estimate λ̂ that is not a positive finite
+    over the parameters of the network. An estimate λ̂ that is not a positive finite
     number, as a vanishing or non-finite gradient makes it, leaves λ as it was.
 
     Args:
         alpha: Weight α of the new estimate, in (0, 1].
         update_freq: Iterations from one update to the next.
         rule: `"weighted"` or `"literal"`.
+        exclude: Parameters to leave out: those whose path holds one of these texts.
+        layers: `"pooled"` takes the mean over all parameters; `"averaged"` the mean
+            of each variable's mean; `"largest"` the largest of the ratios that each
+            variable gives by itself.
 
     Call arguments:
-        gradients: Dict from term names, `"residual"` among them, to lists of
-            gradients of the unweighted losses.
+        gradients: Dict from term names, `"residual"` among them, to dicts from
+            variables' paths to gradients of the unweighted losses.
         weights: Dict from condition names to the present weights, scalars.
         iteration: Integer scalar, counted from 0.
 
     Returns:
         Dict from condition names to the new weights.
-
-    Example:
-
-    >>> rule = keraspinn.weighting.GradientRatio(alpha=1.0, update_freq=1)
-    >>> inside, walls = keras.ops.array([4.0, -8.0]), keras.ops.array([1.0, 3.0])
-    >>> gradients = {"residual": [inside], "walls": [walls]}
-    >>> float(rule(gradients, {"walls": 1.0}, iteration=0)["walls"])
-    4.0
     """
 
     alpha: float = 0.9
     update_freq: int = 10
     rule: str = "weighted"
+    exclude: tuple = ()
+    layers: str = "pooled"
 
     def __call__(self, gradients, weights, iteration):
         def update():
-            largest = _max_abs(gradients["residual"])
+            residual = self._magnitudes(gradients["residual"])
             return {
-                name: self._moved(weight, largest, gradients[name])
+                name: self._moved(weight, residual, self._magnitudes(gradients[name]))
                 for name, weight in weights.items()
             }
 
@@ -59,21 +60,29 @@ class GradientRatio:
         due = ops.equal(ops.mod(iteration, self.update_freq), 0)
         return ops.cond(due, update, lambda: dict(weights))
 
-    def _moved(self, weight, largest, gradients):
-        average = _mean_abs(gradients)
+    def _magnitudes(self, gradients):
+        return [
+            ops.abs(gradient)
+            for path, gradient in gradients.items()
+            if not any(text in path for text in self.exclude)
+        ]
+
+    def _moved(self, weight, residual, condition):
+        estimate = self._ratio(residual, condition)
         if self.rule == "weighted":
-            average = ops.abs(weight) * average
-        estimate = largest / average
+            estimate = estimate / ops.abs(weight)
         usable = ops.logical_and(ops.isfinite(estimate), estimate > 0)
         moved = (1.0 - self.alpha) * weight + self.alpha * estimate
         return ops.where(usable, moved, weight)
 
-
-def _max_abs(gradients):
-    largest = [ops.max(ops.abs(gradient)) for gradient in gradients]
-    return ops.max(ops.stack(largest))
-
-
-def _mean_abs(gradients):
-    total = sum(ops.sum(ops.abs(gradient)) for gradient in gradients)
-    return total / sum(math.prod(gradient.shape) for gradient in gradients)
+    def _ratio(self, residual, condition):
+        """max|∇L_r| / mean|∇L_i|."""
+        largest = ops.stack([ops.max(magnitude) for magnitude in residual])
+        if self.layers == "pooled":
+            total = sum(ops.sum(magnitude) for magnitude in condition)
+            count = sum(math.prod(magnitude.shape) for magnitude in condition)
+            return ops.max(largest) * count / total
+        means = ops.stack([ops.mean(magnitude) for magnitude in condition])
+        if self.layers == "averaged":
+            return ops.max(largest) / ops.mean(means)
+        return ops.max(largest / means)

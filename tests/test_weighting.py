@@ -7,15 +7,19 @@ from keras import ops
 from keraspinn.weighting import GradientRatio
 
 GRADIENTS = {
-    "residual": [np.array([[1.0, -8.0]]), np.array([2.0])],
-    "boundary": [np.array([[0.5, -0.5]]), np.array([0.5])],
+    "residual": {"a/kernel": np.array([[1.0, -8.0]]), "a/bias": np.array([2.0])},
+    "boundary": {"a/kernel": np.array([[0.5, -0.5]]), "a/bias": np.array([0.5])},
 }
+
+
+def filled(kernel, bias):
+    return {"a/kernel": np.full((1, 2), kernel), "a/bias": np.full(1, bias)}
 
 
 def updated(rule, gradients, weight, iteration=0):
     tensors = {
-        name: [ops.convert_to_tensor(part, "float64") for part in parts]
-        for name, parts in gradients.items()
+        name: {path: ops.convert_to_tensor(g, "float64") for path, g in own.items()}
+        for name, own in gradients.items()
     }
     weights = {"boundary": ops.convert_to_tensor(weight, "float64")}
     return float(rule(tensors, weights, ops.convert_to_tensor(iteration))["boundary"])
@@ -43,12 +47,12 @@ def test_updates_when_due():
 @pytest.mark.parametrize("name", ["residual", "boundary"])
 @pytest.mark.parametrize("rule", ["weighted", "literal"])
 def test_degenerate_gradients_leave_the_weight(bad, name, rule):
-    gradients = GRADIENTS | {name: [np.full((1, 2), bad), np.full(1, bad)]}
+    gradients = GRADIENTS | {name: filled(bad, bad)}
     assert updated(GradientRatio(0.9, 1, rule), gradients, 3.0) == 3.0
 
 
 def test_one_nan_among_many_leaves_the_weight():
-    gradients = GRADIENTS | {"boundary": [np.array([[0.5, np.nan]]), np.array([1.0])]}
+    gradients = GRADIENTS | {"boundary": filled(0.5, np.nan)}
     assert updated(GradientRatio(0.9, 1), gradients, 3.0) == 3.0
 
 
@@ -58,8 +62,25 @@ def test_a_weight_of_zero_stays_zero_under_the_weighted_rule():
 
 @given(scale=st.floats(1e-6, 1e6), weight=st.floats(1e-3, 1e3))
 def test_depends_on_the_ratio_of_gradients_alone(scale, weight):
-    scaled = {n: [scale * g for g in gs] for n, gs in GRADIENTS.items()}
+    scaled = {
+        name: {path: scale * g for path, g in own.items()}
+        for name, own in GRADIENTS.items()
+    }
     for rule in ("weighted", "literal"):
         assert updated(GradientRatio(0.5, 1, rule), scaled, weight) == pytest.approx(
             updated(GradientRatio(0.5, 1, rule), GRADIENTS, weight)
         )
+
+
+def test_statistics_over_layers():
+    gradients = GRADIENTS | {"boundary": filled(0.5, 0.1)}
+
+    def estimate(**settings):
+        rule = GradientRatio(1.0, 1, "literal", **settings)
+        return updated(rule, gradients, 1.0)
+
+    assert estimate() == pytest.approx(8 / (1.1 / 3))
+    assert estimate(layers="averaged") == pytest.approx(8 / 0.3)
+    assert estimate(layers="largest") == pytest.approx(max(8 / 0.5, 2 / 0.1))
+    for layers in ("pooled", "averaged", "largest"):
+        assert estimate(exclude=("bias",), layers=layers) == pytest.approx(16.0)

@@ -1,7 +1,9 @@
+import dataclasses
+
 import keras
 
 from keraspinn.model import PINNModel
-from keraspinn.weighting import GradientRatio
+from keraspinn.weighting import LAYERS, GradientRatio
 
 
 class LearningRateAnnealing(keras.callbacks.Callback):
@@ -23,6 +25,13 @@ class LearningRateAnnealing(keras.callbacks.Callback):
             version do, and is stable. `"literal"` divides by mean|∇L_i|, as printed
             in the first version of the paper; it lets λ grow without bound.
 
+        exclude: Parameters that the statistics leave out: those whose path holds one
+            of these texts. `("bias", "encoder")` counts what the authors' code does.
+        layers: `"pooled"` takes the mean over all parameters, as the paper says;
+            `"averaged"` the mean of each variable's mean, and `"largest"` the largest
+            of each variable's own ratios, as the authors' code does in its scalar
+            problems and in the cavity.
+
     Raises:
         ValueError: If an argument is out of range, or the model has no conditions.
         TypeError: If the model is not a `PINNModel`.
@@ -38,7 +47,14 @@ class LearningRateAnnealing(keras.callbacks.Callback):
         in physics-informed neural networks", Algorithm 1.
     """
 
-    def __init__(self, alpha=0.9, update_freq=10, rule="weighted"):
+    def __init__(
+        self,
+        alpha=0.9,
+        update_freq=10,
+        rule="weighted",
+        exclude=(),
+        layers="pooled",
+    ):
         super().__init__()
         if isinstance(alpha, bool) or not 0 < alpha <= 1:
             raise ValueError(f"`alpha` must be in (0, 1]. Received: alpha={alpha}")
@@ -54,7 +70,16 @@ class LearningRateAnnealing(keras.callbacks.Callback):
             raise ValueError(
                 f'`rule` must be "weighted" or "literal". Received: rule={rule!r}'
             )
-        self.rule = GradientRatio(float(alpha), int(update_freq), rule)
+        if layers not in LAYERS:
+            raise ValueError(f"`layers` must be one of {LAYERS}. Received: {layers!r}")
+        if isinstance(exclude, str) or not all(isinstance(t, str) for t in exclude):
+            raise ValueError(
+                "`exclude` must be a list of texts, such as (\"bias\",). Received: "
+                f"{exclude!r}"
+            )
+        self.rule = GradientRatio(
+            float(alpha), int(update_freq), rule, tuple(exclude), layers
+        )
 
     def set_model(self, model):
         super().set_model(model)
@@ -66,11 +91,7 @@ class LearningRateAnnealing(keras.callbacks.Callback):
         model.set_weighting(self.rule)
 
     def get_config(self):
-        return {
-            "alpha": self.rule.alpha,
-            "update_freq": self.rule.update_freq,
-            "rule": self.rule.rule,
-        }
+        return dataclasses.asdict(self.rule)
 
     @classmethod
     def from_config(cls, config):

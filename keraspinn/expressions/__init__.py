@@ -2,10 +2,10 @@
 
 from keraspinn.expressions.derivatives import fields_of, required_derivatives
 from keraspinn.expressions.json_tree import from_json, to_json
-from keraspinn.expressions.normalize import normalize
+from keraspinn.expressions.normal_form import normalize
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.program import Program
-from keraspinn.expressions.validate import validate
+from keraspinn.expressions.validation import validate
 
 __all__ = [
     "Parameter",

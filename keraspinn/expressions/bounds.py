@@ -16,7 +16,7 @@ MAX_DEPTH = 100
 MAX_NODES = 10_000
 """Nodes in one tree, counted as visited, so that shared lists count each time."""
 
-MAX_CONSTANTS = 1_000
+MAX_CONSTANTS = 500
 """Compound constants in one tree, such as `sqrt(2)*pi`: SymPy evaluates each in
 software, which takes up to some milliseconds."""
 
@@ -46,23 +46,35 @@ MAX_BITS = 2**13
 """Bits of the integers that simplifying may create. The largest floats have 1024;
 beyond 4300 digits, about 14,000 bits, Python itself refuses to print integers."""
 
+MAX_EXPONENT = 10_000
+"""Size of a constant exponent. In float64 even 1.08**10_000 overflows."""
+
 MAX_FLOAT = 1e308
 """Size of the numbers in an expression, which are evaluated in float64."""
+
+
+# Functions that another function can undo: exp(n*log(b)) is a power in disguise.
+_INVERSES = (sp.log, sp.asin, sp.acos, sp.atan, sp.atan2, sp.asinh, sp.acosh, sp.atanh)
+# Functions that hand numbers through: Abs(2*x) is 2*Abs(x).
+_OPEN = (sp.Abs, sp.Max, sp.Min, sp.Piecewise)
 
 
 class Growth(NamedTuple):
     """What simplifying a node could create.
 
     Attributes:
-        bits: Upper bound on the bits of any integer in the simplified node.
+        bits: Upper bound on the bits of any integer that the simplified node could
+            pass on to a power of it.
         value: The node's approximate value if it is one number, else None.
-        logs: The same bound inside of logarithms, 0 if there are none. It matters
-            because `exp(n*log(b))` is a power in disguise.
+        hidden: The same bound for the integers inside of functions, which stay there
+            unless the function is undone.
+        undone: Whether the node holds a function that another one could undo.
     """
 
     bits: int = 0
     value: object = None
-    logs: int = 0
+    hidden: int = 0
+    undone: bool = False
 
 
 def leaf_growth(leaf):
@@ -92,42 +104,59 @@ def node_growth(node, growths):
             the range of float64.
     """
     bits = max(growth.bits for growth in growths) + len(growths).bit_length()
-    logs = max(growth.logs for growth in growths)
-    if isinstance(node, sp.log):
-        bits, logs = 0, max(bits, logs)
-    elif isinstance(node, sp.Mul):
+    hidden = max(growth.hidden for growth in growths)
+    undone = isinstance(node, _INVERSES) or any(growth.undone for growth in growths)
+    if isinstance(node, sp.Mul):
         bits = sum(growth.bits for growth in growths)
     elif isinstance(node, sp.Pow):
         base, exponent = growths
-        bits = max(base.bits, exponent.logs) * _times(exponent)
+        bits = max(base.bits, exponent.hidden * exponent.undone) * _times(exponent)
         bits = max(bits, exponent.bits)
-    elif isinstance(node, sp.exp) and logs:
-        bits = max(logs * _times(growths[0]), bits)
+    elif isinstance(node, sp.Function) and not isinstance(node, _OPEN):
+        hidden = max(bits, hidden)
+        if isinstance(node, sp.exp) and undone:
+            bits = hidden * 2 ** min(bits, 64)
+        elif isinstance(node, _INVERSES) or not undone:
+            bits = 0
+        else:
+            bits = hidden
     if bits > MAX_BITS:
         raise ValueError(
             f"A number could grow too large: simplifying this {type(node).__name__} "
             f"may take integers of {bits if bits < 1e9 else 'over 1e9'} bits, and "
             f"{MAX_BITS} are allowed. Write smaller numbers or exponents."
         )
-    return Growth(bits, _value(node, growths), logs)
+    return Growth(bits, _value(node, growths), hidden, undone)
 
 
 def _times(exponent):
-    """Returns how often an exponent can repeat the bits of its base."""
-    if exponent.value is not None:
-        return math.ceil(abs(exponent.value))
-    return 2 ** min(exponent.bits, 64)
+    """Returns how often an exponent can repeat the bits of its base.
+
+    Raises:
+        ValueError: If it is a number above `MAX_EXPONENT`.
+    """
+    if exponent.value is None:
+        return 2 ** min(exponent.bits, 64)
+    times = math.ceil(abs(exponent.value))
+    if times > MAX_EXPONENT:
+        raise ValueError(
+            f"An exponent is too large. At most {MAX_EXPONENT} in size is allowed."
+        )
+    return times
 
 
 def _value(node, growths):
     values = [growth.value for growth in growths]
     if not isinstance(node, sp.Expr) or any(value is None for value in values):
         return None
-    value = type(node)(*values).evalf(15)
-    if not (value.is_finite and (abs(value) < MAX_FLOAT) is sp.true):
+    try:
+        value = type(node)(*values).evalf(15)
+    except (ArithmeticError, TypeError, ValueError):
+        value = None
+    if not (isinstance(value, (sp.Float, sp.Rational)) and abs(value) < MAX_FLOAT):
         # The value is not shown: to print it could be the longest part.
         raise ValueError(
-            f"A number is too large or undefined: a {type(node).__name__} of numbers. "
-            f"At most {MAX_FLOAT} is allowed."
+            f"A number is too large, complex or undefined: a {type(node).__name__} of "
+            f"numbers. It must be real, and at most {MAX_FLOAT} in size."
         )
     return value

@@ -227,7 +227,7 @@ def float_value(node):
 
 
 def _whole(exponent):
-    """Returns a constant whole exponent as an int, or None if it is not one."""
-    if isinstance(exponent, (sp.Integer, sp.Float)) and exponent == int(exponent):
-        return int(exponent)
-    return None
+    """Returns a moderate whole exponent as an int, or None if it is not one."""
+    if not isinstance(exponent, (sp.Integer, sp.Float)) or abs(exponent) > 1024:
+        return None
+    return int(exponent) if exponent == int(exponent) else None

@@ -211,6 +211,8 @@ def test_literal_rule_grows_where_the_weighted_settles():
         ({"alpha": float("nan")}, "`alpha` must be in"),
         ({"update_freq": 0}, "`update_freq` must be at least 1. Received: 0"),
         ({"update_freq": 2.5}, "`update_freq` must be an integer. Received: 2.5"),
+        ({"layers": "all"}, "`layers` must be one of"),
+        ({"exclude": "bias"}, "`exclude` must be a list of texts"),
         ({"rule": "max"}, '`rule` must be "weighted" or "literal". Received: rule='),
     ],
 )
@@ -230,6 +232,8 @@ def test_refuses_other_models_and_problems_without_conditions():
 
 
 def test_config_round_trip():
-    annealing = kp.callbacks.LearningRateAnnealing(0.2, 5, "literal")
+    annealing = kp.callbacks.LearningRateAnnealing(
+        0.2, 5, "literal", exclude=["bias"], layers="averaged"
+    )
     config = annealing.get_config()
     assert kp.callbacks.LearningRateAnnealing.from_config(config).rule == annealing.rule

@@ -61,6 +61,7 @@ def there_and_back(expression):
         sp.sin(sp.pi, evaluate=False),
         sp.exp(-(10**6) * (x - sp.Rational(1, 2)) ** 2),
         sp.tanh(10**5 * x) ** 1000,
+        (x + 1) ** sp.tanh((2 - sp.erfc(2)) * (x - 4)),
         sum(sp.Rational(1, n) * sp.sin(n * sp.pi * x) for n in range(1, 200)),
     ],
     ids=lambda expression: str(expression)[:60],
@@ -68,7 +69,10 @@ def there_and_back(expression):
 def test_round_trip(expression):
     again = there_and_back(expression)
     assert again == expression and hash(again) == hash(expression)
-    assert sp.srepr(again) == sp.srepr(expression) or expression.atoms(sp.Symbol)
+    # Equal floats may differ in precision, and then in what is computed with them.
+    assert sorted(f._prec for f in again.atoms(sp.Float)) == sorted(
+        f._prec for f in expression.atoms(sp.Float)
+    )
     assert [s.assumptions0 for s in sorted(again.free_symbols, key=str)] == [
         s.assumptions0 for s in sorted(expression.free_symbols, key=str)
     ]
@@ -88,26 +92,34 @@ def test_every_node_type(node):
     assert there_and_back(expression) == expression
 
 
-def test_the_format():
-    # Saved models hold it, so it must stay as it is.
-    nu = Parameter("nu", 0.5, positive=True)
-    X, Y = {"symbol": "x"}, {"symbol": "y"}
-    U = {"field": "u", "of": [X, Y]}
-    assert to_json(nu * u.diff(x, 2) / 3 - sp.sqrt(sp.pi) * 1.5 * u) == [
-        "Add",
-        [
-            "Mul",
-            {"float": "-1.5", "precision": 53},
-            ["Pow", {"constant": "pi"}, {"rational": [1, 2]}],
-            U,
-        ],
-        [
-            "Mul",
-            {"rational": [1, 3]},
+X, Y = {"symbol": "x"}, {"symbol": "y"}
+U = {"field": "u", "of": [X, Y]}
+
+
+@pytest.mark.parametrize(
+    ("expression", "data"),
+    [
+        (sp.sqrt(sp.pi), ["Pow", {"constant": "pi"}, {"rational": [1, 2]}]),
+        (-1.5 * x, ["Mul", {"float": "-1.5", "precision": 53}, X]),
+        (u.diff(y, 2, x), {"derivative": U, "by": [[X, 1], [Y, 2]]}),
+        (
+            Parameter("nu", 0.5, positive=True),
             {"parameter": "nu", "initial": 0.5, "assumptions": {"positive": True}},
-            {"derivative": U, "by": [[X, 2]]},
-        ],
-    ]
+        ),
+        (
+            sp.Piecewise((1, x < 1), (y, True)),
+            [
+                "Piecewise",
+                ["ExprCondPair", 1, ["Lt", X, 1]],
+                ["ExprCondPair", Y, True],
+            ],
+        ),
+    ],
+    ids=str,
+)
+def test_the_format(expression, data):
+    # Saved models hold it, so it must stay as it is.
+    assert to_json(expression) == data
 
 
 def test_a_parameter_keeps_its_value():
@@ -148,8 +160,9 @@ def test_saves_expressions_only(value):
         (sp.Function("u")(2 * x), r"argument 2\*x is not a symbol"),
         (sp.Derivative(u * x, x), "Only derivatives of plain fields.*normalize"),
         (sp.Integer(10) ** 310, "integer is too long"),
-        (sp.Float("1e400"), "too large"),
-        ((x + 10) ** (10**6), "could grow too large"),
+        (sp.Float("1e400", 15), "too large"),
+        ((x + 10) ** (10**6), "exponent is too large"),
+        ((x + 10) ** 9000, "could grow too large"),
         (sp.Symbol("x" * 300), "1 to 200 characters"),
         (sp.Symbol("a\nb"), "control"),
         (sp.Symbol("a", commutative=False), "cannot be saved exactly"),

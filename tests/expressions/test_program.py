@@ -130,6 +130,11 @@ def test_minus_is_subtraction():
     assert functions(1 / x) == ["reciprocal"]
 
 
+def test_square_roots_are_not_general_powers():
+    steps = Program([sp.sqrt(x) + 1 / sp.sqrt(y)], (x, y))._tape._steps
+    assert {f.__name__ for f, _ in steps if callable(f)} == {"sqrt", "rsqrt", "add"}
+
+
 def test_true_and_one_are_not_confused():
     condition = sp.And(sp.true, x > 0, evaluate=False)
     [result] = run([sp.Piecewise((1, condition), (0, True)) + 1])
@@ -157,6 +162,11 @@ def test_a_tower_of_powers_is_refused_at_its_first_storey():
         tower = sp.Pow(9, tower, evaluate=False)
     with pytest.raises(ValueError, match="constant must be a real number"):
         float_value(tower)
+
+
+def test_huge_whole_powers_are_no_deep_recursion():
+    [result] = run([y ** (10**200), x ** -(10**9)])[:1]
+    np.testing.assert_array_equal(result, [np.inf, 1.0, 0.0])
 
 
 def test_refuses_unsupported_nodes():

@@ -53,24 +53,39 @@ UNARY = [
 RELATIONS = [sp.Lt, sp.Le, sp.Gt, sp.Ge, sp.Ne, sp.Eq]
 
 
+def attempt(function):
+    """SymPy refuses some arguments, such as a comparison of complex numbers."""
+
+    def attempted(*arguments):
+        try:
+            return function(*arguments)
+        except (TypeError, ValueError):
+            return x
+
+    return attempted
+
+
+def attempt_relation(relation, left, right):
+    result = attempt(relation)(left, right)
+    return x > 1 if result is x else result
+
+
 def grown(trees):
-    relations = st.builds(
-        lambda r, a, b: r(a, b), st.sampled_from(RELATIONS), trees, trees
-    )
+    relations = st.builds(attempt_relation, st.sampled_from(RELATIONS), trees, trees)
     conditions = st.one_of(
         relations,
         st.builds(sp.And, relations, relations),
         st.builds(sp.Or, relations, relations),
     )
     return st.one_of(
-        st.builds(lambda *args: sp.Add(*args), trees, trees, trees),
+        st.builds(sp.Add, trees, trees, trees),
         st.builds(lambda a, b: a - b, trees, trees),
-        st.builds(lambda *args: sp.Mul(*args), trees, trees),
+        st.builds(sp.Mul, trees, trees),
         st.builds(lambda a, b: a / (1 + b**2), trees, trees),
-        st.builds(lambda f, a: f(a), st.sampled_from(UNARY), trees),
-        st.builds(lambda f, a: f(a), st.sampled_from(UNARY), trees),
-        st.builds(sp.Max, trees, trees),
-        st.builds(sp.Min, trees, trees),
+        st.builds(attempt(lambda f, a: f(a)), st.sampled_from(UNARY), trees),
+        st.builds(attempt(lambda f, a: f(a)), st.sampled_from(UNARY), trees),
+        st.builds(attempt(sp.Max), trees, trees),
+        st.builds(attempt(sp.Min), trees, trees),
         st.builds(sp.atan2, trees, trees),
         st.builds(lambda a, b: (1 + sp.Abs(a)) ** sp.tanh(b), trees, trees),
         st.builds(
@@ -79,14 +94,16 @@ def grown(trees):
     )
 
 
-trees = st.recursive(leaves, grown, max_leaves=8).filter(
-    # SymPy finds infinities and complex numbers among the constants; neither is ours.
-    lambda tree: not tree.has(sp.zoo, sp.oo, -sp.oo, sp.nan, sp.I)
+OTHERS = (sp.zoo, sp.oo, -sp.oo, sp.nan, sp.I, sp.re, sp.im, sp.arg, sp.ITE)
+trees = st.recursive(leaves, grown, max_leaves=12).filter(
+    # SymPy finds infinities and complex numbers among the constants, and splits what
+    # it does not know to be real. None of this is ours.
+    lambda tree: not tree.has(*OTHERS)
 )
 relaxed = settings(
     deadline=None,
     derandomize=True,
-    max_examples=120,
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
@@ -117,18 +134,21 @@ def inputs_at(seed):
     return values
 
 
+DERIVATIVES = {
+    ("u", (0, 0)): u,
+    ("v", (0, 0)): v,
+    ("u", (1, 0)): u.diff(x),
+    ("u", (2, 0)): u.diff(x, 2),
+    ("v", (1, 1)): v.diff(x, y),
+    ("u", (1, 2)): u.diff(x, y, y),
+}
+
+
 def evaluated(program, values):
-    derivatives = {
-        ("u", (0, 0)): values[u],
-        ("v", (0, 0)): values[v],
-        ("u", (1, 0)): values[u.diff(x)],
-        ("u", (2, 0)): values[u.diff(x, 2)],
-        ("v", (1, 1)): values[v.diff(x, y)],
-        ("u", (1, 2)): values[u.diff(x, y, y)],
-    }
     coordinates = {"x": values[x], "y": values[y]}
-    [result] = program(coordinates, derivatives, {"nu": values[nu][0]})
-    return ops.convert_to_numpy(result)
+    derivatives = {key: values[leaf] for key, leaf in DERIVATIVES.items()}
+    results = program(coordinates, derivatives, {"nu": values[nu][0]})
+    return [ops.convert_to_numpy(result) for result in results]
 
 
 def references(tree, values):
@@ -147,7 +167,8 @@ def references(tree, values):
     with np.errstate(all="ignore"):
         double = function(*(values[leaf] for leaf in LEAVES))
     exact = [float(e) if e.is_number and e.is_real else math.nan for e in exact]
-    return np.array(exact), np.broadcast_to(double, (POINTS,)).astype(float)
+    double = np.where(np.imag(double) == 0, np.real(double), math.nan)
+    return np.array(exact), np.broadcast_to(double, (POINTS,))
 
 
 def test_evaluation_agrees_with_sympy():
@@ -158,7 +179,7 @@ def test_evaluation_agrees_with_sympy():
     def check(tree, seed):
         values = inputs_at(seed)
         exact, double = references(tree, values)
-        result = evaluated(Program([tree], COORDINATES), values)
+        [result] = evaluated(Program([tree], COORDINATES), values)
         assert result.shape == (POINTS,) and result.dtype == "float64"
         sound = np.isfinite(exact) & (np.abs(double - exact) <= 1e-12 * np.abs(exact))
         np.testing.assert_allclose(result[sound], exact[sound], rtol=1e-10, atol=1e-300)
@@ -176,17 +197,6 @@ def test_several_expressions_in_one_program_are_those_alone(several):
     together = Program(several, COORDINATES)
     alone = [Program([tree], COORDINATES) for tree in several]
     assert len(together) <= sum(map(len, alone))
-    derivatives = {
-        (name, index): values[
-            field.diff(*((s, n) for s, n in zip(COORDINATES, index, strict=True) if n))
-        ]
-        if any(index)
-        else values[field]
-        for name, field in (("u", u), ("v", v))
-        for index in together.derivatives.get(name, ())
-    }
-    points = {"x": values[x], "y": values[y]}
-    results = together(points, derivatives, {"nu": 0.7})
+    results = evaluated(together, values)
     for program, result in zip(alone, results, strict=True):
-        [expected] = program(points, derivatives, {"nu": 0.7})
-        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(result, evaluated(program, values)[0])

@@ -42,6 +42,7 @@ def test_says_where():
         (sp.gamma(u), "gamma cannot be evaluated.*Supported are Abs.*sqrt"),
         (sp.DiracDelta(x), "DiracDelta cannot.*narrow Gaussian"),
         (sp.Abs(u).diff(x), "real=True"),
+        (sp.Piecewise((1, sp.Piecewise((x, x < y), (y, True)) > 0)), "ITE cannot"),
         (sp.acot(x), r"sympy\.atan\(1/z\)"),
         (U(x), r"lacks y\. Write u\(x, y\)"),
         (U(x, y, t), r"argument t is not one of them"),

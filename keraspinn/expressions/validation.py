@@ -23,6 +23,7 @@ _HINTS = {
     "DiracDelta": "It has no value at a point: model the source as a narrow Gaussian.",
     "Subs": "A field can be evaluated only at the coordinates themselves: write "
     "u(x, y), and choose the points with the condition's `on=`.",
+    "ITE": "A condition cannot hold a Piecewise: write its branches out.",
     "acot": "Write `sympy.atan(1/z)`.",
     "asec": "Write `sympy.acos(1/z)`.",
     "acsc": "Write `sympy.asin(1/z)`.",
