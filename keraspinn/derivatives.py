@@ -8,6 +8,7 @@ by the coordinates has a meaning for one network, not for one drawn anew at each
 
 from keras import ops
 
+from keraspinn.backend.jvp import jvp
 from keraspinn.taylor import IndexSet, MissingRule, Taylor
 
 
@@ -62,14 +63,12 @@ def _jet(function, indices):
 
     def jet(points):
         direction = ops.cast(unit, points.dtype) + ops.zeros_like(points)
-        values, slopes = ops.jvp(_jet(function, lower), (points,), (direction,))
-        derivatives = dict(values)
-        for index, slope in slopes.items():
-            raised = tuple(n + one for n, one in zip(index, unit, strict=True))
-            if raised not in derivatives:
-                # TensorFlow says None where nothing depends on the points.
-                zero = slope is None
-                derivatives[raised] = ops.zeros_like(values[index]) if zero else slope
+        values, slopes = jvp(_jet(function, lower), points, direction)
+        raised = {
+            tuple(n + one for n, one in zip(index, unit, strict=True)): slope
+            for index, slope in slopes.items()
+        }
+        derivatives = raised | values
         rest = indices - derivatives.keys()
         return derivatives | _jet(function, rest)(points) if rest else derivatives
 
@@ -77,7 +76,15 @@ def _jet(function, indices):
 
 
 def choose_engine(forward, dimension, dtype):
-    """`"taylor"` if every layer of the network has a rule, else `"jvp"`."""
+    """`"taylor"` if every layer of the network has a rule, else `"jvp"`.
+
+    Args:
+        forward: Function of a `Taylor` series of the points that returns the series
+            of the outputs. It runs once, outside of any compiled program, so that
+            what it prepares is ready there.
+        dimension: Number of coordinates.
+        dtype: Floating-point type of points.
+    """
     points = ops.zeros((1, dimension), dtype)
     try:
         taylor_derivatives(forward, points, [(2,) + (0,) * (dimension - 1)])

@@ -11,11 +11,7 @@ from keraspinn.taylor import propagate, register_rule
 
 
 class _Network(keras.Model):
-    """What both networks share: arguments, and one statement of the forward rule.
-
-    `forward(x, apply)` composes the layers with `apply(layer, *inputs)`, so that
-    the same rule serves tensors (`call`) and truncated Taylor series.
-    """
+    """What both networks share: arguments, and one statement of the forward rule."""
 
     def __init__(
         self,
@@ -59,6 +55,12 @@ class _Network(keras.Model):
         }
 
     def forward(self, x, apply):
+        """Compose the layers, on tensors or on Taylor series.
+
+        Args:
+            x: What stands for the points.
+            apply: Function of a layer and its inputs that returns its output.
+        """
         raise NotImplementedError
 
     def call(self, x):
@@ -222,5 +224,5 @@ class ModifiedMLP(_Network):
 
 
 @register_rule(MLP, ModifiedMLP)
-def network_rule(network, x):
+def _network_rule(network, x):
     return network.forward(x, propagate)

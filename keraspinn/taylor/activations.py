@@ -8,6 +8,7 @@ activation satisfies, so any order costs polynomial work.
 import math
 
 import keras
+import numpy as np
 from keras import ops
 
 _COEFFICIENTS = {}
@@ -124,39 +125,45 @@ def silu(x, order):
     return _times_identity(x, sigmoid(x, order))
 
 
+# TensorFlow's gelu holds these two in single precision whatever the type of x; the
+# derivatives must be those of the function that the network computes.
+_GELU_ROOT = float(np.float32(math.sqrt(0.5)))
+_GELU_CUBIC = float(np.float32(0.044715))
+
+
 @register_activation(keras.activations.gelu)
 def gelu(x, order):
-    """y = x · Φ(x), Φ the normal distribution function."""
-    distribution = [0.5 * (1.0 + ops.erf(x * math.sqrt(0.5)))]
+    """y = x · Φ(x), Φ(x) = erfc(−x / √2) / 2 the normal distribution function."""
+    scaled = x * _GELU_ROOT
+    distribution = [0.5 * ops.erfc(-scaled)]
     if order > 0:
-        # The normal density: p' = −x p, so (k + 1) p_{k+1} = −(x p_k + p_{k−1}).
-        density = [ops.exp(-0.5 * ops.square(x)) / math.sqrt(2.0 * math.pi)]
+        # p(x) = exp(−x² / 2) / √(2π) has p' = −x p.
+        rate, scale = 2.0 * _GELU_ROOT**2, _GELU_ROOT / math.sqrt(math.pi)
+        density = [scale * ops.exp(-ops.square(scaled))]
         for k in range(order - 1):
             lower = x * density[k] + (density[k - 1] if k else 0.0)
-            density.append(lower * (-1.0 / (k + 1)))
+            density.append(lower * (-rate / (k + 1)))
         distribution += [density[k] * (1.0 / (k + 1)) for k in range(order)]
     return _times_identity(x, distribution)
 
 
 @register_activation(keras.ops.gelu)
 def approximate_gelu(x, order):
-    """y = x · (1 + tanh p(x)) / 2, what `keras.ops.gelu` is unless told otherwise."""
-    root, cubic = math.sqrt(2.0 / math.pi), 0.044715
-    inner = [
-        root * (x + cubic * x * x * x),
-        root * (1.0 + 3.0 * cubic * ops.square(x)),
-        3.0 * root * cubic * x,
-        root * cubic,
+    """y = x (1 + t) / 2 with t = tanh(p(x)), p cubic, so that t' = (1 − t²) p'."""
+    root = math.sqrt(2.0 / math.pi)
+    inner_slope = [
+        root * (1.0 + 3.0 * _GELU_CUBIC * ops.square(x)),
+        6.0 * root * _GELU_CUBIC * x,
+        3.0 * root * _GELU_CUBIC,
     ]
-    y = [ops.tanh(inner[0])]
-    slopes = []  # of tanh at p(x), 1 − y²
+    t = [ops.tanh(root * (x + _GELU_CUBIC * x * ops.square(x)))]
+    slope = []  # 1 − t²
     for k in range(order):
-        square = _self_convolution(y, k)
-        slopes.append((1.0 - square) if k == 0 else -square)
-        # y' = (1 − y²) p', coefficient by coefficient
-        terms = [(j + 1.0) * inner[j + 1] * slopes[k - j] for j in range(min(k + 1, 3))]
-        y.append(sum(terms) * (1.0 / (k + 1)))
-    return _times_identity(x, [0.5 * (1.0 + y[0]), *(0.5 * c for c in y[1:])])
+        square = _self_convolution(t, k)
+        slope.append(-square if k else 1.0 - square)
+        terms = [inner_slope[j] * slope[k - j] for j in range(min(k, 2) + 1)]
+        t.append(sum(terms) * (1.0 / (k + 1)))
+    return _times_identity(x, [0.5 * (1.0 + t[0]), *(0.5 * c for c in t[1:])])
 
 
 @register_activation(keras.activations.relu, keras.ops.relu)

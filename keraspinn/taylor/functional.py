@@ -115,8 +115,8 @@ def _record(model):
 
     # Names are given all along, or Keras would count up those of the user's layers.
     kept = [  # ids must not be reused while the walk lasts
-        keras.Input(batch_shape=x.shape, dtype=x.dtype, name=f"input_{place}")
-        for place, x in enumerate(model.inputs)
+        keras.Input(batch_shape=x.shape, dtype=x.dtype, name=x.name)
+        for x in model.inputs
     ]
     names.update({id(tensor): place for place, tensor in enumerate(kept)})
     walked = keras.models.clone_model(
