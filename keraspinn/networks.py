@@ -152,21 +152,19 @@ class ModifiedMLP(_Network):
     Two encoders of the input, U = φ(X W¹ + b¹) and V = φ(X W² + b²), take part in
     every hidden layer through gates:
 
-        H⁽¹⁾ = φ(X W + b),   Z⁽ᵏ⁾ = φ(H⁽ᵏ⁾ W + b),
-        H⁽ᵏ⁺¹⁾ = (1 − Z⁽ᵏ⁾) ⊙ U + Z⁽ᵏ⁾ ⊙ V,
+        H⁽¹⁾ = φ(X W + b),
+        Z⁽ᵏ⁾ = φ(H⁽ᵏ⁾ W + b),   H⁽ᵏ⁺¹⁾ = (1 − Z⁽ᵏ⁾) ⊙ U + Z⁽ᵏ⁾ ⊙ V,   k = 1, …, L,
 
     each with weights of its own, followed by a linear output.
 
     Args:
         units: Number of units in each hidden layer and encoder.
-        depth: Number of hidden layers, H⁽¹⁾ counted, so that a `ModifiedMLP` has
-            the hidden kernels of an `MLP` of equal depth, plus the encoders', as the
-            paper's list of parameters says. (Its forward rule, read to the letter,
-            has one gate more: that is `depth + 1`.)
+        depth: Number L of gated layers.
         outputs: Number of fields, one column each, in the order of
             `Problem.fields`.
         gate_input: If `True`, the first gate acts on X itself and there is no H⁽¹⁾,
-            as in the authors' code; `depth` then counts the gates.
+            as in the authors' code. The network then has as many square kernels as an
+            `MLP` of equal depth, otherwise one more.
         activation: Activation φ of hidden layers, gates and encoders, as for
             `keras.layers.Dense`, or `"sin"`.
         kernel_initializer: Initializer of every kernel; Glorot normal, as in the
@@ -181,8 +179,7 @@ class ModifiedMLP(_Network):
         The fields' values, `(..., outputs)`.
 
     Raises:
-        ValueError: If `units`, `depth` or `outputs` is not a positive integer, or
-            the network has no gate.
+        ValueError: If `units`, `depth` or `outputs` is not a positive integer.
 
     Example:
 
@@ -198,17 +195,13 @@ class ModifiedMLP(_Network):
     def __init__(self, units=50, depth=3, outputs=1, gate_input=False, **kwargs):
         super().__init__(units, depth, outputs, **kwargs)
         self.gate_input = bool(gate_input)
-        gates = self.depth if self.gate_input else self.depth - 1
-        if gates == 0:
-            raise ValueError(
-                "A ModifiedMLP of depth 1 has H⁽¹⁾ alone and no gate. Use a greater "
-                "depth, or `gate_input=True`. Received: depth=1, gate_input=False"
-            )
         self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
         self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
         if not self.gate_input:
             self.first = self._layer(keras.layers.Dense, "hidden_1")
-        self.gates = [self._layer(GatedDense, f"gate_{k + 1}") for k in range(gates)]
+        self.gates = [
+            self._layer(GatedDense, f"gate_{k + 1}") for k in range(self.depth)
+        ]
         self.head = self._head()
 
     def forward(self, x, apply):
