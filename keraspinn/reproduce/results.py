@@ -1,0 +1,72 @@
+"""The file of training records, one JSON object a line."""
+
+import dataclasses
+import json
+import os
+import pathlib
+
+from keraspinn.reproduce.training import Training
+
+_FIELDS = {field.name: field for field in dataclasses.fields(Training)}
+
+
+class Results:
+    """Records of trainings, kept in a file that only grows.
+
+    A record is written in one piece when its training ends, so a run that is cut
+    short loses the trainings in flight and nothing else.
+
+    Args:
+        path: The file; it need not exist.
+
+    Example:
+
+    >>> results = keraspinn.reproduce.Results("results.jsonl")
+    >>> results.missing([keraspinn.reproduce.Training("helmholtz", "M1")])[0].model
+    'M1'
+    """
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+
+    def records(self):
+        """Dict from trainings to their records; the last of several counts."""
+        if not self.path.exists():
+            return {}
+        records = {}
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError as error:
+                if number == len(lines):
+                    continue  # cut short while it was written: not a record
+                raise ValueError(
+                    f"Line {number} of {self.path} is not JSON: {error}"
+                ) from None
+            records[_identity(record)] = record
+        return records
+
+    def missing(self, trainings):
+        """Those of `trainings` that have no record yet, in order."""
+        records = self.records()
+        return [training for training in trainings if training not in records]
+
+    def append(self, record):
+        """Add a record, and have it on disk before returning."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(record, sort_keys=True) + "\n"
+        if self.path.exists() and not self.path.read_bytes().endswith((b"\n", b"")):
+            text = "\n" + text
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _identity(record):
+    values = {name: record[name] for name in _FIELDS if name in record}
+    values["exclude"] = tuple(values.get("exclude", ()))
+    return Training(**values)

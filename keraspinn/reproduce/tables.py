@@ -1,0 +1,79 @@
+"""The paper's tables, with our figures beside its own."""
+
+import statistics
+
+from keraspinn.reproduce.training import MODELS
+
+ARCHITECTURES = [(units, depth) for depth in (3, 5, 7) for units in (30, 50, 100)]
+
+# Relative L2 errors as printed: table 2, table 3, and the captions of section 3.3. The
+# one-dimensional Poisson errors are the published version's, of the plain model.
+PAPER = {
+    "helmholtz": {
+        (30, 3): (2.44e-1, 5.39e-2, 5.31e-2, 1.07e-2),
+        (50, 3): (1.06e-1, 1.12e-2, 2.46e-2, 3.87e-3),
+        (100, 3): (9.07e-2, 4.84e-3, 1.17e-2, 2.71e-3),
+        (30, 5): (2.47e-1, 2.74e-2, 4.12e-2, 3.49e-3),
+        (50, 5): (1.40e-1, 7.43e-3, 1.97e-2, 2.54e-3),
+        (100, 5): (1.15e-1, 5.37e-3, 1.08e-2, 1.63e-3),
+        (30, 7): (3.10e-1, 2.67e-2, 3.17e-2, 3.59e-3),
+        (50, 7): (1.98e-1, 7.33e-3, 2.37e-2, 2.04e-3),
+        (100, 7): (8.14e-2, 4.52e-3, 9.36e-3, 1.49e-3),
+    },
+    "klein-gordon": {(50, 5): (1.79e-1, 1.06e-2, 1.97e-2, 2.81e-3)},
+    "cavity-u-v-p": {(50, 5): (0.784, 0.748, 0.748, 0.753)},
+    "cavity-psi-p": {(50, 5): (0.271, 0.249, 0.121, 0.0342)},
+    "poisson-1": {(50, 5): (1.34e-4,)},
+    "poisson-2": {(50, 5): (4.65e-4,)},
+    "poisson-4": {(50, 5): (3.82e-3,)},
+    "poisson-8": {(50, 5): (1.30e-2,)},
+    "poisson-16": {(50, 5): (9.44,)},
+}
+
+
+def error_of(record):
+    """The error that the paper's table shows: of u, or of the cavity's speed."""
+    errors = record["errors"]
+    return errors.get("speed", next(iter(errors.values())))
+
+
+def table(records, problems, steps):
+    """A Markdown table of mean ± deviation, the paper's figure, and their ratio.
+
+    Args:
+        records: Iterable of records, as `Results` keeps them.
+        problems: Names of problems, a block of rows each.
+        steps: Number of steps of the trainings to show.
+    """
+    groups = {}
+    for record in records:
+        if record["problem"] in problems and record["steps"] == steps:
+            key = (
+                problems.index(record["problem"]),
+                record["depth"],
+                record["units"],
+                record["model"],
+            )
+            groups.setdefault(key, []).append(record)
+    lines = [
+        "| problem | network | model | trials | relative L2 | paper | ratio | seconds |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for (place, depth, units, model), group in sorted(groups.items()):
+        errors = [error_of(record) for record in group]
+        mean = statistics.mean(errors)
+        spread = f" ± {statistics.stdev(errors):.1e}" if len(errors) > 1 else ""
+        paper = _papers(problems[place], units, depth, model)
+        comparison = f"{paper:.2e} | {mean / paper:.2f}" if paper else "– | –"
+        seconds = statistics.median(record["seconds"] for record in group)
+        lines.append(
+            f"| {problems[place]} | {units} × {depth} | {model} | {len(errors)} | "
+            f"{mean:.2e}{spread} | {comparison} | {seconds:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def _papers(problem, units, depth, model):
+    row = PAPER.get(problem, {}).get((units, depth), ())
+    place = MODELS.index(model)
+    return row[place] if place < len(row) else None

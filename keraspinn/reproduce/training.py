@@ -1,0 +1,159 @@
+"""One training of the paper's study: what identifies it, and its record."""
+
+import dataclasses
+import os
+import platform
+import time
+
+import keras
+import numpy as np
+
+from keraspinn import problems
+from keraspinn.callbacks import LearningRateAnnealing
+from keraspinn.model import PINNModel
+from keraspinn.networks import MLP, ModifiedMLP
+from keraspinn.version import __version__
+
+MODELS = ("M1", "M2", "M3", "M4")
+PROBLEMS = {
+    "helmholtz": problems.helmholtz,
+    "klein-gordon": problems.klein_gordon,
+    **{f"poisson-{c}": lambda c=c: problems.poisson(c) for c in (1, 2, 4, 8, 16)},
+    "cavity-psi-p": lambda: problems.lid_driven_cavity(
+        formulation="streamfunction-pressure"
+    ),
+    "cavity-u-v-p": lambda: problems.lid_driven_cavity(formulation="velocity-pressure"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """What identifies a training: two of them with equal fields are one.
+
+    Args:
+        problem: Key of `PROBLEMS`.
+        model: `"M1"` (plain), `"M2"` (annealed), `"M3"` (gated) or `"M4"` (both).
+        units: Number of units in each hidden layer.
+        depth: Number of hidden layers.
+        seed: Seed of initial weights and collocation points.
+        steps: Number of training steps.
+        batch_size: Number of points inside and on each face in a step.
+        alpha: Weight of a new estimate in the annealing.
+        update_freq: Iterations between its updates.
+        rule: `"weighted"` or `"literal"`, the rule of the annealing.
+        exclude: Parameters that its statistics leave out.
+        layers: How its statistics treat layers.
+        standardize: Whether the network sees standardised coordinates.
+        gate_input: Whether the first gate acts on the input.
+        untruncated: Whether initial weights are drawn from an untruncated normal.
+    """
+
+    problem: str
+    model: str
+    units: int = 50
+    depth: int = 5
+    seed: int = 0
+    steps: int = 40_000
+    batch_size: int = 128
+    alpha: float = 0.9
+    update_freq: int = 10
+    rule: str = "weighted"
+    exclude: tuple = ()
+    layers: str = "pooled"
+    standardize: bool = True
+    gate_input: bool = False
+    untruncated: bool = False
+
+
+PROTOCOLS = {
+    # The library's defaults: the paper's text where it can be followed.
+    "library": {},
+    # The paper's text to the letter but for the rule, which diverges.
+    "paper": {"standardize": False},
+    # The choices of the authors' code.
+    "authors": {
+        "alpha": 0.1,
+        "exclude": ("bias", "encoder"),
+        "layers": "averaged",
+        "gate_input": True,
+        "untruncated": True,
+    },
+}
+
+
+def build(training):
+    """The compiled model of a training, and its callbacks."""
+    keras.utils.set_random_seed(training.seed)
+    problem = PROBLEMS[training.problem]()
+    arguments = {"outputs": len(problem.fields)}
+    if training.untruncated:
+        arguments["kernel_initializer"] = keras.initializers.VarianceScaling(
+            scale=1.0, mode="fan_avg", distribution="untruncated_normal"
+        )
+    if training.model in ("M3", "M4"):
+        arguments["gate_input"] = training.gate_input
+        network = ModifiedMLP(training.units, training.depth, **arguments)
+    else:
+        network = MLP(training.units, training.depth, **arguments)
+    model = PINNModel(
+        problem, network, standardize=training.standardize, seed=training.seed
+    )
+    schedule = keras.optimizers.schedules.ExponentialDecay(1e-3, 1000, 0.9)
+    model.compile(keras.optimizers.Adam(schedule))
+    if training.model not in ("M2", "M4"):
+        return model, []
+    annealing = LearningRateAnnealing(
+        training.alpha,
+        training.update_freq,
+        training.rule,
+        training.exclude,
+        training.layers,
+    )
+    return model, [annealing]
+
+
+def train(training):
+    """Run a training; returns its record, a dict that is JSON."""
+    model, callbacks = build(training)
+    test_data = model.problem.test_data(100)
+    steps_per_epoch = min(1000, training.steps)
+    epochs = training.steps // steps_per_epoch
+    began = time.perf_counter()
+    history = model.fit(
+        batch_size=training.batch_size,
+        steps_per_epoch=steps_per_epoch,
+        epochs=epochs,
+        callbacks=callbacks,
+        verbose=0,
+        validation_data=test_data,
+        validation_freq=max(1, epochs // 8),
+    ).history
+    seconds = time.perf_counter() - began
+    logs = model.evaluate(*test_data, return_dict=True, verbose=0)
+    suffix = "_relative_l2"
+    return {
+        **dataclasses.asdict(training),
+        "errors": {
+            name.removesuffix(suffix): float(value)
+            for name, value in logs.items()
+            if name.endswith(suffix)
+        },
+        "error_traces": _traces(history, lambda name: name.endswith(suffix)),
+        "weights": _traces(history, lambda name: name.endswith("_weight")),
+        "seconds": round(seconds, 2),
+        "versions": {
+            "keraspinn": __version__,
+            "keras": keras.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+    }
+
+
+def _traces(history, chosen):
+    return {
+        name.removeprefix("val_"): [float(f"{value:.6g}") for value in values]
+        for name, values in history.items()
+        if chosen(name) and (name.startswith("val_") == name.endswith("_relative_l2"))
+    }
