@@ -12,7 +12,7 @@ from keraspinn.expressions import Program
 from keraspinn.fields import Fields
 from keraspinn.metrics import RelativeL2
 from keraspinn.objective import Objective
-from keraspinn.points import PointSources, checked_points, known_term
+from keraspinn.points import PointSources, checked_points, given_batches
 from keraspinn.problem import Problem
 from keraspinn.trainer import FusedModel
 
@@ -75,14 +75,12 @@ class PINNModel(FusedModel):
         super().__init__(**kwargs)
         if not isinstance(problem, Problem):
             raise TypeError(
-                "`problem` must be a keraspinn.Problem. Received: "
-                f"{problem!r} of type {type(problem).__name__}"
+                f"`problem` must be a keraspinn.Problem. Received: {problem!r}"
             )
         if not isinstance(network, keras.Layer):
             raise TypeError(
                 "`network` must be a Keras layer or model, such as "
-                f"keraspinn.networks.MLP(). Received: {network!r} of type "
-                f"{type(network).__name__}"
+                f"keraspinn.networks.MLP(). Received: {network!r}"
             )
         self.problem = problem
         self.network = network
@@ -200,18 +198,9 @@ class PINNModel(FusedModel):
 
     def train_step(self, data):
         """One step on the points of a user's pipeline; what it lacks is drawn."""
-        given = self._given(keras.utils.unpack_x_y_sample_weight(data)[0])
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        given = given_batches(self.problem, x, self.compute_dtype)
         return self.training_logs(self.self_contained_step(given))
-
-    def _given(self, x):
-        if not isinstance(x, dict):
-            x = {"residual": x} if len(x.shape) == 2 else {}
-        return {
-            name: known_term(self.problem, name).given(
-                ops.cast(points, self.compute_dtype)
-            )
-            for name, points in x.items()
-        }
 
     def self_contained_step(self, given=None):
         """One step of the optimizer; returns the losses by their names in logs."""
@@ -268,24 +257,22 @@ class PINNModel(FusedModel):
 
         Args:
             x: Points. `None` draws fresh ones on the device in every step. An array
-                `(n, d)` holds the residual's points fixed, a dict from term names to
-                arrays those of several terms. A `tf.data.Dataset`, `PyDataset` or
-                generator streams batches of the same forms. Terms that `x` leaves
-                out are drawn.
+                `(n, d)` holds the residual's fixed, a dict from term names to arrays
+                those of several terms; a `tf.data.Dataset`, `PyDataset` or generator
+                streams batches of the same forms. Terms left out are drawn.
             y: Must be `None`: the equations say what holds at the points.
             batch_size: Number of points a step uses inside and on each face, 128 if
                 not given; or a dict from term names to numbers. Of points held fixed,
                 that many are drawn with replacement, all of them if not given.
-            steps_per_epoch: Number of steps of an epoch, 1000 if not given; streamed
-                points end an epoch when they run out.
+            steps_per_epoch: Number of steps of an epoch: if not given, 1000, or until
+                streamed points run out.
             validation_batch_size: Number of points of `validation_data` at a time.
             **kwargs: As in `keras.Model.fit`: `epochs`, `callbacks`, `verbose`,
-                `initial_epoch`, `validation_data`, `validation_freq`,
-                `validation_steps`, `shuffle`.
+                `initial_epoch`, `validation_data`, `validation_freq`, `shuffle`.
 
         Returns:
-            A `keras.callbacks.History` with, for every epoch, `loss`,
-            `<term>_loss`, `<condition>_weight`, and each unknown parameter.
+            A `keras.callbacks.History` of `loss`, `<term>_loss`,
+            `<condition>_weight`, and each unknown parameter.
 
         Raises:
             ValueError: If an argument names a term or points the problem lacks.

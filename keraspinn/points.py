@@ -61,6 +61,17 @@ class PointSources:
         }
 
 
+def given_batches(problem, x, dtype):
+    """Batches of what a user's pipeline yields: points, or a dict of them by term."""
+    if not isinstance(x, dict):
+        # A scalar is the tick of steps that draw all their points.
+        x = {"residual": x} if len(x.shape) == 2 else {}
+    return {
+        name: known_term(problem, name).given(ops.cast(points, dtype))
+        for name, points in x.items()
+    }
+
+
 def known_term(problem, name):
     """The problem's term called `name`."""
     if name not in problem.terms:

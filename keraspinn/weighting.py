@@ -39,6 +39,20 @@ class GradientRatio:
 
     Returns:
         Dict from condition names to the new weights.
+
+    Example:
+
+    >>> rule = keraspinn.weighting.GradientRatio(alpha=0.5, update_freq=1)
+    >>> gradients = {
+    ...     "residual": {"kernel": keras.ops.array([1.0, -8.0])},
+    ...     "boundary": {"kernel": keras.ops.array([0.5, 0.5])},
+    ... }
+    >>> float(rule(gradients, {"boundary": 2.0}, 0)["boundary"])
+    5.0
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", Algorithm 1.
     """
 
     alpha: float = 0.9

@@ -1,0 +1,68 @@
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+C = kp.Parameter("c", initial=2.0)
+PROBLEM = kp.Problem(
+    kp.geometry.Box({X: (0, 1)}),
+    {"e": sp.Eq(U.diff(X), C)},
+    {"left": kp.Condition(sp.Eq(U, 1), on={X: 0}, weight=3.0)},
+)
+
+
+@pytest.fixture
+def parts():
+    """A linear network u = w x + b with w = 5, b = 4, its objective and points."""
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(PROBLEM, network, standardize=False, seed=0)
+    network.layers[0].set_weights([np.array([[5.0]]), np.array([4.0])])
+    batches = model._sources.draw(0, 0, "float32")
+    return model, model._objective, batches
+
+
+def test_losses_by_hand(parts):
+    _, objective, batches = parts
+    losses = {name: float(v) for name, v in objective.losses(batches).items()}
+    assert losses == {"loss": 36.0, "residual_loss": 9.0, "left_loss": 9.0}
+
+
+def test_gradients_by_hand(parts):
+    model, objective, batches = parts
+    variables = [*model.network.trainable_variables, model.coefficients["c"]]
+    losses, gradients = objective.gradients(batches, variables)
+    assert {name: float(v) for name, v in losses.items()} == {
+        "residual": 9.0,
+        "left": 9.0,
+    }
+    flat = {n: [float(g.numpy().sum()) for g in gs] for n, gs in gradients.items()}
+    assert flat == {"residual": [6.0, 0.0, -6.0], "left": [0.0, 6.0, 0.0]}
+
+
+def test_descent_weighs_the_conditions(parts):
+    model, objective, batches = parts
+    variables = model.network.trainable_variables
+    _, total = objective.descent(batches, variables, None, 0)
+    assert [float(g.numpy().sum()) for g in total] == [6.0, 18.0]
+
+
+def test_unknown_coefficients_are_no_network_parameters(parts):
+    model, objective, batches = parts
+    seen = {}
+
+    def rule(gradients, weights, iteration):
+        seen.update(gradients)
+        return {"left": weights["left"] * 0 + 7.0}
+
+    variables = model.trainable_variables
+    losses, total = objective.descent(batches, variables, rule, 0)
+    assert all(len(own) == 2 and "c" not in own for own in seen.values())
+    assert float(model.loss_weights["left"].numpy()) == 7.0
+    assert float(losses["loss"]) == 9.0 + 7.0 * 9.0
+    named = dict(zip([v.path for v in variables], total, strict=True))
+    bias = next(path for path in named if path.endswith("bias"))
+    assert float(named[bias].numpy().sum()) == 42.0

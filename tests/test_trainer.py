@@ -1,0 +1,78 @@
+"""How `fit` runs fused steps; that they are the right ones is tested elsewhere."""
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+
+
+@pytest.fixture
+def model():
+    model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
+    model.compile("sgd", jit_compile=False, steps_per_execution=4)
+    return model
+
+
+RUN = {"batch_size": 8, "verbose": 0}
+
+
+class Recorder(keras.callbacks.Callback):
+    def __init__(self):
+        super().__init__()
+        self.ends = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.ends.append((batch, int(self.model.optimizer.iterations.numpy())))
+
+
+def test_callbacks_see_every_execution(model):
+    recorder = Recorder()
+    model.fit(**RUN, steps_per_epoch=10, epochs=2, callbacks=[recorder])
+    assert [steps for _, steps in recorder.ends] == [4, 8, 10, 14, 18, 20]
+
+
+def test_the_epochs_losses_are_means_over_its_steps(model):
+    initial = model.get_weights()
+    together = model.fit(**RUN, steps_per_epoch=6).history["loss"]
+    model.set_weights(initial)
+    model.compile("sgd", jit_compile=False, steps_per_execution=1)
+    apart = model.fit(**RUN, steps_per_epoch=1, epochs=6).history["loss"]
+    assert together[0] == pytest.approx(np.mean(apart), rel=1e-5)
+
+
+def test_a_program_is_built_once_for_equal_fits(model):
+    model.fit(**RUN, steps_per_epoch=4)
+    first = model.train_function
+    model.fit(**RUN, steps_per_epoch=9, epochs=2)
+    assert model.train_function is first
+    model.fit(batch_size=9, verbose=0, steps_per_epoch=4)
+    assert model.train_function is not first
+
+
+def test_compiling_again_takes_effect(model):
+    model.fit(**RUN, steps_per_epoch=4)
+    model.compile("adam", jit_compile=False)
+    model.fit(**RUN, steps_per_epoch=4)
+    assert model.optimizer.name == "adam"
+    assert model.optimizer.iterations.numpy() == 4
+
+
+def test_learning_rate_schedules_and_stops(model):
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch: 0.1**epoch)
+    stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
+    history = model.fit(
+        **RUN, steps_per_epoch=4, epochs=5, callbacks=[schedule, stop]
+    ).history
+    assert len(history["loss"]) == 2
+    assert history["learning_rate"] == [1.0, pytest.approx(0.1)]
+
+
+def test_history_without_xla_is_that_with_it():
+    losses = []
+    for jit_compile in (False, True):
+        keras.utils.set_random_seed(1)
+        model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
+        model.compile("sgd", jit_compile=jit_compile)
+        losses.append(model.fit(**RUN, steps_per_epoch=8, epochs=3).history["loss"])
+    np.testing.assert_allclose(*losses, rtol=1e-4)
