@@ -28,6 +28,9 @@ def options(description, units=50, depth=5):
     parser.add_argument("--model", choices=MODELS, default="M4", help=models)
     parser.add_argument("--units", type=int, default=units, help="units a layer")
     parser.add_argument("--depth", type=int, default=depth, help="hidden layers")
+    parser.add_argument("--alpha", type=float, default=0.9, help="of the annealing")
+    rules = ("weighted", "literal")
+    parser.add_argument("--rule", choices=rules, default="weighted", help="likewise")
     parser.add_argument("--steps", type=int, default=40_000, help="training steps")
     parser.add_argument("--batch-size", type=int, default=128, help="points a region")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
@@ -36,7 +39,7 @@ def options(description, units=50, depth=5):
     return parser
 
 
-def train(problem, arguments):
+def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
     """Train one of the paper's models; returns the model and its history."""
     keras.utils.set_random_seed(arguments.seed)
     gated, annealed = arguments.model in ("M3", "M4"), arguments.model in ("M2", "M4")
@@ -48,13 +51,17 @@ def train(problem, arguments):
     )
     schedule = keras.optimizers.schedules.ExponentialDecay(1e-3, 1000, 0.9)
     model.compile(keras.optimizers.Adam(schedule))
-    steps_per_epoch = min(1000, arguments.steps)
+    annealing = kp.callbacks.LearningRateAnnealing(
+        alpha=arguments.alpha, rule=arguments.rule
+    )
+    steps_per_epoch = min(steps_per_epoch, arguments.steps)
     began = time.perf_counter()
     history = model.fit(
+        x,
         batch_size=arguments.batch_size,
         steps_per_epoch=steps_per_epoch,
         epochs=arguments.steps // steps_per_epoch,
-        callbacks=[kp.callbacks.LearningRateAnnealing()] if annealed else [],
+        callbacks=[*callbacks, *([annealing] if annealed else [])],
         verbose=arguments.verbose,
     )
     print(f"trained {arguments.steps} steps in {time.perf_counter() - began:.0f} s")
@@ -65,9 +72,7 @@ def report(model, history, arguments, name):
     """Print the errors against the reference, and save the figure."""
     import matplotlib.pyplot as plt
 
-    errors = model.evaluate(
-        *model.problem.test_data(100), verbose=0, return_dict=True
-    )
+    errors = model.evaluate(*model.problem.test_data(100), verbose=0, return_dict=True)
     for metric, value in errors.items():
         if metric.endswith("relative_l2"):
             print(f"{metric}: {value:.3e}")

@@ -1,6 +1,6 @@
 """Solve the Helmholtz equation Δu + k²u = q with one of the paper's models.
 
-    python examples/helmholtz.py --model M4 --units 50 --depth 5
+python examples/helmholtz.py --model M4 --units 50 --depth 5
 """
 
 import common

@@ -1,6 +1,6 @@
 """Solve the nonlinear Klein–Gordon equation with one of the paper's models.
 
-    python examples/klein_gordon.py --model M4
+python examples/klein_gordon.py --model M4
 """
 
 import common

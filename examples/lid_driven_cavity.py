@@ -1,6 +1,6 @@
 """Solve the flow in a lid-driven cavity with one of the paper's models.
 
-    python examples/lid_driven_cavity.py --model M4 --formulation streamfunction-pressure
+python examples/lid_driven_cavity.py --model M4 --formulation streamfunction-pressure
 """
 
 import common

@@ -1,6 +1,6 @@
 """Solve the Poisson equation u″ = −C² sin(Cx) with one of the paper's models.
 
-    python examples/poisson.py --model M1 --c 4
+python examples/poisson.py --model M1 --c 4
 """
 
 import common

@@ -5,7 +5,6 @@ import math
 
 from keras import ops
 
-
 LAYERS = ("pooled", "averaged", "largest")
 
 

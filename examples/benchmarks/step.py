@@ -8,6 +8,7 @@ in every step, float32. All sides run in turn in one process; medians are printe
 
 import argparse
 import json
+import pathlib
 import platform
 import statistics
 import time
@@ -106,7 +107,9 @@ def main():
     medians = {key: statistics.median(values) for key, values in times.items()}
     print()
     for key, values in times.items():
-        print(f"{key:46s} {medians[key]:6.3f} ms  [{min(values):.3f}, {max(values):.3f}]")
+        print(
+            f"{key:46s} {medians[key]:6.3f} ms  [{min(values):.3f}, {max(values):.3f}]"
+        )
     ratios = {}
     for name in NETWORKS:
         best = min(
@@ -133,8 +136,7 @@ def main():
             },
             "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}",
         }
-        with open(arguments.output, "w") as file:
-            json.dump(record, file, indent=1)
+        pathlib.Path(arguments.output).write_text(json.dumps(record, indent=1))
 
 
 if __name__ == "__main__":

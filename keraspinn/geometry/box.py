@@ -189,9 +189,8 @@ class Box:
         words = ['"interior"']
         words += ['"boundary"'] if self.space else []
         words += ['"initial"'] if self.time else []
-        return (
-            f"Write {', '.join(words)}, a face ({', '.join(faces)}), or a list of these."
-        )
+        words.append(f"a face ({', '.join(faces)})")
+        return f"Write {', '.join(words)}, or a list of these."
 
 
 def _intervals(declared, what):

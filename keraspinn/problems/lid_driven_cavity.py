@@ -11,7 +11,10 @@ FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 
 
 def lid_driven_cavity(
-    reynolds=100, formulation="streamfunction-pressure", reference_n=256
+    reynolds=100,
+    formulation="streamfunction-pressure",
+    reference_n=256,
+    reference_reynolds=None,
 ):
     """Steady flow in a square cavity whose lid slides with unit speed.
 
@@ -21,12 +24,14 @@ def lid_driven_cavity(
     ρ times lid speed squared.
 
     Args:
-        reynolds: Reynolds number, side times lid speed over kinematic viscosity.
+        reynolds: Reynolds number, side times lid speed over kinematic viscosity; a
+            number, or an expression in a `Parameter` to be found.
         formulation: `"velocity-pressure"` has the fields u, v, p and three
             equations; `"streamfunction-pressure"` has p and ψ, u = ψ_y and
             v = −ψ_x in the same momentum equations, and satisfies continuity
             exactly.
         reference_n: Number of cells a side of the finite-difference reference.
+        reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown.
 
     Returns:
         A `Problem` with one condition, `boundary`, and as reference `speed`, `u`,
@@ -74,7 +79,9 @@ def lid_driven_cavity(
         domain=domain,
         equations=equations,
         conditions={"boundary": Condition([sp.Eq(u, lid), v], on="boundary")},
-        reference=_reference(domain, reynolds, reference_n, u, v, p),
+        reference=_reference(
+            domain, reference_reynolds or reynolds, reference_n, u, v, p
+        ),
     )
 
 

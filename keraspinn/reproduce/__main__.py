@@ -38,7 +38,10 @@ def parser():
     result.add_argument("table", choices=TABLES)
     result.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
     result.add_argument(
-        "--architectures", nargs="+", type=architecture, help="such as 50x3; the table's"
+        "--architectures",
+        nargs="+",
+        type=architecture,
+        help="such as 50x3; the table's",
     )
     result.add_argument("--trials", type=int, default=3, help="trainings of each")
     result.add_argument("--steps", type=int, default=40_000)

@@ -56,7 +56,7 @@ def table(records, problems, steps):
             )
             groups.setdefault(key, []).append(record)
     lines = [
-        "| problem | network | model | trials | relative L2 | paper | ratio | seconds |",
+        "| problem | network | model | trials | error | paper | ratio | seconds |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for (place, depth, units, model), group in sorted(groups.items()):

@@ -1,0 +1,50 @@
+"""The examples run, with fewer steps, and do what they say."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+def run(tmp_path, name, *arguments):
+    command = [sys.executable, str(EXAMPLES / name), "--verbose", "0", *arguments]
+    return subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "metric", "bound"),
+    [
+        ("helmholtz.py", ["--model", "M4", "--steps", "2000"], "u", 0.25),
+        ("poisson.py", ["--model", "M2", "--steps", "2000", "--c", "2"], "u", 0.05),
+        ("klein_gordon.py", ["--model", "M3", "--steps", "2000"], "u", 0.6),
+        (
+            "lid_driven_cavity.py",
+            ["--model", "M2", "--steps", "2000", "--formulation", "velocity-pressure"],
+            "speed",
+            0.6,
+        ),
+    ],
+)
+def test_benchmark_examples(tmp_path, name, arguments, metric, bound):
+    output = run(tmp_path, name, "--units", "24", "--depth", "3", *arguments)
+    error = float(re.search(rf"^{metric}_relative_l2: (\S+)$", output, re.MULTILINE)[1])
+    assert error < bound
+    (figure,) = tmp_path.glob("*.png")
+    assert figure.stat().st_size > 20_000
+
+
+def test_inverse_problem(tmp_path):
+    """Training starts from a Reynolds number of 20; the samples are at 100."""
+    output = run(
+        tmp_path,
+        "inverse_cavity.py",
+        *("--model", "M2", "--units", "24", "--depth", "3", "--steps", "4000"),
+    )
+    found = float(re.search(r"number at the end: (\S+),", output)[1])
+    assert 60 < found < 170

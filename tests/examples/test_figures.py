@@ -1,0 +1,46 @@
+"""Figures are drawn by name, with the numbers behind them."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import matplotlib.image
+import pytest
+
+FIGURES = pathlib.Path(__file__).parents[2] / "examples" / "figures.py"
+
+
+def draw(directory, *arguments):
+    command = [sys.executable, str(FIGURES), "--directory", str(directory), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def test_figures_with_their_numbers(tmp_path):
+    tiny = ("--quick", "--units", "5", "--depth", "2", "--steps", "80", "--seed", "3")
+    names = {"helmholtz_m2", "klein_gordon_weights", "spectra"}
+    run = draw(tmp_path, *tiny, *sorted(names))
+    assert run.returncode == 0, run.stderr
+    assert {path.stem for path in tmp_path.glob("*.png")} == names
+    reports = {}
+    for name in names:
+        pixels = matplotlib.image.imread(tmp_path / f"{name}.png")
+        assert pixels[..., :3].std() > 0.05  # more than an empty page
+        reports[name] = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
+        assert reports[name]["options"]["seed"] == 3
+        assert reports[name]["versions"]["keraspinn"]
+        assert reports[name]["machine"]["cores"] > 0
+    annealed = reports["helmholtz_m2"]["numbers"]
+    assert annealed["boundary_weight"] > 1
+    assert annealed["boundary_weighted_spread_ratio"] == pytest.approx(
+        annealed["boundary_weight"] * annealed["boundary_spread_ratio"], rel=0.9
+    )
+    stiffness = reports["spectra"]["numbers"]
+    assert stiffness["parameters"] == 15 + 30 + 6
+    assert stiffness["residual_over_boundary"] > 10
+
+
+def test_refuses_names_it_does_not_know(tmp_path):
+    run = draw(tmp_path, "helmholtz_m9")
+    assert run.returncode != 0
+    assert "no figures ['helmholtz_m9']; there are helmholtz_m1" in run.stderr
