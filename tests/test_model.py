@@ -201,9 +201,7 @@ def test_systems_and_unknown_coefficients():
     model = compiled(problem, kp.networks.MLP(8, 1, outputs=2))
     history = model.fit(batch_size=32, steps_per_epoch=500, epochs=6, verbose=0)
     assert history.history["c"][-1] == pytest.approx(3.0, abs=0.1)
-    assert model.coefficients["c"].numpy() == pytest.approx(
-        history.history["c"][-1]
-    )
+    assert model.coefficients["c"].numpy() == pytest.approx(history.history["c"][-1])
     logs = model.evaluate(*problem.test_data(10), return_dict=True, verbose=0)
     assert logs["u_relative_l2"] < 0.1 and logs["v_relative_l2"] < 0.2
 
@@ -249,9 +247,9 @@ def test_saves_everything_and_goes_on(tmp_path, gated):
         copy.predict(POINTS, verbose=0), model.predict(POINTS, verbose=0)
     )
     assert copy.problem.get_config() == model.problem.get_config()
-    assert copy.loss_weights["boundary"].numpy() == model.loss_weights[
-        "boundary"
-    ].numpy()
+    assert (
+        copy.loss_weights["boundary"].numpy() == model.loss_weights["boundary"].numpy()
+    )
     assert copy.coefficients["c"].numpy() == model.coefficients["c"].numpy()
     assert copy.compiled_with == model.compiled_with
     assert copy.optimizer.iterations.numpy() == 20
@@ -300,7 +298,11 @@ def test_a_subclass_may_override_train_step():
             ValueError,
             r"the keys \['u'\]",
         ),
-        (lambda: compiled().evaluate(POINTS, POINTS[:, 0]), ValueError, "must be a dict"),
+        (
+            lambda: compiled().evaluate(POINTS, POINTS[:, 0]),
+            ValueError,
+            "must be a dict",
+        ),
         (
             lambda: compiled().evaluate(POINTS, {"u": POINTS}),
             ValueError,

@@ -74,7 +74,7 @@ class LearningRateAnnealing(keras.callbacks.Callback):
             raise ValueError(f"`layers` must be one of {LAYERS}. Received: {layers!r}")
         if isinstance(exclude, str) or not all(isinstance(t, str) for t in exclude):
             raise ValueError(
-                "`exclude` must be a list of texts, such as (\"bias\",). Received: "
+                '`exclude` must be a list of texts, such as ("bias",). Received: '
                 f"{exclude!r}"
             )
         self.rule = GradientRatio(

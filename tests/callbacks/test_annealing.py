@@ -97,8 +97,7 @@ class HandWritten:
                 self.weights[name] = (1 - self.alpha) * weight + self.alpha * estimate
         for place, theta in enumerate(self.theta):
             g = gradients["residual"][place] + sum(
-                weight * gradients[name][place]
-                for name, weight in self.weights.items()
+                weight * gradients[name][place] for name, weight in self.weights.items()
             )
             self.first[place] = 0.9 * self.first[place] + 0.1 * g
             self.second[place] = 0.999 * self.second[place] + 0.001 * g**2
@@ -128,17 +127,13 @@ def test_is_algorithm_1(conditions, rule, update_freq):
     )
     annealing = kp.callbacks.LearningRateAnnealing(0.7, update_freq, rule)
     steps = 3 if update_freq == 1 else 12
-    model.fit(
-        batch_size=8, steps_per_epoch=steps, callbacks=[annealing], verbose=0
-    )
+    model.fit(batch_size=8, steps_per_epoch=steps, callbacks=[annealing], verbose=0)
     sources = PointSources(problem, 8)
     for n in range(steps):
         batches = sources.draw(model.seed, n, "float64")
         by_hand.step(n, {name: batch.points for name, batch in batches.items()})
     for name, weight in by_hand.weights.items():
-        np.testing.assert_allclose(
-            model.loss_weights[name].numpy(), weight, rtol=1e-11
-        )
+        np.testing.assert_allclose(model.loss_weights[name].numpy(), weight, rtol=1e-11)
     for variable, theta in zip(variables, by_hand.theta, strict=True):
         np.testing.assert_allclose(variable.numpy(), theta.numpy(), rtol=1e-11)
 
