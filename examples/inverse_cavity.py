@@ -2,7 +2,8 @@
 
     python examples/inverse_cavity.py --samples 200 --noise 0.01
 
-The samples are a classical solution's at Re = 100. The unknown is the viscosity
+The samples are a classical solution's at Re = 100, taken away from the walls, where
+nothing else is known: no boundary values, no pressure. The unknown is the viscosity
 ν = 1/Re, 0.01; training starts from 0.05.
 """
 
@@ -16,24 +17,29 @@ TRUE_REYNOLDS = 100
 
 
 def problem_with_samples(samples, noise, seed):
-    """The benchmark with 1/Re unknown, and measurements of the velocity added."""
+    """The cavity's equations with 1/Re unknown, on its inner part, and samples there."""
     viscosity = kp.Parameter("viscosity", initial=0.05)
-    problem = kp.problems.lid_driven_cavity(
+    cavity = kp.problems.lid_driven_cavity(
         1 / viscosity, "velocity-pressure", reference_reynolds=TRUE_REYNOLDS
     )
+    x, y = cavity.coordinates
+    inside = kp.geometry.Box({x: (0.1, 0.9), y: (0.1, 0.9)})
+    flow = lid_driven_cavity(TRUE_REYNOLDS, 256)
+    _, u, v = cavity.fields
     generator = np.random.default_rng(seed)
-    points = generator.uniform(0.05, 0.95, size=(samples, 2))
-    flow = lid_driven_cavity(TRUE_REYNOLDS, 256).at(points)
-    _, u, v = problem.fields
+    points = generator.uniform(0.1, 0.9, size=(samples, 2))
+    exact = flow.at(points)
     values = {
-        field: flow[name] + noise * generator.standard_normal(samples)
+        field: exact[name] + noise * generator.standard_normal(samples)
         for field, name in ((u, "u"), (v, "v"))
     }
+    grid = inside.grid(100)
+    exact = flow.at(grid)
     return kp.Problem(
-        domain=problem.domain,
-        equations=dict(problem.equations),
-        conditions={**problem.conditions, "samples": kp.Data(points, values)},
-        reference=problem.reference,
+        domain=inside,
+        equations=dict(cavity.equations),
+        conditions={"samples": kp.Data(points, values)},
+        reference=kp.Reference(grid, {u: exact["u"], v: exact["v"]}),
     )
 
 
