@@ -1,7 +1,9 @@
 """Physics-informed neural networks in Keras: declare the PDE in SymPy, call `fit`."""
 
 from keraspinn import (
+    activations,
     callbacks,
+    diagnostics,
     geometry,
     layers,
     metrics,
@@ -24,7 +26,9 @@ __all__ = [
     "Problem",
     "Reference",
     "__version__",
+    "activations",
     "callbacks",
+    "diagnostics",
     "geometry",
     "layers",
     "metrics",

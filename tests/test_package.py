@@ -34,7 +34,9 @@ LAYERS = (
     "points",
     "objective",
     "model problems",
-    "callbacks diagnostics plot",
+    "diagnostics",
+    "callbacks plot",
+    "reproduce",
 )
 # Rooms that may import less of ours than the lines below them.
 ONLY = {
@@ -48,7 +50,7 @@ ONLY = {
 USUAL = "keras numpy scipy sympy"
 OTHERS = {
     "activations": "keras",
-    "backend": "keras tensorflow",
+    "backend": "keras numpy tensorflow",
     "expressions": "keras mpmath sympy",  # mpmath is SymPy's own arithmetic
     "layers": "keras",
     "metrics": "keras",

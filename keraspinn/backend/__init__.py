@@ -4,10 +4,12 @@ import keras
 
 if keras.backend.backend() == "tensorflow":
     from keraspinn.backend.tensorflow import (
+        EventWriter,
         array_dataset,
         compiled,
         distributed,
         fused_loop,
+        hessian_products,
         tick_dataset,
         uniform,
         value_and_gradients,
@@ -20,10 +22,12 @@ else:
     )
 
 __all__ = [
+    "EventWriter",
     "array_dataset",
     "compiled",
     "distributed",
     "fused_loop",
+    "hessian_products",
     "tick_dataset",
     "uniform",
     "value_and_gradients",

@@ -18,6 +18,50 @@ def value_and_gradients(function, variables):
     return value, gradients
 
 
+def hessian_products(function, variables):
+    """Products of a Hessian with vectors, compiled.
+
+    Reverse over reverse: the first gradient is taken once for all vectors, and the
+    second is a batch of them. Measured on two cores at 50 × 5 units, that is faster
+    than forward over reverse, and XLA compiles longer than it saves.
+
+    Args:
+        function: Function of tensors in any structure that returns a scalar.
+        variables: Keras variables to differentiate by; vectors hold their entries
+            one after another.
+
+    Returns:
+        Function of `(inputs, vectors)`, the latter `(K, P)`, that returns `(K, P)`.
+    """
+
+    def flat(tensors):
+        return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
+
+    def products(inputs, vectors):
+        tensors = [variable.value for variable in variables]
+        with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            tape.watch(tensors)
+            slope = flat(value_and_gradients(lambda: function(inputs), variables)[1])
+
+        def product(vector):
+            return flat(
+                tape.gradient(
+                    slope,
+                    tensors,
+                    output_gradients=vector,
+                    unconnected_gradients=tf.UnconnectedGradients.ZERO,
+                )
+            )
+
+        if vectors.shape[0] == 1:
+            return product(vectors[0])[None]
+        return tf.vectorized_map(product, vectors)
+
+    program = tf.function(products, autograph=False)
+    dtype = variables[0].dtype
+    return lambda inputs, vectors: program(inputs, tf.cast(vectors, dtype)).numpy()
+
+
 def uniform(shape, seed, stream, dtype):
     """Numbers uniform in [0, 1), a pure function of the two integers.
 
@@ -97,3 +141,41 @@ def _without_autotune(dataset):
 def distributed():
     """Whether a distribution strategy is in force."""
     return tf.distribute.has_strategy()
+
+
+class EventWriter:
+    """Writes scalars and histograms to the files that TensorBoard reads.
+
+    `tf.summary.scalar` and `histogram` need the package `tensorboard`, and raw data;
+    this needs neither.
+
+    Args:
+        directory: Where to put the file.
+    """
+
+    def __init__(self, directory):
+        self._writer = tf.summary.create_file_writer(str(directory))
+
+    def scalar(self, name, value, step):
+        """Write a number."""
+        self._write("scalars", name, tf.constant(value, tf.float32), step)
+
+    def histogram(self, name, edges, counts, step):
+        """Write a histogram: the edges of K bins, K + 1 numbers, and their counts."""
+        columns = [tf.cast(c, tf.float64) for c in (edges[:-1], edges[1:], counts)]
+        self._write("histograms", name, tf.stack(columns, axis=-1), step)
+
+    def flush(self):
+        """Make what was written readable."""
+        self._writer.flush()
+
+    def close(self):
+        """Write no more."""
+        self._writer.close()
+
+    def _write(self, plugin, name, value, step):
+        metadata = tf.compat.v1.SummaryMetadata()
+        metadata.plugin_data.plugin_name = plugin
+        # Keras's TensorBoard callback may leave a condition on recording in force.
+        with self._writer.as_default(), tf.summary.record_if(True):
+            tf.summary.write(name, value, step=step, metadata=metadata)

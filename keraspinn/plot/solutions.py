@@ -1,14 +1,6 @@
-"""Figures of solutions and of training. Matplotlib is imported when they are drawn.
-
-Every function returns a Matplotlib figure and shows nothing by itself. Colour maps are
-perceptually uniform and lines differ in style, so figures survive greyscale.
-"""
-
-import itertools
-
 import numpy as np
 
-_STYLES = ("-", "--", "-.", ":")
+from keraspinn.plot.common import new_figure
 
 
 def solution(model, name=None, n=100, figure=None):
@@ -45,62 +37,15 @@ def solution(model, name=None, n=100, figure=None):
     expression = problem.reference_expressions[name]
     predicted = model.predict_expression(expression, points)
     error = np.abs(exact - predicted)
-    figure = _figure(figure, (12, 3.4))
-    draw = _draw_curves if points.shape[1] == 1 else _draw_maps
+    figure = new_figure(figure, (12, 3.4))
+    draw = draw_curves if points.shape[1] == 1 else draw_maps
     draw(figure, problem, name, points, exact, predicted, error)
     relative = np.linalg.norm(exact - predicted) / np.linalg.norm(exact)
     figure.suptitle(f"Relative L2 error of {name}: {relative:.2e}")
     return figure
 
 
-def history(history, figure=None):
-    """Losses, and loss weights where there are any, over training steps.
-
-    Args:
-        history: The `keras.callbacks.History` that `fit` returns.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
-
-    Returns:
-        The figure.
-
-    Example:
-
-    ```python
-    keraspinn.plot.history(model.fit(epochs=10)).savefig("history.png")
-    ```
-    """
-    logs = history.history
-    steps = (np.asarray(history.epoch) + 1) * history.params["steps"]
-    losses = [n for n in logs if n.endswith("_loss") and not n.startswith("val_")]
-    weights = [name for name in logs if name.endswith("_weight")]
-    figure = _figure(figure, (10, 3.4))
-    panels = figure.subplots(1, 2 if weights else 1, squeeze=False)[0]
-    _draw_traces(panels[0], steps, {n: logs[n] for n in losses}, "Loss")
-    if weights:
-        traces = {name: logs[name] for name in weights}
-        _draw_traces(panels[1], steps, traces, "Loss weight λ")
-    return figure
-
-
-def _figure(figure, size):
-    if figure is not None:
-        return figure
-    import matplotlib.pyplot as plt
-
-    return plt.figure(figsize=size, layout="constrained")
-
-
-def _draw_traces(panel, steps, traces, label):
-    for (name, values), style in zip(
-        traces.items(), itertools.cycle(_STYLES), strict=False
-    ):
-        panel.semilogy(steps, values, style, label=name)
-    panel.set(xlabel="Training step", ylabel=label)
-    panel.legend(frameon=False)
-    panel.grid(alpha=0.3)
-
-
-def _draw_curves(figure, problem, name, points, exact, predicted, error):
+def draw_curves(figure, problem, name, points, exact, predicted, error):
     order = np.argsort(points[:, 0])
     x = points[order, 0]
     left, right = figure.subplots(1, 2)
@@ -112,9 +57,9 @@ def _draw_curves(figure, problem, name, points, exact, predicted, error):
     right.set(xlabel=problem.coordinates[0].name, ylabel="Absolute error")
 
 
-def _draw_maps(figure, problem, name, points, exact, predicted, error):
+def draw_maps(figure, problem, name, points, exact, predicted, error):
     limits = {"vmin": exact.min(), "vmax": exact.max(), "cmap": "viridis"}
-    horizontal, vertical = (symbol.name for symbol in problem.coordinates)
+    horizontal, vertical = (symbol.name for symbol in problem.coordinates[:2])
     panels = figure.subplots(1, 3)
     maps = [
         ("Reference", exact, limits),

@@ -1,0 +1,99 @@
+import keras
+
+from keraspinn.callbacks.schedule import Record, Schedule, log_directory
+from keraspinn.diagnostics import LossHessian
+
+
+class HessianEigenvalue(keras.callbacks.Callback):
+    """Traces the stiffness of training: λ_max of the Hessian, and 2/λ_max.
+
+    Gradient descent at a learning rate above 2/λ_max is unstable. At ends of epochs
+    `History` receives `<term>_hessian_eigenvalue` and `<term>_learning_rate_bound`, a
+    value for each time they are taken. Points are the same every time.
+
+    Args:
+        every: Training steps from one measurement to the next. Each happens at the
+            first end of an epoch at or after a multiple of so many steps, since many
+            steps run as one program.
+        terms: Name of a loss term, or a list of names: unweighted terms of the
+            problem, or `"loss"` for L_r + Σ λ_i L_i with the present weights.
+        points: Points to take the losses at, in the forms of `PINNModel.fit`'s `x`.
+            Drawn once if not given.
+        batch_size: Number of points drawn inside and on each face, 128 if not given.
+        tolerance: Relative accuracy of the eigenvalue.
+        tensorboard: The `keras.callbacks.TensorBoard` of the same `fit`, or a
+            directory, to write the numbers to as well.
+
+    Attributes:
+        steps: List of the numbers of training steps at which they were taken.
+        eigenvalues: Dict from names to lists of λ_max.
+
+    Raises:
+        ValueError: If an argument is out of range, a term is unknown, or the Hessian
+            is not finite.
+        TypeError: If the model is not a `PINNModel`.
+
+    Example:
+
+    ```python
+    stiffness = keraspinn.callbacks.HessianEigenvalue(every=1000)
+    model.fit(epochs=40, callbacks=[stiffness])
+    keraspinn.plot.traces({"M1": (stiffness.steps, stiffness.eigenvalues["loss"])})
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", section 2.4.
+    """
+
+    def __init__(
+        self,
+        every=1000,
+        terms="loss",
+        points=None,
+        batch_size=None,
+        tolerance=1e-3,
+        tensorboard=None,
+    ):
+        super().__init__()
+        self._schedule = Schedule(every)
+        self._terms = [terms] if isinstance(terms, str) else list(terms)
+        self._points, self._batch_size = points, batch_size
+        self._tolerance = tolerance
+        self._record = Record(log_directory(tensorboard))
+        self._hessians = {}
+        self.steps = []
+        self.eigenvalues = {name: [] for name in self._terms}
+
+    def set_model(self, model):
+        super().set_model(model)
+        self._hessians = {
+            name: LossHessian(model, name, self._points, self._batch_size)
+            for name in self._terms
+        }
+
+    def on_train_begin(self, logs=None):
+        """Begin to count steps."""
+        self._schedule.start(self._iteration())
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Measure, if it is time."""
+        iteration = self._iteration()
+        if not self._schedule.due(iteration):
+            return
+        self.steps.append(iteration)
+        numbers = {}
+        for name, hessian in self._hessians.items():
+            largest = float(hessian.eigenvalues(tolerance=self._tolerance)[-1])
+            self.eigenvalues[name].append(largest)
+            numbers[f"{name}_hessian_eigenvalue"] = largest
+            bound = 2 / largest if largest > 0 else float("inf")
+            numbers[f"{name}_learning_rate_bound"] = bound
+        self._record.write(self.model, iteration, numbers)
+
+    def on_train_end(self, logs=None):
+        """Close TensorBoard's file."""
+        self._record.close()
+
+    def _iteration(self):
+        return int(self.model.optimizer.iterations.numpy())

@@ -1,0 +1,273 @@
+"""How the gradients of the loss terms are distributed and balanced."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.diagnostics.losses import Losses
+
+LEVELS = np.linspace(0.0, 1.0, 101)
+_CENTRAL = (0.05, 0.95)
+
+
+@dataclasses.dataclass(frozen=True)
+class GradientStatistics:
+    """The back-propagated gradient of every loss term at one moment of training.
+
+    Distributions are kept as 101 equidistant quantiles for each term and layer,
+    least and largest value included: a few kilobytes, at any scale.
+
+    Args:
+        iteration: Number of training steps taken before.
+        weights: Dict from term names to loss weights λ, 1 for the residual.
+        sizes: Dict from layer names to the number of entries of its kernel.
+        quantiles: Dict from term names to dicts from layer names to the quantiles
+            `(101,)` of the unweighted gradient ∂L_i/∂θ by the layer's kernel.
+        norms: Dict from term names to ‖∇L_i‖₂, unweighted, over all parameters of
+            the network.
+        largest: The same of max|∇L_i|.
+        means: The same of mean|∇L_i|.
+        cosines: Dict from pairs of term names to the cosine between their gradients.
+
+    Example:
+
+    ```python
+    statistics = keraspinn.diagnostics.gradient_statistics(model)
+    statistics.numbers()["boundary_gradient_norm_ratio"]
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", figures 2, 3 and 7.
+    """
+
+    iteration: int
+    weights: dict
+    sizes: dict
+    quantiles: dict
+    norms: dict
+    largest: dict
+    means: dict
+    cosines: dict
+
+    @property
+    def terms(self):
+        """Names of the loss terms, `"residual"` first."""
+        return tuple(self.quantiles)
+
+    @property
+    def layers(self):
+        """Names of the layers, from the inputs to the output."""
+        return tuple(self.sizes)
+
+    def distribution(self, term, layer, weighted=True):
+        """Quantiles `(101,)` of ∂L_i/∂θ, or of λ_i ∂L_i/∂θ, by a layer's kernel."""
+        quantiles = self.quantiles[term][layer]
+        return np.sort(self.weights[term] * quantiles) if weighted else quantiles
+
+    def counts(self, term, layer, edges, weighted=True):
+        """How many entries fall into bins, `(K,)` numbers for `(K + 1,)` edges.
+
+        Interpolated between the quantiles, so not whole numbers.
+        """
+        quantiles = self.distribution(term, layer, weighted)
+        below = np.interp(edges, quantiles, LEVELS, left=0.0, right=1.0)
+        return np.diff(below) * self.sizes[layer]
+
+    def spread_ratios(self, term, weighted=True):
+        """How much more concentrated near zero a term's gradient is, by layer.
+
+        The width of the central 90 % of the term's gradient over that of the
+        residual's: far below 1 where the term has next to no say in training.
+
+        Args:
+            term: Name of a condition.
+            weighted: Whether to count the term's weight λ.
+
+        Returns:
+            Dict from layer names to ratios.
+        """
+        return {
+            layer: _spread(self.distribution(term, layer, weighted))
+            / _spread(self.distribution("residual", layer, weighted))
+            for layer in self.layers
+        }
+
+    def numbers(self):
+        """The balance of the terms in single numbers, by their names in `History`.
+
+        Of every term, unweighted, `<term>_gradient_norm`, `_max` and `_mean`; for
+        every condition the residual's over the weighted condition's,
+        `<term>_gradient_norm_ratio`, `_max_ratio` and `_mean_ratio`, and
+        `_imbalance`, max|∇L_r| / mean|λ ∇L_i|, which annealing steers by; for every
+        pair, `<term>_<term>_gradient_cosine`.
+        """
+        numbers = {}
+        kinds = {"norm": self.norms, "max": self.largest, "mean": self.means}
+        for term in self.terms:
+            for kind, values in kinds.items():
+                numbers[f"{term}_gradient_{kind}"] = values[term]
+        for term in self.terms[1:]:
+            weight = abs(self.weights[term])
+            for kind, values in kinds.items():
+                numbers[f"{term}_gradient_{kind}_ratio"] = _ratio(
+                    values["residual"], weight * values[term]
+                )
+            numbers[f"{term}_gradient_imbalance"] = _ratio(
+                self.largest["residual"], weight * self.means[term]
+            )
+        for (one, other), cosine in self.cosines.items():
+            numbers[f"{one}_{other}_gradient_cosine"] = cosine
+        return numbers
+
+
+class GradientProbe:
+    """Measures `GradientStatistics` of a model again and again, compiled once.
+
+    Args:
+        model: A `PINNModel`.
+        points: Points to take the gradients at, as `fit` takes them; those of the
+            next training step, for the same `batch_size`, if not given.
+        batch_size: Number of points drawn inside and on each face, 128 if not given.
+
+    Call arguments:
+        iteration: Number of training steps taken before.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If points or numbers are not what `fit` would take, or the
+            network has no kernel to train.
+
+    Example:
+
+    ```python
+    probe = keraspinn.diagnostics.GradientProbe(model)
+    probe(iteration=0).norms["residual"]
+    ```
+    """
+
+    def __init__(self, model, points=None, batch_size=None):
+        losses = Losses(model, points, batch_size)
+        variables = model.network.trainable_variables
+        self._kernels = kernel_names(variables)
+        if not self._kernels:
+            raise ValueError(
+                f"The network '{model.network.name}' has no trainable kernel to take "
+                "gradients by. Set `trainable = True` on a layer of it."
+            )
+        self._model = model
+        self._gradients = backend.compiled(
+            lambda iteration: losses.gradients(losses.draw(iteration), variables)
+        )
+
+    def __call__(self, iteration):
+        gradients = self._gradients(ops.convert_to_tensor(iteration, "int64"))
+        gradients = {
+            term: [ops.convert_to_numpy(part).ravel() for part in parts]
+            for term, parts in gradients.items()
+        }
+        kernels, terms = self._kernels, self._model.problem.terms
+        weights = {
+            name: float(ops.convert_to_numpy(weight))
+            for name, weight in self._model.loss_weights.items()
+        }
+        flat = {t: np.concatenate(gradients[t]).astype("float64") for t in terms}
+        norms = {term: _inner(g, g) ** 0.5 for term, g in flat.items()}
+        return GradientStatistics(
+            iteration=int(iteration),
+            weights={"residual": 1.0} | weights,
+            sizes={name: gradients["residual"][p].size for name, p in kernels.items()},
+            quantiles={
+                term: {
+                    name: _quantiles(gradients[term][place])
+                    for name, place in kernels.items()
+                }
+                for term in terms
+            },
+            norms=norms,
+            largest={term: float(np.abs(g).max()) for term, g in flat.items()},
+            means={term: float(np.abs(g).mean()) for term, g in flat.items()},
+            cosines={
+                (a, b): _ratio(_inner(flat[a], flat[b]), norms[a] * norms[b])
+                for a, b in itertools.combinations(terms, 2)
+            },
+        )
+
+
+def gradient_statistics(model, points=None, batch_size=None):
+    """The distribution and balance of the loss terms' gradients, at one moment.
+
+    Args:
+        model: A `PINNModel`, trained or not.
+        points: Points to take the gradients at, in the forms of `PINNModel.fit`'s
+            `x`. Those of the next training step, for the same `batch_size`, if not
+            given.
+        batch_size: Number of points drawn inside and on each face, 128 if not given.
+
+    Returns:
+        `GradientStatistics`, of unweighted gradients and the weights λ.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If points or numbers are not what `fit` would take.
+
+    Example:
+
+    ```python
+    statistics = keraspinn.diagnostics.gradient_statistics(model)
+    keraspinn.plot.gradient_histograms(statistics).savefig("gradients.png")
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", section 2.2.
+    """
+    optimizer = getattr(model, "optimizer", None)
+    iteration = 0 if optimizer is None else int(optimizer.iterations.numpy())
+    return GradientProbe(model, points, batch_size)(iteration)
+
+
+def kernel_names(variables):
+    """Dict from layer names to the places of their kernels among variables.
+
+    Kernels have at least two axes, biases one. A layer's name is the kernel's path
+    without what is common to all of them.
+    """
+    places = [place for place, v in enumerate(variables) if len(v.shape) > 1]
+    paths = [variables[place].path.split("/") for place in places]
+    common = 0
+    if len(paths) > 1:
+        while len({tuple(path[: common + 1]) for path in paths}) == 1:
+            common += 1
+    elif paths:
+        common = max(0, len(paths[0]) - 2)
+    names = {}
+    for place, path in zip(places, paths, strict=True):
+        name = "/".join(path[common:]).removesuffix("/kernel")
+        while name in names:  # two layers of one name
+            name += "'"
+        names[name] = place
+    return names
+
+
+def _quantiles(values):
+    # As np.quantile, which is slower than to sort.
+    ranks = LEVELS * (values.size - 1)
+    return np.interp(ranks, np.arange(values.size), np.sort(values))
+
+
+def _inner(a, b):
+    # Not `a @ b`: waking BLAS's threads takes longer than all the rest.
+    return float((a * b).sum())
+
+
+def _spread(quantiles):
+    low, high = np.interp(_CENTRAL, LEVELS, quantiles)
+    return high - low
+
+
+def _ratio(numerator, denominator):
+    return numerator / denominator if denominator else float("nan")

@@ -1,0 +1,241 @@
+"""How stiff the gradient flow is: eigenvalues of the losses' Hessians."""
+
+import keras
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from keraspinn import backend
+from keraspinn.diagnostics.losses import COMPOSITE, Losses
+
+_ENDS = {"largest": "LA", "smallest": "SA", "both": "BE"}
+_POINTS_A_BLOCK = 2048  # vectors at once, times points: about 100 MB at 50 units
+_TILE = 512
+
+
+class LossHessian:
+    """The Hessian ∇²L of one loss term by all trainable variables, as an operator.
+
+    Products with vectors are compiled once and follow the model as it trains; the
+    points stay what they were. Computed in the model's precision: float32 products
+    carry an error of about 1e-7 times the largest eigenvalue.
+
+    Args:
+        model: A `PINNModel`.
+        term: Name of a loss term, unweighted; or `"loss"` for L_r + Σ λ_i L_i with
+            the present weights, and the network's regularizers.
+        points: Points to take the loss at, as `fit` takes them. Drawn once if not
+            given, and the same for every model of one `seed`.
+        batch_size: Number of points drawn inside and on each face, 128 if not given.
+
+    Attributes:
+        size: Number P of trainable parameters.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If the term is unknown, or points or numbers are not what `fit`
+            would take.
+
+    Example:
+
+    ```python
+    hessian = keraspinn.diagnostics.LossHessian(model, "residual")
+    hessian.products(np.ones((1, hessian.size)))
+    ```
+    """
+
+    def __init__(self, model, term=COMPOSITE, points=None, batch_size=None):
+        losses = Losses(model, points, batch_size)
+        variables = model.trainable_variables
+        self.term = term
+        self.size = sum(int(np.prod(variable.shape)) for variable in variables)
+        self.point_count = losses.points(term)
+        self._batches = losses.draw(-1, names=losses.needed(term))
+        self._products = backend.hessian_products(
+            lambda batches: losses.value(term, batches), variables
+        )
+
+    def products(self, vectors):
+        """∇²L times each of the vectors `(K, P)`: an array `(K, P)`."""
+        return self._products(self._batches, vectors).astype("float64")
+
+    def eigenvalues(self, k=1, which="largest", tolerance=1e-4):
+        """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`."""
+        if which not in _ENDS:
+            raise ValueError(
+                f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
+            )
+        count = 2 * k if which == "both" else k
+        whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+        if not whole or not 1 <= count < self.size:
+            raise ValueError(
+                f"`k` must be a positive integer, and ask for fewer eigenvalues than "
+                f"the model has trainable parameters, {self.size}. Received: k={k!r}"
+            )
+        operator = LinearOperator(
+            (self.size, self.size),
+            matvec=lambda vector: self._checked(vector.reshape(1, -1))[0],
+            dtype="float64",
+        )
+        start = np.random.default_rng(0).normal(size=self.size)
+        values = eigsh(
+            operator,
+            count,
+            which=_ENDS[which],
+            v0=start,
+            tol=tolerance,
+            return_eigenvectors=False,
+        )
+        return np.sort(values)
+
+    def matrix(self, verbose=0):
+        """The Hessian itself, `(P, P)` in float64, made exactly symmetric.
+
+        Args:
+            verbose: 1 for a progress bar, 0 for none.
+        """
+        matrix = np.empty((self.size, self.size))
+        block = min(64, max(2, _POINTS_A_BLOCK // self.point_count), self.size)
+        bar = keras.utils.Progbar(self.size, verbose=verbose, unit_name=self.term)
+        for start in range(0, self.size, block):
+            # One shape for all blocks: the last begins earlier instead of being short.
+            first = min(start, self.size - block)
+            vectors = np.zeros((block, self.size), "float32")
+            vectors[np.arange(block), first + np.arange(block)] = 1.0
+            matrix[first : first + block] = self._checked(vectors)
+            bar.update(first + block)
+        _symmetrize(matrix)
+        return matrix
+
+    def _checked(self, vectors):
+        products = self.products(vectors)
+        if not np.isfinite(products).all():
+            raise ValueError(
+                f"The Hessian of '{self.term}' is not finite: the weights or the loss "
+                "hold NaN or infinity. Take an earlier state of the model."
+            )
+        return products
+
+
+def hessian_eigenvalues(
+    model,
+    terms=COMPOSITE,
+    k=1,
+    which="largest",
+    points=None,
+    batch_size=None,
+    tolerance=1e-4,
+):
+    """Extreme eigenvalues of the losses' Hessians, by Lanczos.
+
+    The largest, λ_max, is the stiffness of gradient descent: steps of a learning rate
+    above 2/λ_max are unstable.
+
+    Args:
+        model: A `PINNModel`, trained or not.
+        terms: Name of a loss term, or a list of names: unweighted terms of the
+            problem, or `"loss"` for L_r + Σ λ_i L_i with the present weights.
+        k: Number of eigenvalues at an end.
+        which: `"largest"`, `"smallest"` (the most negative) or `"both"` ends.
+        points: Points to take the losses at, in the forms of `PINNModel.fit`'s `x`.
+            Drawn once if not given.
+        batch_size: Number of points drawn inside and on each face, 128 if not given.
+        tolerance: Relative accuracy of the eigenvalues; float32 models do not
+            support much below 1e-6.
+
+    Returns:
+        Dict from names to arrays of `k` eigenvalues, `2 k` for both ends, in
+        ascending order.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If a term is unknown, an argument is out of range, or the Hessian
+            is not finite.
+
+    Example:
+
+    ```python
+    eigenvalues = keraspinn.diagnostics.hessian_eigenvalues(model, ["residual"], k=3)
+    stiffness = eigenvalues["residual"][-1]
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", section 2.4.
+    """
+    names = [terms] if isinstance(terms, str) else list(terms)
+    return {
+        name: LossHessian(model, name, points, batch_size).eigenvalues(
+            k, which, tolerance
+        )
+        for name in names
+    }
+
+
+def hessian_spectrum(
+    model, terms=None, points=None, batch_size=None, max_gigabytes=2.0, verbose=1
+):
+    """Every eigenvalue of the losses' Hessians, for small networks.
+
+    Takes P products with the Hessian of P parameters, 8 P² bytes of memory for one
+    term at a time, and a time that grows with P³ to find the eigenvalues. Those below
+    1e-7 times the largest are lost in the rounding of a float32 model.
+
+    Args:
+        model: A `PINNModel`, trained or not.
+        terms: Name of a loss term, or a list of names: unweighted terms of the
+            problem, or `"loss"` for L_r + Σ λ_i L_i with the present weights. Every
+            term of the problem if not given.
+        points: Points to take the losses at, in the forms of `PINNModel.fit`'s `x`.
+            Drawn once if not given.
+        batch_size: Number of points drawn inside and on each face, 128 if not given.
+        max_gigabytes: Refuse matrices that take more memory.
+        verbose: 1 for a progress bar, 0 for none.
+
+    Returns:
+        Dict from names to arrays `(P,)` in ascending order.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If a term is unknown, the matrix would be too large, or is not
+            finite.
+
+    Example:
+
+    ```python
+    spectra = keraspinn.diagnostics.hessian_spectrum(model)
+    keraspinn.plot.spectrum(spectra).savefig("spectra.png")
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", section 2.4, figure 4(a).
+    """
+    if terms is None:
+        Losses(model)  # for its complaint
+        terms = list(model.problem.terms)
+    spectra = {}
+    for name in [terms] if isinstance(terms, str) else terms:
+        hessian = LossHessian(model, name, points, batch_size)
+        gigabytes = 8e-9 * hessian.size**2
+        if gigabytes > max_gigabytes:
+            raise ValueError(
+                f"The Hessian of {hessian.size} parameters would take {gigabytes:.1f} "
+                f"GB of memory. Received: max_gigabytes={max_gigabytes}. Raise it, or "
+                "take the extreme eigenvalues with hessian_eigenvalues."
+            )
+        # Seen as its transpose the matrix lies as LAPACK wants it, and is not copied.
+        spectra[name] = scipy.linalg.eigvalsh(
+            hessian.matrix(verbose).T, overwrite_a=True, check_finite=False
+        )
+    return spectra
+
+
+def _symmetrize(matrix):
+    """The mean of a matrix and its transpose, in place, tile by tile."""
+    tiles = [slice(i, i + _TILE) for i in range(0, len(matrix), _TILE)]
+    for place, rows in enumerate(tiles):
+        for columns in tiles[: place + 1]:
+            mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
+            matrix[rows, columns] = mean
+            matrix[columns, rows] = mean.T

@@ -1,0 +1,65 @@
+"""A model's loss terms at collocation points, outside training."""
+
+import numpy as np
+from keras import ops
+
+from keraspinn.model import PINNModel
+from keraspinn.points import PointSources, known_term
+
+COMPOSITE = "loss"
+
+
+class Losses:
+    """The losses that a model is trained on, at points of one's own choosing.
+
+    Args:
+        model: A `PINNModel`, trained or not.
+        points: Points to take them at, in the forms of `PINNModel.fit`'s `x`: an
+            array for the residual, or a dict from term names. Others are drawn.
+        batch_size: Number of points drawn inside and on each face, or a dict.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If points or numbers are not what `fit` would take.
+    """
+
+    def __init__(self, model, points=None, batch_size=None):
+        if not isinstance(model, PINNModel):
+            raise TypeError(
+                "`model` must be a keraspinn.PINNModel, which keeps its loss terms "
+                f"apart. Received: {model!r} of type {type(model).__name__}"
+            )
+        held = (
+            {"residual": points} if isinstance(points, (np.ndarray, list)) else points
+        )
+        self._model = model
+        self._sources = PointSources(model.problem, batch_size, held)
+
+    def draw(self, iteration, names=None):
+        """Batches by term name: those that a step of training draws at `iteration`."""
+        model = self._model
+        return self._sources.draw(model.seed, iteration, model.compute_dtype, names)
+
+    def points(self, name):
+        """Number of points of a term, or of all terms for `"loss"`."""
+        return sum(self._sources.total(term) for term in self.needed(name))
+
+    def needed(self, name):
+        """The terms that make up `name`: itself, or all terms for `"loss"`."""
+        if name == COMPOSITE and COMPOSITE not in self._model.problem.terms:
+            return tuple(self._model.problem.terms)
+        known_term(self._model.problem, name)
+        return (name,)
+
+    def gradients(self, batches, variables):
+        """Gradients of the unweighted terms: a dict from names to lists."""
+        return self._model._objective.gradients(batches, variables)[1]
+
+    def value(self, name, batches):
+        """One term's unweighted loss, or for `"loss"` all that `fit` minimises."""
+        objective = self._model._objective
+        if name in self._model.problem.terms:
+            return objective.loss(name, batches[name])
+        total = objective.losses(batches)["loss"]
+        penalties = self._model.losses  # the network's own regularizers
+        return total + sum(ops.cast(p, total.dtype) for p in penalties)

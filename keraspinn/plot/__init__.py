@@ -1,0 +1,20 @@
+"""Figures of solutions and of training. Matplotlib is imported when they are drawn.
+
+Every function returns a Matplotlib figure and shows nothing by itself. Colour maps are
+perceptually uniform and lines differ in style, so figures survive greyscale.
+"""
+
+from keraspinn.plot.gradients import gradient_histograms
+from keraspinn.plot.histories import history, traces
+from keraspinn.plot.snapshots import snapshots
+from keraspinn.plot.solutions import solution
+from keraspinn.plot.spectra import spectrum
+
+__all__ = [
+    "gradient_histograms",
+    "history",
+    "snapshots",
+    "solution",
+    "spectrum",
+    "traces",
+]

@@ -1,0 +1,95 @@
+import math
+
+import numpy as np
+
+from keraspinn.plot.common import line_styles, new_figure
+
+_BINS = 81
+_MOST_COLUMNS = 4
+
+
+def gradient_histograms(
+    statistics, weighted=True, layers=None, title=None, figure=None
+):
+    """Histograms of the back-propagated gradient of every loss term, layer by layer.
+
+    Where a term's gradients are all near zero, its histogram is a peak there and
+    training neglects it. Densities have a logarithmic axis, so that peaks and flat
+    distributions are seen in one panel.
+
+    Args:
+        statistics: `diagnostics.GradientStatistics`.
+        weighted: Whether to draw λ_i ∂L_i/∂θ, what training follows, or ∂L_i/∂θ.
+        layers: Names of the layers to draw, all of them if not given.
+        title: Title of the figure; the number of training steps if not given.
+        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+
+    Returns:
+        The figure.
+
+    Raises:
+        ValueError: If a layer is unknown.
+
+    Example:
+
+    ```python
+    statistics = keraspinn.diagnostics.gradient_statistics(model)
+    keraspinn.plot.gradient_histograms(statistics).savefig("gradients.png")
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", figure 2.
+    """
+    layers = list(statistics.layers if layers is None else layers)
+    unknown = [name for name in layers if name not in statistics.layers]
+    if unknown or not layers:
+        raise ValueError(
+            f"`layers` must be of {list(statistics.layers)}. Received: {layers}"
+        )
+    rows = math.ceil(len(layers) / _MOST_COLUMNS)
+    columns = math.ceil(len(layers) / rows)
+    figure = new_figure(figure, (3.2 * columns, 0.7 + 2.5 * rows))
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for panel, layer in zip(panels, layers, strict=False):
+        _draw(panel, statistics, layer, weighted)
+    for panel in panels[len(layers) :]:
+        panel.remove()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False
+    )
+    if title is None:
+        title = f"Gradients after {statistics.iteration} training steps"
+    figure.suptitle(title)
+    return figure
+
+
+def _draw(panel, statistics, layer, weighted):
+    quantiles = {
+        t: statistics.distribution(t, layer, weighted) for t in statistics.terms
+    }
+    # The widest term's central 98 %: the few entries beyond would squeeze the rest.
+    limit = max(np.abs(q[[1, -2]]).max() for q in quantiles.values()) or 1.0
+    edges = np.linspace(-limit, limit, _BINS + 1)
+    for term, style in zip(statistics.terms, line_styles(), strict=False):
+        counts = statistics.counts(term, layer, edges, weighted)
+        density = counts / statistics.sizes[layer] / (edges[1] - edges[0])
+        panel.stairs(
+            density,
+            edges,
+            label=_label(term, weighted),
+            linewidth=1.4,
+            baseline=None,
+            **style,
+        )
+    panel.set_yscale("log", nonpositive="clip")
+    panel.ticklabel_format(axis="x", scilimits=(-2, 3), useMathText=True)
+    panel.set(title=layer, xlabel="Gradient", ylabel="Density", xlim=(-limit, limit))
+    panel.grid(alpha=0.3)
+
+
+def _label(term, weighted):
+    if term == "residual":
+        return "∂L/∂θ, residual"
+    return f"λ ∂L/∂θ, {term}" if weighted else f"∂L/∂θ, {term}"

@@ -1,0 +1,89 @@
+import numpy as np
+
+from keraspinn.plot.common import new_figure
+from keraspinn.plot.solutions import draw_maps
+
+
+def snapshots(model, name=None, times=4, n=30, figure=None):
+    """The reference and the prediction in space, at several moments.
+
+    In one dimension of space, a curve each and a panel for every moment; in two, a row
+    of reference, prediction and absolute error.
+
+    Args:
+        model: A `PINNModel` whose problem has a time axis, one or two dimensions of
+            space, and a reference on a grid.
+        name: Name of the reference to compare with, the first if not given.
+        times: Number of moments, equidistant with both ends, or a list of them, in
+            the problem's units. The grid's nearest are drawn.
+        n: Number of points a side, for a reference in closed form.
+        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+
+    Returns:
+        The figure.
+
+    Raises:
+        ValueError: If the problem has no time, no such reference, or more
+            dimensions, or `times` names no moment.
+
+    Example:
+
+    ```python
+    keraspinn.plot.snapshots(model, times=[0.0, 0.5, 1.0]).savefig("snapshots.png")
+    ```
+    """
+    problem = model.problem
+    points, values = problem.test_data(n)
+    name = next(iter(values)) if name is None else name
+    space = points.shape[1] - 1
+    if not problem.domain.time or space > 2 or name not in values:
+        raise ValueError(
+            "`plot.snapshots` draws references in time and one or two dimensions of "
+            f"space; this problem has {list(values)} in {problem.domain}. Received: "
+            f"name={name!r}"
+        )
+    moments = _nearest(np.unique(points[:, -1]), times)
+    expression = problem.reference_expressions[name]
+    symbol = problem.coordinates[-1].name
+    size = (3.2 * len(moments), 3.2) if space == 1 else (12, 3.2 * len(moments))
+    figure = new_figure(figure, size)
+    shape = (1, len(moments)) if space == 1 else (len(moments), 1)
+    parts = figure.subfigures(*shape, squeeze=False).ravel()
+    predicted = model.predict_expression(expression, points)
+    limits = _limits(np.concatenate([values[name], predicted]))
+    for place, (part, moment) in enumerate(zip(parts, moments, strict=True)):
+        rows = points[:, -1] == moment
+        exact, found = values[name][rows], predicted[rows]
+        if space == 1:
+            panel = _draw_curves(part, points[rows, 0], exact, found)
+            panel.set(xlabel=problem.coordinates[0].name, ylim=limits)
+            if place == 0:
+                panel.set_ylabel(name)
+                panel.legend(frameon=False)
+        else:
+            error = np.abs(exact - found)
+            draw_maps(part, problem, name, points[rows, :2], exact, found, error)
+        part.suptitle(f"{symbol} = {moment:.3g}")
+    return figure
+
+
+def _nearest(grid, times):
+    if isinstance(times, (int, np.integer)):
+        times = np.linspace(grid[0], grid[-1], times)
+    if not len(times):
+        raise ValueError(f"`times` must name at least one moment. Received: {times}")
+    return [grid[np.abs(grid - time).argmin()] for time in times]
+
+
+def _draw_curves(part, x, exact, predicted):
+    panel = part.subplots()
+    order = np.argsort(x)
+    panel.plot(x[order], exact[order], "-", color="0.6", linewidth=3, label="Reference")
+    panel.plot(x[order], predicted[order], "k--", label="Predicted")
+    panel.grid(alpha=0.3)
+    return panel
+
+
+def _limits(values):
+    margin = 0.1 * (values.max() - values.min()) or 1.0
+    return values.min() - margin, values.max() + margin

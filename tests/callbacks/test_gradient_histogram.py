@@ -1,0 +1,98 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import keraspinn as kp
+
+RUN = {"batch_size": 8, "steps_per_epoch": 10, "epochs": 4, "verbose": 0}
+
+
+def compiled(jit_compile=False):
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(kp.problems.helmholtz(), kp.networks.MLP(6, 2), seed=0)
+    model.compile(keras.optimizers.Adam(1e-2), jit_compile=jit_compile)
+    return model
+
+
+def weights_of(model):
+    return np.concatenate([v.numpy().ravel() for v in model.variables])
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_training_is_not_disturbed(jit_compile):
+    plain, watched = compiled(jit_compile), compiled(jit_compile)
+    annealing = kp.callbacks.LearningRateAnnealing()
+    plain.fit(**RUN, callbacks=[annealing])
+    gradients = kp.callbacks.GradientHistogram(every=1, batch_size=8)
+    watched.fit(**RUN, callbacks=[gradients, annealing])
+    np.testing.assert_array_equal(weights_of(plain), weights_of(watched))
+    assert len(gradients.statistics) == 4
+    weights = [s.weights["boundary"] for s in gradients.statistics]
+    assert len(set(weights)) == 4
+    assert weights[-1] == plain.loss_weights["boundary"].numpy()
+
+
+def test_measures_at_the_first_end_of_an_epoch_after_it_is_due():
+    model = compiled()
+    for every, expected in [(1, [10, 20, 30, 40]), (15, [50, 60, 80]), (1000, [])]:
+        gradients = kp.callbacks.GradientHistogram(every=every, batch_size=8)
+        history = model.fit(**RUN, callbacks=[gradients]).history
+        assert [s.iteration for s in gradients.statistics] == expected
+        column = history.get("boundary_gradient_norm", [])
+        assert column == [s.norms["boundary"] for s in gradients.statistics]
+        assert len(history["loss"]) == 4
+        names = gradients.statistics[0].numbers() if expected else {}
+        assert set(names) <= set(history)
+
+
+def test_the_progress_bar_is_left_alone(capsys):
+    gradients = kp.callbacks.GradientHistogram(every=1, batch_size=8)
+    compiled().fit(**(RUN | {"verbose": 2}), callbacks=[gradients])
+    assert "boundary_loss" in (printed := capsys.readouterr().out)
+    assert "gradient" not in printed
+
+
+def test_tensorboard_gets_numbers_and_histograms(tmp_path):
+    board = keras.callbacks.TensorBoard(tmp_path)
+    gradients = kp.callbacks.GradientHistogram(
+        every=20, batch_size=8, tensorboard=board
+    )
+    callbacks = [gradients, kp.callbacks.LearningRateAnnealing()]
+    compiled().fit(**RUN, callbacks=callbacks)
+    (path,) = (tmp_path / "train").iterdir()
+    scalars, histograms = {}, {}
+    for event in tf.compat.v1.train.summary_iterator(str(path)):
+        for value in event.summary.value:
+            plugin = value.metadata.plugin_data.plugin_name
+            kind = {"scalars": scalars, "histograms": histograms}[plugin]
+            kind[value.tag, event.step] = tf.make_ndarray(value.tensor)
+    first, last = gradients.statistics
+    assert scalars.keys() == {(n, s) for n in first.numbers() for s in (20, 40)}
+    norm = scalars["residual_gradient_norm", 40]
+    assert norm == np.float32(last.norms["residual"])
+    assert {name for name, _ in histograms} == {
+        f"{kind}/{layer}/{term}"
+        for layer in ("hidden_1", "hidden_2", "head")
+        for kind, term in [
+            ("gradients", "residual"),
+            ("gradients", "boundary"),
+            ("weighted_gradients", "boundary"),
+        ]
+    }
+    bins = histograms["weighted_gradients/hidden_2/boundary", 20]
+    assert bins.shape == (100, 3) and bins[:, 2].sum() == pytest.approx(36)
+    np.testing.assert_allclose(
+        bins[:, 0], first.distribution("boundary", "hidden_2")[:-1]
+    )
+
+
+def test_refuses():
+    with pytest.raises(ValueError, match="number of training steps.*every=0"):
+        kp.callbacks.GradientHistogram(every=0)
+    with pytest.raises(ValueError, match="every=2.5"):
+        kp.callbacks.GradientHistogram(every=2.5)
+    with pytest.raises(TypeError, match="`tensorboard` must be .* Received: 3"):
+        kp.callbacks.GradientHistogram(tensorboard=3)
+    with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):
+        kp.callbacks.GradientHistogram().set_model(keras.Sequential())

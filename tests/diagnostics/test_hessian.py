@@ -1,0 +1,211 @@
+"""Hessians against dense ones built by other routes, and against known spectra."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+import tensorflow as tf
+
+import keraspinn as kp
+from keraspinn.diagnostics import LossHessian, hessian_eigenvalues, hessian_spectrum
+from keraspinn.diagnostics.hessian import _symmetrize
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+POINTS = {
+    "residual": np.linspace(0.05, 0.95, 7)[:, None],
+    "left": np.array([[0.0]]),
+}
+
+
+@pytest.fixture
+def double_precision():
+    keras.config.set_dtype_policy("float64")
+    keras.config.set_floatx("float64")
+    yield
+    keras.config.set_floatx("float32")
+    keras.config.set_dtype_policy("float32")
+
+
+def nonlinear(network=None):
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"ode": sp.Eq(U.diff(X, 2) + U**2, X)},
+        {"left": kp.Condition([sp.Eq(U, 1), U.diff(X)], on={X: 0}, weight=3.0)},
+    )
+    network = network or kp.networks.MLP(4, 2)
+    return kp.PINNModel(problem, network, seed=0, standardize=False)
+
+
+def dense(model, term):
+    """By a Jacobian of a gradient, for a tanh network on one flat vector."""
+    variables = model.trainable_variables
+    shapes = [tuple(v.shape) for v in variables]
+    theta = tf.constant(np.concatenate([v.numpy().ravel() for v in variables]))
+
+    def u_and_derivatives(x, theta):
+        parts = tf.split(theta, [int(np.prod(shape)) for shape in shapes])
+        w1, b1, w2, b2, w3, b3 = map(tf.reshape, parts, shapes)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                u = tf.tanh(tf.tanh(x @ w1 + b1) @ w2 + b2) @ w3 + b3
+            u_x = inner.gradient(u, x)
+        return u, u_x, outer.gradient(u_x, x)
+
+    def loss(theta):
+        x = tf.constant(POINTS["residual"])
+        u, _, u_xx = u_and_derivatives(x, theta)
+        residual = tf.reduce_mean((u_xx + u**2 - x) ** 2)
+        u, u_x, _ = u_and_derivatives(tf.constant(POINTS["left"]), theta)
+        left = tf.reduce_mean((u - 1.0) ** 2) + tf.reduce_mean(u_x**2)
+        return {"residual": residual, "left": left, "loss": residual + 3.0 * left}[term]
+
+    with tf.GradientTape() as outer:
+        outer.watch(theta)
+        with tf.GradientTape() as inner:
+            inner.watch(theta)
+            value = loss(theta)
+        slope = inner.gradient(value, theta)
+    return outer.jacobian(slope, theta).numpy()
+
+
+@pytest.mark.parametrize("term", ["residual", "left", "loss"])
+def test_is_the_dense_hessian(double_precision, term):
+    model = nonlinear()
+    hessian = LossHessian(model, term, POINTS)
+    expected = dense(model, term)
+    matrix = hessian.matrix()
+    np.testing.assert_array_equal(matrix, matrix.T)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(matrix, expected, atol=1e-11 * scale)
+    vectors = np.random.default_rng(0).normal(size=(5, hessian.size))
+    np.testing.assert_allclose(
+        hessian.products(vectors), vectors @ expected, atol=1e-10 * scale
+    )
+    spectrum = np.linalg.eigvalsh(expected)
+    np.testing.assert_allclose(
+        hessian_spectrum(model, term, POINTS, verbose=0)[term],
+        spectrum,
+        atol=1e-10 * scale,
+    )
+    for which, ends in {
+        "largest": spectrum[-2:],
+        "smallest": spectrum[:2],
+        "both": spectrum[[0, 1, -2, -1]],
+    }.items():
+        found = hessian.eigenvalues(2, which, tolerance=1e-12)
+        np.testing.assert_allclose(found, ends, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [3, 512, 700])
+def test_symmetrizes_in_place(size):
+    matrix = np.random.default_rng(0).normal(size=(size, size))
+    expected = (matrix + matrix.T) / 2
+    _symmetrize(matrix)
+    np.testing.assert_array_equal(matrix, expected)
+
+
+def quadratic():
+    """u = φ(x)·w + b with φ fixed and tanh: every loss here is quadratic in (w, b)."""
+    points = np.linspace(-1, 1, 40)[:, None]
+    problem = kp.Problem(
+        kp.geometry.Box({X: (-1, 1)}),
+        {"ode": U.diff(X)},
+        {"sensors": kp.Data(points, {U: points[:, 0]}, weight=5.0)},
+    )
+    features = keras.layers.Dense(
+        20,
+        "tanh",
+        kernel_initializer=keras.initializers.RandomNormal(seed=1),
+        bias_initializer=keras.initializers.RandomNormal(stddev=0.5, seed=2),
+    )
+    network = keras.Sequential([features, keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0, standardize=False)
+    features.trainable = False
+    inner = points @ features.kernel.numpy() + features.bias.numpy()
+    slopes = (1 - np.tanh(inner) ** 2) * features.kernel.numpy()
+    values = np.hstack([np.tanh(inner), np.ones_like(points)])
+    slopes = np.hstack([slopes, np.zeros_like(points)])
+    hessians = {
+        "sensors": 2 / len(points) * values.T @ values,
+        "residual": 2 / len(points) * slopes.T @ slopes,
+    }
+    hessians["loss"] = hessians["residual"] + 5 * hessians["sensors"]
+    return model, points, hessians
+
+
+@pytest.mark.parametrize("term", ["sensors", "residual", "loss"])
+def test_has_a_quadratic_s_known_spectrum(term):
+    model, points, hessians = quadratic()
+    expected = np.linalg.eigvalsh(hessians[term])
+    found = hessian_spectrum(model, term, points, verbose=0)[term]
+    np.testing.assert_allclose(found, expected, atol=1e-6 * expected[-1])
+    largest = hessian_eigenvalues(model, term, points=points)[term]
+    np.testing.assert_allclose(largest, expected[-1:], rtol=1e-4)
+
+
+def test_points_are_the_same_every_time():
+    model = nonlinear()
+    first, again = (
+        hessian_eigenvalues(model, ["residual"], batch_size=5) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first["residual"], again["residual"])
+    other = hessian_eigenvalues(model, ["residual"], batch_size=6)
+    assert first["residual"] != other["residual"]
+
+
+def test_the_spectrum_s_ends_are_the_extreme_eigenvalues():
+    model = kp.PINNModel(kp.problems.helmholtz(), kp.networks.ModifiedMLP(6, 2), seed=0)
+    spectra = hessian_spectrum(model, batch_size=8, verbose=0)
+    assert list(spectra) == ["residual", "boundary"]
+    ends = hessian_eigenvalues(model, list(spectra), which="both", batch_size=8)
+    for name, spectrum in spectra.items():
+        assert len(spectrum) == model.network.count_params()
+        np.testing.assert_allclose(ends[name], spectrum[[0, -1]], rtol=1e-3)
+
+
+def test_the_composite_holds_the_regularizers():
+    plain, penal = (
+        nonlinear(
+            keras.Sequential(
+                [
+                    keras.layers.Dense(3, "tanh"),
+                    keras.layers.Dense(1, kernel_regularizer=penalty),
+                ]
+            )
+        )
+        for penalty in (None, keras.regularizers.L2(7.0))
+    )
+    penal.set_weights(plain.get_weights())
+    difference = LossHessian(penal, "loss", POINTS).matrix()
+    difference -= LossHessian(plain, "loss", POINTS).matrix()
+    expected = np.diag([0.0] * 6 + [14.0] * 3 + [0.0])
+    np.testing.assert_allclose(difference, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"terms": "top"}, "no term 'top'"),
+        ({"k": 0}, "`k` must be a positive integer.* Received: k=0"),
+        ({"k": 1000}, "trainable parameters, 33. Received: k=1000"),
+        ({"which": "LM"}, "`which` must be one of .*'largest'.* Received: which='LM'"),
+        ({"points": np.zeros((3, 2))}, r"shape \(n, 1\)"),
+    ],
+)
+def test_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        hessian_eigenvalues(nonlinear(), **arguments)
+
+
+def test_refuses_what_it_cannot_hold_or_read():
+    with pytest.raises(ValueError, match="33 parameters would take .* max_gigabytes="):
+        hessian_spectrum(nonlinear(), max_gigabytes=1e-9)
+    with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):
+        hessian_spectrum(keras.Sequential())
+    model = nonlinear()
+    model.network.head.bias.assign([np.nan])
+    with pytest.raises(ValueError, match="not finite: the weights"):
+        hessian_eigenvalues(model)

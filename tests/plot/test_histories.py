@@ -1,0 +1,31 @@
+import sympy as sp
+
+import keraspinn as kp
+
+
+def test_history(trained):
+    _, history = trained(kp.problems.helmholtz())
+    losses, weights = kp.plot.history(history).axes
+    assert list(losses.lines[0].get_xdata()) == [3, 6]
+    assert [line.get_label() for line in losses.lines] == [
+        "boundary_loss",
+        "residual_loss",
+    ]
+    assert losses.lines[0].get_linestyle() != losses.lines[1].get_linestyle()
+    assert weights.get_xlabel() == "Training step"
+
+
+def test_history_without_conditions(trained):
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    _, history = trained(kp.Problem(kp.geometry.Box({x: (0, 1)}), {"e": u.diff(x) - u}))
+    assert len(kp.plot.history(history).axes) == 1
+
+
+def test_traces_differ_without_colour():
+    traces = {f"run {k}": ([1, 2, 3], [1.0, 10.0**k, 5.0]) for k in range(4)}
+    (panel,) = kp.plot.traces(traces, label="λ").axes
+    assert len({line.get_linestyle() for line in panel.lines}) == 4
+    assert len({line.get_color() for line in panel.lines}) == 4
+    assert panel.get_yscale() == "log" and panel.get_ylabel() == "λ"
+    assert [text.get_text() for text in panel.get_legend().texts] == list(traces)
