@@ -28,6 +28,11 @@ def options(description, units=50, depth=5):
     parser.add_argument("--model", choices=MODELS, default="M4", help=models)
     parser.add_argument("--units", type=int, default=units, help="units a layer")
     parser.add_argument("--depth", type=int, default=depth, help="hidden layers")
+    parser.add_argument(
+        "--gate-input",
+        action="store_true",
+        help="let the first gate of M3 and M4 act on the input",
+    )
     parser.add_argument("--alpha", type=float, default=0.9, help="of the annealing")
     rules = ("weighted", "literal")
     parser.add_argument("--rule", choices=rules, default="weighted", help="likewise")
@@ -43,12 +48,13 @@ def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
     """Train one of the paper's models; returns the model and its history."""
     keras.utils.set_random_seed(arguments.seed)
     gated, annealed = arguments.model in ("M3", "M4"), arguments.model in ("M2", "M4")
-    network = kp.networks.ModifiedMLP if gated else kp.networks.MLP
-    model = kp.PINNModel(
-        problem,
-        network(arguments.units, arguments.depth, outputs=len(problem.fields)),
-        seed=arguments.seed,
-    )
+    shape = {"units": arguments.units, "depth": arguments.depth}
+    shape["outputs"] = len(problem.fields)
+    if gated:
+        network = kp.networks.ModifiedMLP(**shape, gate_input=arguments.gate_input)
+    else:
+        network = kp.networks.MLP(**shape)
+    model = kp.PINNModel(problem, network, seed=arguments.seed)
     schedule = keras.optimizers.schedules.ExponentialDecay(1e-3, 1000, 0.9)
     model.compile(keras.optimizers.Adam(schedule))
     annealing = kp.callbacks.LearningRateAnnealing(

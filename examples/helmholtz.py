@@ -8,12 +8,30 @@ import common
 import keraspinn as kp
 
 
+def with_one_mean(problem):
+    """The problem with its boundary as one block."""
+    (boundary,) = problem.conditions["boundary"].expressions
+    return kp.Problem(
+        problem.domain,
+        dict(problem.equations),
+        {"boundary": kp.Condition(boundary, on="boundary")},
+        dict(problem.reference),
+    )
+
+
 def main():
     parser = common.options(__doc__)
     parser.add_argument("--a1", type=int, default=1, help="half-waves along x")
     parser.add_argument("--a2", type=int, default=4, help="half-waves along y")
+    parser.add_argument(
+        "--one-mean",
+        action="store_true",
+        help="take one mean over the boundary, not the sum of the sides' means",
+    )
     arguments = parser.parse_args()
     problem = kp.problems.helmholtz(arguments.a1, arguments.a2)
+    if arguments.one_mean:
+        problem = with_one_mean(problem)
     print(problem)
     model, history = common.train(problem, arguments)
     common.report(model, history, arguments, "helmholtz")

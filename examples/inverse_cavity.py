@@ -17,7 +17,7 @@ TRUE_REYNOLDS = 100
 
 
 def problem_with_samples(samples, noise, seed):
-    """The cavity's equations with 1/Re unknown, on its inner part, and samples there."""
+    """The inner part of the cavity, its 1/Re unknown, with samples of the velocity."""
     viscosity = kp.Parameter("viscosity", initial=0.05)
     cavity = kp.problems.lid_driven_cavity(
         1 / viscosity, "velocity-pressure", reference_reynolds=TRUE_REYNOLDS

@@ -6,14 +6,14 @@ _LONGEST = 100
 _FLOPS = 0.2 * 5e10  # a fifth of a second on two cores
 
 
-def check_steps_per_execution(steps):
-    """Raises `ValueError` unless `steps` is `"auto"` or a positive integer."""
-    if steps == "auto":
+def check_steps(name, steps, otherwise):
+    """Raises `ValueError` unless `steps` is a positive integer, or is `otherwise`."""
+    if steps == otherwise:
         return
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+    whole = isinstance(steps, (int, np.integer)) and not isinstance(steps, bool)
+    if not whole or steps < 1:
         raise ValueError(
-            '`steps_per_execution` must be "auto" or a positive integer. Received: '
-            f"{steps!r}"
+            f"`{name}` must be a positive integer or {otherwise!r}. Received: {steps!r}"
         )
 
 

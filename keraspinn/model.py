@@ -7,7 +7,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.execution import steps_per_execution_for
+from keraspinn.execution import check_steps, steps_per_execution_for
 from keraspinn.expressions import Program
 from keraspinn.fields import Fields
 from keraspinn.metrics import RelativeL2
@@ -163,7 +163,7 @@ class PINNModel(FusedModel):
 
     @property
     def derivative_engine(self):
-        """How derivatives are found: `"taylor"` or `"jvp"`."""
+        """Which engine finds derivatives, `"taylor"` or `"jvp"`."""
         return self._fields.engine
 
     @property
@@ -284,6 +284,7 @@ class PINNModel(FusedModel):
             )
         if not self.compiled:
             raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
+        check_steps("steps_per_epoch", steps_per_epoch, otherwise=None)
         self._weighting = None
         held = {"residual": x} if isinstance(x, (np.ndarray, list)) else x
         streams = not (held is None or isinstance(held, dict))
@@ -328,8 +329,7 @@ class PINNModel(FusedModel):
     def evaluate(self, x=None, y=None, batch_size=None, **kwargs):
         """Losses, and relative L2 errors against the reference.
 
-        The residual's loss is taken at the points given; the conditions' at fixed
-        points of their own, the same in every call.
+        The residual's loss is taken at the points given, the conditions' at fixed ones.
 
         Args:
             x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
@@ -338,7 +338,7 @@ class PINNModel(FusedModel):
             **kwargs: As in `keras.Model.evaluate`.
 
         Returns:
-            `loss` and further values, or a dict of them with `return_dict=True`.
+            `loss` and further values, or a dict with `return_dict=True`.
         """
         if isinstance(x, (np.ndarray, list)):
             x, y, batch_size = self._batches(x, y, batch_size), None, None
@@ -370,7 +370,7 @@ class PINNModel(FusedModel):
         flux = model.predict_expression(u.diff(x), points)
         ```
         """
-        points = checked_points(self.problem, "predict_expression", points)
+        points = checked_points(self.problem, "prediction", points)
         return self._fields.predict(expression, points, EVALUATION_BATCH_SIZE)
 
     def _batches(self, x, y=None, batch_size=None):

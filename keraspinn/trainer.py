@@ -5,7 +5,7 @@ import contextlib
 import keras
 
 from keraspinn import backend
-from keraspinn.execution import Progress, check_steps_per_execution
+from keraspinn.execution import Progress, check_steps
 
 
 class FusedModel(keras.Model):
@@ -68,7 +68,7 @@ class FusedModel(keras.Model):
                 f"{sorted(unsupported)}. Set initial loss weights with "
                 "`Condition(..., weight=)`."
             )
-        check_steps_per_execution(steps_per_execution)
+        check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
         super().compile(
             optimizer=optimizer,
             jit_compile=bool(jit_compile) and not run_eagerly,

@@ -4,7 +4,7 @@ import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-from hypothesis import settings  # noqa: E402 - after the environment is set
+from hypothesis import settings
 
 # The first call of a TensorFlow function takes long; that is no failure.
 settings.register_profile("keraspinn", deadline=None)

@@ -18,7 +18,7 @@ def namespace_after(page):
     text = (DOCS / page).read_text(encoding="utf-8")
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         code = block.replace("steps_per_epoch=1000", "steps_per_epoch=5")
-        exec(compile(code, page, "exec"), namespace)  # noqa: S102 - our own docs
+        exec(compile(code, page, "exec"), namespace)
     return namespace
 
 

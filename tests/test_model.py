@@ -288,6 +288,12 @@ def test_a_subclass_may_override_train_step():
             ValueError,
             "before `fit`",
         ),
+        (
+            lambda: compiled().fit(steps_per_epoch=-1),
+            ValueError,
+            "or None. Received: -1",
+        ),
+        (lambda: compiled().fit(steps_per_epoch=0), ValueError, "or None. Received: 0"),
         (lambda: compiled().fit({"top": POINTS}), ValueError, "no term 'top'"),
         (lambda: compiled().fit(batch_size=0), ValueError, "positive integer"),
         (lambda: compiled(loss="mse"), ValueError, r"Received: \['loss'\]"),

@@ -84,7 +84,7 @@ def evaluate(expression, points, dtype="float64", compiled=False):
     return value.numpy(), slope.numpy()
 
 
-@pytest.mark.parametrize(("expression", "reference", "points"), CASES, ids=str)
+@pytest.mark.parametrize(("expression", "reference", "points"), CASES)
 def test_value_and_slope(expression, reference, points):
     value, slope = evaluate(expression, points)
     np.testing.assert_allclose(value, reference(points), rtol=1e-12, atol=1e-14)
