@@ -138,6 +138,13 @@ def check_reference(expressions, exact, declared, coordinates):
             f"The reference compares {unknown}, which no equation or condition "
             f"mentions. The problem's fields are {list(fields_of(declared))}."
         )
+    names = [expression_name(expression) for expression in expressions]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"Two references have one name: {twice}. Rename the field, or give names: "
+            "keraspinn.Reference(points, values, names={...})."
+        )
     for key, expression in exact.items():
         if not isinstance(expression, sp.Expr):
             raise TypeError(
@@ -169,7 +176,9 @@ def short(expression):
     """The expression with its fields and their derivatives as plain symbols."""
     functions = {
         atom: sp.Symbol(expression_name(atom))
-        for kind in (sp.Derivative, AppliedUndef)
+        for kind in (AppliedUndef, sp.Derivative)
         for atom in expression.atoms(kind)
     }
+    if len(set(functions.values())) < len(functions):
+        return expression  # a field is named like another's derivative
     return expression.xreplace(functions)

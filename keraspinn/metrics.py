@@ -9,7 +9,7 @@ class RelativeL2(keras.metrics.Metric):
     """The relative L2 error ‖u − û‖₂ / ‖u‖₂ over all points seen.
 
     Accumulates both sums of squares, so the result does not depend on batches.
-    Nondimensional. Not a number where the exact values are all zero.
+    Nondimensional. Infinite, or not a number, where the exact values are all zero.
 
     Args:
         name: Name of the metric.

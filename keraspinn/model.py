@@ -6,17 +6,22 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn import backend
 from keraspinn.execution import check_steps, steps_per_execution_for
 from keraspinn.expressions import Program
 from keraspinn.fields import Fields
 from keraspinn.metrics import RelativeL2
 from keraspinn.objective import Objective
-from keraspinn.points import PointSources, checked_points, given_batches
+from keraspinn.points import (
+    EVALUATION_BATCH_SIZE,
+    PointSources,
+    checked_points,
+    evaluation_data,
+    given_batches,
+    held_or_streamed,
+)
 from keraspinn.problem import Problem
-from keraspinn.trainer import FusedModel
+from keraspinn.trainer import FusedModel, refuse_what_the_problem_says
 
-EVALUATION_BATCH_SIZE = 8192
 EVALUATION_POINTS = 1024
 STEPS_PER_EPOCH = 1000
 
@@ -25,9 +30,10 @@ STEPS_PER_EPOCH = 1000
 class PINNModel(FusedModel):
     """A network trained to satisfy a problem's equations and conditions.
 
-    Minimises L_r(θ) + Σ λ_i L_i(θ): the residual loss, and one loss for each
-    condition. Every term has a gradient of its own in each step, so that a callback
-    such as `callbacks.LearningRateAnnealing` can balance them.
+    Minimises L_r(θ) + Σ λ_i L_i(θ), the residual loss and one loss for each condition,
+    and the regularizers of the network's weights. Every term has a gradient of its own
+    in each step, so that a callback such as `callbacks.LearningRateAnnealing` can
+    balance them. The network runs as in inference: Dropout is inactive.
 
     Args:
         problem: The `Problem` to solve.
@@ -74,9 +80,7 @@ class PINNModel(FusedModel):
     def __init__(self, problem, network, standardize=True, seed=None, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(problem, Problem):
-            raise TypeError(
-                f"`problem` must be a keraspinn.Problem. Received: {problem!r}"
-            )
+            raise TypeError(f"`problem` must be a keraspinn.Problem, not {problem!r}")
         if not isinstance(network, keras.Layer):
             raise TypeError(
                 "`network` must be a Keras layer or model, such as "
@@ -112,19 +116,16 @@ class PINNModel(FusedModel):
             )
             for name in problem.reference_expressions
         ]
-        self._reference = Program(
-            problem.reference_expressions.values(), problem.coordinates
-        )
+        compared = problem.reference_expressions
+        self._reference = Program(compared.values(), problem.coordinates)
         self._evaluation_sources = PointSources(problem, EVALUATION_POINTS)
         self._sources = PointSources(problem)
         self._weighting = None
         self.build((None, problem.domain.dimension))
-        self._fields = Fields(
-            problem, self._forward, self.coefficients, self.compute_dtype
-        )
-        self._objective = Objective(
-            problem, self._fields, self.loss_weights, self.coefficients
-        )
+        dtype = self.compute_dtype
+        self._fields = Fields(problem, self._forward, self.coefficients, dtype)
+        weights = self.loss_weights, self.coefficients
+        self._objective = Objective(problem, self._fields, *weights)
 
     def _scalar(self, name, value, trainable=True):
         return self.add_weight(
@@ -137,15 +138,22 @@ class PINNModel(FusedModel):
     def build(self, input_shape):
         if self.standardize and not self.standardization.built:
             self.standardization.build(input_shape)
-        if not self.network.built:
-            self.network.build(input_shape)
-        outputs = self.network.compute_output_shape(input_shape)[-1]
+        points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
+        outputs = self.network(points).shape[-1]
         names = self.problem.field_names
         if outputs != len(names):
             raise ValueError(
                 f"The network must output one column for each field {list(names)}. "
                 f"Received a network with {outputs} output(s). Write, for example, "
                 f"keraspinn.networks.MLP(outputs={len(names)})."
+            )
+        types = {self.compute_dtype, self.variable_dtype}
+        types |= {variable.dtype for variable in self.network.variables}
+        if len(types) > 1:
+            raise ValueError(
+                "The model and its network must compute in one floating-point type. "
+                f"Received: {sorted(types)}. Set it for both with "
+                "`keras.config.set_dtype_policy`."
             )
         self.built = True
 
@@ -198,7 +206,8 @@ class PINNModel(FusedModel):
 
     def train_step(self, data):
         """One step on the points of a user's pipeline; what it lacks is drawn."""
-        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        refuse_what_the_problem_says(y)
         given = given_batches(self.problem, x, self.compute_dtype)
         return self.training_logs(self.self_contained_step(given))
 
@@ -217,23 +226,21 @@ class PINNModel(FusedModel):
             self._weighting,
             self.optimizer.iterations,
         )
-        if self.losses:  # the network's own regularizers
-            penalty, slopes = backend.value_and_gradients(
-                lambda: sum(self.losses), variables
-            )
-            losses["loss"] = losses["loss"] + penalty
-            gradients = [g + s for g, s in zip(gradients, slopes, strict=True)]
         self.optimizer.apply(gradients, variables)
         return losses
 
     def training_logs(self, losses, steps=1):
         """Running means of the losses, λ and the coefficients."""
-        for mean in self._loss_means:
-            mean.update_state(losses[mean.name], sample_weight=steps)
-        logs = {mean.name: mean.result() for mean in self._loss_means}
         current = {f"{name}_weight": v for name, v in self.loss_weights.items()}
         current |= self.coefficients
-        return logs | {n: ops.convert_to_tensor(v) for n, v in current.items()}
+        return self._mean_losses(losses, steps) | {
+            name: ops.convert_to_tensor(variable) for name, variable in current.items()
+        }
+
+    def _mean_losses(self, losses, steps):
+        for mean in self._loss_means:
+            mean.update_state(losses[mean.name], sample_weight=steps)
+        return {mean.name: mean.result() for mean in self._loss_means}
 
     @property
     def training_loss_names(self):
@@ -259,7 +266,7 @@ class PINNModel(FusedModel):
             x: Points. `None` draws fresh ones on the device in every step. An array
                 `(n, d)` holds the residual's fixed, a dict from term names to arrays
                 those of several terms; a `tf.data.Dataset`, `PyDataset` or generator
-                streams batches of the same forms. Terms left out are drawn.
+                streams batches `(n, d)`, or dicts of them. Terms left out are drawn.
             y: Must be `None`: the equations say what holds at the points.
             batch_size: Number of points a step uses inside and on each face, 128 if
                 not given; or a dict from term names to numbers. Of points held fixed,
@@ -277,22 +284,15 @@ class PINNModel(FusedModel):
         Raises:
             ValueError: If an argument names a term or points the problem lacks.
         """
-        if y is not None:
-            raise ValueError(
-                "`fit` takes no `y`: the equations say what holds at the points. "
-                "Declare measurements as a keraspinn.Data condition."
-            )
+        refuse_what_the_problem_says(y, **kwargs)
         if not self.compiled:
             raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
         check_steps("steps_per_epoch", steps_per_epoch, otherwise=None)
         self._weighting = None
-        held = {"residual": x} if isinstance(x, (np.ndarray, list)) else x
-        streams = not (held is None or isinstance(held, dict))
-        self._sources = PointSources(
-            self.problem, batch_size, None if streams else held
-        )
+        held, streams = held_or_streamed(x)
+        self._sources = PointSources(self.problem, batch_size, held)
         if isinstance(kwargs.get("validation_data"), tuple):
-            kwargs["validation_data"] = self._batches(
+            kwargs["validation_data"] = self._dataset(
                 *kwargs["validation_data"], batch_size=validation_batch_size
             )
         steps = self.compiled_with["steps_per_execution"]
@@ -316,8 +316,8 @@ class PINNModel(FusedModel):
         x = ops.cast(x, self.compute_dtype)
         batches = self._evaluation_sources.draw(self.seed, -1, self.compute_dtype)
         batches["residual"] = self.problem.terms["residual"].given(x)
-        losses = self._objective.losses(batches)
-        logs = self.training_logs(losses, steps=ops.shape(x)[0])
+        losses = self._objective.losses(batches, self.trainable_variables)
+        logs = self._mean_losses(losses, steps=ops.shape(x)[0])
         if y is not None:
             values = self._fields.evaluate(self._reference, x)
             for error, value in zip(self._errors, values, strict=True):
@@ -340,14 +340,18 @@ class PINNModel(FusedModel):
         Returns:
             `loss` and further values, or a dict with `return_dict=True`.
         """
+        if x is None and not kwargs.get("_use_cached_eval_dataset"):
+            raise ValueError(
+                "`evaluate` needs points: `evaluate(*problem.test_data(100))`."
+            )
         if isinstance(x, (np.ndarray, list)):
-            x, y, batch_size = self._batches(x, y, batch_size), None, None
+            x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
         return super().evaluate(x, y, batch_size=batch_size, **kwargs)
 
     def predict(self, x, batch_size=None, **kwargs):
         """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
         if isinstance(x, (np.ndarray, list)):
-            x, batch_size = self._batches(x, batch_size=batch_size), None
+            x, batch_size = self._dataset(x, batch_size=batch_size), None
         return super().predict(x, batch_size=batch_size, **kwargs)
 
     def predict_expression(self, expression, points):
@@ -373,13 +377,8 @@ class PINNModel(FusedModel):
         points = checked_points(self.problem, "prediction", points)
         return self._fields.predict(expression, points, EVALUATION_BATCH_SIZE)
 
-    def _batches(self, x, y=None, batch_size=None):
-        """Points, with reference values by name, as a dataset."""
-        data = checked_points(self.problem, "evaluation", x)
-        if y is not None:
-            data = data, self.problem.checked_reference_values(y, len(data))
-        batch_size = batch_size or EVALUATION_BATCH_SIZE
-        return backend.array_dataset(data, batch_size, self.compute_dtype)
+    def _dataset(self, x, y=None, *, batch_size=None):
+        return evaluation_data(self.problem, x, y, batch_size, self.compute_dtype)
 
     # Saving
 

@@ -26,9 +26,13 @@ class Objective:
         term = self._terms[name]
         return term.loss(self._fields.evaluate(term.program, batch.points), batch)
 
-    def losses(self, batches):
-        """All losses by their names in logs, from `{term: batch}`."""
-        return self._named({name: self.loss(name, batches[name]) for name in batches})
+    def losses(self, batches, variables=()):
+        """All losses by their names in logs, from `{term: batch}`.
+
+        The variables' regularizers are part of the total loss.
+        """
+        losses = self._named({name: self.loss(name, batches[name]) for name in batches})
+        return losses | {"loss": losses["loss"] + penalty(variables)}
 
     def gradients(self, batches, variables):
         """Losses and gradients of the unweighted terms.
@@ -73,7 +77,14 @@ class Objective:
             total = [
                 t + weight * g for t, g in zip(total, gradients[name], strict=True)
             ]
-        return self._named(losses), total
+        losses = self._named(losses)
+        if any(variable.regularizer for variable in variables):
+            added, slopes = backend.value_and_gradients(
+                lambda: penalty(variables), variables
+            )
+            losses["loss"] = losses["loss"] + added
+            total = [t + s for t, s in zip(total, slopes, strict=True)]
+        return losses, total
 
     def _move_weights(self, gradients, variables, weighting, iteration):
         # θ are the network's parameters; unknown coefficients are not among them.
@@ -94,3 +105,8 @@ class Objective:
         for name, weight in self._loss_weights.items():
             total = total + ops.convert_to_tensor(weight) * losses[name]
         return {"loss": total} | {f"{name}_loss": v for name, v in losses.items()}
+
+
+def penalty(variables):
+    """The sum of the variables' regularizers, as declared with their layers."""
+    return sum(v.regularizer(v) for v in variables if v.regularizer is not None)

@@ -1,5 +1,6 @@
 """Where the points of every loss term come from, step after step."""
 
+import hashlib
 import zlib
 
 import numpy as np
@@ -9,6 +10,7 @@ from keraspinn import backend
 from keraspinn.terms import HeldPoints
 
 BATCH_SIZE = 128
+EVALUATION_BATCH_SIZE = 8192
 
 
 class PointSources:
@@ -33,14 +35,20 @@ class PointSources:
         held = held or {}
         for name, points in held.items():
             term = known_term(problem, name)
-            points = checked_points(problem, name, points)
+            # A copy: what is compiled must not depend on what the user does next.
+            points = checked_points(problem, name, points).copy()
+            term.check_on_its_blocks(name, points)
             self._sources[name] = HeldPoints(term, points)
             if batch_size is None or (
                 isinstance(batch_size, dict) and name not in batch_size
             ):
                 self._counts[name] = len(points)
         # What a compiled program has baked in, to tell whether it still fits.
-        self.key = (*self._counts.items(), *((n, id(p)) for n, p in held.items()))
+        digests = {
+            name: hashlib.sha256(np.asarray(points, "float64").tobytes()).digest()
+            for name, points in held.items()
+        }
+        self.key = (*self._counts.items(), *digests.items())
 
     def total(self, name):
         """Number of points of a term in a step."""
@@ -62,14 +70,43 @@ class PointSources:
 
 
 def given_batches(problem, x, dtype):
-    """Batches of what a user's pipeline yields: points, or a dict of them by term."""
+    """Batches of what a user's pipeline yields: points, or a dict of them by term.
+
+    Raises:
+        ValueError: If something else is yielded.
+    """
     if not isinstance(x, dict):
         # A scalar is the tick of steps that draw all their points.
-        x = {"residual": x} if len(x.shape) == 2 else {}
-    return {
-        name: known_term(problem, name).given(ops.cast(points, dtype))
-        for name, points in x.items()
-    }
+        x = {} if x.shape.rank == 0 else {"residual": x}
+    batches = {}
+    for name, points in x.items():
+        term = known_term(problem, name)
+        shape = tuple(points.shape) if points.shape.rank is not None else None
+        if shape is None or len(shape) != 2 or shape[1] != len(problem.coordinates):
+            raise ValueError(
+                f"A batch of points of '{name}' must have shape (n, "
+                f"{len(problem.coordinates)}). Received: shape {shape}. Of single "
+                "points make batches with `dataset.batch(n)`."
+            )
+        batches[name] = term.given(ops.cast(points, dtype))
+    return batches
+
+
+def held_or_streamed(x):
+    """`x` of `fit` as a dict of arrays to hold, or `None`, and whether it streams."""
+    if x is None or isinstance(x, dict):
+        return x, False
+    if isinstance(x, (list, np.ndarray)) or hasattr(x, "__array__"):
+        return {"residual": np.asarray(x)}, False
+    return None, True
+
+
+def evaluation_data(problem, x, y, batch_size, dtype):
+    """Points, with reference values by name, as a dataset."""
+    data = checked_points(problem, "evaluation", x)
+    if y is not None:
+        data = data, problem.checked_reference_values(y, len(data))
+    return backend.array_dataset(data, batch_size or EVALUATION_BATCH_SIZE, dtype)
 
 
 def known_term(problem, name):

@@ -84,6 +84,9 @@ class Problem:
             f"A Problem cannot be changed. Declare a new one with {name}={value!r}."
         )
 
+    def __reduce__(self):
+        return type(self).from_config, (self.get_config(),)
+
     @property
     def coordinates(self):
         """The domain's coordinates: the columns of an array of points."""

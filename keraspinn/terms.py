@@ -69,6 +69,38 @@ class Term:
             weights = weights + mask / ops.maximum(ops.sum(mask), 1.0)
         return Batch(points, weights, None)
 
+    def check_on_its_blocks(self, name, points):
+        """Raises `ValueError` unless every point is on a block, and each has some."""
+        on_blocks = np.array(
+            [
+                np.any(
+                    [
+                        ops.convert_to_numpy(self.domain.contains(region, points))
+                        for region in block
+                    ],
+                    axis=0,
+                )
+                for block in self.blocks
+            ]
+        )
+        astray = np.flatnonzero(~on_blocks.any(axis=0))
+        if len(astray):
+            row = int(astray[0])
+            raise ValueError(
+                f"The points of '{name}' must lie where it holds: "
+                f"{self._where()}. Received: {points[row]} in row {row}."
+            )
+        if not on_blocks.any(axis=1).all():
+            empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
+            raise ValueError(
+                f"The points of '{name}' leave out "
+                f"{' and '.join(map(self.domain.describe, empty))}."
+            )
+
+    def _where(self):
+        regions = {region for block in self.blocks for region in block}
+        return " or ".join(sorted(map(self.domain.describe, regions)))
+
     def count(self, requested):
         """Number of points in a batch drawn with `requested` a region."""
         regions = [region for block in self.blocks for region in block]
@@ -103,6 +135,9 @@ class DataTerm(Term):
 
     def count(self, requested):
         return min(requested, len(self._points))
+
+    def check_on_its_blocks(self, name, points):
+        self.given(points)
 
     def given(self, points):
         raise ValueError(

@@ -8,6 +8,26 @@ from keraspinn import backend
 from keraspinn.execution import Progress, check_steps
 
 
+def refuse_what_the_problem_says(y=None, **arguments):
+    """Raises `ValueError` for arguments of `fit` that have no meaning here."""
+    if y is not None:
+        raise ValueError(
+            "`fit` takes no `y`: the equations say what holds at the points. Declare "
+            "measurements as a keraspinn.Data condition."
+        )
+    for name in ("class_weight", "sample_weight", "validation_split"):
+        if arguments.get(name) is not None:
+            raise ValueError(
+                f"`fit` takes no `{name}`: the problem says what counts. Weigh its "
+                "terms with `Condition(..., weight=)`, and pass `validation_data`."
+            )
+    if isinstance(arguments.get("callbacks"), keras.callbacks.CallbackList):
+        raise ValueError(
+            "`fit` takes a plain list of callbacks, as it tells them of the model in "
+            "every fit anew. Received: a CallbackList"
+        )
+
+
 class FusedModel(keras.Model):
     """Trains by steps that need no data, fused into one compiled loop.
 
@@ -58,8 +78,9 @@ class FusedModel(keras.Model):
             run_eagerly: Whether to run step by step, uncompiled, for debugging.
 
         Raises:
-            ValueError: If given a loss or metrics, which the problem declares, or
-                `steps_per_execution` is not a positive integer.
+            ValueError: If given a loss or metrics, which the problem declares, an
+                optimizer that accumulates gradients, or a `steps_per_execution` that
+                is not a positive integer.
         """
         if unsupported:
             raise ValueError(
@@ -69,6 +90,15 @@ class FusedModel(keras.Model):
                 "`Condition(..., weight=)`."
             )
         check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
+        optimizer = keras.optimizers.get(optimizer)
+        if optimizer.gradient_accumulation_steps:
+            raise ValueError(
+                "Points follow from the optimizer's iterations, which stand still "
+                "while gradients accumulate, so every step would draw the same. Use a "
+                "larger `batch_size` in `fit` instead. Received: "
+                "gradient_accumulation_steps="
+                f"{optimizer.gradient_accumulation_steps}"
+            )
         super().compile(
             optimizer=optimizer,
             jit_compile=bool(jit_compile) and not run_eagerly,
@@ -110,6 +140,7 @@ class FusedModel(keras.Model):
     def fit_stepwise(self, data, steps_per_execution, **kwargs):
         """`keras.Model.fit` on data that a pipeline yields."""
         self._progress = None
+        kwargs.setdefault("shuffle", False)  # as the pipeline orders them
         return self._fit(data, steps_per_execution, **kwargs)
 
     def _fit(self, data, steps_per_execution, **kwargs):
@@ -117,6 +148,7 @@ class FusedModel(keras.Model):
         try:
             return keras.Model.fit(self, data, **kwargs)
         finally:
+            self._progress = None  # single batches are trained on as in Keras
             self.steps_per_execution = 1
             self.test_function = None
 

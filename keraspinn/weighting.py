@@ -74,11 +74,20 @@ class GradientRatio:
         return ops.cond(due, update, lambda: dict(weights))
 
     def _magnitudes(self, gradients):
-        return [
+        for text in self.exclude:
+            if not any(text in path for path in gradients):
+                raise ValueError(
+                    f"`exclude` names {text!r}, which no variable's path holds. The "
+                    f"paths are {list(gradients)}."
+                )
+        kept = [
             ops.abs(gradient)
             for path, gradient in gradients.items()
             if not any(text in path for text in self.exclude)
         ]
+        if not kept:
+            raise ValueError(f"`exclude` leaves no variable. Received: {self.exclude}")
+        return kept
 
     def _moved(self, weight, residual, condition):
         estimate = self._ratio(residual, condition)
@@ -98,4 +107,5 @@ class GradientRatio:
         means = ops.stack([ops.mean(magnitude) for magnitude in condition])
         if self.layers == "averaged":
             return ops.max(largest) / ops.mean(means)
-        return ops.max(largest / means)
+        # A variable that the condition does not depend on has no say.
+        return ops.max(ops.where(means > 0, largest / means, ops.zeros_like(means)))

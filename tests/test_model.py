@@ -53,7 +53,6 @@ def test_the_error_falls_and_logs_have_their_names():
         "val_loss",
         "val_residual_loss",
         "val_boundary_loss",
-        "val_boundary_weight",
         "val_u_relative_l2",
     }
     assert all(len(column) == 4 for column in history.values())
@@ -270,6 +269,94 @@ def test_a_subclass_may_override_train_step():
     model.compile("adam", run_eagerly=True)
     model.fit(batch_size=4, steps_per_epoch=3, verbose=0)
     assert Counting.calls == 3
+
+
+def test_held_points_are_those_of_the_present_fit():
+    """What is compiled must not outlive the array it was compiled for."""
+    model = compiled()
+    model.compile(keras.optimizers.SGD(0.0), jit_compile=False)
+    points = np.full((300, 2), 0.25, "float32")
+    losses = []
+    for value in (0.25, 0.5, 0.75):
+        points[:] = value
+        history = model.fit(points, steps_per_epoch=1, verbose=0).history
+        losses.append(history["residual_loss"][0])
+    assert len(set(losses)) == 3
+    expected = model.evaluate(points, verbose=0, return_dict=True)["residual_loss"]
+    assert losses[-1] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_single_batch_is_one_step():
+    model = compiled()
+    model.fit(**RUN)
+    model.train_on_batch(POINTS)
+    assert model.optimizer.iterations.numpy() == 21
+
+
+def test_a_plain_subclass_is_a_network(tmp_path):
+    @keras.saving.register_keras_serializable("tests")
+    class Plain(keras.Model):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.first = keras.layers.Dense(8, "tanh")
+            self.last = keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.last(self.first(x))
+
+    model = compiled(network=Plain())
+    assert model.derivative_engine == "jvp"
+    model.fit(**RUN)
+    model.save(tmp_path / "m.keras")
+    copy = keras.models.load_model(tmp_path / "m.keras")
+    np.testing.assert_array_equal(
+        copy.predict(POINTS, verbose=0), model.predict(POINTS, verbose=0)
+    )
+
+
+def functional():
+    inputs = keras.Input((2,))
+    left = keras.layers.Dense(8, "tanh")(inputs)
+    right = keras.layers.Dense(8, "tanh")(inputs)
+    outputs = keras.layers.Dense(1)(keras.layers.Multiply()([left, right]))
+    return keras.Model(inputs, outputs)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        functional,
+        lambda: keras.Sequential(
+            [keras.layers.Dense(4, "gelu"), keras.layers.Dense(1)]
+        ),
+    ],
+)
+def test_keras_networks_save_and_load(tmp_path, network):
+    model = compiled(network=network())
+    assert model.derivative_engine == "taylor"
+    model.fit(**RUN)
+    model.save(tmp_path / "m.keras")
+    copy = keras.models.load_model(tmp_path / "m.keras")
+    for trained in (model, copy):
+        trained.fit(**RUN)
+    np.testing.assert_array_equal(weights_of(copy), weights_of(model))
+
+
+def test_the_loss_counts_regularizers_in_fit_and_evaluate():
+    layers = [
+        keras.layers.Dense(4, "tanh", kernel_regularizer=keras.regularizers.L2(5.0)),
+        keras.layers.Dense(1),
+    ]
+    model = compiled(network=keras.Sequential(layers))
+    model.compile(keras.optimizers.SGD(0.0), jit_compile=False)
+    model.predict(POINTS, verbose=0)
+    norm = 5.0 * np.sum(layers[0].kernel.numpy() ** 2)
+    logs = model.fit(**RUN).history
+    terms = logs["residual_loss"][0] + logs["boundary_loss"][0]
+    assert logs["loss"][0] == pytest.approx(terms + norm, rel=1e-5)
+    logs = model.evaluate(POINTS, verbose=0, return_dict=True)
+    terms = logs["residual_loss"] + logs["boundary_loss"]
+    assert logs["loss"] == pytest.approx(terms + norm, rel=1e-5)
 
 
 @pytest.mark.parametrize(

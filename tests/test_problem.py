@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 
 import keras
 import numpy as np
@@ -49,6 +51,22 @@ def test_prints_its_equations():
     assert latex.startswith("$$") and r"\partial^{2}" in latex
 
 
+def test_may_be_copied_and_pickled():
+    original = problem(reference={U: X})
+    for copied in (copy.deepcopy(original), pickle.loads(pickle.dumps(original))):
+        assert copied.get_config() == original.get_config()
+
+
+def test_a_field_named_like_a_derivative():
+    slope = sp.Function("u_x")(X, Y)
+    first_order = problem(equations={"e": sp.Eq(U.diff(X), slope)})
+    assert "e: -u_x(x, y) + Derivative(u(x, y), x) = 0" in str(first_order)
+    with pytest.raises(ValueError, match=r"Two references have one name: \['u_x'\]"):
+        problem(
+            equations={"e": sp.Eq(U.diff(X), slope)}, reference={U.diff(X): 1, slope: 1}
+        )
+
+
 def test_is_immutable():
     with pytest.raises(AttributeError, match="cannot be changed"):
         problem().fields = ()
@@ -67,12 +85,12 @@ def test_config_is_json_and_comes_back():
         reference={U: sp.exp(-X) * sp.sin(Y)},
     )
     config = json.loads(json.dumps(keras.saving.serialize_keras_object(original)))
-    copy = keras.saving.deserialize_keras_object(config)
-    assert dict(copy.equations) == dict(original.equations)
-    assert copy.parameters == original.parameters == (nu,)
-    assert dict(copy.reference) == dict(original.reference)
-    assert copy.get_config() == original.get_config()
-    points, values = copy.test_data(5)
+    restored = keras.saving.deserialize_keras_object(config)
+    assert dict(restored.equations) == dict(original.equations)
+    assert restored.parameters == original.parameters == (nu,)
+    assert dict(restored.reference) == dict(original.reference)
+    assert restored.get_config() == original.get_config()
+    points, values = restored.test_data(5)
     np.testing.assert_allclose(
         values["u"], np.exp(-points[:, 0]) * np.sin(points[:, 1])
     )
@@ -85,10 +103,10 @@ def test_reference_may_be_a_table():
     points, values = compared.test_data()
     assert points.tolist() == [[0.5, 0.5]] and values["speed"].tolist() == [2.0]
     assert compared.reference_expressions == {"speed": speed}
-    copy = keras.saving.deserialize_keras_object(
+    restored = keras.saving.deserialize_keras_object(
         keras.saving.serialize_keras_object(compared)
     )
-    assert copy.reference_expressions == {"speed": speed}
+    assert restored.reference_expressions == {"speed": speed}
 
 
 def test_reference_names_are_short():

@@ -63,7 +63,6 @@ def bare(model, steps):
 def stock(name, steps, jit_compile, steps_per_execution):
     """Stock Keras `fit` on nested tapes."""
     model = stock_keras.NestedTapes(NETWORKS[name](UNITS, DEPTH), BATCH_SIZE)
-    model.build((None, 2))
     model.compile(
         keras.optimizers.Adam(1e-3),
         jit_compile=jit_compile,

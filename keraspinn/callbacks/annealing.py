@@ -32,6 +32,8 @@ class LearningRateAnnealing(keras.callbacks.Callback):
             of each variable's own ratios, as the authors' code does in its scalar
             problems and in the cavity.
 
+    A weight that starts at zero stays zero under the weighted rule.
+
     Raises:
         ValueError: If an argument is out of range, or the model has no conditions.
         TypeError: If the model is not a `PINNModel`.

@@ -1,7 +1,6 @@
 """A model's loss terms at collocation points, outside training."""
 
 import numpy as np
-from keras import ops
 
 from keraspinn.model import PINNModel
 from keraspinn.points import PointSources, known_term
@@ -60,6 +59,4 @@ class Losses:
         objective = self._model._objective
         if name in self._model.problem.terms:
             return objective.loss(name, batches[name])
-        total = objective.losses(batches)["loss"]
-        penalties = self._model.losses  # the network's own regularizers
-        return total + sum(ops.cast(p, total.dtype) for p in penalties)
+        return objective.losses(batches, self._model.trainable_variables)["loss"]

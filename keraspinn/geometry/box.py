@@ -118,7 +118,14 @@ class Box:
     def contains(self, region, points):
         """Which points lie on a region, to rounding: booleans `(..., n)`."""
         tolerance = 1e-6 * float(self._extent.max())
-        inside = ops.ones_like(points[..., 0], dtype="bool")
+        upper = self._lower + self._extent
+        inside = ops.all(
+            ops.logical_and(
+                points >= ops.cast(self._lower - tolerance, points.dtype),
+                points <= ops.cast(upper + tolerance, points.dtype),
+            ),
+            axis=-1,
+        )
         for column, value in region:
             near = ops.abs(points[..., column] - value) <= tolerance
             inside = ops.logical_and(inside, near)
