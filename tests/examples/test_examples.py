@@ -22,7 +22,7 @@ def run(tmp_path, name, *arguments):
     [
         ("helmholtz.py", ["--model", "M4", "--steps", "2000"], "u", 0.25),
         ("poisson.py", ["--model", "M2", "--steps", "2000", "--c", "2"], "u", 0.05),
-        ("klein_gordon.py", ["--model", "M3", "--steps", "2000"], "u", 0.6),
+        ("klein_gordon.py", ["--model", "M4", "--steps", "3000"], "u", 0.3),
         (
             "lid_driven_cavity.py",
             ["--model", "M2", "--steps", "2000", "--formulation", "velocity-pressure"],
