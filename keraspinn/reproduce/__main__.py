@@ -47,6 +47,7 @@ def parser():
     result.add_argument("--steps", type=int, default=40_000)
     result.add_argument("--seed", type=int, default=0, help="of the first trial")
     result.add_argument("--protocol", choices=PROTOCOLS, default="library")
+    result.add_argument("--alpha", type=float, help="of the annealing; the protocol's")
     result.add_argument("--workers", type=int, default=os.cpu_count())
     result.add_argument("--results", default="results.jsonl", help="file of records")
     return result
@@ -54,6 +55,9 @@ def parser():
 
 def trainings(arguments):
     """All trainings of a table, first trials first."""
+    settings = dict(PROTOCOLS[arguments.protocol])
+    if arguments.alpha is not None:
+        settings["alpha"] = arguments.alpha
     default = ARCHITECTURES if arguments.table == "helmholtz" else [(50, 5)]
     return [
         Training(
@@ -63,7 +67,7 @@ def trainings(arguments):
             depth=depth,
             seed=arguments.seed + trial,
             steps=arguments.steps,
-            **PROTOCOLS[arguments.protocol],
+            **settings,
         )
         for trial in range(arguments.trials)
         for problem in TABLES[arguments.table]

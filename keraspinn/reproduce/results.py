@@ -57,11 +57,12 @@ class Results:
     def append(self, record):
         """Add a record, and have it on disk before returning."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(record, sort_keys=True) + "\n"
-        if self.path.exists() and not self.path.read_bytes().endswith((b"\n", b"")):
-            text = "\n" + text
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        self.path.touch()
+        with self.path.open("rb+") as file:
+            whole = file.read().rfind(b"\n") + 1
+            file.seek(whole)
+            file.truncate()  # a record that was cut short while it was written
+            file.write(json.dumps(record, sort_keys=True).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
