@@ -35,7 +35,7 @@ def test_command_line_makes_the_trainings_of_a_table():
     assert len(wanted) == len(set(wanted)) == 9 * 4 * 2
     assert {training.seed for training in wanted} == {5, 6}
     arguments = parser().parse_args(
-        "klein-gordon --models M4 --trials 1 --alpha 0.1 --protocol paper".split()
+        ["klein-gordon", "--models", "M4", "--trials", "1", "--alpha", "0.1", "--protocol", "paper"]
     )
     (only,) = trainings(arguments)
     assert (only.alpha, only.standardize, only.units) == (0.1, False, 50)
