@@ -34,8 +34,8 @@ def test_command_line_makes_the_trainings_of_a_table():
     wanted = trainings(arguments)
     assert len(wanted) == len(set(wanted)) == 9 * 4 * 2
     assert {training.seed for training in wanted} == {5, 6}
-    arguments = parser().parse_args(
-        ["klein-gordon", "--models", "M4", "--trials", "1", "--alpha", "0.1", "--protocol", "paper"]
-    )
+    options = ["--models", "M4", "--trials", "1", "--alpha", "0.1"]
+    options += ["--protocol", "paper"]
+    arguments = parser().parse_args(["klein-gordon", *options])
     (only,) = trainings(arguments)
     assert (only.alpha, only.standardize, only.units) == (0.1, False, 50)
