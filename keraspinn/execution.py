@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from keraspinn.taylor import IndexSet
+
 _LONGEST = 100
 _FLOPS = 0.2 * 5e10  # a fifth of a second on two cores
 
@@ -39,12 +41,9 @@ def steps_per_execution_for(sources, problem, parameter_count, steps_per_epoch):
 
 
 def _series_length(required):
-    indices = {index for own in required.values() for index in own}
-    return len({lower for index in indices for lower in _below(index)})
-
-
-def _below(index):
-    return np.ndindex(*(count + 1 for count in index))
+    """Number of Taylor coefficients that derivatives of these orders take."""
+    indices = IndexSet(set().union(*required.values()))
+    return sum(map(len, indices.by_order))
 
 
 class Progress:

@@ -66,9 +66,10 @@ class Training:
 
 
 PROTOCOLS = {
-    # The library's defaults: the paper's text where it can be followed.
+    # The library's defaults.
     "library": {},
-    # The paper's text to the letter but for the rule, which diverges.
+    # The same with the text's raw inputs. Its literal rule diverges, and its one mean
+    # over the boundary fails to give its own M3: both are left out.
     "paper": {"standardize": False},
     # The choices of the authors' code.
     "authors": {
