@@ -1,6 +1,5 @@
 """Multi-indices of the derivatives a truncated Taylor series carries."""
 
-import functools
 import itertools
 import math
 import numbers
@@ -23,12 +22,12 @@ class IndexSet:
     Attributes:
         dimension: Number of coordinates.
         order: Largest total order in the set.
-        by_order: Tuple over total orders 0, 1, … of tuples of multi-indices.
+        members: Tuple of its multi-indices, by total order, that of the value first.
 
     Example:
 
-    >>> IndexSet([(2, 0), (0, 1)]).by_order
-    (((0, 0),), ((1, 0), (0, 1)), ((2, 0),))
+    >>> IndexSet([(2, 0), (0, 1)]).members
+    ((0, 0), (1, 0), (0, 1), (2, 0))
     """
 
     def __init__(self, required):
@@ -53,55 +52,38 @@ class IndexSet:
             for index in required
             for lower in itertools.product(*(range(count + 1) for count in index))
         }
-        self.order = max(map(sum, closure))
-        self.by_order = tuple(
-            tuple(sorted((i for i in closure if sum(i) == order), reverse=True))
-            for order in range(self.order + 1)
+        self.members = tuple(
+            sorted(closure, key=lambda index: (sum(index), [-n for n in index]))
         )
+        self.order = sum(self.members[-1])
+        self._closure = frozenset(closure)
 
-    def position(self, index):
-        """Total order of `index` and its place among the indices of that order.
+    @property
+    def zero(self):
+        """The multi-index of the value itself."""
+        return self.members[0]
 
-        Raises:
-            ValueError: If the set does not hold `index`.
-        """
-        index = tuple(index)
-        order = sum(index)
-        if order > self.order or index not in self.by_order[order]:
-            raise ValueError(f"The multi-index {index} is not in {self}.")
-        return order, self.by_order[order].index(index)
+    def __contains__(self, index):
+        return index in self._closure
 
-    @functools.cache  # noqa: B019 - index sets are few and live as long as a model
-    def pairs(self, left, right):
-        """How coefficients of two orders combine into those of their sum.
-
-        Args:
-            left: Total order of the first factor.
-            right: Total order of the second factor.
-
-        Returns:
-            For every multi-index of order `left + right`, the tuple of pairs
-            `(i, j)` of places whose multi-indices add up to it.
-        """
-        combined = {index: [] for index in self.by_order[left + right]}
-        for (i, a), (j, b) in itertools.product(
-            enumerate(self.by_order[left]), enumerate(self.by_order[right])
-        ):
-            total = tuple(map(sum, zip(a, b, strict=True)))
-            if total in combined:
-                combined[total].append((i, j))
-        return tuple(map(tuple, combined.values()))
+    def __len__(self):
+        return len(self.members)
 
     def __eq__(self, other):
-        return isinstance(other, IndexSet) and self.by_order == other.by_order
+        return isinstance(other, IndexSet) and self.members == other.members
 
     def __hash__(self):
-        return hash(self.by_order)
+        return hash(self.members)
 
     def __repr__(self):
-        return f"IndexSet({[index for order in self.by_order for index in order]})"
+        return f"IndexSet({list(self.members)})"
 
 
 def factorial(index):
     """The product of the factorials of a multi-index's entries, a!."""
     return math.prod(map(math.factorial, index))
+
+
+def plus(left, right):
+    """The multi-index of two sets of derivatives taken one after the other."""
+    return tuple(map(sum, zip(left, right, strict=True)))

@@ -99,43 +99,46 @@ def activate(activation, x):
 
 
 def affine(x, kernel, bias=None):
-    """The series of x W + b: one matrix product an order."""
+    """The series of x W + b: one matrix product for all coefficients of one shape."""
     kernel = ops.cast(kernel, x.dtype)
     outputs = kernel.shape[-1]
     if outputs == 1:
         # XLA turns a product with one column into a loop that evaluates whatever
         # produced the other factor anew for every entry: 14 % of a step's time.
         kernel = ops.pad(kernel, ((0, 0), (0, 1)))
-
-    def multiply(coefficients):
-        shape = ops.shape(coefficients)
-        flat = ops.reshape(coefficients, (-1, shape[-1]))
-        products = ops.matmul(flat, kernel)[:, :outputs]
-        return ops.reshape(products, (*shape[:-1], outputs))
-
-    y = x.map(multiply)
+    alike = {}
+    for index, coefficient in x.coefficients.items():
+        alike.setdefault(tuple(coefficient.shape), []).append(index)
+    products = {}
+    for own in alike.values():
+        stacked = ops.stack([x.coefficients[index] for index in own])
+        shape = ops.shape(stacked)
+        rows = ops.reshape(stacked, (-1, shape[-1]))
+        rows = ops.matmul(rows, kernel)[:, :outputs]
+        result = ops.reshape(rows, (*shape[:-1], outputs))
+        products |= zip(own, ops.unstack(result, len(own)), strict=True)
+    y = Taylor(x.indices, {index: products[index] for index in x.coefficients})
     return y if bias is None else y + ops.cast(bias, x.dtype)
 
 
 def concatenated(series):
     """The series of several functions' features side by side."""
+    indices = series[0].indices
 
-    def join(coefficients):
-        if all(c is None for c in coefficients):
-            return None
-        count = next(c.shape[0] for c in coefficients if c is not None)
-        full = []
-        for c, own in zip(coefficients, series, strict=True):
-            shape = (count, *ops.shape(own.value))
-            full.append(
+    def join(index):
+        parts = []
+        for own in series:
+            shape = ops.shape(own.value)
+            coefficient = own.coefficients.get(index)
+            parts.append(
                 ops.zeros(shape, own.value.dtype)
-                if c is None
-                else ops.broadcast_to(c, shape)
+                if coefficient is None
+                else ops.broadcast_to(coefficient, shape)
             )
-        return ops.concatenate(full, axis=-1)
+        return ops.concatenate(parts, axis=-1)
 
-    orders = zip(*(own.orders for own in series), strict=True)
-    return Taylor(series[0].indices, [join(order) for order in orders])
+    carried = set().union(*(own.coefficients for own in series))
+    return Taylor(indices, {i: join(i) for i in indices.members if i in carried})
 
 
 @register_rule(keras.layers.Dense)
@@ -186,7 +189,8 @@ def normalization(layer, x):
     deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
     slope = 1.0 / ops.maximum(deviation, keras.config.epsilon())
     # The layer's own arithmetic for the value, the chain rule for the rest.
-    return Taylor(x.indices, (layer(x.value)[None], *(x * slope).orders[1:]))
+    coefficients = (x * slope).coefficients | {x.indices.zero: layer(x.value)}
+    return Taylor(x.indices, coefficients)
 
 
 @register_rule(keras.layers.Add)

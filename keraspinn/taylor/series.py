@@ -1,24 +1,24 @@
 """Arithmetic on truncated multivariate Taylor series."""
 
+import itertools
+
 import keras
 from keras import ops
 
-from keraspinn.taylor.indices import factorial
+from keraspinn.taylor.indices import factorial, plus
 
 
 class Taylor:
     """A function's truncated Taylor series at every point of a batch.
 
     Carries the coefficients c_a = ∂^a f / a! for the multi-indices a of an
-    `IndexSet`. Coefficients of one total order are stacked in one tensor, so that a
-    layer touches few large tensors instead of many small ones.
+    `IndexSet`.
 
     Args:
         indices: The `IndexSet`.
-        orders: Sequence over total orders 0, 1, … of tensors of shape
-            `(K, ..., N, F)`, K being the number of multi-indices of that order, or
-            `None` where every coefficient of the order is known to vanish. An axis
-            of length 1 stands for values equal along it.
+        coefficients: Dict from multi-indices to tensors `(..., N, F)`, that of the
+            value at least. One that is left out is known to vanish, and costs
+            nothing; an axis of length 1 stands for values equal along it.
 
     Supports `+`, `-` and `*` with another series over the same index set, or with
     anything that broadcasts against `(..., N, F)`, which is taken as constant.
@@ -35,9 +35,9 @@ class Taylor:
 
     __array_ufunc__ = None  # so that `array * series` is left to the series
 
-    def __init__(self, indices, orders):
+    def __init__(self, indices, coefficients):
         self.indices = indices
-        self.orders = tuple(orders)
+        self.coefficients = coefficients
 
     @classmethod
     def of_points(cls, points, indices):
@@ -47,19 +47,18 @@ class Taylor:
             points: Tensor, one column for each coordinate.
             indices: The `IndexSet`.
         """
-        orders = [points[None]] + [None] * indices.order
-        if indices.order > 0:
-            one_hot = [
-                [float(entry) for entry in index] for index in indices.by_order[1]
-            ]
-            shape = (len(one_hot),) + (1,) * (len(points.shape) - 1) + (-1,)
-            orders[1] = ops.reshape(ops.convert_to_tensor(one_hot, points.dtype), shape)
-        return cls(indices, orders)
+        coefficients = {indices.zero: points}
+        one_row = (1,) * (len(points.shape) - 1) + (-1,)
+        for index in indices.members:
+            if sum(index) == 1:
+                slope = ops.convert_to_tensor([float(n) for n in index], points.dtype)
+                coefficients[index] = ops.reshape(slope, one_row)
+        return cls(indices, coefficients)
 
     @property
     def value(self):
         """The function's value, `(..., N, F)`."""
-        return self.orders[0][0]
+        return self.coefficients[self.indices.zero]
 
     @property
     def dtype(self):
@@ -72,33 +71,31 @@ class Taylor:
         Raises:
             ValueError: If the series does not carry it.
         """
-        order, place = self.indices.position(index)
-        coefficients = self.orders[order]
-        if coefficients is None:
+        index = tuple(index)
+        if index not in self.indices:
+            raise ValueError(f"The multi-index {index} is not in {self.indices}.")
+        if index not in self.coefficients:
             return ops.zeros_like(self.value)
         scale = factorial(index)
-        coefficient = coefficients[place]
+        coefficient = self.coefficients[index]
         derivative = coefficient if scale == 1 else scale * coefficient
         return ops.broadcast_to(derivative, ops.shape(self.value))
 
     def map(self, linear):
         """Apply a linear map, one without a constant part, to every coefficient."""
-        return Taylor(
-            self.indices, [None if c is None else linear(c) for c in self.orders]
-        )
+        return self._with({i: linear(c) for i, c in self.coefficients.items()})
 
     def cast(self, dtype):
         """The same series in another floating-point type."""
         if self.dtype == keras.backend.standardize_dtype(dtype):
             return self
-        return self.map(lambda coefficients: ops.cast(coefficients, dtype))
+        return self.map(lambda coefficient: ops.cast(coefficient, dtype))
 
     def __add__(self, other):
         if isinstance(other, Taylor):
-            pairs = zip(self.orders, other.orders, strict=True)
-            return Taylor(self.indices, [_sum(a, b) for a, b in pairs])
+            return self._with(_sum(self.coefficients, other.coefficients))
         self._check_constant(other)
-        return Taylor(self.indices, (self.orders[0] + other, *self.orders[1:]))
+        return self._with({**self.coefficients, self.indices.zero: self.value + other})
 
     __radd__ = __add__
 
@@ -106,10 +103,7 @@ class Taylor:
         return self.map(ops.negative)
 
     def __sub__(self, other):
-        if not isinstance(other, Taylor):
-            return self + (-other)
-        pairs = zip(self.orders, other.orders, strict=True)
-        return Taylor(self.indices, [_difference(a, b) for a, b in pairs])
+        return self + (-other)
 
     def __rsub__(self, other):
         return -self + other
@@ -117,22 +111,10 @@ class Taylor:
     def __mul__(self, other):
         if not isinstance(other, Taylor):
             self._check_constant(other)
-            return self.map(lambda coefficients: coefficients * other)
-        return Taylor(
-            self.indices,
-            [product(self, other, order) for order in range(self.indices.order + 1)],
-        )
+            return self.map(lambda coefficient: coefficient * other)
+        return self._with(_product(self.indices, self.coefficients, other.coefficients))
 
     __rmul__ = __mul__
-
-    def _check_constant(self, other):
-        # A further axis would meet the one that counts multi-indices.
-        if len(getattr(other, "shape", ())) > len(self.value.shape):
-            raise ValueError(
-                "A constant must not have more axes than the series it meets. "
-                f"Received: shape {tuple(other.shape)} and a series of shape "
-                f"{tuple(self.value.shape)}"
-            )
 
     def compose(self, outer):
         """The series of f(self), from f's own Taylor coefficients.
@@ -146,71 +128,72 @@ class Taylor:
                 `None` where f_k vanishes everywhere.
         """
         order = self.indices.order
-        outer_coefficients = list(outer(self.orders[0], order))
+        outer_coefficients = list(outer(self.value, order))
         if len(outer_coefficients) != order + 1:
             raise ValueError(
                 f"`outer` must return {order + 1} Taylor coefficients, those of orders "
                 f"0 to {order}. Received: {len(outer_coefficients)}"
             )
-        if outer_coefficients[0] is None:
-            outer_coefficients[0] = ops.zeros_like(self.orders[0])
-        nilpotent = Taylor(self.indices, (None, *self.orders[1:]))
-        orders = [outer_coefficients[0]] + [None] * order
-        power = nilpotent
-        for k in range(1, order + 1):
-            if k > 1:
-                power = Taylor(
-                    self.indices,
-                    [
-                        product(nilpotent, power, n) if n >= k else None
-                        for n in range(order + 1)
-                    ],
-                )
-            if outer_coefficients[k] is not None:
-                for n in range(k, order + 1):
-                    if power.orders[n] is not None:
-                        term = outer_coefficients[k] * power.orders[n]
-                        orders[n] = _sum(orders[n], term)
-        return Taylor(self.indices, orders)
+        constant, *rest = outer_coefficients
+        result = {
+            self.indices.zero: ops.zeros_like(self.value)
+            if constant is None
+            else constant
+        }
+        nilpotent = {i: c for i, c in self.coefficients.items() if sum(i)}
+        power = None
+        for coefficient in rest:
+            if power is None:
+                power = nilpotent
+            elif power is nilpotent:
+                power = _square(self.indices, nilpotent)
+            else:
+                power = _product(self.indices, nilpotent, power)
+            if coefficient is not None:
+                result = _sum(result, {i: coefficient * c for i, c in power.items()})
+        return self._with(result)
+
+    def _with(self, coefficients):
+        return Taylor(self.indices, coefficients)
+
+    def _check_constant(self, other):
+        # A further axis would become one of the series' own.
+        if len(getattr(other, "shape", ())) > len(self.value.shape):
+            raise ValueError(
+                "A constant must not have more axes than the series it meets. "
+                f"Received: shape {tuple(other.shape)} and a series of shape "
+                f"{tuple(self.value.shape)}"
+            )
 
 
-def product(left, right, order):
-    """Coefficients of total order `order` of the product of two series."""
-    total = None
-    for p in range(order + 1):
-        a, b = left.orders[p], right.orders[order - p]
-        if a is None or b is None:
-            continue
-        if p == 0 or p == order:
-            total = _sum(total, a * b)
-        else:
-            total = _sum(total, _convolve(a, b, left.indices.pairs(p, order - p)))
-    return total
+def _product(indices, left, right):
+    """Coefficients of the product of two series, from theirs."""
+    result = {}
+    for (i, a), (j, b) in itertools.product(left.items(), right.items()):
+        index = plus(i, j)
+        if index in indices:
+            _add_to(result, index, a * b)
+    return result
 
 
-def _convolve(left, right, pairs):
-    """Σ left[i] · right[j] over each output's pairs, stacked."""
-    straight = all(
-        len(own) == 1 and own[0] == (place, place) for place, own in enumerate(pairs)
-    )
-    if straight and len(pairs) == left.shape[0] == right.shape[0]:
-        return left * right  # pure derivatives only: nothing to rearrange
-    outputs = []
-    for own in pairs:
-        total = None
-        for i, j in own:
-            total = _sum(total, left[i] * right[j])
-        outputs.append(total)
-    return ops.stack(outputs)
+def _square(indices, coefficients):
+    """The same of a series by itself, each pair once."""
+    result = {}
+    pairs = itertools.combinations_with_replacement(coefficients.items(), 2)
+    for (i, a), (j, b) in pairs:
+        index = plus(i, j)
+        if index in indices:
+            _add_to(result, index, a * b if i == j else 2.0 * a * b)
+    return result
 
 
 def _sum(left, right):
-    if left is None or right is None:
-        return right if left is None else left
-    return left + right
+    result = dict(left)
+    for index, coefficient in right.items():
+        _add_to(result, index, coefficient)
+    return result
 
 
-def _difference(left, right):
-    if left is None or right is None:
-        return left if right is None else -right
-    return left - right
+def _add_to(coefficients, index, term):
+    known = coefficients.get(index)
+    coefficients[index] = term if known is None else known + term
