@@ -36,6 +36,13 @@ def options(description, units=50, depth=5):
     parser.add_argument("--alpha", type=float, default=0.9, help="of the annealing")
     rules = ("weighted", "literal")
     parser.add_argument("--rule", choices=rules, default="weighted", help="likewise")
+    parser.add_argument(
+        "--schedule",
+        choices=("exponential", "cosine"),
+        default="exponential",
+        help="of the learning rate, from 1e-3: times 0.9 in 1,000 steps, or to 0 at "
+        "the end",
+    )
     parser.add_argument("--steps", type=int, default=40_000, help="training steps")
     parser.add_argument("--batch-size", type=int, default=128, help="points a region")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
@@ -55,8 +62,12 @@ def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
     else:
         network = kp.networks.MLP(**shape)
     model = kp.PINNModel(problem, network, seed=arguments.seed)
-    schedule = keras.optimizers.schedules.ExponentialDecay(1e-3, 1000, 0.9)
-    model.compile(keras.optimizers.Adam(schedule))
+    schedules = keras.optimizers.schedules
+    if arguments.schedule == "cosine":
+        learning_rate = schedules.CosineDecay(1e-3, arguments.steps)
+    else:
+        learning_rate = schedules.ExponentialDecay(1e-3, 1000, 0.9)
+    model.compile(keras.optimizers.Adam(learning_rate))
     annealing = kp.callbacks.LearningRateAnnealing(
         alpha=arguments.alpha, rule=arguments.rule
     )

@@ -20,7 +20,10 @@ def problem_with_samples(samples, noise, seed):
     """The inner part of the cavity, its 1/Re unknown, with samples of the velocity."""
     viscosity = kp.Parameter("viscosity", initial=0.05)
     cavity = kp.problems.lid_driven_cavity(
-        1 / viscosity, "velocity-pressure", reference_reynolds=TRUE_REYNOLDS
+        1 / viscosity,
+        "velocity-pressure",
+        corner_width=0,
+        reference_reynolds=TRUE_REYNOLDS,
     )
     x, y = cavity.coordinates
     inside = kp.geometry.Box({x: (0.1, 0.9), y: (0.1, 0.9)})

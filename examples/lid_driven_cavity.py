@@ -13,8 +13,16 @@ def main():
     parser = common.options(__doc__)
     parser.add_argument("--reynolds", type=float, default=100, help="Reynolds number")
     parser.add_argument("--formulation", choices=FORMULATIONS, default=FORMULATIONS[0])
+    parser.add_argument(
+        "--corner-width",
+        type=float,
+        default=0.1,
+        help="over which the equations fade in around the lid's corners",
+    )
     arguments = parser.parse_args()
-    problem = kp.problems.lid_driven_cavity(arguments.reynolds, arguments.formulation)
+    problem = kp.problems.lid_driven_cavity(
+        arguments.reynolds, arguments.formulation, arguments.corner_width
+    )
     print(problem)
     model, history = common.train(problem, arguments)
     common.report(model, history, arguments, f"cavity_{arguments.formulation}")

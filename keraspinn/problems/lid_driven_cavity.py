@@ -1,4 +1,5 @@
 import functools
+import math
 
 import sympy as sp
 
@@ -13,6 +14,7 @@ FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 def lid_driven_cavity(
     reynolds=100,
     formulation="streamfunction-pressure",
+    corner_width=0.1,
     reference_n=256,
     reference_reynolds=None,
 ):
@@ -30,6 +32,11 @@ def lid_driven_cavity(
             equations; `"streamfunction-pressure"` has p and ψ, u = ψ_y and
             v = −ψ_x in the same momentum equations, and satisfies continuity
             exactly.
+        corner_width: Distance δ over which the equations fade in around the lid's
+            two corners, in cavity sides. The velocity jumps there, so that the
+            residual has no bound, and what little lies next to the corners would
+            govern the training; every equation is multiplied by tanh²(r/δ) of the
+            distance r to each of them. 0 leaves the equations as they are.
         reference_n: Number of cells a side of the finite-difference reference.
         reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown.
 
@@ -38,7 +45,8 @@ def lid_driven_cavity(
         `v` and `p` (up to a constant) on a grid of 100 × 100 points.
 
     Raises:
-        ValueError: If `formulation` is neither of the two.
+        ValueError: If `formulation` is neither of the two, or `corner_width` is
+            negative or not finite.
 
     Example:
 
@@ -53,6 +61,11 @@ def lid_driven_cavity(
     if formulation not in FORMULATIONS:
         raise ValueError(
             f"`formulation` must be one of {FORMULATIONS}. Received: {formulation!r}"
+        )
+    if not 0 <= corner_width < math.inf:
+        raise ValueError(
+            "`corner_width` must be a length, or 0 to leave the equations as they are. "
+            f"Received: {corner_width!r}"
         )
     x, y = sp.symbols("x y")
     p = sp.Function("p")(x, y)
@@ -73,6 +86,11 @@ def lid_driven_cavity(
     }
     if formulation == "velocity-pressure":
         equations["continuity"] = u.diff(x) + v.diff(y)
+    if corner_width:
+        fade = _fade_in(corner_width, (x, 1 - y)) * _fade_in(
+            corner_width, (1 - x, 1 - y)
+        )
+        equations = {name: fade * equation for name, equation in equations.items()}
     lid = sp.Piecewise((1, y >= 1), (0, True))
     domain = geometry.Box({x: (0, 1), y: (0, 1)})
     return Problem(
@@ -83,6 +101,12 @@ def lid_driven_cavity(
             domain, reference_reynolds or reynolds, reference_n, u, v, p
         ),
     )
+
+
+def _fade_in(width, offset):
+    """0 at a corner, 1 at distances well above `width` from it."""
+    dx, dy = offset
+    return sp.tanh(sp.sqrt(dx**2 + dy**2) / width) ** 2
 
 
 def _reference(domain, reynolds, n, u, v, p):

@@ -6,7 +6,7 @@ import os
 from keraspinn.reproduce.pool import run
 from keraspinn.reproduce.results import Results
 from keraspinn.reproduce.tables import ARCHITECTURES, table
-from keraspinn.reproduce.training import MODELS, PROTOCOLS, Training
+from keraspinn.reproduce.training import MODELS, PROTOCOLS, SCHEDULES, Training
 
 TABLES = {
     "poisson": [f"poisson-{c}" for c in (1, 2, 4, 8, 16)],
@@ -48,6 +48,9 @@ def parser():
     result.add_argument("--seed", type=int, default=0, help="of the first trial")
     result.add_argument("--protocol", choices=PROTOCOLS, default="library")
     result.add_argument("--alpha", type=float, help="of the annealing; the protocol's")
+    result.add_argument(
+        "--schedule", choices=SCHEDULES, help="of the learning rate; the protocol's"
+    )
     result.add_argument("--workers", type=int, default=os.cpu_count())
     result.add_argument("--results", default="results.jsonl", help="file of records")
     return result
@@ -56,8 +59,9 @@ def parser():
 def trainings(arguments):
     """All trainings of a table, first trials first."""
     settings = dict(PROTOCOLS[arguments.protocol])
-    if arguments.alpha is not None:
-        settings["alpha"] = arguments.alpha
+    for name in ("alpha", "schedule"):
+        if getattr(arguments, name) is not None:
+            settings[name] = getattr(arguments, name)
     default = ARCHITECTURES if arguments.table == "helmholtz" else [(50, 5)]
     return [
         Training(

@@ -9,7 +9,9 @@ P, PSI, U, V = (sp.Function(name)(X, Y) for name in ("p", "psi", "u", "v"))
 
 
 def cavity(formulation):
-    return kp.problems.lid_driven_cavity(100, formulation, reference_n=32)
+    return kp.problems.lid_driven_cavity(
+        100, formulation, corner_width=0, reference_n=32
+    )
 
 
 def test_both_formulations_are_one_statement():
@@ -71,3 +73,25 @@ def test_lid_moves_and_walls_stand():
 def test_refuses_another_formulation():
     with pytest.raises(ValueError, match="Received: 'vorticity'"):
         kp.problems.lid_driven_cavity(formulation="vorticity")
+
+
+@pytest.mark.parametrize("width", [-0.1, float("nan"), float("inf")])
+def test_refuses_what_is_no_width(width):
+    with pytest.raises(ValueError, match="`corner_width` must be a length"):
+        kp.problems.lid_driven_cavity(corner_width=width)
+
+
+def test_equations_fade_in_around_the_lids_corners():
+    plain = cavity("velocity-pressure")
+    faded = kp.problems.lid_driven_cavity(
+        100, "velocity-pressure", corner_width=0.2, reference_n=32
+    )
+    for name, equation in plain.equations.items():
+        factor = sp.lambdify((X, Y), sp.simplify(faded.equations[name] / equation))
+        assert factor(0.3, 0.2) == pytest.approx(1, abs=1e-2)
+        for corner in (0.1, 0.9):
+            # 0.1 beside a corner, both equations and 0.9 from the other.
+            assert factor(corner, 1.0) == pytest.approx(
+                np.tanh(0.5) ** 2 * np.tanh(4.5) ** 2
+            )
+        assert factor(0.0, 1.0) == 0
