@@ -6,13 +6,14 @@ inference, such as `Dropout`, have no rule and act here as in inference: a deriv
 by the coordinates has a meaning for one network, not for one drawn anew at each call.
 """
 
+import numpy as np
 from keras import ops
 
 from keraspinn.backend.jvp import jvp
 from keraspinn.taylor import IndexSet, MissingRule, Taylor
 
 
-def taylor_derivatives(forward, points, indices):
+def taylor_derivatives(forward, points, indices, combinations=()):
     """Derivatives by truncated Taylor arithmetic, all in one pass.
 
     Args:
@@ -20,6 +21,9 @@ def taylor_derivatives(forward, points, indices):
             of the outputs.
         points: Tensor `(..., N, d)`.
         indices: The multi-indices asked for.
+        combinations: Tuples of pairs `(multi-index, weight)`. The derivatives in them
+            are the highest, and matter by these combinations alone: what is returned
+            for them has the same ones, at less cost.
 
     Returns:
         Dict from multi-indices to tensors `(..., N, F)`.
@@ -27,8 +31,20 @@ def taylor_derivatives(forward, points, indices):
     Raises:
         MissingRule: If the network has a layer the engine has no rule for.
     """
-    outputs = forward(Taylor.of_points(points, IndexSet(indices)))
-    return {index: outputs.derivative(index) for index in indices}
+    outputs = forward(Taylor.of_points(points, IndexSet(indices, combinations)))
+    combined = [outputs.combination(own) for own in combinations]
+    highest = sorted({index for own in combinations for index, _ in own})
+    weights = [[dict(own).get(index, 0.0) for index in highest] for own in combinations]
+    derivatives = {}
+    for index in indices:
+        if index not in highest:
+            derivatives[index] = outputs.derivative(index)
+        else:
+            # The least numbers that have these combinations.
+            row = np.linalg.pinv(weights)[highest.index(index)]
+            terms = [share * c for share, c in zip(row, combined, strict=True) if share]
+            derivatives[index] = sum(terms[1:], terms[0])
+    return derivatives
 
 
 def jvp_derivatives(function, points, indices):

@@ -40,12 +40,14 @@ class Fields:
         """All fields at points `(N, d)`: a tensor `(N, F)`."""
         return self._forward(points, lambda layer, *inputs: layer(*inputs))
 
-    def derivatives(self, points, required):
+    def derivatives(self, points, required, combinations=()):
         """Derivatives of fields at points.
 
         Args:
             points: Tensor `(N, d)`.
             required: Dict from field names to sets of multi-indices.
+            combinations: Those in which alone the highest derivatives matter, as
+                `Program` finds them.
 
         Returns:
             Dict from `(field name, multi-index)` to tensors `(N,)`.
@@ -54,7 +56,7 @@ class Fields:
         if not indices:
             return {}
         if self.engine == "taylor":
-            values = taylor_derivatives(self._series, points, indices)
+            values = taylor_derivatives(self._series, points, indices, combinations)
         else:
             values = jvp_derivatives(self.values, points, indices)
         return {
@@ -68,7 +70,9 @@ class Fields:
         columns = {
             name: points[..., place] for place, name in enumerate(self._coordinates)
         }
-        derivatives = self.derivatives(points, program.derivatives)
+        derivatives = self.derivatives(
+            points, program.derivatives, program.combinations
+        )
         coefficients = {
             name: ops.convert_to_tensor(variable)
             for name, variable in self._coefficients.items()

@@ -318,3 +318,21 @@ def test_dropout_acts_as_in_inference():
     for index in first:
         np.testing.assert_array_equal(first[index], second[index])
     np.testing.assert_array_equal(first[0, 0], network(p, training=False))
+
+
+def test_derivatives_in_combinations_have_these_combinations():
+    network = kp.networks.ModifiedMLP(6, 2, outputs=2, dtype="float64")
+    p = points(2, 5)
+    network(p)
+    indices = [(0, 1), (3, 0), (2, 1), (1, 2), (0, 3)]
+    combinations = ((((0, 3), 1.0), ((2, 1), 2.0)), (((1, 2), 1.0), ((3, 0), -1.0)))
+    single = taylor_derivatives(series_of(network), p, indices)
+    together = taylor_derivatives(series_of(network), p, indices, combinations)
+    assert list(together) == indices
+    np.testing.assert_allclose(together[0, 1], single[0, 1], rtol=1e-12)
+    for own in combinations:
+        value, expected = (
+            sum(weight * np.array(derivatives[index]) for index, weight in own)
+            for derivatives in (together, single)
+        )
+        np.testing.assert_allclose(value, expected, rtol=1e-11, atol=1e-12)

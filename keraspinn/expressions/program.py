@@ -3,6 +3,7 @@
 import sympy as sp
 from keras import backend, config, ops
 
+from keraspinn.expressions.combinations import combined_derivatives
 from keraspinn.expressions.derivatives import required_derivatives
 from keraspinn.expressions.lowering import Lowering
 from keraspinn.expressions.nodes import distinct_nodes
@@ -25,6 +26,12 @@ class Program:
     Args:
         expressions: Sequence of normalized SymPy expressions.
         coordinates: Tuple of the domain's SymPy symbols, in the domain's order.
+
+    Attributes:
+        derivatives: What `required_derivatives` finds.
+        combinations: What `combined_derivatives` finds: derivatives may be replaced
+            by others that have the same combinations.
+        parameters: Names of the unknown parameters.
 
     Call arguments:
         coordinates: Dict from coordinate names to tensors of shape `(..., N)`.
@@ -55,6 +62,7 @@ class Program:
         expressions = tuple(expressions)
         coordinates = tuple(coordinates)
         self.derivatives = required_derivatives(expressions, coordinates)
+        self.combinations = combined_derivatives(expressions, coordinates)
         self.parameters = _parameter_names(expressions, coordinates)
         self._tape = Tape()
         lowering = Lowering(self._tape, coordinates)

@@ -15,14 +15,21 @@ class IndexSet:
     Args:
         required: Iterable of multi-indices, tuples of non-negative integers of one
             length, the number of coordinates.
+        combinations: Tuples of pairs `(multi-index, weight)`: linear combinations of
+            derivatives that are carried in the place of these. The highest
+            coefficients enter one another linearly, so what holds for each of them
+            holds for their sum; hence each must be below no other in the set.
 
     Raises:
-        ValueError: If `required` is empty or holds anything else.
+        ValueError: If `required` is empty or holds anything else, or a combination
+            holds a multi-index that is not among the highest.
 
     Attributes:
         dimension: Number of coordinates.
         order: Largest total order in the set.
-        members: Tuple of its multi-indices, by total order, that of the value first.
+        members: Tuple of the multi-indices carried by themselves, by total order,
+            that of the value first.
+        combinations: Tuple of those carried together.
 
     Example:
 
@@ -30,7 +37,7 @@ class IndexSet:
     ((0, 0), (1, 0), (0, 1), (2, 0))
     """
 
-    def __init__(self, required):
+    def __init__(self, required, combinations=()):
         required = [tuple(index) for index in required]
         if not required or len({len(index) for index in required}) != 1:
             raise ValueError(
@@ -52,31 +59,79 @@ class IndexSet:
             for index in required
             for lower in itertools.product(*(range(count + 1) for count in index))
         }
+        self.order = max(map(sum, closure))
+        self.combinations = tuple(combinations)
+        combined = {index for own in self.combinations for index, _ in own}
+        for index in combined:
+            if index not in closure or any(_below(index, i) for i in closure - {index}):
+                raise ValueError(
+                    "A combination is of multi-indices that are below no other in "
+                    f"the set. Received: {index} in {sorted(closure)}"
+                )
         self.members = tuple(
-            sorted(closure, key=lambda index: (sum(index), [-n for n in index]))
+            sorted(
+                closure - combined, key=lambda index: (sum(index), [-n for n in index])
+            )
         )
-        self.order = sum(self.members[-1])
-        self._closure = frozenset(closure)
+        self._destinations = {index: ((index, 1.0),) for index in self.members} | {
+            index: self._shares(index) for index in combined
+        }
+
+    def _shares(self, index):
+        """What a combined coefficient contributes to the combinations."""
+        shares = []
+        for own in self.combinations:
+            weights = {i: weight * factorial(i) for i, weight in own}
+            if index in weights:
+                shares.append((own, weights[index] / self.scale(own)))
+        return tuple(shares)
+
+    @staticmethod
+    def scale(combination):
+        """What a combination's coefficient is to be multiplied by to have its value."""
+        index, weight = combination[0]
+        return weight * factorial(index)
 
     @property
     def zero(self):
         """The multi-index of the value itself."""
         return self.members[0]
 
-    def __contains__(self, index):
-        return index in self._closure
+    @property
+    def keys(self):
+        """All that a series carries a coefficient for."""
+        return (*self.members, *self.combinations)
+
+    def destinations(self, index):
+        """Where the coefficient of a multi-index belongs.
+
+        Returns:
+            Tuple of pairs of a key and what the coefficient counts there.
+        """
+        return self._destinations.get(index, ())
+
+    def product(self, left, right):
+        """Where the product of the coefficients of two keys belongs; likewise."""
+        if left == self.zero:
+            return ((right, 1.0),)
+        if right == self.zero:
+            return ((left, 1.0),)
+        if left in self.combinations or right in self.combinations:
+            return ()
+        return self.destinations(plus(left, right))
 
     def __len__(self):
-        return len(self.members)
+        return len(self.keys)
 
     def __eq__(self, other):
-        return isinstance(other, IndexSet) and self.members == other.members
+        return isinstance(other, IndexSet) and self.keys == other.keys
 
     def __hash__(self):
-        return hash(self.members)
+        return hash(self.keys)
 
     def __repr__(self):
-        return f"IndexSet({list(self.members)})"
+        combinations = f", {self.combinations}" if self.combinations else ""
+        return f"IndexSet({list(self.members)}{combinations})"
 
 
 def factorial(index):
@@ -87,3 +142,7 @@ def factorial(index):
 def plus(left, right):
     """The multi-index of two sets of derivatives taken one after the other."""
     return tuple(map(sum, zip(left, right, strict=True)))
+
+
+def _below(lower, upper):
+    return all(a <= b for a, b in zip(lower, upper, strict=True))

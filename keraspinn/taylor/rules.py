@@ -107,17 +107,17 @@ def affine(x, kernel, bias=None):
         # produced the other factor anew for every entry: 14 % of a step's time.
         kernel = ops.pad(kernel, ((0, 0), (0, 1)))
     alike = {}
-    for index, coefficient in x.coefficients.items():
-        alike.setdefault(tuple(coefficient.shape), []).append(index)
+    for key, coefficient in x.coefficients.items():
+        alike.setdefault(tuple(coefficient.shape), []).append(key)
     products = {}
     for own in alike.values():
-        stacked = ops.stack([x.coefficients[index] for index in own])
+        stacked = ops.stack([x.coefficients[key] for key in own])
         shape = ops.shape(stacked)
         rows = ops.reshape(stacked, (-1, shape[-1]))
         rows = ops.matmul(rows, kernel)[:, :outputs]
         result = ops.reshape(rows, (*shape[:-1], outputs))
         products |= zip(own, ops.unstack(result, len(own)), strict=True)
-    y = Taylor(x.indices, {index: products[index] for index in x.coefficients})
+    y = Taylor(x.indices, {key: products[key] for key in x.coefficients})
     return y if bias is None else y + ops.cast(bias, x.dtype)
 
 
@@ -125,11 +125,11 @@ def concatenated(series):
     """The series of several functions' features side by side."""
     indices = series[0].indices
 
-    def join(index):
+    def join(key):
         parts = []
         for own in series:
             shape = ops.shape(own.value)
-            coefficient = own.coefficients.get(index)
+            coefficient = own.coefficients.get(key)
             parts.append(
                 ops.zeros(shape, own.value.dtype)
                 if coefficient is None
@@ -138,7 +138,7 @@ def concatenated(series):
         return ops.concatenate(parts, axis=-1)
 
     carried = set().union(*(own.coefficients for own in series))
-    return Taylor(indices, {i: join(i) for i in indices.members if i in carried})
+    return Taylor(indices, {key: join(key) for key in indices.keys if key in carried})
 
 
 @register_rule(keras.layers.Dense)

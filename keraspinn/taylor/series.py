@@ -5,7 +5,7 @@ import itertools
 import keras
 from keras import ops
 
-from keraspinn.taylor.indices import factorial, plus
+from keraspinn.taylor.indices import factorial
 
 
 class Taylor:
@@ -16,7 +16,7 @@ class Taylor:
 
     Args:
         indices: The `IndexSet`.
-        coefficients: Dict from multi-indices to tensors `(..., N, F)`, that of the
+        coefficients: Dict from the set's keys to tensors `(..., N, F)`, that of the
             value at least. One that is left out is known to vanish, and costs
             nothing; an axis of length 1 stands for values equal along it.
 
@@ -49,10 +49,11 @@ class Taylor:
         """
         coefficients = {indices.zero: points}
         one_row = (1,) * (len(points.shape) - 1) + (-1,)
-        for index in indices.members:
-            if sum(index) == 1:
-                slope = ops.convert_to_tensor([float(n) for n in index], points.dtype)
-                coefficients[index] = ops.reshape(slope, one_row)
+        for column in range(indices.dimension):
+            unit = tuple(int(place == column) for place in range(indices.dimension))
+            slope = ops.reshape(ops.convert_to_tensor(unit, points.dtype), one_row)
+            for key, share in indices.destinations(unit):
+                _add_to(coefficients, key, share * slope)
         return cls(indices, coefficients)
 
     @property
@@ -72,12 +73,18 @@ class Taylor:
             ValueError: If the series does not carry it.
         """
         index = tuple(index)
-        if index not in self.indices:
+        if index not in self.indices.members:
             raise ValueError(f"The multi-index {index} is not in {self.indices}.")
-        if index not in self.coefficients:
+        return self._scaled(index, factorial(index))
+
+    def combination(self, combination):
+        """The value of one of the set's combinations of derivatives, `(..., N, F)`."""
+        return self._scaled(combination, self.indices.scale(combination))
+
+    def _scaled(self, key, scale):
+        if key not in self.coefficients:
             return ops.zeros_like(self.value)
-        scale = factorial(index)
-        coefficient = self.coefficients[index]
+        coefficient = self.coefficients[key]
         derivative = coefficient if scale == 1 else scale * coefficient
         return ops.broadcast_to(derivative, ops.shape(self.value))
 
@@ -140,7 +147,8 @@ class Taylor:
             if constant is None
             else constant
         }
-        nilpotent = {i: c for i, c in self.coefficients.items() if sum(i)}
+        nilpotent = dict(self.coefficients)
+        del nilpotent[self.indices.zero]
         power = None
         for coefficient in rest:
             if power is None:
@@ -170,9 +178,8 @@ def _product(indices, left, right):
     """Coefficients of the product of two series, from theirs."""
     result = {}
     for (i, a), (j, b) in itertools.product(left.items(), right.items()):
-        index = plus(i, j)
-        if index in indices:
-            _add_to(result, index, a * b)
+        for key, share in indices.product(i, j):
+            _add_to(result, key, a * b if share == 1 else share * a * b)
     return result
 
 
@@ -181,19 +188,19 @@ def _square(indices, coefficients):
     result = {}
     pairs = itertools.combinations_with_replacement(coefficients.items(), 2)
     for (i, a), (j, b) in pairs:
-        index = plus(i, j)
-        if index in indices:
-            _add_to(result, index, a * b if i == j else 2.0 * a * b)
+        for key, share in indices.product(i, j):
+            share = share if i == j else 2.0 * share
+            _add_to(result, key, a * b if share == 1 else share * a * b)
     return result
 
 
 def _sum(left, right):
     result = dict(left)
-    for index, coefficient in right.items():
-        _add_to(result, index, coefficient)
+    for key, coefficient in right.items():
+        _add_to(result, key, coefficient)
     return result
 
 
-def _add_to(coefficients, index, term):
-    known = coefficients.get(index)
-    coefficients[index] = term if known is None else known + term
+def _add_to(coefficients, key, term):
+    known = coefficients.get(key)
+    coefficients[key] = term if known is None else known + term

@@ -31,9 +31,6 @@ def test_the_set_is_the_smallest_downward_closed_one(required):
     indices = IndexSet(required)
     assert set(indices.members) == expected
     assert len(indices) == len(indices.members) == len(expected)
-    assert [
-        i for i in itertools.product(range(5), repeat=indices.dimension) if i in indices
-    ] == sorted(expected)
     assert indices.order == max(map(sum, required))
     assert indices.dimension == len(required[0])
 
@@ -82,3 +79,26 @@ def test_multi_indices_add_entry_by_entry(pairs):
     left, right = zip(*pairs, strict=True)
     assert plus(left, right) == tuple(a + b for a, b in pairs)
     assert plus(left, right) == plus(right, left)
+
+
+WAVE = (((2, 0), 1.0), ((0, 2), -3.0))
+
+
+def test_combined_indices_are_carried_together():
+    indices = IndexSet([(2, 0), (0, 2)], [WAVE])
+    assert indices.members == ((0, 0), (1, 0), (0, 1))
+    assert indices.keys == (*indices.members, WAVE)
+    assert (len(indices), indices.order) == (4, 2)
+    assert indices.product((1, 0), (1, 0)) == ((WAVE, 1.0),)
+    assert indices.product((0, 1), (0, 1)) == ((WAVE, -3.0),)
+    assert indices.product((1, 0), (0, 1)) == ()
+    assert indices.product((0, 0), WAVE) == ((WAVE, 1.0),)
+    assert indices.product((1, 0), WAVE) == ()
+    assert indices != IndexSet([(2, 0), (0, 2)])
+    assert "-3.0" in repr(indices)
+
+
+@pytest.mark.parametrize("index", [(1, 0), (3, 0)])
+def test_only_highest_indices_can_be_combined(index):
+    with pytest.raises(ValueError, match=rf"below no other.*\({index[0]}, 0\)"):
+        IndexSet([(2, 0), (0, 2)], [((index, 1.0), ((0, 2), 1.0))])

@@ -123,12 +123,13 @@ def test_composition_with_a_polynomial_is_exact(indices, seed):
     assert_equal(f.compose(outer), ((2.0 * f + 0.5) * f - 1.0) * f + 0.4)
 
 
+def exponential(x, order):
+    return [ops.exp(x) / math.factorial(k) for k in range(order + 1)]
+
+
 @EXAMPLES
 @CASES
 def test_composition_turns_sums_into_products(indices, seed):
-    def exponential(x, order):
-        return [ops.exp(x) / math.factorial(k) for k in range(order + 1)]
-
     f, g = (0.5 * series for series in draw(indices, seed, 2))
     assert_equal(
         (f + g).compose(exponential), f.compose(exponential) * g.compose(exponential)
@@ -159,6 +160,52 @@ def test_polynomials_of_the_coordinates(indices, seed, leading):
         assert derivative.shape == points.shape
         np.testing.assert_allclose(
             derivative, np.broadcast_to(expected[..., None], points.shape), atol=1e-11
+        )
+
+
+def highest(indices):
+    return [
+        index
+        for index in indices.members
+        if sum(index)
+        and sum(
+            all(a <= b for a, b in zip(index, i, strict=True)) for i in indices.members
+        )
+        == 1
+    ]
+
+
+@EXAMPLES
+@CASES
+def test_combined_coefficients_are_the_combinations_of_coefficients(indices, seed):
+    """A polynomial of the coordinates, with and without combining what is highest."""
+    rng = np.random.default_rng(seed)
+    tops = highest(indices)
+    combinations = [
+        tuple((index, float(weight)) for index, weight in zip(tops, row, strict=True))
+        for row in rng.normal(size=(2, len(tops)))
+        if tops
+    ]
+    combined = IndexSet(indices.members, combinations)
+    points = ops.convert_to_tensor(rng.uniform(-1.0, 1.0, (3, indices.dimension)))
+    kernel = rng.normal(size=(indices.dimension, 4))
+
+    def polynomial(own):
+        x = Taylor.of_points(points, own).map(lambda c: ops.matmul(c, kernel))
+        y = x * x * 0.5 - x
+        return (y * x).compose(exponential) * y
+
+    single, together = polynomial(indices), polynomial(combined)
+    for index in combined.members:
+        np.testing.assert_allclose(
+            together.derivative(index), single.derivative(index), rtol=1e-10
+        )
+    for combination in combinations:
+        expected = sum(
+            weight * np.array(single.derivative(index)) for index, weight in combination
+        )
+        np.testing.assert_allclose(
+            together.combination(combination), expected, rtol=1e-9, atol=1e-9
         )
 
 
