@@ -13,7 +13,13 @@ class Objective:
         fields: The `Fields` that stand for its solution.
         loss_weights: Dict from condition names to variables, the weights λ.
         coefficients: Dict from names of unknown parameters to variables.
+
+    Attributes:
+        max_points_per_pass: Number of points of a term that are differentiated at a
+            time, which bounds the memory that it takes; `None` for all.
     """
+
+    max_points_per_pass = None
 
     def __init__(self, problem, fields, loss_weights, coefficients):
         self._terms = problem.terms
@@ -47,8 +53,11 @@ class Objective:
         """
         losses, gradients = {}, {}
         for name, batch in batches.items():
+            count, part = batch.parts(self.max_points_per_pass)
             losses[name], gradients[name] = backend.value_and_gradients(
-                lambda name=name, batch=batch: self.loss(name, batch), variables
+                lambda number, name=name, part=part: self.loss(name, part(number)),
+                variables,
+                count,
             )
         return losses, gradients
 
@@ -80,7 +89,7 @@ class Objective:
         losses = self._named(losses)
         if any(variable.regularizer for variable in variables):
             added, slopes = backend.value_and_gradients(
-                lambda: penalty(variables), variables
+                lambda _: penalty(variables), variables
             )
             losses["loss"] = losses["loss"] + added
             total = [t + s for t, s in zip(total, slopes, strict=True)]

@@ -7,14 +7,47 @@ from keras import ops
 
 from keraspinn.expressions import Program
 
-Batch = collections.namedtuple("Batch", "points weights targets")
-Batch.__doc__ = """Points at which a term is evaluated in one step.
 
-Attributes:
-    points: Tensor `(N, d)`.
-    weights: What every squared residual counts: a number, or a tensor `(N,)`.
-    targets: Tensor `(N, k)`, what the k expressions should equal, or `None` for zero.
-"""
+class Batch(collections.namedtuple("Batch", "points weights targets")):
+    """Points at which a term is evaluated in one step.
+
+    Attributes:
+        points: Tensor `(N, d)`.
+        weights: What every squared residual counts: a number, or a tensor `(N,)`.
+        targets: Tensor `(N, k)`, what the k expressions should equal, or `None` for
+            zero.
+    """
+
+    def parts(self, largest):
+        """Batches of at most `largest` points each whose losses add up to this one's.
+
+        Args:
+            largest: A positive integer, or `None` for no bound.
+
+        Returns:
+            How many there are, and a function from their numbers to the batches. They
+            are equally long: the last is filled up with points that count nothing.
+        """
+        total = self.points.shape[0]
+        if largest is None or total is None or total <= largest:
+            return 1, lambda number: self
+        count = -(-total // largest)
+        size = -(-total // count)
+        fill = count * size - total
+        weights = self.weights * ops.ones_like(self.points[:, 0])
+        weights = ops.pad(weights, (0, fill))
+
+        def split(tensor):
+            filled = ops.concatenate([tensor, tensor[:fill]])
+            return ops.reshape(filled, (count, size, *tensor.shape[1:]))
+
+        points, weights = split(self.points), ops.reshape(weights, (count, size))
+        targets = None if self.targets is None else split(self.targets)
+        return count, lambda number: Batch(
+            points[number],
+            weights[number],
+            None if targets is None else targets[number],
+        )
 
 
 class Term:

@@ -66,3 +66,19 @@ def test_unknown_coefficients_are_no_network_parameters(parts):
     named = dict(zip([v.path for v in variables], total, strict=True))
     bias = next(path for path in named if path.endswith("bias"))
     assert float(named[bias].numpy().sum()) == 42.0
+
+
+@pytest.mark.parametrize("largest", [1, 5, 64, 1000])
+def test_gradients_do_not_depend_on_how_many_points_go_at_a_time(largest):
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(kp.problems.klein_gordon(), kp.networks.ModifiedMLP(5, 1))
+    objective, variables = model._objective, model.trainable_variables
+    batches = model._sources.draw(0, 0, "float32")
+    expected = objective.gradients(batches, variables)
+    objective.max_points_per_pass = largest
+    found = objective.gradients(batches, variables)
+    for one, other in zip(
+        keras.tree.flatten(found), keras.tree.flatten(expected), strict=True
+    ):
+        scale = np.abs(other).max()
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * scale)

@@ -4,6 +4,7 @@ import sympy as sp
 from keras import ops
 
 import keraspinn as kp
+from keraspinn.terms import Batch
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X, Y)
@@ -75,3 +76,26 @@ def test_data_are_used_whole_or_drawn():
     np.testing.assert_allclose(part.targets[:, 0], part.points[:, 0] * 100)
     misfit = own.loss([whole.targets[:, 0] + 2.0], whole)
     assert float(misfit) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("weights", ["number", "tensor"])
+@pytest.mark.parametrize("targets", [False, True])
+@pytest.mark.parametrize("largest", [1, 3, 4, 6, 7, 100, None])
+def test_parts_of_a_batch_have_its_loss(largest, targets, weights):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(size=(7, 2))
+    batch = Batch(
+        ops.convert_to_tensor(points),
+        1 / 7 if weights == "number" else ops.convert_to_tensor(rng.uniform(size=7)),
+        ops.convert_to_tensor(rng.uniform(size=(7, 1))) if targets else None,
+    )
+
+    def loss(part):
+        target = 0.0 if part.targets is None else part.targets[:, 0]
+        return ops.sum(part.weights * ops.square(part.points[:, 1] - target))
+
+    count, part = batch.parts(largest)
+    parts = [part(number) for number in range(count)]
+    assert all(p.points.shape[0] <= (largest or 7) for p in parts)
+    assert count == (1 if largest is None else -(-7 // largest))
+    np.testing.assert_allclose(sum(map(loss, parts)), loss(batch), rtol=1e-12)

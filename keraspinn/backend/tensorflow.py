@@ -3,15 +3,37 @@
 import tensorflow as tf
 
 
-def value_and_gradients(function, variables):
-    """The value of `function()` and its gradients by Keras variables.
+def value_and_gradients(function, variables, count=1):
+    """The sum of `function(n)` over n < count, and its gradients by Keras variables.
 
-    A variable that the value does not depend on has a gradient of zeros.
+    One part is differentiated after the other, in the memory that one takes. A
+    variable that the value does not depend on has a gradient of zeros.
+
+    Args:
+        function: Function of an integer that returns a scalar.
+        variables: The variables.
+        count: Number of parts.
     """
+    if count == 1:
+        return _value_and_gradients(function, variables, 0)
+
+    def add(number, value, gradients):
+        v, g = _value_and_gradients(function, variables, number)
+        return number + 1, value + v, [a + b for a, b in zip(gradients, g, strict=True)]
+
+    zeros = [tf.zeros_like(variable.value) for variable in variables]
+    start = tf.constant(0), tf.zeros((), variables[0].dtype), zeros
+    _, value, gradients = tf.while_loop(
+        lambda number, *_: number < count, add, start, parallel_iterations=1
+    )
+    return value, gradients
+
+
+def _value_and_gradients(function, variables, number):
     tensors = [variable.value for variable in variables]
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(tensors)
-        value = function()
+        value = function(number)
     gradients = tape.gradient(
         value, tensors, unconnected_gradients=tf.UnconnectedGradients.ZERO
     )
@@ -41,7 +63,7 @@ def hessian_products(function, variables):
         tensors = [variable.value for variable in variables]
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
             tape.watch(tensors)
-            slope = flat(value_and_gradients(lambda: function(inputs), variables)[1])
+            slope = flat(value_and_gradients(lambda _: function(inputs), variables)[1])
 
         def product(vector):
             return flat(

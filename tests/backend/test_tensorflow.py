@@ -41,10 +41,30 @@ def test_gradient_of_an_unused_variable_is_zero():
 
     used, unused = keras.Variable([2.0]), keras.Variable([3.0])
     value, gradients = backend.value_and_gradients(
-        lambda: tf.reduce_sum(used.value**2), [used, unused]
+        lambda _: tf.reduce_sum(used.value**2), [used, unused]
     )
     assert float(value) == 4.0
     assert [float(g[0]) for g in gradients] == [4.0, 0.0]
+
+
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+def test_parts_are_summed_with_their_gradients(jit_compile):
+    import keras
+
+    used, unused = keras.Variable([2.0]), keras.Variable([3.0])
+
+    def run():
+        return backend.value_and_gradients(
+            lambda n: tf.cast(n, "float32") * tf.reduce_sum(used.value**2),
+            [used, unused],
+            4,
+        )
+
+    if jit_compile is not None:
+        run = tf.function(run, jit_compile=jit_compile)
+    value, gradients = run()
+    assert float(value) == (0 + 1 + 2 + 3) * 4.0
+    assert [float(g[0]) for g in gradients] == [6 * 4.0, 0.0]
 
 
 def test_fused_loop_runs_the_number_of_steps_asked_for():
