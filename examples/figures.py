@@ -75,6 +75,8 @@ class Workshop:
         arguments.units = own.units or (30 if self.quick else 50)
         arguments.depth = own.depth or (3 if self.quick else depth)
         arguments.steps = own.steps or (4000 if self.quick else 40_000)
+        if name == "cavity":
+            arguments.alpha, arguments.schedule = 0.1, "cosine"
         problem = PROBLEMS[name](*parameters)
         points = self.full_batch(problem) if full_batch else None
         if full_batch:
