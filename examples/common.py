@@ -40,9 +40,9 @@ def options(description, units=50, depth=5):
         "--schedule",
         choices=("exponential", "cosine"),
         default="exponential",
-        help="of the learning rate, from 1e-3: times 0.9 in 1,000 steps, or to 0 at "
-        "the end",
+        help="of the learning rate: times 0.9 in 1,000 steps, or to 0 at the end",
     )
+    parser.add_argument("--learning-rate", type=float, default=1e-3, help="its start")
     parser.add_argument("--steps", type=int, default=40_000, help="training steps")
     parser.add_argument("--batch-size", type=int, default=128, help="points a region")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
@@ -63,10 +63,11 @@ def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
         network = kp.networks.MLP(**shape)
     model = kp.PINNModel(problem, network, seed=arguments.seed)
     schedules = keras.optimizers.schedules
+    start = arguments.learning_rate
     if arguments.schedule == "cosine":
-        learning_rate = schedules.CosineDecay(1e-3, arguments.steps)
+        learning_rate = schedules.CosineDecay(start, arguments.steps)
     else:
-        learning_rate = schedules.ExponentialDecay(1e-3, 1000, 0.9)
+        learning_rate = schedules.ExponentialDecay(start, 1000, 0.9)
     model.compile(keras.optimizers.Adam(learning_rate))
     annealing = kp.callbacks.LearningRateAnnealing(
         alpha=arguments.alpha, rule=arguments.rule

@@ -76,7 +76,8 @@ class Workshop:
         arguments.depth = own.depth or (3 if self.quick else depth)
         arguments.steps = own.steps or (4000 if self.quick else 40_000)
         if name == "cavity":
-            arguments.alpha, arguments.schedule = 0.1, "cosine"
+            arguments.alpha = 0.1
+            arguments.schedule, arguments.learning_rate = "cosine", 2e-3
         problem = PROBLEMS[name](*parameters)
         points = self.full_batch(problem) if full_batch else None
         if full_batch:

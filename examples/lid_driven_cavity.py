@@ -16,7 +16,7 @@ def main():
     parser.add_argument(
         "--corner-width",
         type=float,
-        default=0.1,
+        default=0.2,
         help="over which the equations fade in around the lid's corners",
     )
     arguments = parser.parse_args()

@@ -14,7 +14,7 @@ FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 def lid_driven_cavity(
     reynolds=100,
     formulation="streamfunction-pressure",
-    corner_width=0.1,
+    corner_width=0.2,
     reference_n=256,
     reference_reynolds=None,
 ):

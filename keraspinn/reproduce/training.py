@@ -80,7 +80,7 @@ class Training:
     standardize: bool = True
     gate_input: bool = False
     untruncated: bool = False
-    corner_width: float = 0.1
+    corner_width: float = 0.2
 
 
 PROTOCOLS = {
