@@ -6,6 +6,7 @@ import keras
 
 from keraspinn import backend
 from keraspinn.execution import Progress, check_steps
+from keraspinn.saving import WholeFiles
 
 
 def refuse_what_the_problem_says(y=None, **arguments):
@@ -28,7 +29,7 @@ def refuse_what_the_problem_says(y=None, **arguments):
         )
 
 
-class FusedModel(keras.Model):
+class FusedModel(WholeFiles):
     """Trains by steps that need no data, fused into one compiled loop.
 
     A subclass says what a step is, with `self_contained_step`, `training_logs`,

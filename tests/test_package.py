@@ -27,7 +27,7 @@ LONGEST_FILE = 400
 # Bottom to top. A room, which is a module or a package directly in keraspinn, imports
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
-    "version expressions taylor metrics weighting reference backend",
+    "version expressions taylor metrics weighting reference backend saving",
     "activations declaration derivatives execution geometry",
     "layers conditions terms fields trainer",
     "networks problem",
@@ -56,6 +56,7 @@ OTHERS = {
     "metrics": "keras",
     "networks": "keras",
     "reference": "numpy scipy",
+    "saving": "keras",
     "weighting": "keras",
 }
 

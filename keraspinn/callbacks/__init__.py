@@ -1,7 +1,13 @@
 """Callbacks for `PINNModel.fit`."""
 
 from keraspinn.callbacks.annealing import LearningRateAnnealing
+from keraspinn.callbacks.backup_and_restore import BackupAndRestore
 from keraspinn.callbacks.gradient_histogram import GradientHistogram
 from keraspinn.callbacks.hessian_eigenvalue import HessianEigenvalue
 
-__all__ = ["GradientHistogram", "HessianEigenvalue", "LearningRateAnnealing"]
+__all__ = [
+    "BackupAndRestore",
+    "GradientHistogram",
+    "HessianEigenvalue",
+    "LearningRateAnnealing",
+]

@@ -1,0 +1,19 @@
+"""What a record says of the machine and the versions it was made with."""
+
+import importlib.metadata
+import os
+import platform
+
+import keraspinn
+
+PACKAGES = ("keras", "tensorflow", "sympy", "numpy", "h5py")
+
+
+def versions():
+    """The machine and the versions, for a record."""
+    found = {"python": platform.python_version(), "keraspinn": keraspinn.__version__}
+    found |= {name: importlib.metadata.version(name) for name in PACKAGES}
+    return {
+        "machine": f"{os.cpu_count()}-core {platform.machine()}",
+        "versions": found,
+    }

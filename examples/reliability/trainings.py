@@ -1,0 +1,134 @@
+"""Small trainings that together hold all the state a training can have."""
+
+import hashlib
+import json
+import pathlib
+
+import keras
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+
+STEPS = 200
+x, y = sp.symbols("x y")
+u = sp.Function("u")(x, y)
+
+
+def annealed():
+    """The gated network, annealing, a learning rate that decays."""
+    schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 500, 0.9)
+    network = kp.networks.ModifiedMLP(8, 2)
+    return kp.problems.helmholtz(), network, keras.optimizers.Adam(schedule), {}
+
+
+def inverse():
+    """An unknown coefficient, measurements, weight decay and clipped gradients."""
+    c = kp.Parameter("c", initial=0.2)
+    points = np.random.default_rng(0).uniform(0, 1, (40, 2))
+    problem = kp.Problem(
+        domain=kp.geometry.Box({x: (0, 1), y: (0, 1)}),
+        equations={"poisson": sp.Eq(c * (u.diff(x, 2) + u.diff(y, 2)), 1)},
+        conditions={
+            "walls": kp.Condition(sp.Eq(u, 0), on=[{x: 0}, {x: 1}], weight=3.0),
+            "sensors": kp.Data(points, {u: np.prod(points * (1 - points), axis=1)}),
+        },
+    )
+    optimizer = keras.optimizers.AdamW(1e-2, weight_decay=1e-3, clipnorm=5.0)
+    return problem, kp.networks.MLP(8, 2), optimizer, {"batch_size": {"sensors": 16}}
+
+
+def averaged():
+    """A mean of the weights that overwrites them, points held and drawn from."""
+    optimizer = keras.optimizers.Adam(
+        1e-2, use_ema=True, ema_momentum=0.9, ema_overwrite_frequency=70
+    )
+    held = np.random.default_rng(1).uniform(-1, 1, (500, 2))
+    network = keras.Sequential([keras.layers.Dense(8, "tanh"), keras.layers.Dense(1)])
+    return kp.problems.helmholtz(), network, optimizer, {"x": held, "batch_size": 32}
+
+
+def stepwise():
+    """Steps one by one, momentum, and a learning rate that a callback lowers."""
+    optimizer = keras.optimizers.SGD(1e-3, momentum=0.9, nesterov=True)
+    return kp.problems.poisson(2), kp.networks.MLP(8, 2), optimizer, {}
+
+
+TRAININGS = {f.__name__: f for f in (annealed, inverse, averaged, stepwise)}
+
+
+def halve_the_rate(epoch, rate):
+    """As a callback that keeps nothing of its own: the optimizer has the rate."""
+    return rate / 2 if epoch and epoch % 4 == 0 else rate
+
+
+class Announce(keras.callbacks.Callback):
+    """Tells the process that watches how far training is."""
+
+    def __init__(self, tell):
+        super().__init__()
+        self._tell = tell
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._tell("training")
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._tell("writing")
+
+
+def train(name, folder, epochs, restart="backup", tell=lambda phase: None):
+    """One life of a training, which begins or goes on from what is in the folder.
+
+    Args:
+        name: Key of `TRAININGS`.
+        folder: Directory of its files.
+        epochs: Number of epochs in all.
+        restart: What to go on from: `"backup"`, `"checkpoint"`, or `"keras"` for
+            Keras's own BackupAndRestore.
+        tell: Function that is told the phase that begins.
+    """
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    checkpoint = folder / "model.keras"
+    keras.utils.set_random_seed(0)
+    problem, network, optimizer, options = TRAININGS[name]()
+    model = kp.PINNModel(problem, network, seed=7)
+    model.compile(optimizer, steps_per_execution=50)
+    epoch = 0
+    if restart == "checkpoint" and checkpoint.exists():
+        model = keras.models.load_model(checkpoint)
+        epoch = int(model.optimizer.iterations.numpy()) // STEPS
+    callbacks = [Announce(tell), keras.callbacks.ModelCheckpoint(str(checkpoint))]
+    if name != "averaged":
+        callbacks.insert(0, kp.callbacks.LearningRateAnnealing())
+    if name == "stepwise":
+        callbacks.insert(0, keras.callbacks.LearningRateScheduler(halve_the_rate))
+    if restart == "backup":
+        callbacks.append(kp.callbacks.BackupAndRestore(folder / "backup"))
+    if restart == "keras":
+        callbacks.append(keras.callbacks.BackupAndRestore(str(folder / "keras")))
+    tell("starting")
+    history = model.fit(
+        steps_per_epoch=STEPS,
+        epochs=epochs,
+        initial_epoch=epoch,
+        callbacks=callbacks,
+        verbose=0,
+        **options,
+    )
+    tell("ending")
+    record = {"state": digests(model), "epochs": history.epoch}
+    record["history"] = history.history
+    (folder / "end.json").write_text(json.dumps(record))
+    tell("ended")
+
+
+def digests(model):
+    """What tells one model's state from another's, to the bit, by variable."""
+    digests = {}
+    for place, variable in enumerate([*model.variables, *model.optimizer.variables]):
+        value = variable.numpy()
+        # In a loaded model the paths are shorter; the order is the same.
+        key = f"{place} {value.dtype}{list(value.shape)}"
+        digests[key] = hashlib.sha256(value.tobytes()).hexdigest()
+    return digests

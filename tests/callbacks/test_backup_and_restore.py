@@ -1,0 +1,187 @@
+"""A training that dies goes on from its last whole epoch, to the bit."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+
+STEPS = 5
+
+
+class Died(BaseException):
+    """What stands for SIGKILL here; examples/reliability/kills.py sends real ones."""
+
+
+class Dies(keras.callbacks.Callback):
+    """Dies at the end of an epoch, before or after others, by its place in the list."""
+
+    def __init__(self, epoch):
+        super().__init__()
+        self._epoch = epoch
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == self._epoch:
+            raise Died
+
+
+def compiled():
+    model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
+    for place, variable in enumerate(model.trainable_variables):
+        shape = variable.shape
+        variable.assign(np.random.default_rng(place).normal(size=shape))
+    schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 7, 0.9)
+    # Eager, since a few steps take less time than to trace them.
+    model.compile(keras.optimizers.Adam(schedule), run_eagerly=True)
+    return model
+
+
+def fit(model, *callbacks, epochs=4, **options):
+    annealing = kp.callbacks.LearningRateAnnealing(update_freq=3)
+    return model.fit(
+        batch_size=8,
+        steps_per_epoch=STEPS,
+        epochs=epochs,
+        verbose=0,
+        callbacks=[annealing, *callbacks],
+        **options,
+    )
+
+
+def state(model):
+    variables = [*model.variables, *model.optimizer.variables]
+    return [variable.numpy().tobytes() for variable in variables]
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    model = compiled()
+    history = fit(model)
+    return state(model), history.history
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "backup"
+
+
+def backup(folder, **options):
+    return kp.callbacks.BackupAndRestore(folder, **options)
+
+
+def die_after(folder, epoch, first=False):
+    pair = [Dies(epoch), backup(folder)]
+    with pytest.raises(Died):
+        fit(compiled(), *(pair if first else reversed(pair)))
+
+
+@pytest.mark.parametrize("before_it_is_written", [False, True])
+def test_goes_on_to_the_bit(folder, undisturbed, before_it_is_written):
+    die_after(folder, 2, first=before_it_is_written)
+    newest = max(folder.glob("epoch-*"))
+    assert newest.name.endswith("2" if before_it_is_written else "3")
+    model = compiled()
+    history = fit(model, backup(folder))
+    assert state(model) == undisturbed[0]
+    assert history.epoch == [0, 1, 2, 3] and history.history == undisturbed[1]
+    assert not folder.exists()
+
+
+def test_dies_twice(folder, undisturbed):
+    die_after(folder, 0)
+    die_after(folder, 2)
+    model = compiled()
+    history = fit(model, backup(folder))
+    assert state(model) == undisturbed[0] and history.history == undisturbed[1]
+
+
+def test_half_a_state_is_not_taken_for_a_whole_one(folder, undisturbed):
+    die_after(folder, 1)
+    half = folder / "partial-00000003"
+    half.mkdir()
+    (half / "latest.weights.h5").write_bytes(b"\x89HDF")
+    model = compiled()
+    fit(model, backup(folder))
+    assert state(model) == undisturbed[0] and not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda p: (p / "latest.weights.h5").write_bytes(b"\0" * 100),
+        lambda p: (p / "training_metadata.json").write_text('{"epoch": 3}'),
+        lambda p: (p / "digests.json").write_text("{"),
+        lambda p: (p / "history.json").unlink(),
+        lambda p: (p / "digests.json").unlink(),
+    ],
+)
+def test_a_damaged_state_is_passed_over(folder, undisturbed, damage):
+    die_after(folder, 2)
+    damage(max(folder.glob("epoch-*")))
+    model = compiled()
+    with pytest.warns(UserWarning, match="epoch-00000003 is damaged"):
+        fit(model, backup(folder))
+    assert state(model) == undisturbed[0]
+
+
+def test_what_is_kept_gives_the_trained_model_again(folder, undisturbed):
+    fit(compiled(), backup(folder, delete_checkpoint=False))
+    assert len(list(folder.glob("epoch-*"))) == 2
+    model = compiled()
+    history = fit(model, backup(folder, delete_checkpoint=False))
+    assert state(model) == undisturbed[0]
+    assert history.epoch == [0, 1, 2, 3] and history.history == undisturbed[1]
+
+
+def test_deletes_only_what_is_its_own(folder):
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    fit(compiled(), backup(folder), epochs=1)
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(("units", "optimizer"), [(5, "adam"), (4, "sgd")])
+def test_the_state_of_another_model_is_refused(folder, units, optimizer):
+    die_after(folder, 0)
+    other = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(units, 1), seed=0)
+    other.compile(optimizer, run_eagerly=True)
+    with pytest.raises(ValueError, match="(?s)epoch-0+1 is of another model.* Delete"):
+        fit(other, backup(folder))
+
+
+def test_refuses_no_directory():
+    with pytest.raises(ValueError, match="path of a directory. Received: ''"):
+        backup("")
+
+
+def test_keras_s_own_resumes_to_the_bit(tmp_path, undisturbed):
+    folder = str(tmp_path / "keras")
+    with pytest.raises(Died):
+        fit(compiled(), keras.callbacks.BackupAndRestore(folder), Dies(1))
+    model = compiled()
+    fit(model, keras.callbacks.BackupAndRestore(folder))
+    assert state(model) == undisturbed[0]
+
+
+def test_keras_s_own_trains_an_epoch_twice_between_its_files(tmp_path, undisturbed):
+    """Why there is another: death after the weights, before the epoch's number."""
+    folder = tmp_path / "keras"
+    with pytest.raises(Died):
+        fit(compiled(), keras.callbacks.BackupAndRestore(str(folder)), Dies(1))
+    (folder / "training_metadata.json").write_text(json.dumps({"epoch": 1}))
+    model = compiled()
+    fit(model, keras.callbacks.BackupAndRestore(str(folder)))
+    assert model.optimizer.iterations.numpy() == 5 * STEPS
+    assert state(model) != undisturbed[0]
+
+
+def test_goes_on_from_a_checkpoint_to_the_bit(tmp_path, undisturbed):
+    path = str(tmp_path / "model.keras")
+    with pytest.raises(Died):
+        fit(compiled(), keras.callbacks.ModelCheckpoint(path), Dies(1))
+    model = keras.models.load_model(path)
+    epoch = int(model.optimizer.iterations.numpy()) // STEPS
+    fit(model, initial_epoch=epoch)
+    assert epoch == 2 and state(model) == undisturbed[0]

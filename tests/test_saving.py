@@ -1,0 +1,71 @@
+"""Files are whole or not there."""
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+from keraspinn.saving import write_whole
+
+
+@pytest.fixture
+def model():
+    return kp.PINNModel(kp.problems.helmholtz(), kp.networks.MLP(4, 1), seed=0)
+
+
+def fails_halfway(path):
+    path.write_bytes(b"half")
+    raise OSError("the disk is full")
+
+
+def test_what_stood_there_stays_until_the_new_file_is_whole(tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, fails_halfway)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+    seen = []
+
+    def write(partial):
+        partial.write_text("new")
+        seen.append((partial.suffix, path.read_text()))
+
+    write_whole(path, write)
+    assert seen == [(".txt", "old")] and path.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["model.keras", "model.weights.h5"])
+def test_a_model_writes_beside_first(tmp_path, model, monkeypatch, name):
+    path = tmp_path / name
+    save = model.save if name.endswith(".keras") else model.save_weights
+    save(str(path))
+    before = path.read_bytes()
+
+    def dies(store, *arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(keras.Variable, "numpy", dies)
+    monkeypatch.setattr(model.network.head, "save_own_variables", dies)
+    with pytest.raises(KeyboardInterrupt):
+        save(path)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_it_does_not_replace_unasked(tmp_path, model, monkeypatch):
+    path = tmp_path / "model.keras"
+    path.write_text("mine")
+    monkeypatch.setattr("builtins.input", lambda *_: "n")
+    model.save(path, overwrite=False)
+    assert path.read_text() == "mine"
+
+
+def test_keras_s_other_ways_to_save_remain(tmp_path, model):
+    model.save(tmp_path / "folder", zipped=False)
+    copy = keras.models.load_model(tmp_path / "folder")
+    points = model.problem.domain.grid(3)
+    expected = model.predict(points, verbose=0)
+    np.testing.assert_array_equal(copy.predict(points, verbose=0), expected)
+    model.save_weights(tmp_path / "shards.weights.json", max_shard_size=0.01)
+    assert (tmp_path / "shards.weights.json").exists()
+    with pytest.raises(ValueError, match=r"\.keras"):
+        model.save(tmp_path / "model.zip")
