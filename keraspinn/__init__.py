@@ -14,6 +14,7 @@ from keraspinn import (
 )
 from keraspinn.conditions import Condition, Data, Reference
 from keraspinn.expressions import Parameter
+from keraspinn.loading import load_model
 from keraspinn.model import PINNModel
 from keraspinn.problem import Problem
 from keraspinn.version import __version__
@@ -31,6 +32,7 @@ __all__ = [
     "diagnostics",
     "geometry",
     "layers",
+    "load_model",
     "metrics",
     "networks",
     "plot",

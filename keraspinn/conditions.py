@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.configs import reading
 from keraspinn.declaration import expression_name
 from keraspinn.expressions import from_json, normalize, to_json
 
@@ -71,6 +72,7 @@ class Condition:
         }
 
     @classmethod
+    @reading
     def from_config(cls, config):
         return cls(
             [from_json(expression) for expression in config["equations"]],
@@ -146,6 +148,7 @@ class Data(_Table):
         return {**super().get_config(), "weight": self.weight}
 
     @classmethod
+    @reading
     def from_config(cls, config):
         return cls(*cls._arguments(config), weight=config["weight"])
 
@@ -198,6 +201,7 @@ class Reference(_Table):
         }
 
     @classmethod
+    @reading
     def from_config(cls, config):
         points, values = cls._arguments(config)
         return cls(

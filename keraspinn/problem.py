@@ -8,8 +8,10 @@ from keras import ops
 
 from keraspinn import declaration
 from keraspinn.conditions import Condition, Data, Reference, tabulated
+from keraspinn.configs import FORMAT, check_format, reading, restored
 from keraspinn.expressions import Program, from_json, to_json, validate
 from keraspinn.terms import DataTerm, Term
+from keraspinn.version import __version__
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -187,6 +189,8 @@ class Problem:
 
     def get_config(self):
         return {
+            "format": FORMAT,
+            "version": __version__,
             "domain": keras.saving.serialize_keras_object(self.domain),
             "equations": {n: to_json(e) for n, e in self.equations.items()},
             "conditions": {
@@ -200,14 +204,17 @@ class Problem:
         }
 
     @classmethod
+    @reading
     def from_config(cls, config):
-        restore = keras.saving.deserialize_keras_object
+        check_format(config)
         reference = config["reference"]
         return cls(
-            domain=restore(config["domain"]),
+            domain=restored(config["domain"]),
             equations={n: from_json(e) for n, e in config["equations"].items()},
-            conditions={n: restore(c) for n, c in config["conditions"].items()},
-            reference=restore(reference)
+            conditions={
+                n: restored(c, Condition, Data) for n, c in config["conditions"].items()
+            },
+            reference=restored(reference, Reference)
             if isinstance(reference, dict)
             else {from_json(k): from_json(v) for k, v in reference} or None,
             fields=[from_json(field) for field in config["fields"]],

@@ -27,9 +27,9 @@ LONGEST_FILE = 400
 # Bottom to top. A room, which is a module or a package directly in keraspinn, imports
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
-    "version expressions taylor metrics weighting reference backend saving",
-    "activations declaration derivatives execution geometry",
-    "layers conditions terms fields trainer",
+    "version expressions taylor metrics weighting reference backend loading saving",
+    "activations configs declaration derivatives execution",
+    "geometry layers conditions terms fields trainer",
     "networks problem",
     "points",
     "objective",
@@ -53,6 +53,7 @@ OTHERS = {
     "backend": "keras numpy tensorflow",
     "expressions": "keras mpmath sympy",  # mpmath is SymPy's own arithmetic
     "layers": "keras",
+    "loading": "h5py keras",
     "metrics": "keras",
     "networks": "keras",
     "reference": "numpy scipy",

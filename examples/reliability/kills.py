@@ -118,8 +118,10 @@ def one_training(name, expected, folder, options, generator, counts):
                 counts["kills"] += 1
                 counts[f"killed while {life.phases[-1]}"] += 1
                 marked, unmarked = half_written(folder)
-                counts["deaths that left a half-written file beside"] += marked > 0
-                counts["half-written files under a whole one's name"] += unmarked
+                counts["deaths after which half a file lay beside"] += marked > 0
+                counts["deaths after which half a file had a whole one's name"] += (
+                    unmarked
+                )
                 continue
         else:
             life.wait()

@@ -64,6 +64,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         """Go back to the newest whole state, if there is one."""
         self._epochs_before = []
+        self._clear()
         for path in self._backups():
             if _is_whole(path):
                 self._restore(path)
@@ -102,14 +103,17 @@ class BackupAndRestore(keras.callbacks.Callback):
             # The newest last: until it is gone, it is what a restart finds.
             for path in reversed(self._backups()):
                 _discard(path)
-            for path in self.directory.glob("partial-*"):
-                shutil.rmtree(path, ignore_errors=True)
             if self.directory.is_dir() and not any(self.directory.iterdir()):
                 self.directory.rmdir()
 
     def _backups(self):
         """Directories of whole epochs, the newest first."""
         return sorted(self.directory.glob("epoch-*"), reverse=True)
+
+    def _clear(self):
+        """Remove what a death left half-written or half-deleted."""
+        for path in self.directory.glob("partial-*"):
+            shutil.rmtree(path, ignore_errors=True)
 
     def _keras(self, directory):
         """Keras's callback, which knows how to write and read one state."""

@@ -5,6 +5,7 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
+from keraspinn.configs import reading
 from keraspinn.expressions import from_json, to_json
 
 
@@ -162,6 +163,7 @@ class Box:
         }
 
     @classmethod
+    @reading
     def from_config(cls, config):
         def intervals(saved):
             return {from_json(symbol): tuple(ends) for symbol, *ends in saved}

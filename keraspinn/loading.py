@@ -1,0 +1,246 @@
+"""Model files from others: looked over before anything is built from them."""
+
+import json
+import math
+import pathlib
+import zipfile
+
+import h5py
+import keras
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+MAX_CONFIG = 2**25
+"""Bytes of a configuration: tables of a million numbers fit."""
+
+MAX_CONTAINERS = 400_000
+"""Lists and dicts in a configuration; read, each takes up to a quarter kilobyte."""
+
+MAX_VALUES = 1_500_000
+"""Values in a configuration."""
+
+MAX_NODES = 20_000
+"""Nodes of all expressions in a file together: SymPy takes a millisecond for some."""
+
+MAX_OBJECTS = 2_000
+"""Layers, initializers and whatever else is built from a file."""
+
+MAX_EXPANSION = 20
+"""How much larger a part may be than its compressed form; Keras does not compress."""
+
+MODULES = (
+    "activations constraints initializers optimizers optimizers.schedules regularizers"
+)
+LAYERS = """
+Activation ActivityRegularization Add AlphaDropout Average BatchNormalization
+Concatenate Dense Dot Dropout ELU EinsumDense Flatten GaussianDropout GaussianNoise
+GroupNormalization Identity InputLayer LayerNormalization LeakyReLU Maximum Minimum
+Multiply Normalization PReLU Permute RMSNormalization ReLU RepeatVector Rescaling
+Reshape Softmax Subtract UnitNormalization
+"""
+"""What is built of Keras's own. Others read further files, run code, or repeat a
+computation as often as a file says."""
+
+ALLOWED = {f"keras.layers.{name}" for name in LAYERS.split()} | {
+    "keras.DTypePolicy",
+    "keras.Sequential",
+    "keras.Functional",
+    "keras.Model",
+    "keras.src.models.functional.Functional",
+    "keras.src.models.sequential.Sequential",
+}
+
+
+def load_model(filepath, compile=True):
+    """Loads a model file that may come from anyone.
+
+    `keras.models.load_model` runs no code of a file's either, but builds whatever
+    the file describes. Here the file is looked over first: its parts and their sizes,
+    the classes it names, the size of its expressions, and whether the weights it
+    holds are those of the model it describes. Nothing is imported: classes of your
+    own must be registered with `keras.saving.register_keras_serializable`.
+
+    Args:
+        filepath: Path of a `.keras` file.
+        compile: Whether to bring back the optimizer too.
+
+    Returns:
+        The model.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If the file is damaged, is not a model's, comes from a later
+            version, or asks for what a model of this package has no need of.
+
+    Example:
+
+    ```python
+    model = keraspinn.load_model("helmholtz.keras")
+    ```
+    """
+    path = pathlib.Path(filepath)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}")
+    try:
+        config, numbers, arrays = _looked_over(path)
+        _check_tree(config, arrays)
+        _check_size(config, numbers)
+        return keras.models.load_model(str(path), compile=compile)
+    except Exception as error:
+        # What Keras and h5py raise for a damaged file is of every kind.
+        reason = str(error)
+        if len(reason) > 1000:
+            reason = f"{reason[:1000]}…"
+        if isinstance(error, RecursionError):
+            reason = "It is nested too deep."
+        elif not isinstance(error, ValueError):
+            reason = f"{type(error).__name__}: {reason}"
+        raise ValueError(f"{path.name} cannot be loaded. {reason}") from error
+
+
+def _looked_over(path):
+    """The configuration, and how many numbers in how many arrays the file holds."""
+    if path.suffix != ".keras" or not zipfile.is_zipfile(path):
+        raise ValueError("It is not a `.keras` file, or a part of one.")
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(archive.namelist())
+        if names != [CONFIG, METADATA, WEIGHTS]:
+            raise ValueError(
+                f"It must hold {CONFIG}, {METADATA} and {WEIGHTS}, each once. "
+                f"Received: {[name[:40] for name in names[:6]]}"
+            )
+        for part in archive.infolist():
+            most = MAX_EXPANSION * part.compress_size + 1000
+            if part.file_size > most or (
+                part.filename != WEIGHTS and part.file_size > MAX_CONFIG
+            ):
+                raise ValueError(
+                    f"Its {part.filename} would take {part.file_size} bytes, from "
+                    f"{part.compress_size} in the file."
+                )
+        text = archive.read(CONFIG)
+        with archive.open(WEIGHTS) as weights:
+            numbers, arrays = _looked_over_weights(weights)
+    containers = text.count(b"[") + text.count(b"{")
+    if containers > MAX_CONTAINERS or text.count(b",") > MAX_VALUES:
+        raise ValueError(
+            f"Its configuration holds over {MAX_CONTAINERS} lists, or over "
+            f"{MAX_VALUES} values."
+        )
+    return json.loads(text), numbers, arrays
+
+
+def _looked_over_weights(file):
+    sizes, links = [], []
+
+    def look(name, link):  # what is raised here, h5py loses
+        links.extend([name] * (not isinstance(link, h5py.HardLink)))
+
+    def measure(name, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        if item.is_virtual or item.external or item.dtype.kind not in "fiub":
+            raise ValueError(f"Its weights are not plain numbers, at {name[:60]!r}.")
+        if item.nbytes > item.id.get_storage_size():
+            raise ValueError(
+                f"Its weights do not hold the numbers they speak of, at {name[:60]!r}."
+            )
+        sizes.append(item.size)
+
+    with h5py.File(file, "r") as weights:
+        weights.visititems_links(look)
+        if links:
+            raise ValueError(f"Its weights refer to elsewhere, at {links[0][:60]!r}.")
+        weights.visititems(measure)
+    return sum(sizes), len(sizes)
+
+
+def _check_tree(config, arrays):
+    """Walk the configuration without building anything."""
+    if not isinstance(config, dict) or not isinstance(config.get("config"), dict):
+        raise ValueError("Its configuration describes no model.")
+    left = [config]
+    nodes = objects = models = 0
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left.extend(part.values())
+            if "class_name" in part:
+                objects += 1
+                _check_class(part)
+            models += "problem" in part and "network" in part
+            depth = part.get("depth")
+            if isinstance(depth, (int, float)) and depth > arrays:
+                raise ValueError(
+                    f"It describes a network {depth:g} layers deep, and holds the "
+                    f"weights of {arrays} at most."
+                )
+            nodes += "symbol" in part or "float" in part
+        elif isinstance(part, list):
+            left.extend(part)
+            nodes += bool(part) and isinstance(part[0], str)
+        if models > 1:
+            raise ValueError("It describes a model within a model.")
+        if nodes > MAX_NODES or objects > MAX_OBJECTS:
+            raise ValueError(
+                f"It has over {MAX_NODES} nodes of expressions, or over {MAX_OBJECTS} "
+                "layers and other objects."
+            )
+
+
+def _check_class(part):
+    """Refuse classes that are neither registered nor among Keras's harmless ones."""
+    name, module = part["class_name"], part.get("module")
+    registered = part.get("registered_name")
+    if name == "__keras_tensor__":
+        return
+    if isinstance(registered, str) and keras.saving.get_registered_object(registered):
+        return
+    if isinstance(name, str) and isinstance(module, str):
+        full = f"{module}.{name}"
+        modules = [f"keras.{own}" for own in MODULES.split()]
+        if module in modules or full in ALLOWED:
+            return
+        if module.startswith("keras.src.ops.") and name.isidentifier():
+            if module in OPERATIONS:
+                return
+        if name == "function" and module == "builtins":
+            return
+    raise ValueError(
+        f"It asks for {str(module)[:60]}.{str(name)[:60]}, which is not built from "
+        "files of unknown origin. If it is a class of your own, register it before; "
+        "if you trust the file, use keras.models.load_model."
+    )
+
+
+OPERATIONS = {f"keras.src.ops.{name}" for name in ("numpy", "nn", "math", "core")}
+
+
+def _check_size(config, numbers):
+    """Refuse what is larger than its weights, before memory is taken for it."""
+    network, shape = config, None
+    if "problem" in config["config"]:
+        network = config["config"]["network"]
+        problem = keras.saving.deserialize_keras_object(config["config"]["problem"])
+        shape = (problem.domain.dimension,)
+    # Variables made in this scope have shapes, and no values yet.
+    with keras.StatelessScope(initialize_variables=False):
+        network = keras.saving.deserialize_keras_object(_uncompiled(network))
+        if shape and not network.built:
+            network(keras.Input(shape))
+        described = sum(math.prod(variable.shape) for variable in network.variables)
+    if described > numbers:
+        raise ValueError(
+            f"It describes a network of {described} numbers, and holds {numbers}."
+        )
+
+
+def _uncompiled(config):
+    """A copy without optimizers, which would be built with their variables."""
+    if isinstance(config, list):
+        return [_uncompiled(part) for part in config]
+    if not isinstance(config, dict):
+        return config
+    kept = {key: _uncompiled(part) for key, part in config.items()}
+    if "class_name" in kept:
+        kept.pop("compile_config", None)
+    return kept
