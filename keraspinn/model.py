@@ -148,7 +148,7 @@ class PINNModel(FusedModel):
                 f"keraspinn.networks.MLP(outputs={len(names)})."
             )
         types = {self.compute_dtype, self.variable_dtype}
-        types |= {variable.dtype for variable in self.network.variables}
+        types |= {v.dtype for v in self.network.variables if "float" in v.dtype}
         if len(types) > 1:
             raise ValueError(
                 "The model and its network must compute in one floating-point type. "

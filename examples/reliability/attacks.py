@@ -31,9 +31,10 @@ def attacks(file, canary, module):
     found = {}
 
     def problem(name, change):
-        found[name] = with_config(
-            file, lambda c: [change(c["config"]["problem"]["config"])] and None
-        )
+        def change_problem(config):
+            change(config["config"]["problem"]["config"])
+
+        found[name] = with_config(file, change_problem)
 
     def network(what, /, **changes):
         found[what] = with_config(
@@ -67,7 +68,7 @@ def attacks(file, canary, module):
     coded = {"class_name": "__lambda__", "config": {"value": "4wEAAAA="}}
     network("an activation that is byte code", activation=coded)
 
-    def keras_object(name, package="keras.layers", **config):
+    def keras_object(name, package="keras.layers", /, **config):
         return {
             "module": package,
             "class_name": name,

@@ -1,0 +1,121 @@
+"""Model files of unknown origin give a model, or a sentence."""
+
+import importlib
+import pathlib
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+
+FOLDER = pathlib.Path(__file__).parents[1] / "examples" / "reliability"
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The modules of the command that fuzzes files."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        names = ("mutations", "attacks", "fuzz")
+        yield {name: importlib.import_module(name) for name in names}
+    finally:
+        sys.path.remove(str(FOLDER))
+
+
+@pytest.fixture(scope="module")
+def files(example, tmp_path_factory):
+    return example["mutations"].whole_files(tmp_path_factory.mktemp("files"))
+
+
+def write(folder, content):
+    path = folder / "file.keras"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_whole_files_give_what_keras_gives(tmp_path, files, place):
+    path = write(tmp_path, files[place])
+    model, other = kp.load_model(path), keras.models.load_model(path)
+    assert model.problem.get_config() == other.problem.get_config()
+    for one, two in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert model.compiled and not kp.load_model(path, compile=False).compiled
+
+
+def test_attacks_are_refused(tmp_path, example, files):
+    """All of them but these, which do no harm."""
+    canary = tmp_path / "canary"
+    attacks = example["attacks"].attacks(files[1], str(canary), "no_such_module")
+    modules = set(sys.modules)
+    loaded = []
+    for name, content in attacks.items():
+        try:
+            kp.load_model(write(tmp_path, content))
+            loaded.append(name)
+        except ValueError as error:
+            assert 20 < len(str(error)) < 1500, name
+    assert loaded == ["no such key"]
+    assert len(attacks) > 100 and not canary.exists()
+    assert {m.split(".")[0] for m in set(sys.modules) - modules} <= {"keras"}
+
+
+@pytest.mark.parametrize(
+    ("attack", "message"),
+    [
+        ("the future", "in format 99 by keraspinn 99.0. This is keraspinn 0"),
+        ("units 1000000000", "describes a network of .* numbers, and holds"),
+        ("depth 1000000000", "1e[+]09 layers deep"),
+        (
+            "a Lambda layer",
+            "asks for keras.layers.Lambda.* use keras.models.load_model",
+        ),
+        ("a bomb", "config.json would take 300"),
+        ("weights: link", "refer to elsewhere, at 'link'"),
+        ("weights: promised", "do not hold the numbers they speak of, at 'promised'"),
+        ("brackets 100000 deep", "nested too deep"),
+        ("a model in a model", "a model within a model"),
+        ("nothing but null", "describes no model"),
+        ("empty", "not a `.keras` file, or a part of one"),
+        ("registered keraspinn>Data", "saved Data lacks the entry 'expressions'"),
+        ("a condition's name", "Expected a saved Condition or Data. Received: None"),
+    ],
+)
+def test_says_what_is_wrong(tmp_path, example, files, attack, message):
+    content = example["attacks"].attacks(files[1], "canary", "no_such_module")[attack]
+    with pytest.raises(ValueError, match=f"file.keras cannot be loaded. .*{message}"):
+        kp.load_model(write(tmp_path, content))
+
+
+def test_changed_files_are_refused_or_whole(tmp_path, example, files):
+    outcomes = set()
+    for seed in range(40):
+        kind, content = example["mutations"].mutated(files, seed)
+        found = example["fuzz"].examined(write(tmp_path, content))
+        assert found["outcome"] in ("refused", "loaded"), (kind, seed, found)
+        assert found["bytes"] < example["fuzz"].MEMORY
+        outcomes.add(found["outcome"])
+    assert outcomes == {"refused", "loaded"}
+
+
+def test_a_class_of_ones_own_must_be_registered(tmp_path):
+    @keras.saving.register_keras_serializable("test_loading")
+    class Mine(keras.layers.Dense):
+        pass
+
+    model = kp.PINNModel(kp.problems.poisson(2), keras.Sequential([Mine(1)]), seed=0)
+    path = tmp_path / "model.keras"
+    model.save(path)
+    assert type(kp.load_model(path).network.layers[0]) is Mine
+    keras.saving.get_custom_objects().pop("test_loading>Mine")
+    with pytest.raises(
+        ValueError, match="Mine, which is not built.*register it before"
+    ):
+        kp.load_model(path)
+
+
+def test_there_must_be_a_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file .*nowhere"):
+        kp.load_model(tmp_path / "nowhere.keras")
