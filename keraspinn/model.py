@@ -6,10 +6,13 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn import backend
+from keraspinn.checks import check_one_type, check_outputs, check_parts, checked_seed
 from keraspinn.execution import check_steps, steps_per_execution_for
 from keraspinn.expressions import Program
 from keraspinn.fields import Fields
 from keraspinn.metrics import RelativeL2
+from keraspinn.nonfinite import explanation, found_again, seen_in
 from keraspinn.objective import Objective
 from keraspinn.points import (
     EVALUATION_BATCH_SIZE,
@@ -19,7 +22,6 @@ from keraspinn.points import (
     given_batches,
     held_or_streamed,
 )
-from keraspinn.problem import Problem
 from keraspinn.trainer import FusedModel, refuse_what_the_problem_says
 
 EVALUATION_POINTS = 1024
@@ -79,17 +81,11 @@ class PINNModel(FusedModel):
 
     def __init__(self, problem, network, standardize=True, seed=None, **kwargs):
         super().__init__(**kwargs)
-        if not isinstance(problem, Problem):
-            raise TypeError(f"`problem` must be a keraspinn.Problem, not {problem!r}")
-        if not isinstance(network, keras.Layer):
-            raise TypeError(
-                "`network` must be a Keras layer or model, such as "
-                f"keraspinn.networks.MLP(). Received: {network!r}"
-            )
+        check_parts(problem, network)
         self.problem = problem
         self.network = network
         self.standardize = bool(standardize)
-        self.seed = random.randint(0, 2**31 - 1) if seed is None else int(seed)
+        self.seed = random.randint(0, 2**31 - 1) if seed is None else checked_seed(seed)
         if self.standardize:
             self.standardization = keras.layers.Normalization(
                 mean=problem.domain.mean,
@@ -120,7 +116,7 @@ class PINNModel(FusedModel):
         self._reference = Program(compared.values(), problem.coordinates)
         self._evaluation_sources = PointSources(problem, EVALUATION_POINTS)
         self._sources = PointSources(problem)
-        self._weighting = None
+        self._weighting, self._streams = None, False
         self.build((None, problem.domain.dimension))
         dtype = self.compute_dtype
         self._fields = Fields(problem, self._forward, self.coefficients, dtype)
@@ -132,6 +128,7 @@ class PINNModel(FusedModel):
             shape=(),
             initializer=keras.initializers.Constant(value),
             trainable=trainable,
+            aggregation="none" if trainable else "only_first_replica",
             name=name,
         )
 
@@ -139,22 +136,8 @@ class PINNModel(FusedModel):
         if self.standardize and not self.standardization.built:
             self.standardization.build(input_shape)
         points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
-        outputs = self.network(points).shape[-1]
-        names = self.problem.field_names
-        if outputs != len(names):
-            raise ValueError(
-                f"The network must output one column for each field {list(names)}. "
-                f"Received a network with {outputs} output(s). Write, for example, "
-                f"keraspinn.networks.MLP(outputs={len(names)})."
-            )
-        types = {self.compute_dtype, self.variable_dtype}
-        types |= {v.dtype for v in self.network.variables if "float" in v.dtype}
-        if len(types) > 1:
-            raise ValueError(
-                "The model and its network must compute in one floating-point type. "
-                f"Received: {sorted(types)}. Set it for both with "
-                "`keras.config.set_dtype_policy`."
-            )
+        check_outputs(self.problem, self.network(points).shape[-1])
+        check_one_type(self, self.network)
         self.built = True
 
     def _forward(self, points, apply):
@@ -209,25 +192,35 @@ class PINNModel(FusedModel):
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
         refuse_what_the_problem_says(y)
         given = given_batches(self.problem, x, self.compute_dtype)
-        return self.training_logs(self.self_contained_step(given))
+        # A step not taken is the epoch's last: the ones after it see NaN in the mean.
+        going = ops.isfinite(self._loss_means[0].total)
+        return self.training_logs(self.self_contained_step(given, going))
 
-    def self_contained_step(self, given=None):
-        """One step of the optimizer; returns the losses by their names in logs."""
-        drawn = self._sources.draw(
-            self.seed,
-            self.optimizer.iterations,
-            self.compute_dtype,
-            names=set(self.problem.terms) - set(given or ()),
-        )
+    def descent(self, given=None):
+        """Losses by their names in logs, and the gradient to follow."""
+        step, given = self.step_count, given or {}
+        drawn = self._drawn(backend.replica(), set(self.problem.terms) - set(given))
         variables = self.trainable_variables
-        losses, gradients = self._objective.descent(
-            drawn | (given or {}),
-            variables,
-            self._weighting,
-            self.optimizer.iterations,
-        )
-        self.optimizer.apply(gradients, variables)
-        return losses
+        return self._objective.descent(drawn | given, variables, self._weighting, step)
+
+    def _drawn(self, replica, names=None):
+        source = self.seed, self.step_count, self.compute_dtype
+        return self._sources.draw(*source, names=names, replica=replica)
+
+    @property
+    def adapted_variables(self):
+        """The loss weights."""
+        return list(self.loss_weights.values())
+
+    def explain_nonfinite(self, logs):
+        """What is not finite in the step that follows, as a sentence."""
+        replicas = range(self.distribute_strategy.num_replicas_in_sync)
+        # Points that were streamed are gone; those drawn are drawn once more.
+        draws = [] if self._streams else map(self._drawn, replicas)
+        variables = self.trainable_variables
+        cause = found_again(self._objective, draws, variables, self.problem.coordinates)
+        cause = cause or seen_in(logs)
+        return explanation(cause, self.steps_taken, self.coefficients)
 
     def training_logs(self, losses, steps=1):
         """Running means of the losses, λ and the coefficients."""
@@ -289,14 +282,14 @@ class PINNModel(FusedModel):
             raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
         check_steps("steps_per_epoch", steps_per_epoch, otherwise=None)
         self._weighting = None
-        held, streams = held_or_streamed(x)
+        held, self._streams = held_or_streamed(x)
         self._sources = PointSources(self.problem, batch_size, held)
         if isinstance(kwargs.get("validation_data"), tuple):
             kwargs["validation_data"] = self._dataset(
                 *kwargs["validation_data"], batch_size=validation_batch_size
             )
         steps = self.compiled_with["steps_per_execution"]
-        if streams:
+        if self._streams:
             steps = 1 if steps == "auto" else steps
             return self.fit_stepwise(
                 x, steps, steps_per_epoch=steps_per_epoch, **kwargs

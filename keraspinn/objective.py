@@ -29,8 +29,11 @@ class Objective:
 
     def loss(self, name, batch):
         """The unweighted loss of one term, a scalar."""
-        term = self._terms[name]
-        return term.loss(self._fields.evaluate(term.program, batch.points), batch)
+        return self._terms[name].loss(self.residuals(name, batch), batch)
+
+    def residuals(self, name, batch):
+        """What each expression of a term comes to at a batch's points, `(N,)` each."""
+        return self._fields.evaluate(self._terms[name].program, batch.points)
 
     def losses(self, batches, variables=()):
         """All losses by their names in logs, from `{term: batch}`.
@@ -64,7 +67,8 @@ class Objective:
     def descent(self, batches, variables, weighting, iteration):
         """What one step of Algorithm 1 needs: losses and the gradient to follow.
 
-        Lets `weighting` move the weights λ first, if it is given.
+        Averages both over the replicas of a distributed training, and then lets
+        `weighting` move the weights λ, if it is given.
 
         Args:
             batches: Dict from term names to batches.
@@ -77,7 +81,7 @@ class Objective:
             Dict of the losses by their names in logs, and the list of
             ∇L_r + Σ λ_i ∇L_i.
         """
-        losses, gradients = self.gradients(batches, variables)
+        losses, gradients = backend.replica_mean(self.gradients(batches, variables))
         if weighting is not None:
             self._move_weights(gradients, variables, weighting, iteration)
         total = gradients["residual"]

@@ -32,6 +32,7 @@ class PointSources:
     def __init__(self, problem, batch_size=None, held=None):
         self._counts = _checked_counts(problem.terms, batch_size)
         self._sources = dict(problem.terms)
+        self._marks = _distinct_marks(problem.terms)
         held = held or {}
         for name, points in held.items():
             term = known_term(problem, name)
@@ -54,13 +55,14 @@ class PointSources:
         """Number of points of a term in a step."""
         return self._sources[name].count(self._counts[name])
 
-    def draw(self, seed, iteration, dtype, names=None):
-        """Batches by term name: a pure function of (seed, iteration, term)."""
+    def draw(self, seed, iteration, dtype, names=None, replica=0):
+        """Batches by term name: a pure function of (seed, replica, iteration, term)."""
 
         def uniform_for(name):
-            # Iterations and terms never share a stream of random numbers.
-            stream = ops.cast(iteration, "int64") * 2**32 + zlib.crc32(name.encode())
-            return lambda shape: backend.uniform(shape, seed, stream, dtype)
+            # Iterations, terms and replicas never share a stream of random numbers.
+            stream = ops.cast(iteration, "int64") * 2**32 + self._marks[name]
+            own = seed + ops.cast(replica, "int64") * 2**32
+            return lambda shape: backend.uniform(shape, own, stream, dtype)
 
         return {
             name: source.draw(self._counts[name], uniform_for(name))
@@ -76,8 +78,8 @@ def given_batches(problem, x, dtype):
         ValueError: If something else is yielded.
     """
     if not isinstance(x, dict):
-        # A scalar is the tick of steps that draw all their points.
-        x = {} if x.shape.rank == 0 else {"residual": x}
+        # A list of integers is the tick of a step that draws all its points.
+        x = {} if x.shape.rank == 1 and x.dtype == "int32" else {"residual": x}
     batches = {}
     for name, points in x.items():
         term = known_term(problem, name)
@@ -88,7 +90,7 @@ def given_batches(problem, x, dtype):
                 f"{len(problem.coordinates)}). Received: shape {shape}. Of single "
                 "points make batches with `dataset.batch(n)`."
             )
-        batches[name] = term.given(ops.cast(points, dtype))
+        batches[name] = term.given(ops.cast(points, dtype), backend.replica_mean)
     return batches
 
 
@@ -134,6 +136,20 @@ def checked_points(problem, name, points):
             f"{row}."
         )
     return points
+
+
+def _distinct_marks(names):
+    """A number below 2**32 for each name, the same whatever other names there are.
+
+    Of two names with one checksum the later takes that of itself with a stroke.
+    """
+    marks = {}
+    for name in names:
+        marked = name
+        while (mark := zlib.crc32(marked.encode())) in marks.values():
+            marked += "'"
+        marks[name] = mark
+    return marks
 
 
 def _checked_counts(terms, batch_size):

@@ -5,6 +5,7 @@ import collections
 import numpy as np
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.expressions import Program
 
 
@@ -86,12 +87,17 @@ class Term:
         weights = np.repeat([1.0 / size for size in sizes], sizes)
         return Batch(points, ops.cast(weights, points.dtype), None)
 
-    def given(self, points):
-        """A batch of a user's points, each counted in the blocks it lies on."""
+    def given(self, points, across_replicas=lambda count: count):
+        """A batch of a user's points, each counted in the blocks it lies on.
+
+        Args:
+            points: Tensor `(N, d)`.
+            across_replicas: Function of a number of points, a scalar, that returns
+                its mean over the replicas that share a batch.
+        """
         if len(self.blocks) == 1:
-            return Batch(
-                points, 1.0 / ops.cast(ops.shape(points)[0], points.dtype), None
-            )
+            count = across_replicas(ops.cast(ops.shape(points)[0], points.dtype))
+            return Batch(points, 1.0 / count, None)
         weights = ops.zeros_like(points[..., 0])
         for block in self.blocks:
             on_block = ops.zeros_like(weights, dtype="bool")
@@ -99,7 +105,8 @@ class Term:
                 on_region = self.domain.contains(region, points)
                 on_block = ops.logical_or(on_block, on_region)
             mask = ops.cast(on_block, points.dtype)
-            weights = weights + mask / ops.maximum(ops.sum(mask), 1.0)
+            count = across_replicas(ops.sum(mask))
+            weights = weights + ops.divide_no_nan(mask, count)
         return Batch(points, weights, None)
 
     def check_on_its_blocks(self, name, points):
@@ -172,7 +179,7 @@ class DataTerm(Term):
     def check_on_its_blocks(self, name, points):
         self.given(points)
 
-    def given(self, points):
+    def given(self, points, across_replicas=None):
         raise ValueError(
             "A Data term brings its own points; leave it out of the points given."
         )
@@ -190,7 +197,7 @@ class HeldPoints:
     def draw(self, count, uniform):
         """All points, or `count` of them drawn with replacement."""
         (points,) = _rows(self.count(count), uniform, self._points)
-        return self._term.given(points)
+        return self._term.given(points, backend.replica_mean)
 
 
 def _rows(size, uniform, *tables):

@@ -3,9 +3,11 @@
 import contextlib
 
 import keras
+from keras import ops
 
 from keraspinn import backend
 from keraspinn.execution import Progress, check_steps
+from keraspinn.nonfinite import with_guard
 from keraspinn.saving import WholeFiles
 
 
@@ -32,17 +34,40 @@ def refuse_what_the_problem_says(y=None, **arguments):
 class FusedModel(WholeFiles):
     """Trains by steps that need no data, fused into one compiled loop.
 
-    A subclass says what a step is, with `self_contained_step`, `training_logs`,
-    `training_loss_names` and `training_key`, and calls `fit_fused` or, where data
-    must be read step by step, `fit_stepwise`.
+    A subclass says what a step is, with `descent`, `adapted_variables`,
+    `training_logs`, `training_loss_names`, `training_key` and `explain_nonfinite`, and
+    calls `fit_fused` or, where data must be read step by step, `fit_stepwise`.
+
+    A step whose loss or gradient is not finite is not taken: whatever was saved, or
+    raises, or stops afterwards has the state before it.
     """
 
     compiled_with = None  # the arguments of `compile`, the optimizer excepted
     _progress = None
     _traced = None
 
-    def self_contained_step(self):
-        """Makes one training step; returns a dict of scalar losses."""
+    def descent(self, given=None):
+        """One step's losses, a dict of scalars with `"loss"`, and gradients.
+
+        The losses and the gradients, one for each of `trainable_variables`, are
+        means over replicas.
+
+        Args:
+            given: What the step does not have to draw, for `fit_stepwise`.
+        """
+        raise NotImplementedError
+
+    @property
+    def adapted_variables(self):
+        """The variables that `descent` itself moves."""
+        raise NotImplementedError
+
+    def explain_nonfinite(self, logs):
+        """What is not finite in the step that follows, as a sentence.
+
+        Args:
+            logs: The logs of the execution in which that was noticed.
+        """
         raise NotImplementedError
 
     def training_logs(self, losses, steps):
@@ -58,6 +83,42 @@ class FusedModel(WholeFiles):
     def training_key(self):
         """Hashable: a compiled program serves until this changes."""
         raise NotImplementedError
+
+    @property
+    def step_count(self):
+        """Number of training steps taken, an integer scalar for use in a step.
+
+        It counts as well the steps after which the optimizer only accumulates.
+        """
+        if not self.optimizer.gradient_accumulation_steps:
+            return self.optimizer.iterations
+        return next(v for v in self.optimizer.variables if v.name == "iteration")
+
+    @property
+    def steps_taken(self):
+        """Number of training steps taken, a Python integer."""
+        return int(ops.convert_to_numpy(self.step_count))
+
+    def self_contained_step(self, given=None, going=True):
+        """Makes one training step, if its loss and gradients are finite.
+
+        Args:
+            given: As for `descent`.
+            going: Whether to make it at all, a boolean scalar.
+
+        Returns:
+            The dict of losses; the one called `"loss"` is NaN if no step was made.
+        """
+        adapted = self.adapted_variables
+        before = backend.copies(adapted)
+        losses, gradients = self.descent(given)
+        taken = backend.all_finite([losses["loss"], *gradients])
+        taken = ops.logical_and(taken, going)
+        backend.apply_if(taken, self.optimizer, gradients, self.trainable_variables)
+        for variable, value in zip(adapted, before, strict=True):
+            variable.assign(ops.where(taken, variable, value))
+        none = ops.full_like(losses["loss"], float("nan"))
+        return losses | {"loss": ops.where(taken, losses["loss"], none)}
 
     def compile(
         self,
@@ -75,13 +136,13 @@ class FusedModel(WholeFiles):
             steps_per_execution: Number of steps run as one program; `"auto"` takes
                 as many as keep the progress bar moving a few times a second.
             jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
-                default is to compile on a CPU too.
+                default is to compile on a CPU too. On several devices it never does.
             run_eagerly: Whether to run step by step, uncompiled, for debugging.
 
         Raises:
             ValueError: If given a loss or metrics, which the problem declares, an
-                optimizer that accumulates gradients, or a `steps_per_execution` that
-                is not a positive integer.
+                optimizer that scales losses, or accumulates gradients on several
+                devices, or a `steps_per_execution` that is not a positive integer.
         """
         if unsupported:
             raise ValueError(
@@ -92,17 +153,27 @@ class FusedModel(WholeFiles):
             )
         check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
         optimizer = keras.optimizers.get(optimizer)
-        if optimizer.gradient_accumulation_steps:
+        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer) or (
+            optimizer.loss_scale_factor is not None
+        ):
             raise ValueError(
-                "Points follow from the optimizer's iterations, which stand still "
-                "while gradients accumulate, so every step would draw the same. Use a "
-                "larger `batch_size` in `fit` instead. Received: "
-                "gradient_accumulation_steps="
+                "Losses are not scaled: they are computed in float32 or float64, where "
+                "gradients do not underflow. Give the optimizer itself, without "
+                "LossScaleOptimizer or `loss_scale_factor`. Received: "
+                f"{type(optimizer).__name__}"
+            )
+        replicas = self.distribute_strategy.num_replicas_in_sync
+        if optimizer.gradient_accumulation_steps and replicas > 1:
+            raise ValueError(
+                "Gradients cannot accumulate on several devices: Keras keeps the sums "
+                "on each, and saves one. Use a larger `batch_size` in `fit` instead. "
+                "Received: gradient_accumulation_steps="
                 f"{optimizer.gradient_accumulation_steps}"
             )
         super().compile(
             optimizer=optimizer,
-            jit_compile=bool(jit_compile) and not run_eagerly,
+            # XLA has no way for replicas to exchange gradients within a program.
+            jit_compile=bool(jit_compile) and not run_eagerly and replicas == 1,
             run_eagerly=run_eagerly,
         )
         self.compiled_with = {
@@ -125,14 +196,14 @@ class FusedModel(WholeFiles):
         self.compile(optimizer, **config)
 
     def fit_fused(self, steps_per_epoch, steps_per_execution, **kwargs):
-        """`keras.Model.fit` on self-contained steps, where that can be done."""
-        can_fuse = not (self.run_eagerly or backend.distributed())
-        self._progress = (
-            Progress(steps_per_epoch, steps_per_execution) if can_fuse else None
-        )
+        """`keras.Model.fit` on self-contained steps, fused unless run eagerly."""
+        if self.run_eagerly:
+            steps_per_execution = 1  # Keras would overrun the epoch's last step
+        else:
+            self._progress = Progress(steps_per_epoch, steps_per_execution)
         kwargs["shuffle"] = False  # there is nothing to shuffle
         return self._fit(
-            backend.tick_dataset(),
+            backend.tick_dataset(self.distribute_strategy.num_replicas_in_sync),
             steps_per_execution,
             steps_per_epoch=steps_per_epoch,
             **kwargs,
@@ -146,6 +217,7 @@ class FusedModel(WholeFiles):
 
     def _fit(self, data, steps_per_execution, **kwargs):
         self.steps_per_execution = steps_per_execution
+        kwargs["callbacks"] = with_guard(kwargs.get("callbacks"))
         try:
             return keras.Model.fit(self, data, **kwargs)
         finally:
@@ -173,6 +245,7 @@ class FusedModel(WholeFiles):
             self.training_loss_names,
             self.variable_dtype,
             self.jit_compile,
+            self.distribute_strategy,
         )
         self.train_function = lambda iterator: loop(self._progress.advance())
         return self.train_function

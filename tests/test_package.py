@@ -28,10 +28,10 @@ LONGEST_FILE = 400
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
     "version expressions taylor metrics weighting reference backend loading saving",
-    "activations configs declaration derivatives execution",
-    "geometry layers conditions terms fields trainer",
+    "activations configs declaration derivatives execution geometry nonfinite",
+    "layers conditions terms fields trainer",
     "networks problem",
-    "points",
+    "checks points",
     "objective",
     "model problems",
     "diagnostics",

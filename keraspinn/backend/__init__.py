@@ -3,11 +3,17 @@
 import keras
 
 if keras.backend.backend() == "tensorflow":
+    from keraspinn.backend.replicas import (
+        all_finite,
+        apply_if,
+        copies,
+        replica,
+        replica_mean,
+    )
     from keraspinn.backend.tensorflow import (
         EventWriter,
         array_dataset,
         compiled,
-        distributed,
         fused_loop,
         hessian_products,
         tick_dataset,
@@ -23,11 +29,15 @@ else:
 
 __all__ = [
     "EventWriter",
+    "all_finite",
+    "apply_if",
     "array_dataset",
     "compiled",
-    "distributed",
+    "copies",
     "fused_loop",
     "hessian_products",
+    "replica",
+    "replica_mean",
     "tick_dataset",
     "uniform",
     "value_and_gradients",

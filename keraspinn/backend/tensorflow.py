@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from keraspinn.backend.replicas import on_replicas
+
 
 def value_and_gradients(function, variables, count=1):
     """The sum of `function(n)` over n < count, and its gradients by Keras variables.
@@ -108,42 +110,50 @@ def compiled(function, jit_compile=False):
     )
 
 
-def fused_loop(step, finish, names, dtype, jit_compile):
-    """Many training steps as one program.
+def fused_loop(step, finish, names, dtype, jit_compile, strategy=None):
+    """Many training steps as one program, which ends early at a loss not finite.
 
     Args:
         step: Function without arguments that makes one training step and returns a
-            dict from `names` to scalars.
+            dict from `names`, `"loss"` among them, to scalars.
         finish: Function of the dict of means of these over the loop and the number
             of steps, that returns the logs. Part of the same program.
         names: Names of the scalars that `step` returns.
         dtype: Their floating-point type.
         jit_compile: Whether XLA compiles the program.
+        strategy: The `tf.distribute.Strategy` on whose replicas every step runs.
 
     Returns:
         Function of a number of steps that returns the logs, compiled once for all
         numbers.
     """
+    strategy = strategy or tf.distribute.get_strategy()
 
     def run(count):
+        def going(i, totals):
+            return tf.logical_and(i < count, tf.math.is_finite(totals["loss"]))
+
         def body(i, totals):
-            values = step()
+            values = on_replicas(strategy, step)
             return i + 1, {name: totals[name] + values[name] for name in names}
 
         zeros = {name: tf.zeros((), dtype) for name in names}
-        _, totals = tf.while_loop(
-            lambda i, totals: i < count, body, (tf.constant(0), zeros)
-        )
-        steps = tf.cast(count, dtype)
-        return finish({name: totals[name] / steps for name in names}, steps)
+        steps, totals = tf.while_loop(going, body, (tf.constant(0), zeros))
+        steps = tf.cast(steps, dtype)
+        means = {name: totals[name] / steps for name in names}
+        return on_replicas(strategy, finish, means, steps)
 
     program = tf.function(run, jit_compile=jit_compile, autograph=False)
     return lambda count: program(tf.constant(count, tf.int32))
 
 
-def tick_dataset():
-    """An endless dataset of nothing, for training steps that draw their own points."""
-    return _without_autotune(tf.data.Dataset.from_tensors(0).repeat())
+def tick_dataset(replicas=1):
+    """An endless dataset of nothing, for training steps that draw their own points.
+
+    A batch of it is an int32 for each replica.
+    """
+    ticks = tf.zeros(replicas, tf.int32)
+    return _without_autotune(tf.data.Dataset.from_tensors(ticks).repeat())
 
 
 def array_dataset(arrays, batch_size, dtype):
@@ -157,12 +167,10 @@ def _without_autotune(dataset):
     # Autotune's thread outlives the iterator, and would hold up the end of `fit`.
     options = tf.data.Options()
     options.autotune.enabled = False
+    # Workers hold the same arrays: each takes its share of every batch.
+    policy = tf.data.experimental.AutoShardPolicy.DATA
+    options.experimental_distribute.auto_shard_policy = policy
     return dataset.with_options(options)
-
-
-def distributed():
-    """Whether a distribution strategy is in force."""
-    return tf.distribute.has_strategy()
 
 
 class EventWriter:

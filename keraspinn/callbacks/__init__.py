@@ -4,10 +4,12 @@ from keraspinn.callbacks.annealing import LearningRateAnnealing
 from keraspinn.callbacks.backup_and_restore import BackupAndRestore
 from keraspinn.callbacks.gradient_histogram import GradientHistogram
 from keraspinn.callbacks.hessian_eigenvalue import HessianEigenvalue
+from keraspinn.callbacks.restore import RestoreOnNonFinite
 
 __all__ = [
     "BackupAndRestore",
     "GradientHistogram",
     "HessianEigenvalue",
     "LearningRateAnnealing",
+    "RestoreOnNonFinite",
 ]

@@ -1,0 +1,86 @@
+import warnings
+
+import keras
+import numpy as np
+
+from keraspinn.callbacks.schedule import Schedule
+from keraspinn.trainer import FusedModel
+
+
+class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
+    """Stops training at a loss or gradient that is not finite, and goes back.
+
+    Keeps the weights, the loss weights λ and the optimizer's variables, all of one
+    moment, once every so many steps. When a loss or gradient turns NaN or infinite, it
+    puts them back, warns of what happened, and ends `fit` without an error. Points
+    follow from the optimizer's iterations, so training that goes on from there, say
+    with a lower learning rate, is one that never failed.
+
+    Without it `fit` raises `FloatingPointError` and leaves the weights before the step
+    that failed, which are finite but may be far off already.
+
+    Args:
+        every: Number of training steps from one copy to the next; one is taken at
+            the end of the execution that reaches it.
+
+    Raises:
+        ValueError: If `every` is not a positive integer.
+        TypeError: If the model is not a `PINNModel`.
+
+    Example:
+
+    ```python
+    model.fit(epochs=40, callbacks=[keraspinn.callbacks.RestoreOnNonFinite()])
+    ```
+    """
+
+    def __init__(self, every=1000):
+        super().__init__()
+        self._schedule = Schedule(every)
+        self._kept = None
+
+    def set_model(self, model):
+        super().set_model(model)
+        if not isinstance(model, FusedModel):
+            raise TypeError(
+                "RestoreOnNonFinite needs a keraspinn.PINNModel, which takes no step "
+                f"that is not finite. Received: {type(model).__name__}"
+            )
+
+    def on_train_begin(self, logs=None):
+        self._schedule.start(self.model.steps_taken)
+        self._kept = None
+        self._keep()
+
+    def on_batch_end(self, batch, logs=None):
+        loss = (logs or {}).get("loss")
+        if loss is None or np.isfinite(loss):
+            if self._schedule.due(self.model.steps_taken):
+                self._keep()
+            return
+        text = self.model.explain_nonfinite(logs)
+        for variable, value in zip(self._variables, self._kept, strict=True):
+            variable.assign(value)
+        back = f"Back to iteration {self.model.steps_taken}. "
+        warnings.warn(back + text, RuntimeWarning, stacklevel=2)
+        self.model.stop_training = True
+
+    def on_train_end(self, logs=None):
+        self._kept = None
+
+    def get_config(self):
+        return {"every": self._schedule.every}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+    @property
+    def _variables(self):
+        return [*self.model.weights, *self.model.optimizer.variables]
+
+    def _keep(self):
+        values = [variable.numpy() for variable in self._variables]
+        # An update may overflow before the loss does.
+        if self._kept is None or all(np.isfinite(value).all() for value in values):
+            self._kept = values
