@@ -22,7 +22,11 @@ from keraspinn.points import (
     given_batches,
     held_or_streamed,
 )
-from keraspinn.trainer import FusedModel, refuse_what_the_problem_says
+from keraspinn.trainer import (
+    FusedModel,
+    refuse_steps_by_keras,
+    refuse_what_the_problem_says,
+)
 
 EVALUATION_POINTS = 1024
 STEPS_PER_EPOCH = 1000
@@ -333,6 +337,7 @@ class PINNModel(FusedModel):
         Returns:
             `loss` and further values, or a dict with `return_dict=True`.
         """
+        refuse_steps_by_keras(self.distribute_strategy, "evaluate")
         if x is None and not kwargs.get("_use_cached_eval_dataset"):
             raise ValueError(
                 "`evaluate` needs points: `evaluate(*problem.test_data(100))`."
@@ -371,7 +376,9 @@ class PINNModel(FusedModel):
         return self._fields.predict(expression, points, EVALUATION_BATCH_SIZE)
 
     def _dataset(self, x, y=None, *, batch_size=None):
-        return evaluation_data(self.problem, x, y, batch_size, self.compute_dtype)
+        replicas = self.distribute_strategy.num_replicas_in_sync
+        dtype = self.compute_dtype
+        return evaluation_data(self.problem, x, y, batch_size, dtype, replicas)
 
     # Saving
 

@@ -103,12 +103,18 @@ def held_or_streamed(x):
     return None, True
 
 
-def evaluation_data(problem, x, y, batch_size, dtype):
-    """Points, with reference values by name, as a dataset."""
+def evaluation_data(problem, x, y, batch_size, dtype, replicas=1):
+    """Points, with reference values by name, as a dataset of batches for replicas."""
     data = checked_points(problem, "evaluation", x)
+    if len(data) < replicas:
+        raise ValueError(
+            f"{replicas} devices need at least as many points, to share them. "
+            f"Received: {len(data)}"
+        )
     if y is not None:
         data = data, problem.checked_reference_values(y, len(data))
-    return backend.array_dataset(data, batch_size or EVALUATION_BATCH_SIZE, dtype)
+    batch_size = batch_size or EVALUATION_BATCH_SIZE
+    return backend.array_dataset(data, batch_size, dtype, replicas)
 
 
 def known_term(problem, name):

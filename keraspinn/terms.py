@@ -97,7 +97,7 @@ class Term:
         """
         if len(self.blocks) == 1:
             count = across_replicas(ops.cast(ops.shape(points)[0], points.dtype))
-            return Batch(points, 1.0 / count, None)
+            return Batch(points, ops.divide_no_nan(ops.ones_like(count), count), None)
         weights = ops.zeros_like(points[..., 0])
         for block in self.blocks:
             on_block = ops.zeros_like(weights, dtype="bool")

@@ -31,6 +31,44 @@ def refuse_what_the_problem_says(y=None, **arguments):
         )
 
 
+def check_optimizer(optimizer, replicas):
+    """Raises `ValueError` for settings that cannot be honoured on these replicas."""
+    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+    if scales or optimizer.loss_scale_factor is not None:
+        raise ValueError(
+            "Losses are not scaled: they are computed in float32 or float64, where "
+            "gradients do not underflow. Give the optimizer itself, without "
+            "LossScaleOptimizer or `loss_scale_factor`. Received: "
+            f"{type(optimizer).__name__}"
+        )
+    if replicas > 1 and optimizer.gradient_accumulation_steps:
+        raise ValueError(
+            "Gradients cannot accumulate on several devices, which Keras does in a "
+            "branch where they cannot exchange them. Use a larger `batch_size` in "
+            "`fit` instead. Received: gradient_accumulation_steps="
+            f"{optimizer.gradient_accumulation_steps}"
+        )
+    if replicas > 1 and optimizer.use_ema and optimizer.ema_overwrite_frequency:
+        raise ValueError(
+            "Averages cannot overwrite the weights during training on several "
+            "devices, which Keras does in a branch where they cannot exchange them. "
+            "Leave `ema_overwrite_frequency` out: `fit` does it at its end. Received: "
+            f"ema_overwrite_frequency={optimizer.ema_overwrite_frequency}"
+        )
+
+
+def refuse_steps_by_keras(strategy, what):
+    """Raises `ValueError` where several workers would run a step that Keras makes."""
+    workers = backend.worker_count(strategy)
+    if workers > 1:
+        raise ValueError(
+            f"Keras cannot {what} in {workers} workers: it averages scalars over an "
+            "axis they lack. Train there on points drawn or held, without "
+            "`validation_data` and `run_eagerly`; save the weights, and do the rest "
+            "in one process."
+        )
+
+
 class FusedModel(WholeFiles):
     """Trains by steps that need no data, fused into one compiled loop.
 
@@ -153,23 +191,8 @@ class FusedModel(WholeFiles):
             )
         check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
         optimizer = keras.optimizers.get(optimizer)
-        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer) or (
-            optimizer.loss_scale_factor is not None
-        ):
-            raise ValueError(
-                "Losses are not scaled: they are computed in float32 or float64, where "
-                "gradients do not underflow. Give the optimizer itself, without "
-                "LossScaleOptimizer or `loss_scale_factor`. Received: "
-                f"{type(optimizer).__name__}"
-            )
         replicas = self.distribute_strategy.num_replicas_in_sync
-        if optimizer.gradient_accumulation_steps and replicas > 1:
-            raise ValueError(
-                "Gradients cannot accumulate on several devices: Keras keeps the sums "
-                "on each, and saves one. Use a larger `batch_size` in `fit` instead. "
-                "Received: gradient_accumulation_steps="
-                f"{optimizer.gradient_accumulation_steps}"
-            )
+        check_optimizer(optimizer, replicas)
         super().compile(
             optimizer=optimizer,
             # XLA has no way for replicas to exchange gradients within a program.
@@ -198,6 +221,7 @@ class FusedModel(WholeFiles):
     def fit_fused(self, steps_per_epoch, steps_per_execution, **kwargs):
         """`keras.Model.fit` on self-contained steps, fused unless run eagerly."""
         if self.run_eagerly:
+            refuse_steps_by_keras(self.distribute_strategy, "train eagerly")
             steps_per_execution = 1  # Keras would overrun the epoch's last step
         else:
             self._progress = Progress(steps_per_epoch, steps_per_execution)
@@ -211,11 +235,14 @@ class FusedModel(WholeFiles):
 
     def fit_stepwise(self, data, steps_per_execution, **kwargs):
         """`keras.Model.fit` on data that a pipeline yields."""
+        refuse_steps_by_keras(self.distribute_strategy, "train on streamed points")
         self._progress = None
         kwargs.setdefault("shuffle", False)  # as the pipeline orders them
         return self._fit(data, steps_per_execution, **kwargs)
 
     def _fit(self, data, steps_per_execution, **kwargs):
+        if kwargs.get("validation_data") is not None:
+            refuse_steps_by_keras(self.distribute_strategy, "evaluate")
         self.steps_per_execution = steps_per_execution
         kwargs["callbacks"] = with_guard(kwargs.get("callbacks"))
         try:

@@ -9,6 +9,7 @@ if keras.backend.backend() == "tensorflow":
         copies,
         replica,
         replica_mean,
+        worker_count,
     )
     from keraspinn.backend.tensorflow import (
         EventWriter,
@@ -41,4 +42,5 @@ __all__ = [
     "tick_dataset",
     "uniform",
     "value_and_gradients",
+    "worker_count",
 ]

@@ -80,3 +80,11 @@ def on_replicas(strategy, function, *arguments):
     return tf.nest.map_structure(
         lambda result: strategy.experimental_local_results(result)[0], results
     )
+
+
+def worker_count(strategy):
+    """Number of processes that train together."""
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return 1
+    tasks = strategy.cluster_resolver.cluster_spec().as_dict()
+    return max(1, sum(len(tasks.get(kind, ())) for kind in ("chief", "worker")))

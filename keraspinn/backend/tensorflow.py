@@ -156,9 +156,14 @@ def tick_dataset(replicas=1):
     return _without_autotune(tf.data.Dataset.from_tensors(ticks).repeat())
 
 
-def array_dataset(arrays, batch_size, dtype):
-    """A nested structure of arrays as a dataset of batches, in order."""
+def array_dataset(arrays, batch_size, dtype, replicas=1):
+    """A nested structure of arrays as a dataset of batches, in order.
+
+    Replicas share each batch; Keras needs shares of one size in the first.
+    """
     arrays = tf.nest.map_structure(lambda array: tf.cast(array, dtype), arrays)
+    count = tf.nest.flatten(arrays)[0].shape[0]
+    batch_size = max(min(batch_size, count) // replicas, 1) * replicas
     dataset = tf.data.Dataset.from_tensor_slices(arrays).batch(batch_size)
     return _without_autotune(dataset)
 
