@@ -34,7 +34,9 @@ class RelativeL2(keras.metrics.Metric):
         self.up_to_constant = bool(up_to_constant)
         # Sums over all points: 1, of the error and its square, of the exact value and
         # its square.
-        self.sums = self.add_weight(name="sums", shape=(5,), initializer="zeros")
+        self.sums = self.add_weight(
+            name="sums", shape=(5,), initializer="zeros", dtype=self.dtype
+        )
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_true = ops.cast(y_true, self.dtype)

@@ -43,6 +43,33 @@ def test_do_not_depend_on_other_terms():
     )
 
 
+def test_names_of_one_checksum_do_not_share_points():
+    names = "plumless", "buckeroo"  # their CRC-32 is the same
+    condition = PROBLEM.conditions["left"]
+    problem, alone = (
+        kp.Problem(PROBLEM.domain, dict(PROBLEM.equations), dict.fromkeys(n, condition))
+        for n in (names, names[:1])
+    )
+    drawn = points(PointSources(problem, 16))
+    first, second = (drawn[name][:, 1] for name in names)
+    assert not np.intersect1d(first, second).size
+    np.testing.assert_array_equal(
+        drawn["plumless"], points(PointSources(alone, 16))["plumless"]
+    )
+
+
+def test_replicas_draw_points_of_their_own():
+    sources = PointSources(PROBLEM, 16)
+    once = sources.draw(1, 0, "float64")
+    for replica, same in ((0, True), (1, False)):
+        other = sources.draw(1, 0, "float64", replica=replica)
+        for name, batch in once.items():
+            shared = np.intersect1d(
+                batch.points[:, 1].numpy(), other[name].points[:, 1].numpy()
+            )
+            assert (shared.size > 2) is same
+
+
 def test_batch_size_may_differ_by_term():
     drawn = points(PointSources(PROBLEM, {"residual": 10, "walls": 3}))
     assert {name: len(p) for name, p in drawn.items()} == {
