@@ -50,4 +50,10 @@ def get(identifier):
     """
     if identifier is ops.sin or (isinstance(identifier, str) and identifier == "sin"):
         return sin
-    return keras.activations.get(identifier)
+    try:
+        return keras.activations.get(identifier)
+    except ValueError:
+        raise ValueError(
+            '`activation` must be "sin", or a function or the name of one in '
+            f'keras.activations, such as "tanh". Received: {identifier!r}'
+        ) from None

@@ -1,11 +1,14 @@
 """What a `PINNModel` may be made of."""
 
 import numbers
+import re
 
 import keras
 
 from keraspinn.problem import Problem
+from keraspinn.version import __version__
 
+FORMAT = 1  # of a saved model's config
 WHOLE = ("float32", "float64")
 
 
@@ -18,6 +21,31 @@ def check_parts(problem, network):
             "`network` must be a Keras layer or model, such as "
             f"keraspinn.networks.MLP(). Received: {network!r}"
         )
+
+
+def check_format(saved):
+    """Raises `ValueError` for a config written by a later version."""
+    if saved != FORMAT:
+        raise ValueError(
+            f"The model was saved in format {saved!r}, of a later version of "
+            f"keraspinn; this one, {__version__}, reads format {FORMAT}. Update it: "
+            "pip install --upgrade keraspinn."
+        )
+
+
+def deserialized(config):
+    """A saved part of a model; `ValueError` if it is of an unknown class."""
+    try:
+        return keras.saving.deserialize_keras_object(config)
+    except TypeError as error:
+        missing = re.search(r"Could not locate class '(\w+)'", str(error))
+        if missing is None:
+            raise
+        raise ValueError(
+            f"The file holds a layer of the class {missing[1]}, which is not known "
+            "here. Decorate it with `@keras.saving.register_keras_serializable()`, and "
+            "import its module before you load the model."
+        ) from error
 
 
 def checked_seed(seed):

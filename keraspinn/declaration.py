@@ -16,7 +16,8 @@ def named(parts, what, kinds):
     expected = " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(parts, dict):
         raise TypeError(
-            f"`{what}` must be a dict from names to {expected}. Received: {parts!r}"
+            f"`{what}` must be a dict from names to {expected}. Received: an object of "
+            f"type {type(parts).__name__}"
         )
     for name, part in parts.items():
         check_name(name, what)

@@ -6,8 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn import backend
-from keraspinn.checks import check_one_type, check_outputs, check_parts, checked_seed
+from keraspinn import backend, checks
 from keraspinn.execution import check_steps, steps_per_execution_for
 from keraspinn.expressions import Program
 from keraspinn.fields import Fields
@@ -22,11 +21,7 @@ from keraspinn.points import (
     given_batches,
     held_or_streamed,
 )
-from keraspinn.trainer import (
-    FusedModel,
-    refuse_steps_by_keras,
-    refuse_what_the_problem_says,
-)
+from keraspinn.trainer import FusedModel, refuse_what_the_problem_says
 
 EVALUATION_POINTS = 1024
 STEPS_PER_EPOCH = 1000
@@ -85,11 +80,13 @@ class PINNModel(FusedModel):
 
     def __init__(self, problem, network, standardize=True, seed=None, **kwargs):
         super().__init__(**kwargs)
-        check_parts(problem, network)
+        checks.check_parts(problem, network)
         self.problem = problem
         self.network = network
         self.standardize = bool(standardize)
-        self.seed = random.randint(0, 2**31 - 1) if seed is None else checked_seed(seed)
+        self.seed = (
+            random.randint(0, 2**31 - 1) if seed is None else checks.checked_seed(seed)
+        )
         if self.standardize:
             self.standardization = keras.layers.Normalization(
                 mean=problem.domain.mean,
@@ -140,8 +137,8 @@ class PINNModel(FusedModel):
         if self.standardize and not self.standardization.built:
             self.standardization.build(input_shape)
         points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
-        check_outputs(self.problem, self.network(points).shape[-1])
-        check_one_type(self, self.network)
+        checks.check_outputs(self.problem, self.network(points).shape[-1])
+        checks.check_one_type(self, self.network)
         self.built = True
 
     def _forward(self, points, apply):
@@ -337,7 +334,7 @@ class PINNModel(FusedModel):
         Returns:
             `loss` and further values, or a dict with `return_dict=True`.
         """
-        refuse_steps_by_keras(self.distribute_strategy, "evaluate")
+        self.refuse_in_several_workers("evaluate")
         if x is None and not kwargs.get("_use_cached_eval_dataset"):
             raise ValueError(
                 "`evaluate` needs points: `evaluate(*problem.test_data(100))`."
@@ -385,6 +382,7 @@ class PINNModel(FusedModel):
     def get_config(self):
         return {
             **super().get_config(),
+            "format": checks.FORMAT,
             "problem": keras.saving.serialize_keras_object(self.problem),
             "network": keras.saving.serialize_keras_object(self.network),
             "standardize": self.standardize,
@@ -394,6 +392,7 @@ class PINNModel(FusedModel):
     @classmethod
     def from_config(cls, config):
         config = dict(config)
+        checks.check_format(config.pop("format", checks.FORMAT))
         for name in ("problem", "network"):
-            config[name] = keras.saving.deserialize_keras_object(config[name])
+            config[name] = checks.deserialized(config[name])
         return cls(**config)

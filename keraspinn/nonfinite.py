@@ -23,6 +23,13 @@ class StopOnNonFinite(keras.callbacks.Callback):
 def with_guard(callbacks):
     """The callbacks of a fit as a list, with `StopOnNonFinite` if none handles it."""
     callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
+    for callback in callbacks:
+        if not isinstance(callback, keras.callbacks.Callback):
+            name = getattr(callback, "__name__", type(callback).__name__)
+            raise TypeError(
+                "`callbacks` must be a list of keras.callbacks.Callback objects. "
+                f"Received: {name}. Write `{name}()`, of a class that is a Callback."
+            )
     if any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks):
         return callbacks
     return [*callbacks, StopOnNonFinite()]

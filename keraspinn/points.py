@@ -87,8 +87,9 @@ def given_batches(problem, x, dtype):
         if shape is None or len(shape) != 2 or shape[1] != len(problem.coordinates):
             raise ValueError(
                 f"A batch of points of '{name}' must have shape (n, "
-                f"{len(problem.coordinates)}). Received: shape {shape}. Of single "
-                "points make batches with `dataset.batch(n)`."
+                f"{len(problem.coordinates)}), a column for each of "
+                f"{[symbol.name for symbol in problem.coordinates]}. Received: shape "
+                f"{shape}. Of single points make batches with `dataset.batch(n)`."
             )
         batches[name] = term.given(ops.cast(points, dtype), backend.replica_mean)
     return batches
@@ -139,7 +140,7 @@ def checked_points(problem, name, points):
         row = int(np.argwhere(~np.isfinite(points))[0][0])
         raise ValueError(
             f"The points of '{name}' must be finite. Received: {points[row]} in row "
-            f"{row}."
+            f"{row}. Drop the rows that hold NaN or infinity."
         )
     return points
 

@@ -134,7 +134,8 @@ class Term:
             empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
             raise ValueError(
                 f"The points of '{name}' leave out "
-                f"{' and '.join(map(self.domain.describe, empty))}."
+                f"{' and '.join(map(self.domain.describe, empty))}. Give some there "
+                f"too, or leave '{name}' out, and all of its points are drawn."
             )
 
     def _where(self):

@@ -57,18 +57,6 @@ def check_optimizer(optimizer, replicas):
         )
 
 
-def refuse_steps_by_keras(strategy, what):
-    """Raises `ValueError` where several workers would run a step that Keras makes."""
-    workers = backend.worker_count(strategy)
-    if workers > 1:
-        raise ValueError(
-            f"Keras cannot {what} in {workers} workers: it averages scalars over an "
-            "axis they lack. Train there on points drawn or held, without "
-            "`validation_data` and `run_eagerly`; save the weights, and do the rest "
-            "in one process."
-        )
-
-
 class FusedModel(WholeFiles):
     """Trains by steps that need no data, fused into one compiled loop.
 
@@ -182,6 +170,12 @@ class FusedModel(WholeFiles):
                 optimizer that scales losses, or accumulates gradients on several
                 devices, or a `steps_per_execution` that is not a positive integer.
         """
+        others = set(unsupported) - {"loss", "metrics", "weighted_metrics"}
+        if others - {"loss_weights"}:
+            raise TypeError(
+                "`compile` takes `optimizer`, `steps_per_execution`, `jit_compile` and "
+                f"`run_eagerly`; callbacks go to `fit`. Received: {sorted(others)}"
+            )
         if unsupported:
             raise ValueError(
                 "A PINNModel takes its loss from the problem's equations and "
@@ -221,7 +215,7 @@ class FusedModel(WholeFiles):
     def fit_fused(self, steps_per_epoch, steps_per_execution, **kwargs):
         """`keras.Model.fit` on self-contained steps, fused unless run eagerly."""
         if self.run_eagerly:
-            refuse_steps_by_keras(self.distribute_strategy, "train eagerly")
+            self.refuse_in_several_workers("train eagerly")
             steps_per_execution = 1  # Keras would overrun the epoch's last step
         else:
             self._progress = Progress(steps_per_epoch, steps_per_execution)
@@ -235,14 +229,14 @@ class FusedModel(WholeFiles):
 
     def fit_stepwise(self, data, steps_per_execution, **kwargs):
         """`keras.Model.fit` on data that a pipeline yields."""
-        refuse_steps_by_keras(self.distribute_strategy, "train on streamed points")
+        self.refuse_in_several_workers("train on streamed points")
         self._progress = None
         kwargs.setdefault("shuffle", False)  # as the pipeline orders them
         return self._fit(data, steps_per_execution, **kwargs)
 
     def _fit(self, data, steps_per_execution, **kwargs):
         if kwargs.get("validation_data") is not None:
-            refuse_steps_by_keras(self.distribute_strategy, "evaluate")
+            self.refuse_in_several_workers("evaluate")
         self.steps_per_execution = steps_per_execution
         kwargs["callbacks"] = with_guard(kwargs.get("callbacks"))
         try:
@@ -251,6 +245,17 @@ class FusedModel(WholeFiles):
             self._progress = None  # single batches are trained on as in Keras
             self.steps_per_execution = 1
             self.test_function = None
+
+    def refuse_in_several_workers(self, what):
+        """Raises `ValueError` where several workers would run a step of Keras's own."""
+        workers = backend.worker_count(self.distribute_strategy)
+        if workers > 1:
+            raise ValueError(
+                f"Keras cannot {what} in {workers} workers: it averages scalars over "
+                "an axis they lack. Train there on points drawn or held, without "
+                "`validation_data` and `run_eagerly`; save the weights, and do the "
+                "rest in one process."
+            )
 
     def make_train_function(self, force=False):
         """Self-contained steps run as one program, others as in Keras."""

@@ -73,13 +73,17 @@ class GradientRatio:
         due = ops.equal(ops.mod(iteration, self.update_freq), 0)
         return ops.cond(due, update, lambda: dict(weights))
 
-    def _magnitudes(self, gradients):
+    def check_exclude(self, paths):
+        """Raises `ValueError` if a text of `exclude` is in none of variables' paths."""
         for text in self.exclude:
-            if not any(text in path for path in gradients):
+            if not any(text in path for path in paths):
                 raise ValueError(
                     f"`exclude` names {text!r}, which no variable's path holds. The "
-                    f"paths are {list(gradients)}."
+                    f"paths are {list(paths)}."
                 )
+
+    def _magnitudes(self, gradients):
+        self.check_exclude(gradients)
         kept = [
             ops.abs(gradient)
             for path, gradient in gradients.items()

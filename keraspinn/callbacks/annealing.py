@@ -1,4 +1,5 @@
 import dataclasses
+import numbers
 
 import keras
 
@@ -58,9 +59,11 @@ class LearningRateAnnealing(keras.callbacks.Callback):
         layers="pooled",
     ):
         super().__init__()
-        if isinstance(alpha, bool) or not 0 < alpha <= 1:
-            raise ValueError(f"`alpha` must be in (0, 1]. Received: alpha={alpha}")
-        if isinstance(update_freq, bool) or int(update_freq) != update_freq:
+        number = isinstance(alpha, numbers.Real) and not isinstance(alpha, bool)
+        if not number or not 0 < alpha <= 1:
+            raise ValueError(f"`alpha` must be in (0, 1]. Received: alpha={alpha!r}")
+        whole = isinstance(update_freq, numbers.Real) and update_freq % 1 == 0
+        if not whole or isinstance(update_freq, bool):
             raise ValueError(
                 f"`update_freq` must be an integer. Received: {update_freq!r}"
             )
@@ -90,6 +93,7 @@ class LearningRateAnnealing(keras.callbacks.Callback):
                 "LearningRateAnnealing needs a keraspinn.PINNModel, which keeps the "
                 f"gradients of its loss terms apart. Received: {type(model).__name__}"
             )
+        self.rule.check_exclude([v.path for v in model.network.trainable_variables])
         model.set_weighting(self.rule)
 
     def get_config(self):
