@@ -201,8 +201,8 @@ class PINNModel(FusedModel):
         """Losses by their names in logs, and the gradient to follow."""
         step, given = self.step_count, given or {}
         drawn = self._drawn(backend.replica(), set(self.problem.terms) - set(given))
-        variables = self.trainable_variables
-        return self._objective.descent(drawn | given, variables, self._weighting, step)
+        what = drawn | given, self.trainable_variables, self._weighting, step
+        return self._objective.descent(*what, self.max_points_per_pass)
 
     def _drawn(self, replica, names=None):
         source = self.seed, self.step_count, self.compute_dtype

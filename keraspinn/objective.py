@@ -13,13 +13,7 @@ class Objective:
         fields: The `Fields` that stand for its solution.
         loss_weights: Dict from condition names to variables, the weights λ.
         coefficients: Dict from names of unknown parameters to variables.
-
-    Attributes:
-        max_points_per_pass: Number of points of a term that are differentiated at a
-            time, which bounds the memory that it takes; `None` for all.
     """
-
-    max_points_per_pass = None
 
     def __init__(self, problem, fields, loss_weights, coefficients):
         self._terms = problem.terms
@@ -43,12 +37,14 @@ class Objective:
         losses = self._named({name: self.loss(name, batches[name]) for name in batches})
         return losses | {"loss": losses["loss"] + penalty(variables)}
 
-    def gradients(self, batches, variables):
+    def gradients(self, batches, variables, largest=None):
         """Losses and gradients of the unweighted terms.
 
         Args:
             batches: Dict from term names to batches.
             variables: The variables to differentiate by.
+            largest: How many points of a term are differentiated at a time, which
+                bounds the memory that it takes; `None` for all.
 
         Returns:
             Dict from term names to losses, and dict from term names to lists of
@@ -56,7 +52,7 @@ class Objective:
         """
         losses, gradients = {}, {}
         for name, batch in batches.items():
-            count, part = batch.parts(self.max_points_per_pass)
+            count, part = batch.parts(largest)
             losses[name], gradients[name] = backend.value_and_gradients(
                 lambda number, name=name, part=part: self.loss(name, part(number)),
                 variables,
@@ -64,7 +60,7 @@ class Objective:
             )
         return losses, gradients
 
-    def descent(self, batches, variables, weighting, iteration):
+    def descent(self, batches, variables, weighting, iteration, largest=None):
         """What one step of Algorithm 1 needs: losses and the gradient to follow.
 
         Averages both over the replicas of a distributed training, and then lets
@@ -76,12 +72,15 @@ class Objective:
             weighting: Function of `(gradients, weights, iteration)` that returns new
                 weights, or `None`.
             iteration: Number of steps taken before, an integer scalar.
+            largest: As for `gradients`.
 
         Returns:
             Dict of the losses by their names in logs, and the list of
             ∇L_r + Σ λ_i ∇L_i.
         """
-        losses, gradients = backend.replica_mean(self.gradients(batches, variables))
+        losses, gradients = backend.replica_mean(
+            self.gradients(batches, variables, largest)
+        )
         if weighting is not None:
             self._move_weights(gradients, variables, weighting, iteration)
         total = gradients["residual"]

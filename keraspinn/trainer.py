@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.execution import Progress, check_steps
+from keraspinn.execution import POINTS_PER_PASS, Progress, check_steps
 from keraspinn.nonfinite import with_guard
 from keraspinn.saving import WholeFiles
 
@@ -111,6 +111,12 @@ class FusedModel(WholeFiles):
         raise NotImplementedError
 
     @property
+    def max_points_per_pass(self):
+        """Number of points of a term that are differentiated at a time."""
+        given = self.compiled_with["max_points_per_pass"]
+        return POINTS_PER_PASS if given == "auto" else given
+
+    @property
     def step_count(self):
         """Number of training steps taken, an integer scalar for use in a step.
 
@@ -153,6 +159,7 @@ class FusedModel(WholeFiles):
         steps_per_execution="auto",
         jit_compile=True,
         run_eagerly=False,
+        max_points_per_pass="auto",
         **unsupported,
     ):
         """Configure training.
@@ -164,17 +171,23 @@ class FusedModel(WholeFiles):
             jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
                 default is to compile on a CPU too. On several devices it never does.
             run_eagerly: Whether to run step by step, uncompiled, for debugging.
+            max_points_per_pass: Number of points of a term that are differentiated at
+                a time. It bounds the memory of a step, whatever the batch; `"auto"`
+                takes as many as are fast.
 
         Raises:
             ValueError: If given a loss or metrics, which the problem declares, an
                 optimizer that scales losses, or accumulates gradients on several
-                devices, or a `steps_per_execution` that is not a positive integer.
+                devices, or if `steps_per_execution` or `max_points_per_pass` is not a
+                positive integer.
+            TypeError: If given an argument that `compile` does not have.
         """
         others = set(unsupported) - {"loss", "metrics", "weighted_metrics"}
         if others - {"loss_weights"}:
             raise TypeError(
-                "`compile` takes `optimizer`, `steps_per_execution`, `jit_compile` and "
-                f"`run_eagerly`; callbacks go to `fit`. Received: {sorted(others)}"
+                "`compile` takes `optimizer`, `steps_per_execution`, `jit_compile`, "
+                "`run_eagerly` and `max_points_per_pass`; callbacks go to `fit`. "
+                f"Received: {sorted(others)}"
             )
         if unsupported:
             raise ValueError(
@@ -184,6 +197,7 @@ class FusedModel(WholeFiles):
                 "`Condition(..., weight=)`."
             )
         check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
+        check_steps("max_points_per_pass", max_points_per_pass, otherwise="auto")
         optimizer = keras.optimizers.get(optimizer)
         replicas = self.distribute_strategy.num_replicas_in_sync
         check_optimizer(optimizer, replicas)
@@ -197,6 +211,7 @@ class FusedModel(WholeFiles):
             "steps_per_execution": steps_per_execution,
             "jit_compile": bool(jit_compile),
             "run_eagerly": bool(run_eagerly),
+            "max_points_per_pass": max_points_per_pass,
         }
         self.optimizer.build(self.trainable_variables)
         self.train_function = self.test_function = self.predict_function = None

@@ -1044,8 +1044,9 @@ ROWS = {
         lambda: compiled(callbacks=[ANNEALING()]),
         TypeError,
         (
-            "`compile` takes `optimizer`, `steps_per_execution`, `jit_compile` "
-            "and `run_eagerly`; callbacks go to `fit`. Received: ['callbacks']"
+            "`compile` takes `optimizer`, `steps_per_execution`, `jit_compile`, "
+            "`run_eagerly` and `max_points_per_pass`; callbacks go to `fit`. "
+            "Received: ['callbacks']"
         ),
     ),
     "callback not made": (

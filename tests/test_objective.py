@@ -75,10 +75,22 @@ def test_gradients_do_not_depend_on_how_many_points_go_at_a_time(largest):
     objective, variables = model._objective, model.trainable_variables
     batches = model._sources.draw(0, 0, "float32")
     expected = objective.gradients(batches, variables)
-    objective.max_points_per_pass = largest
-    found = objective.gradients(batches, variables)
+    found = objective.gradients(batches, variables, largest)
     for one, other in zip(
         keras.tree.flatten(found), keras.tree.flatten(expected), strict=True
     ):
         scale = np.abs(other).max()
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * scale)
+
+
+def test_compile_says_how_many_points_go_at_a_time():
+    def trained(largest):
+        keras.utils.set_random_seed(0)
+        model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(5, 1), seed=1)
+        model.compile("sgd", max_points_per_pass=largest)
+        model.fit(batch_size=50, steps_per_epoch=3, verbose=0)
+        assert model.get_compile_config()["max_points_per_pass"] == largest
+        return model.network.get_weights()
+
+    for one, other in zip(trained(7), trained("auto"), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
