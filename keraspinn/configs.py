@@ -47,7 +47,7 @@ def restored(config, *kinds):
     name = config.get("registered_name") if isinstance(config, dict) else None
     found = keras.saving.get_registered_object(name) if isinstance(name, str) else None
     if found is None or (kinds and not issubclass(found, kinds)):
-        expected = " or ".join(kind.__name__ for kind in kinds) or "a registered class"
+        expected = " or ".join(kind.__name__ for kind in kinds) or "registered class"
         raise ValueError(f"Expected a saved {expected}. Received: {str(name)[:60]}")
     return keras.saving.deserialize_keras_object(config)
 

@@ -191,6 +191,17 @@ def test_evaluation_agrees_with_sympy():
 
 
 @relaxed
+@given(trees, st.integers(0, 1000))
+def test_what_comes_back_evaluates_to_the_same_numbers(tree, seed):
+    again = from_json(json.loads(json.dumps(to_json(tree))))
+    [before], [after] = (
+        evaluated(Program([expression], COORDINATES), inputs_at(seed))
+        for expression in (tree, again)
+    )
+    np.testing.assert_array_equal(after, before)
+
+
+@relaxed
 @given(st.lists(trees, min_size=2, max_size=3))
 def test_several_expressions_in_one_program_are_those_alone(several):
     values = inputs_at(0)

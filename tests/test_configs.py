@@ -1,0 +1,72 @@
+"""What is wrong with a saved configuration ends in a `ValueError`."""
+
+import json
+
+import keras
+import pytest
+
+import keraspinn as kp
+
+
+def config():
+    return json.loads(json.dumps(kp.problems.poisson(2).get_config()))
+
+
+def changed(**entries):
+    return {**config(), **entries}
+
+
+LAYER = {
+    "module": "keras.layers",
+    "class_name": "Dense",
+    "config": {"units": 1},
+    "registered_name": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        ({}, "saved Problem lacks the entry 'reference'"),
+        (None, "saved Problem cannot be read"),
+        (changed(equations=[]), "saved Problem cannot be read"),
+        (changed(domain=LAYER), "Expected a saved registered class"),
+        (changed(domain=None), "Received: None"),
+        (changed(conditions={"c": LAYER}), "Expected a saved Condition or Data"),
+        (changed(reference=LAYER), "Expected a saved Reference"),
+        (changed(reference=5), "saved Problem cannot be read"),
+        (changed(format=2, version="9.0"), "in format 2 by keraspinn 9.0. This is"),
+        (changed(format=2), f"in format 2 by keraspinn {kp.__version__}"),
+        (changed(format="1"), "format is a positive integer. Received: 1"),
+        (changed(format=0), "Received: 0"),
+    ],
+)
+def test_refuses(saved, message):
+    with pytest.raises(ValueError, match=message):
+        kp.Problem.from_config(saved)
+
+
+@pytest.mark.parametrize("part", [kp.geometry.Box, kp.Condition, kp.Data, kp.Reference])
+@pytest.mark.parametrize("saved", [{}, None, [], {"space": 1, "equations": 1}])
+def test_parts_refuse(part, saved):
+    with pytest.raises(ValueError, match=f"The saved {part.__name__}"):
+        part.from_config(saved)
+
+
+def test_a_problem_saved_before_formats_were_counted_loads():
+    old = config()
+    del old["format"], old["version"]
+    assert kp.Problem.from_config(old).get_config() == config()
+
+
+def test_a_geometry_of_ones_own_comes_back():
+    @keras.saving.register_keras_serializable("test_configs")
+    class Square(kp.geometry.Box):
+        pass
+
+    (u,) = kp.problems.helmholtz().fields
+    x, y = u.args
+    square = Square({x: (0, 1), y: (0, 1)})
+    problem = kp.Problem(square, {"laplace": u.diff(x, 2) + u.diff(y, 2)})
+    copy = kp.Problem.from_config(problem.get_config())
+    assert type(copy.domain) is Square
