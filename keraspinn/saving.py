@@ -1,5 +1,6 @@
 """Files that are whole or not there, whenever the process that writes them dies."""
 
+import glob
 import os
 import pathlib
 
@@ -9,16 +10,20 @@ import keras
 def write_whole(path, write):
     """Write a file so that no one finds half of it at `path`.
 
-    What is written goes to a file beside it first, named `partial-…`; the disk has it
-    before it takes the place of what stood at `path`.
+    What is written goes to a file beside it first, named `partial-…` with the number
+    of the process; the disk has it before it takes the place of what stood at `path`.
+    Such files of processes that are dead are removed.
 
     Args:
         path: Where the file shall be.
         write: Function that writes a file to the path it is given.
     """
     path = pathlib.Path(path)
+    for left in path.parent.glob(f"partial-*-{glob.escape(path.name)}"):
+        if _is_dead(left.name.split("-")[1]):
+            left.unlink(missing_ok=True)
     # In front: Keras tells formats apart by the end of a name.
-    partial = path.with_name(f"partial-{path.name}")
+    partial = path.with_name(f"partial-{os.getpid()}-{path.name}")
     try:
         write(partial)
         sync(partial)
@@ -28,8 +33,16 @@ def write_whole(path, write):
     sync(path.parent)
 
 
+def _is_dead(process):
+    """Whether there is no process of this number, where that can be seen."""
+    processes = pathlib.Path("/proc")
+    return (processes / "self").exists() and not (processes / process).exists()
+
+
 def sync(path):
     """Wait until the disk has a file, or the names in a directory."""
+    if os.name == "nt" and pathlib.Path(path).is_dir():
+        return  # Windows opens no directories
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -44,7 +57,7 @@ class WholeFiles(keras.Model):
         """Save the model to one `.keras` file; see `keras.Model.save`.
 
         The file appears at once: a process that dies on the way leaves what was there
-        before, and perhaps a file `partial-…`, which the next one replaces.
+        before, and perhaps a file `partial-…`, which the next one removes.
         """
         save = super().save
         if zipped is False or not _replaceable(filepath, ".keras", overwrite):

@@ -34,6 +34,15 @@ def test_what_stood_there_stays_until_the_new_file_is_whole(tmp_path):
     assert seen == [(".txt", "old")] and path.read_text() == "new"
 
 
+def test_what_the_dead_left_is_removed(tmp_path):
+    (tmp_path / "partial-99999999-file.txt").write_text("half")
+    living = tmp_path / "partial-1-file.txt"
+    living.write_text("half")
+    path = tmp_path / "file.txt"
+    write_whole(path, lambda partial: partial.write_text("whole"))
+    assert set(tmp_path.iterdir()) == {path, living}
+
+
 @pytest.mark.parametrize("name", ["model.keras", "model.weights.h5"])
 def test_a_model_writes_beside_first(tmp_path, model, monkeypatch, name):
     path = tmp_path / name

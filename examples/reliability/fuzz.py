@@ -179,12 +179,14 @@ def main():
         )
         handmade = attacks(files[1], str(canary), module.stem)
         examiner = Examiner(files, handmade, folder)
-        results = []
+        results, began = [], time.monotonic()
         wanted = [] if options.no_attacks else list(handmade)
         wanted += [options.seed * 10**6 + place for place in range(options.files)]
         for one in wanted:
             result = examiner.examine(one) | {"wanted": one}
             results.append(result)
+            if len(results) % 500 == 0:
+                print(f"{len(results)} in {time.monotonic() - began:.0f} s", flush=True)
             bad = result["outcome"] not in ("refused", "loaded")
             if bad or result["seconds"] > 10 or result["bytes"] > MEMORY:
                 print(one, json.dumps(result)[:600], flush=True)

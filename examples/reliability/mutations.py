@@ -92,9 +92,13 @@ def with_weights(file, change):
 def mutated(files, seed):
     """A random change of a random file: its kind, and the bytes."""
     generator = random.Random(seed)
-    kind = generator.choice([*MUTATIONS, tree, tree, tree])
-    file = generator.choice(files)
-    return kind.__name__, kind(file, generator)
+    while True:
+        kind = generator.choice([*MUTATIONS, tree, tree, tree])
+        file = generator.choice(files)
+        try:
+            return kind.__name__, kind(file, generator)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            continue  # what was drawn cannot be done, such as half of a text
 
 
 def places(tree):
@@ -221,7 +225,7 @@ def members(file, generator):
     if how == 0:
         parts.append(generator.choice(parts))
     elif how == 1:
-        parts.append((generator.choice(("assets/x", "../../x", "/tmp/x", "")), b"x"))
+        parts.append((generator.choice(("assets/x", "../../x", "/tmp/x", "x")), b"x"))
     elif how == 2:
         names = [name for name, _ in parts]
         generator.shuffle(names)

@@ -32,7 +32,7 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     Args:
         backup_dir: Directory to keep the state in, made if it does not exist. Use
-            one for each training.
+            one for each training, and for each of several worker processes.
         delete_checkpoint: Whether to delete the state when training ends. Without,
             running the program again gives the trained model.
 
