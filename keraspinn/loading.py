@@ -27,9 +27,13 @@ MAX_OBJECTS = 2_000
 MAX_EXPANSION = 20
 """How much larger a part may be than its compressed form; Keras does not compress."""
 
-MODULES = (
-    "activations constraints initializers optimizers optimizers.schedules regularizers"
-)
+MODULES = {
+    *("keras.activations", "keras.constraints", "keras.initializers"),
+    *("keras.optimizers", "keras.optimizers.schedules", "keras.regularizers"),
+    *(f"keras.src.ops.{name}" for name in ("core", "math", "nn", "numpy")),
+}
+"""Modules of Keras's own of which all that can be named in a file is harmless."""
+
 LAYERS = """
 Activation ActivityRegularization Add AlphaDropout Average BatchNormalization
 Concatenate Dense Dot Dropout ELU EinsumDense Flatten GaussianDropout GaussianNoise
@@ -46,6 +50,7 @@ ALLOWED = {f"keras.layers.{name}" for name in LAYERS.split()} | {
     "keras.Functional",
     "keras.Model",
     "keras.src.models.functional.Functional",
+    "builtins.function",  # the name of an activation
     "keras.src.models.sequential.Sequential",
 }
 
@@ -189,30 +194,19 @@ def _check_tree(config, arrays):
 
 def _check_class(part):
     """Refuse classes that are neither registered nor among Keras's harmless ones."""
-    name, module = part["class_name"], part.get("module")
+    name, module = part["class_name"], str(part.get("module"))
     registered = part.get("registered_name")
     if name == "__keras_tensor__":
         return
     if isinstance(registered, str) and keras.saving.get_registered_object(registered):
         return
-    if isinstance(name, str) and isinstance(module, str):
-        full = f"{module}.{name}"
-        modules = [f"keras.{own}" for own in MODULES.split()]
-        if module in modules or full in ALLOWED:
-            return
-        if module.startswith("keras.src.ops.") and name.isidentifier():
-            if module in OPERATIONS:
-                return
-        if name == "function" and module == "builtins":
-            return
+    if module in MODULES or f"{module}.{name}" in ALLOWED:
+        return
     raise ValueError(
-        f"It asks for {str(module)[:60]}.{str(name)[:60]}, which is not built from "
+        f"It asks for {module[:60]}.{str(name)[:60]}, which is not built from "
         "files of unknown origin. If it is a class of your own, register it before; "
         "if you trust the file, use keras.models.load_model."
     )
-
-
-OPERATIONS = {f"keras.src.ops.{name}" for name in ("numpy", "nn", "math", "core")}
 
 
 def _check_size(config, numbers):
