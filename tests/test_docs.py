@@ -34,3 +34,8 @@ def test_a_rule_of_ones_own():
     model.compile("adam", jit_compile=False)
     model.fit(batch_size=4, steps_per_epoch=3, verbose=0, callbacks=[balance])
     assert float(model.loss_weights["boundary"].numpy()) != pytest.approx(1.0)
+
+
+def test_training_safely(capsys):
+    namespace_after("training_safely.md")
+    assert "the loss of 'residual' is nan" in capsys.readouterr().out
