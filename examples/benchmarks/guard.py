@@ -2,9 +2,9 @@
 
     python examples/benchmarks/guard.py --repeats 9
 
-Helmholtz, 50 units × 5 hidden layers, M1 and M4 with annealing, 128 points inside and on
-each side, XLA. The loop runs in turn with the guard and with the optimizer's step alone;
-the smallest time of each is printed, as the least disturbed by other work.
+Helmholtz, 50 units × 5 hidden layers, M1 and M4 with annealing, 128 points inside and
+on each side, XLA. The loop runs in turn with the guard and with the optimizer's step
+alone; the smallest time of each is printed, as the least disturbed by other work.
 """
 
 import argparse

@@ -24,9 +24,15 @@ def copies(variables):
 
 def all_finite(tensors):
     """Whether every number of a list of floating-point tensors is finite."""
-    # One reduction a tensor: the sum of magnitudes is NaN or infinite if one of them
-    # is, and a gradient whose 1-norm overflows is of no use either.
-    return tf.math.is_finite(tf.add_n([tf.reduce_sum(tf.abs(t)) for t in tensors]))
+    # A sum of magnitudes is NaN or infinite if one of them is, and a gradient whose
+    # 1-norm overflows is of no use either. XLA adds up one number after the other on
+    # a CPU, but tensors of one shape side by side.
+    alike = {}
+    for tensor in tensors:
+        alike.setdefault(tuple(tensor.shape), []).append(tf.abs(tensor))
+    return tf.math.is_finite(
+        tf.add_n([tf.reduce_sum(tf.add_n(group)) for group in alike.values()])
+    )
 
 
 def apply_if(condition, optimizer, gradients, variables):
