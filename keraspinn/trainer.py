@@ -131,6 +131,16 @@ class FusedModel(WholeFiles):
         """Number of training steps taken, a Python integer."""
         return int(ops.convert_to_numpy(self.step_count))
 
+    def unguarded_step(self):
+        """Makes one training step, whatever the numbers.
+
+        Returns:
+            The dict of losses; `"loss"` is NaN if that or a gradient is not finite.
+        """
+        losses, gradients = self.descent()
+        self.optimizer.apply(gradients, self.trainable_variables)
+        return _nan_unless(_finite(losses, gradients), losses)
+
     def self_contained_step(self, given=None, going=True):
         """Makes one training step, if its loss and gradients are finite.
 
@@ -144,13 +154,11 @@ class FusedModel(WholeFiles):
         adapted = self.adapted_variables
         before = backend.copies(adapted)
         losses, gradients = self.descent(given)
-        taken = backend.all_finite([losses["loss"], *gradients])
-        taken = ops.logical_and(taken, going)
+        taken = ops.logical_and(_finite(losses, gradients), going)
         backend.apply_if(taken, self.optimizer, gradients, self.trainable_variables)
         for variable, value in zip(adapted, before, strict=True):
             variable.assign(ops.where(taken, variable, value))
-        none = ops.full_like(losses["loss"], float("nan"))
-        return losses | {"loss": ops.where(taken, losses["loss"], none)}
+        return _nan_unless(taken, losses)
 
     def compile(
         self,
@@ -286,13 +294,22 @@ class FusedModel(WholeFiles):
         if not fused:
             super().make_train_function(force=True)
             return self.train_function
+        # Steps follow from the variables alone, so that the bad one can be found again:
+        # a copy at the start costs less than a choice for each number in each step.
+        alone = self.distribute_strategy.num_replicas_in_sync == 1
+        moved = (
+            *self.trainable_variables,
+            *self.adapted_variables,
+            *self.optimizer.variables,
+        )
         loop = backend.fused_loop(
-            self.self_contained_step,
+            self.unguarded_step if alone else self.self_contained_step,
             self.training_logs,
             self.training_loss_names,
             self.variable_dtype,
             self.jit_compile,
             self.distribute_strategy,
+            moved if alone else (),
         )
         self.train_function = lambda iterator: loop(self._progress.advance())
         return self.train_function
@@ -314,3 +331,12 @@ class FusedModel(WholeFiles):
             yield
         finally:
             self.jit_compile = kept
+
+
+def _finite(losses, gradients):
+    return backend.all_finite([losses["loss"], *gradients])
+
+
+def _nan_unless(condition, losses):
+    none = ops.full_like(losses["loss"], float("nan"))
+    return losses | {"loss": ops.where(condition, losses["loss"], none)}

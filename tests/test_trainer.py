@@ -59,7 +59,7 @@ def test_compiling_again_takes_effect(model):
 
 
 def test_learning_rate_schedules_and_stops(model):
-    schedule = keras.callbacks.LearningRateScheduler(lambda epoch: 1e-3 * 0.1**epoch)
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 ** (epoch + 3))
     stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
     history = model.fit(
         **RUN, steps_per_epoch=4, epochs=5, callbacks=[schedule, stop]

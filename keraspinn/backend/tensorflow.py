@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from keraspinn.backend.replicas import on_replicas
+from keraspinn.backend.replicas import copies, on_replicas
 
 
 def value_and_gradients(function, variables, count=1):
@@ -110,7 +110,7 @@ def compiled(function, jit_compile=False):
     )
 
 
-def fused_loop(step, finish, names, dtype, jit_compile, strategy=None):
+def fused_loop(step, finish, names, dtype, jit_compile, strategy=None, variables=()):
     """Many training steps as one program, which ends early at a loss not finite.
 
     Args:
@@ -122,6 +122,9 @@ def fused_loop(step, finish, names, dtype, jit_compile, strategy=None):
         dtype: Their floating-point type.
         jit_compile: Whether XLA compiles the program.
         strategy: The `tf.distribute.Strategy` on whose replicas every step runs.
+        variables: Keras variables that are put back as they were before a step whose
+            loss is not finite. Steps must be pure functions of them: they are copied
+            once a program, and the steps before the bad one are run again.
 
     Returns:
         Function of a number of steps that returns the logs, compiled once for all
@@ -130,6 +133,8 @@ def fused_loop(step, finish, names, dtype, jit_compile, strategy=None):
     strategy = strategy or tf.distribute.get_strategy()
 
     def run(count):
+        before = copies(variables)
+
         def going(i, totals):
             return tf.logical_and(i < count, tf.math.is_finite(totals["loss"]))
 
@@ -138,13 +143,23 @@ def fused_loop(step, finish, names, dtype, jit_compile, strategy=None):
             return i + 1, {name: totals[name] + values[name] for name in names}
 
         zeros = {name: tf.zeros((), dtype) for name in names}
-        steps, totals = tf.while_loop(going, body, (tf.constant(0), zeros))
-        steps = tf.cast(steps, dtype)
+        done, totals = tf.while_loop(going, body, (tf.constant(0), zeros))
+        good = tf.math.is_finite(totals["loss"])
+        for variable, value in zip(variables, before, strict=True):
+            variable.assign(tf.where(good, variable.value, value))
+        steps = tf.cast(done, dtype)
         means = {name: totals[name] / steps for name in names}
-        return on_replicas(strategy, finish, means, steps)
+        return on_replicas(strategy, finish, means, steps), good, done
 
     program = tf.function(run, jit_compile=jit_compile, autograph=False)
-    return lambda count: program(tf.constant(count, tf.int32))
+
+    def call(count):
+        logs, good, done = program(tf.constant(count, tf.int32))
+        if variables and not good and done > 1:
+            program(done - 1)
+        return logs
+
+    return call
 
 
 def tick_dataset(replicas=1):
