@@ -1,0 +1,134 @@
+"""One comparison: entries on the same work, checked to agree, then timed in turn."""
+
+import contextlib
+import pathlib
+import tempfile
+
+import numpy as np
+import protocol
+import reference
+import work
+from driver import Contestant, Failed, interleaved, steps_that_take, summary
+from environments import CONTESTANTS, NotInstalled, python_of
+
+TOLERANCE = 1e-4
+CHECK_POINTS = 128
+
+
+class Pool(contextlib.ExitStack):
+    """Running contestants, one process for each script and environment.
+
+    Args:
+        cache: Folder for virtual environments and logs.
+    """
+
+    def __init__(self, cache):
+        super().__init__()
+        self._cache = pathlib.Path(cache)
+        self._running = {}
+
+    def of(self, entry):
+        """The process that serves an entry, started when first asked for.
+
+        Raises:
+            NotInstalled: If its requirements cannot be installed.
+            Failed: If it does not start.
+        """
+        name = "-".join([entry.script, *entry.variables.values()])
+        key = (name, entry.requirements_file)
+        if key not in self._running or not self._running[key].alive:
+            python = python_of(entry.requirements_file, self._cache)
+            script = CONTESTANTS / f"{entry.script}.py"
+            log = self._cache / f"{name}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            started = Contestant(script, python, log, entry.variables)
+            self._running[key] = self.enter_context(started)
+        return self._running[key]
+
+    def versions(self):
+        """Of the packages met so far."""
+        found = {}
+        for contestant in self._running.values():
+            found |= contestant.versions
+        return found
+
+
+def compare(pool, entries, cell, repeats, seconds, steps=None, timeout=600):
+    """Time entries on a cell.
+
+    Args:
+        pool: The `Pool`.
+        entries: List of `(model, Entry)`.
+        cell: Dict of `work`, `batch`, `units`, `depth`, and `chunk`, the steps that may
+            run as one program.
+        repeats: Number of turns.
+        seconds: How long a turn should last.
+        steps: Number of steps of a turn in place of that.
+        timeout: Seconds after which an entry's build or first steps have failed.
+
+    Returns:
+        Dict of `cell`, `results` and `failures` by label.
+    """
+    results, failures, ready = {}, {}, {}
+    for number, (model, entry) in enumerate(entries):
+        label = f"{model} {entry.label}"
+        try:
+            if entry.works and cell["work"] not in entry.works:
+                raise Failed("refused: it does not know this problem")
+            contestant = pool.of(entry)
+            # The place in the cell, so that the next cell's builds replace these.
+            key = str(number)
+            imported = contestant.peak_bytes()
+            built = checked(contestant, key, model, entry, cell, timeout)
+            first = contestant.go(key, cell["chunk"], timeout)
+            count = steps or steps_that_take(seconds, contestant, key, cell["chunk"])
+        except (Failed, NotInstalled) as trouble:
+            failures[label] = str(trouble)
+            print(f"  {label}: {trouble}", flush=True)
+            continue
+        ready[label] = (contestant, key, count)
+        results[label] = {
+            "model": model,
+            "group": entry.group,
+            "setting": entry.setting,
+            "steps": count,
+            "import_seconds": contestant.import_seconds,
+            "first_steps_seconds": built["build_seconds"] + first,
+            "imported_bytes": imported,
+            "disagreement": built["disagreement"],
+            **built["notes"],
+        }
+        print(f"  {label}: ready after {first:.1f} s", flush=True)
+    times = interleaved(ready, repeats)
+    for label, milliseconds in times.items():
+        results[label] |= summary(milliseconds)
+        results[label]["peak_bytes"] = ready[label][0].peak_bytes()
+    return {"cell": cell, "results": results, "failures": failures}
+
+
+def checked(contestant, key, model, entry, cell, timeout):
+    """Build, and see that the losses at the start are right.
+
+    Raises:
+        Failed: If the contestant fails, or a loss is off by more than `TOLERANCE`.
+    """
+    own = work.find(cell["work"])
+    parameters = work.initial_parameters(own, model, cell["units"], cell["depth"])
+    points = own.draw(CHECK_POINTS, np.random.default_rng(1))
+    with tempfile.NamedTemporaryFile(suffix=".npz") as data:
+        protocol.save_data(data.name, parameters, points)
+        spec = {**cell, "model": model, "data": data.name, "options": entry.options}
+        built = contestant.build(key, spec, timeout)
+    if not entry.trains:
+        return built | {"disagreement": 0.0}
+    sources = built["notes"].get("evaluated_on")
+    expected = reference.losses(own, model, parameters, points, sources)
+    built["disagreement"] = reference.largest_disagreement(
+        own, built["losses"], expected
+    )
+    if not built["disagreement"] <= TOLERANCE:
+        raise Failed(
+            f"error: losses at the start are {built['losses']} where {expected} is "
+            "right"
+        )
+    return built

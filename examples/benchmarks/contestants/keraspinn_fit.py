@@ -1,0 +1,146 @@
+"""`keraspinn`, through `model.fit` with the progress bar on.
+
+Options: `engine` "jvp" takes derivatives by nested Jacobian-vector products in the
+same fused loop; `bare` runs the compiled loop without `fit` around it; `verbose` is
+that of `fit` and `fit` holds more of its
+arguments; `callbacks` are names of callbacks to add; `epochs` divides the steps, and
+the epochs' median counts.
+"""
+
+import itertools
+import statistics
+import tempfile
+import time
+
+import keras
+import sympy as sp
+from protocol import serve
+from work import order_indices
+
+import keraspinn as kp
+
+PROBLEMS = {
+    "poisson": lambda: kp.problems.poisson(c=4),
+    "helmholtz": kp.problems.helmholtz,
+    "klein-gordon": kp.problems.klein_gordon,
+    "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(reference_n=32),
+    "cavity-velocity": lambda: kp.problems.lid_driven_cavity(
+        formulation="velocity-pressure", reference_n=32
+    ),
+}
+CALLBACKS = {
+    "histograms": lambda: kp.callbacks.GradientHistogram(),
+    "checkpoints": lambda: keras.callbacks.ModelCheckpoint(
+        f"{tempfile.mkdtemp()}/latest.keras"
+    ),
+}
+
+
+def problem(name):
+    """The `Problem` of a work's name."""
+    if name in PROBLEMS:
+        return PROBLEMS[name]()
+    dimension, order = map(int, name.removeprefix("ladder-").split("-"))
+    coordinates = sp.symbols("x y z")[:dimension]
+    u = sp.Function("u")(*coordinates)
+    return kp.Problem(
+        domain=kp.geometry.Box(dict.fromkeys(coordinates, (-1, 1))),
+        equations={
+            f"derivative_{place}": u.diff(*zip(coordinates, index, strict=True))
+            for place, index in enumerate(order_indices(dimension, order))
+        },
+    )
+
+
+class EpochTimes(keras.callbacks.Callback):
+    """When each epoch began."""
+
+    def on_train_begin(self, logs=None):
+        self.began = []
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.began.append(time.perf_counter())
+
+    def on_train_end(self, logs=None):
+        self.began.append(time.perf_counter())
+
+
+class UntaughtMLP(kp.networks.MLP):
+    """The Taylor engine has no rule for a subclass, so the other engine serves it."""
+
+
+class UntaughtModifiedMLP(kp.networks.ModifiedMLP):
+    """The same."""
+
+
+class Fit:
+    def __init__(self, task):
+        self.task = task
+        self.model = self._model(jit_compile=True)
+        self.bare = None
+        annealed = task.model in ("M2", "M4")
+        self.callbacks = [kp.callbacks.LearningRateAnnealing()] if annealed else []
+        self.callbacks += [CALLBACKS[name]() for name in task.options["callbacks"]]
+        self.notes = {"engine": self.model.derivative_engine, "anneals": annealed}
+
+    def _model(self, jit_compile):
+        task = self.task
+        untaught = task.options["engine"] == "jvp"
+        plain, gated = (
+            (UntaughtMLP, UntaughtModifiedMLP)
+            if untaught
+            else (kp.networks.MLP, kp.networks.ModifiedMLP)
+        )
+        network = gated if task.gated else plain
+        model = kp.PINNModel(
+            problem(task.problem),
+            network(task.units, task.depth, outputs=task.work.outputs),
+            seed=0,
+        )
+        layers = model.network.layers
+        if task.gated:
+            own = model.network
+            layers = [own.encoder_u, own.encoder_v, own.first, *own.gates, own.head]
+        for layer, values in zip(layers, task.parameters, strict=True):
+            layer.set_weights(values)
+        model.compile(keras.optimizers.Adam(1e-3), jit_compile=jit_compile)
+        return model
+
+    def losses(self):
+        """Those of the first step of a fit on the points given."""
+        model = self._model(jit_compile=False)
+        logs = model.fit(self.task.points, steps_per_epoch=1, verbose=0).history
+        return {name: logs[f"{name}_loss"][0] for name in self.task.work.terms}
+
+    def run(self, steps):
+        if self.bare is not None:
+            keras.ops.convert_to_numpy(self.bare(steps)["loss"])
+            return None
+        options = self.task.options
+        times = EpochTimes()
+        self.model.fit(
+            batch_size=self.task.batch,
+            steps_per_epoch=max(1, steps // options["epochs"]),
+            epochs=options["epochs"],
+            callbacks=[*self.callbacks, times],
+            verbose=options["verbose"],
+            **options["fit"],
+        )
+        if options["bare"]:
+            # `fit` has set the model up; what follows is the loop alone.
+            self.bare = kp.backend.fused_loop(
+                self.model.self_contained_step,
+                self.model.training_logs,
+                self.model.training_loss_names,
+                self.model.variable_dtype,
+                True,
+            )
+            self.bare(1)
+        if options["epochs"] == 1:
+            return None
+        epochs = [b - a for a, b in itertools.pairwise(times.began)]
+        return options["epochs"] * statistics.median(epochs)
+
+
+if __name__ == "__main__":
+    serve(Fit, ["tensorflow", "keras", "numpy"])

@@ -1,0 +1,63 @@
+"""A step's own matrix products, timed alone with NumPy. It trains nothing.
+
+Counted from what the Taylor engine carries: a term with N points and K Taylor
+coefficients multiplies N K rows by every kernel going forward, and going backward once
+for the kernel's gradient and once, above the first layer, for the rows' own.
+
+Option: `by_order` multiplies each total order's rows by themselves, as an engine does
+that keeps orders in tensors of their own.
+"""
+
+import numpy as np
+from protocol import serve
+
+from keraspinn import problems
+from keraspinn.taylor import IndexSet
+
+PROBLEMS = {"helmholtz": problems.helmholtz, "poisson": problems.poisson}
+
+
+class Products:
+    def __init__(self, task):
+        self.factors = []
+        generator = np.random.default_rng(0)
+        counts = row_counts(
+            PROBLEMS[task.problem](), task.batch, task.options["by_order"]
+        )
+        first = 3 if task.gated else 1
+        for place, (kernel, _) in enumerate(task.parameters):
+            for count in counts:
+                x, slope = (
+                    generator.standard_normal((count, n), dtype="float32")
+                    for n in kernel.shape
+                )
+                self.factors += [(x, kernel), (x.T, slope)]
+                if place >= first:
+                    self.factors.append((slope, kernel.T))
+        operations = sum(
+            2 * a.shape[0] * a.shape[1] * b.shape[1] for a, b in self.factors
+        )
+        self.notes = {"megaflops": operations / 1e6, "rows": sum(counts)}
+
+    def losses(self):
+        return {}
+
+    def run(self, steps):
+        for _ in range(steps):
+            for left, right in self.factors:
+                left @ right
+
+
+def row_counts(problem, batch, by_order):
+    """Rows of each product that one kernel takes part in."""
+    counts = []
+    for term in problem.terms.values():
+        required = set().union(*term.program.derivatives.values())
+        sizes = [len(order) for order in IndexSet(required).by_order]
+        points = term.count(batch)
+        counts += [points * n for n in (sizes if by_order else [sum(sizes)])]
+    return counts
+
+
+if __name__ == "__main__":
+    serve(Products, ["numpy"])

@@ -1,0 +1,141 @@
+"""The losses as a Keras user writes them by hand: nested gradient tapes.
+
+The same points per term, losses, network and optimizer as `keraspinn`, in a stock
+`keras.Model` with a custom `train_step`, trained by stock `fit`. Weights λ stay 1.
+
+Options: `jit_compile`; `steps_per_execution`; `fused` runs the steps in one compiled
+`tf.while_loop` instead of `fit`.
+"""
+
+import keras
+import tensorflow as tf
+from protocol import serve
+from work import gradient_plan, raised
+
+import keraspinn as kp
+
+
+class NestedTapes(keras.Model):
+    """Trains a network on a `Work` with points drawn in every step."""
+
+    def __init__(self, network, work, batch):
+        super().__init__()
+        network.build((None, work.dimension))
+        self.network = network
+        self.work = work
+        self.batch = batch
+        self.loss_mean = keras.metrics.Mean(name="loss")
+
+    @property
+    def metrics(self):
+        return [self.loss_mean]
+
+    def call(self, points):
+        scale = tf.constant(1 / self.work.deviation, tf.float32)
+        return self.network((points - self.work.mean) * scale)
+
+    def derivatives(self, columns, required):
+        """Dict from `(field, multi-index)` to tensors `(N,)`: one tape an order."""
+        plan = gradient_plan(required) if any(any(i) for _, i in required) else []
+        tapes = [
+            tf.GradientTape(persistent=True, watch_accessed_variables=False)
+            for _ in plan
+        ]
+        for tape in tapes:
+            tape.__enter__()
+            tape.watch(columns)
+        outputs = self(tf.stack(columns, axis=1))
+        zero = (0,) * self.work.dimension
+        values = {(field, zero): outputs[:, field] for field in range(self.outputs)}
+        for tape, calls in zip(reversed(tapes), plan, strict=True):
+            tape.__exit__(None, None, None)
+            for (field, index), axes in calls.items():
+                slopes = tape.gradient(values[field, index], [columns[a] for a in axes])
+                for axis, slope in zip(axes, slopes, strict=True):
+                    values[field, raised(index, axis)] = slope
+        return values
+
+    @property
+    def outputs(self):
+        return self.work.outputs
+
+    def term_loss(self, name, points):
+        term = self.work.terms[name]
+        columns = tf.unstack(points, axis=1)
+        values = self.derivatives(columns, term.derivatives)
+        residuals = term.residuals(tf, columns, values)
+        return term.scale * sum(tf.reduce_mean(tf.square(r)) for r in residuals)
+
+    def draw(self):
+        points = {}
+        for name, term in self.work.terms.items():
+            span, base = self.work.sampling(name)
+            count = self.work.count(name, self.batch)
+            shape = (len(term.sides), count, self.work.dimension)
+            placed = tf.random.uniform(shape) * span + base
+            points[name] = tf.reshape(placed, (-1, self.work.dimension))
+        return points
+
+    def descend(self):
+        variables = self.trainable_variables
+        points = self.draw()
+        with tf.GradientTape() as tape:
+            loss = sum(self.term_loss(name, points[name]) for name in points)
+        self.optimizer.apply(tape.gradient(loss, variables), variables)
+        return loss
+
+    def train_step(self, data):
+        self.loss_mean.update_state(self.descend())
+        return {"loss": self.loss_mean.result()}
+
+
+def endless():
+    """A dataset of nothing; autotune off, as its thread holds up the end of `fit`."""
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return tf.data.Dataset.from_tensors(0).repeat().with_options(options)
+
+
+class Stock:
+    def __init__(self, task):
+        self.task = task
+        kind = kp.networks.ModifiedMLP if task.gated else kp.networks.MLP
+        network = kind(task.units, task.depth, outputs=task.work.outputs)
+        self.model = NestedTapes(network, task.work, task.batch)
+        layers = network.layers
+        if task.gated:
+            layers = [network.encoder_u, network.encoder_v, network.first]
+            layers += [*network.gates, network.head]
+        for layer, values in zip(layers, task.parameters, strict=True):
+            layer.set_weights(values)
+        self.model.compile(
+            keras.optimizers.Adam(1e-3),
+            jit_compile=task.options["jit_compile"],
+            steps_per_execution=min(task.options["steps_per_execution"], task.chunk),
+        )
+        self.model.optimizer.build(self.model.trainable_variables)
+        self.loop = tf.function(self._loop, jit_compile=True, autograph=False)
+
+    def _loop(self, steps):
+        return tf.while_loop(
+            lambda i, loss: i < steps,
+            lambda i, loss: (i + 1, self.model.descend()),
+            (tf.constant(0), tf.constant(0.0)),
+        )[1]
+
+    def losses(self):
+        points = self.task.points
+        return {
+            name: self.model.term_loss(name, tf.constant(points[name]))
+            for name in points
+        }
+
+    def run(self, steps):
+        if self.task.options["fused"]:
+            self.loop(tf.constant(steps)).numpy()
+        else:
+            self.model.fit(endless(), steps_per_epoch=steps, shuffle=False)
+
+
+if __name__ == "__main__":
+    serve(Stock, ["tensorflow", "keras", "numpy"])

@@ -1,0 +1,160 @@
+"""Contestants as processes that stand still while another is timed."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import statistics
+import subprocess
+import time
+
+import environments
+
+LOG_LINES = 3
+MEMORY_LIMIT = 16e9
+
+
+class Failed(Exception):
+    """A contestant, or what it was asked to build, did not work."""
+
+
+class Contestant:
+    """A process that speaks the protocol of `protocol.py`.
+
+    Args:
+        script: Path of the contestant's program.
+        python: Interpreter to run it with.
+        log: Path of a file for what it prints.
+        variables: Dict of environment variables to add.
+    """
+
+    def __init__(self, script, python, log, variables=None):
+        self._log = pathlib.Path(log)
+        began = time.perf_counter()
+        with self._log.open("w") as output:
+            self._process = subprocess.Popen(
+                [python, str(script)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                text=True,
+                env=environments.environment(variables or {}),
+                start_new_session=True,
+            )
+        self.versions = self._answer(timeout=300)["versions"]
+        self.import_seconds = time.perf_counter() - began
+        self._signal(signal.SIGSTOP)
+
+    def build(self, key, spec, timeout=600):
+        """Make what `spec` says; returns losses, seconds and notes."""
+        return self._ask(f"build {key} {json.dumps(spec)}", timeout)
+
+    def go(self, key, steps, timeout=600):
+        """Train; returns the seconds it took."""
+        return self._ask(f"go {key} {steps}", timeout)["seconds"]
+
+    def peak_bytes(self):
+        """The process's largest resident set so far."""
+        return self._status("VmHWM")
+
+    @property
+    def alive(self):
+        """Whether the process can still be asked."""
+        return self._process.poll() is None
+
+    def close(self):
+        """End the process."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def _ask(self, line, timeout):
+        self._signal(signal.SIGCONT)
+        try:
+            self._process.stdin.write(f"{line}\n")
+            self._process.stdin.flush()
+            answer = self._answer(timeout)
+        finally:
+            # The idle ones must not spin threads.
+            self._signal(signal.SIGSTOP)
+        for trouble in ("refused", "error"):
+            if trouble in answer:
+                raise Failed(f"{trouble}: {answer[trouble]}")
+        return answer
+
+    def _answer(self, timeout):
+        until = time.monotonic() + timeout
+        while not select.select([self._process.stdout], [], [], 0.5)[0]:
+            trouble = None
+            if time.monotonic() > until:
+                trouble = f"no answer in {timeout} s"
+            elif self._status("VmRSS") > MEMORY_LIMIT:
+                trouble = f"more than {MEMORY_LIMIT / 1e9:.0f} GB of memory"
+            if trouble:
+                self.close()
+                raise Failed(f"error: {trouble}")
+        line = self._process.stdout.readline()
+        if not line:
+            last = self._log.read_text(errors="replace").strip().splitlines()
+            self.close()
+            raise Failed(f"error: ended: {' | '.join(last[-LOG_LINES:])}"[:500])
+        return json.loads(line)
+
+    def _status(self, name):
+        """A number of kB from the kernel's account of the process, in bytes."""
+        status = pathlib.Path(f"/proc/{self._process.pid}/status").read_text()
+        lines = [x for x in status.splitlines() if x.startswith(name)]
+        return 1024 * int(lines[0].split()[1]) if lines else 0
+
+    def _signal(self, number):
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, number)
+
+
+def steps_that_take(seconds, contestant, key, chunk):
+    """How many steps, a multiple of `chunk`, take about so long."""
+    steps = chunk
+    while True:
+        took = contestant.go(key, steps)
+        if took > seconds / 4 or steps >= 100_000:
+            wanted = steps * seconds / max(took, 1e-9)
+            return chunk * max(1, round(wanted / chunk))
+        steps *= 4
+
+
+def interleaved(entries, repeats, report=print):
+    """Time entries in turn.
+
+    Args:
+        entries: Dict from labels to `(contestant, key, steps)`.
+        repeats: Number of turns.
+        report: Function to call with a line of text.
+
+    Returns:
+        Dict from labels to lists of milliseconds a step.
+    """
+    times = {label: [] for label in entries}
+    for repeat in range(repeats):
+        for label, (contestant, key, steps) in entries.items():
+            times[label].append(1000 * contestant.go(key, steps) / steps)
+        report(f"  turn {repeat + 1} of {repeats}")
+    return times
+
+
+def summary(milliseconds):
+    """Median and spread of repeats."""
+    return {
+        "median_ms": statistics.median(milliseconds),
+        "min_ms": min(milliseconds),
+        "max_ms": max(milliseconds),
+        "milliseconds": milliseconds,
+    }

@@ -1,0 +1,163 @@
+"""Who takes part: a script in `contestants/`, its options, and what it can do."""
+
+import dataclasses
+
+ALL = ("M1", "M2", "M3", "M4")
+NETWORKS = ("M1", "M4")
+FIT = {
+    "engine": "taylor",
+    "bare": False,
+    "verbose": 1,
+    "callbacks": [],
+    "epochs": 1,
+    "fit": {},
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A contestant at one setting.
+
+    Attributes:
+        group: Name of the contestant; the best of a group counts.
+        setting: What tells its entries apart.
+        script: File in `contestants/`; its requirements lie beside it.
+        options: Dict of the script's own options.
+        models: The models it can train.
+        variables: Dict of environment variables.
+        requirements: Name of the file of requirements, if not the script's.
+        works: Names of the works it can do, or `None` for all.
+        core: Whether it takes part in every work by default, not in Helmholtz alone.
+        trains: Whether it trains, and so has losses to check.
+    """
+
+    group: str
+    setting: str
+    script: str
+    options: dict
+    models: tuple = NETWORKS
+    variables: dict = dataclasses.field(default_factory=dict)
+    requirements: str = ""
+    works: tuple | None = None
+    core: bool = False
+    trains: bool = True
+
+    @property
+    def label(self):
+        return f"{self.group}, {self.setting}" if self.setting else self.group
+
+    @property
+    def requirements_file(self):
+        return self.requirements or f"{self.script}.txt"
+
+
+def _keraspinn(setting="", models=ALL, core=True, **options):
+    return Entry(
+        "keraspinn", setting, "keraspinn_fit", FIT | options, models, core=core
+    )
+
+
+def _stock(jit_compile, steps):
+    compiler = "XLA" if jit_compile else "graph"
+    return Entry(
+        "stock Keras",
+        f"{compiler}, {steps} step{'s' * (steps > 1)} an execution",
+        "stock_keras",
+        {"jit_compile": jit_compile, "steps_per_execution": steps, "fused": False},
+        core=steps == 100,
+    )
+
+
+def _deepxde(setting, backend, requirements):
+    return Entry(
+        "DeepXDE",
+        setting,
+        "deepxde_step",
+        {},
+        ("M1",),
+        {"DDE_BACKEND": backend, "TF_USE_LEGACY_KERAS": "0"},
+        requirements,
+        core=backend == "tensorflow.compat.v1",
+    )
+
+
+ENTRIES = (
+    _keraspinn(),
+    _keraspinn("the compiled loop alone", NETWORKS, core=False, bare=True),
+    *(_stock(xla, steps) for xla in (False, True) for steps in (1, 10, 100)),
+    *(
+        Entry("hand-written JAX", name, "jax_step", {"mode": mode}, core=True)
+        for mode, name in (
+            ("reverse", "nested reverse mode"),
+            ("forward", "forward over forward"),
+            ("jet", "jax.experimental.jet"),
+        )
+    ),
+    Entry("PyTorch", "torch.compile of torch.func", "torch_step", {"mode": "forward"}),
+    Entry("PyTorch", "nested autograd, eager", "torch_step", {"mode": "reverse"}),
+    _deepxde("TensorFlow 1 graph", "tensorflow.compat.v1", "deepxde_tensorflow.txt"),
+    _deepxde("TensorFlow 2", "tensorflow", "deepxde_tensorflow.txt"),
+    _deepxde("JAX", "jax", "deepxde_jax.txt"),
+    _deepxde("PyTorch", "pytorch", "deepxde_torch.txt"),
+    Entry("PINA", "", "pina_step", {}),
+    Entry("jinns", "", "jinns_step", {}),
+    Entry("jaxpi", "", "jaxpi_step", {}, ("M1", "M4")),
+    Entry(
+        "the paper's algorithm",
+        "TensorFlow 1 style",
+        "authors_tf1",
+        {},
+        ALL,
+        core=True,
+    ),
+)
+
+# For the comparison of engines on third derivatives, and sweeps.
+NESTED_KERASPINN = _keraspinn(
+    "nested Jacobian-vector products", core=False, engine="jvp"
+)
+FUSED_TAPES = Entry(
+    "nested tapes",
+    "in one compiled loop",
+    "stock_keras",
+    {"jit_compile": False, "steps_per_execution": 100, "fused": True},
+)
+
+
+def named(group, setting=""):
+    """The entries of a group whose setting begins so."""
+    return [e for e in ENTRIES if e.group == group and e.setting.startswith(setting)]
+
+
+def chosen(entry, options):
+    """Whether the command names the entry, by how its label begins, or nobody."""
+    names = options.contestants
+    return not names or any(entry.label.startswith(name) for name in names)
+
+
+def overhead_entries():
+    """Pairs of a model and an entry that differ in what `fit` is given.
+
+    Each epoch has 1,000 steps where a turn lasts long enough.
+    """
+    epochs = {"epochs": 4}
+    plain = _keraspinn("fit, no output", verbose=0, **epochs)
+    return [
+        ("M4", _keraspinn("the compiled loop alone", bare=True, verbose=0)),
+        ("M4", plain),
+        ("M3", plain),
+        ("M4", _keraspinn("progress bar", **epochs)),
+        ("M4", _keraspinn("histograms", verbose=0, callbacks=["histograms"], **epochs)),
+        (
+            "M4",
+            _keraspinn("checkpoints", verbose=0, callbacks=["checkpoints"], **epochs),
+        ),
+        ("M4", _products("in one a term", by_order=False)),
+        ("M4", _products("in one an order", by_order=True)),
+    ]
+
+
+def _products(setting, **options):
+    return Entry(
+        "NumPy matrix products", setting, "numpy_products", options, trains=False
+    )

@@ -1,0 +1,65 @@
+"""A virtual environment for each list of requirements, built when first asked for."""
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+CONTESTANTS = HERE / "contestants"
+
+
+class NotInstalled(Exception):
+    """The requirements could not be installed; the text says why."""
+
+
+def python_of(requirements, cache):
+    """The interpreter to run a contestant with.
+
+    Args:
+        requirements: Name of a file of requirements in `contestants/`. One that lists
+            nothing means the environment of the command itself.
+        cache: Folder to keep environments in, one for each content of the file.
+
+    Raises:
+        NotInstalled: If pip fails; it is not tried again until the file changes.
+    """
+    text = (CONTESTANTS / requirements).read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    if not lines:
+        return sys.executable
+    digest = hashlib.sha256("\n".join([sys.version, *lines]).encode()).hexdigest()[:8]
+    folder = pathlib.Path(cache) / f"{pathlib.Path(requirements).stem}-{digest}"
+    failed, done = folder / "failed.txt", folder / "installed.txt"
+    if failed.exists():
+        raise NotInstalled(failed.read_text(encoding="utf-8"))
+    python = folder / "bin" / "python"
+    if done.exists():
+        return str(python)
+    print(f"Building {folder} with {', '.join(lines)}", flush=True)
+    create = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)]
+    subprocess.run(create, check=True)
+    install = subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", *lines],
+        capture_output=True,
+        text=True,
+    )
+    if install.returncode:
+        reason = install.stderr.strip().splitlines()
+        reason = next((x for x in reversed(reason) if "ERROR" in x), reason[-1])
+        failed.write_text(reason, encoding="utf-8")
+        raise NotInstalled(reason)
+    done.write_text("\n".join(lines), encoding="utf-8")
+    return str(python)
+
+
+def environment(variables):
+    """Environment variables that let a script here find its modules."""
+    paths = [str(HERE), str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        **variables,
+    }

@@ -1,0 +1,62 @@
+"""The order ladder, and memory: figures that take a process each.
+
+A step of the ladder trains on the mean squares of all derivatives of one order, the
+Taylor engine beside nested differentiation.
+"""
+
+from cells import Pool, compare
+from entries import NESTED_KERASPINN, chosen, named
+
+CELL = {"batch": 256, "units": 50, "depth": 3, "chunk": 5}
+ORDERS = {1: (1, 2, 3, 4, 5, 6, 7, 8), 2: (1, 2, 3, 4, 6, 8), 3: (1, 2, 3, 4, 6, 8)}
+REPEATS, SECONDS, TIMEOUT = 3, 0.2, 60
+
+
+def ladder(pool, options):
+    """Every dimension and order; an entry that gave up is not asked for higher ones."""
+    everybody = [
+        *named("keraspinn")[:1],
+        NESTED_KERASPINN,
+        *named("stock Keras", "XLA, 100"),
+        *named("hand-written JAX", "forward"),
+        *named("hand-written JAX", "jax.experimental.jet"),
+    ]
+    for dimension, orders in ORDERS.items():
+        pairs = [("M1", entry) for entry in everybody if chosen(entry, options)]
+        for order in orders[: 2 if options.quick else None]:
+            cell = {"work": f"ladder-{dimension}-{order}", **CELL}
+            record = alone(pairs, cell, options)
+            pairs = [(m, e) for m, e in pairs if f"{m} {e.label}" in record["results"]]
+            yield f"{dimension}D, order {order}", record
+
+
+# Points on each of five parts: 100,000 points in all, and 100,000 on each.
+BATCHES = (20_000, 100_000)
+
+
+def memory(pool, options):
+    """Peak memory of large batches of the cavity, M4 50 × 5."""
+    entries = [
+        *named("keraspinn")[:1],
+        *named("stock Keras", "graph, 100"),
+        *named("hand-written JAX", "forward"),
+    ]
+    pairs = [("M4", entry) for entry in entries if chosen(entry, options)]
+    for batch in (1_000,) if options.quick else BATCHES:
+        cell = {"work": "cavity-streamfunction", "batch": batch, "units": 50}
+        cell |= {"depth": 5, "chunk": 1}
+        yield f"cavity, {batch:,} points on each part", alone(pairs, cell, options)
+
+
+def alone(pairs, cell, options):
+    """`compare` with each entry in a fresh process, for the memory it takes."""
+    record = {"cell": cell, "results": {}, "failures": {}, "versions": {}}
+    for pair in pairs:
+        with Pool(options.cache) as pool:
+            found = compare(
+                pool, [pair], cell, REPEATS, SECONDS, options.steps, TIMEOUT
+            )
+            record["versions"] |= pool.versions()
+        for part in ("results", "failures"):
+            record[part] |= found[part]
+    return record

@@ -1,0 +1,105 @@
+"""A contestant's side of the line protocol.
+
+The driver writes lines to standard input, the contestant answers each with one line of
+JSON on standard output:
+
+    build KEY SPEC  →  {"losses": …, "build_seconds": …, "notes": …}
+    go KEY STEPS    →  {"seconds": …}
+
+SPEC is JSON: `work`, `model`, `units`, `depth`, `batch`, `chunk` (steps that may run
+as one program), `data` (an .npz file of starting weights and points to check the
+losses at) and `options` of the contestant's own. An answer `{"error": …}` says what
+went wrong, `{"refused": …}` what the contestant has no way to do.
+"""
+
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+import types
+
+import numpy as np
+from work import find, is_gated
+
+
+class NotOffered(Exception):
+    """The contestant has no way to do this work."""
+
+
+class Task(types.SimpleNamespace):
+    """What to do: the driver's SPEC, the `Work` and the data in the place of names.
+
+    Attributes:
+        problem: The work's name.
+        gated: Whether the network has gates.
+        parameters: List of starting kernels and biases, float32.
+        points: Dict from term names to the points to check the losses at.
+    """
+
+    @classmethod
+    def from_spec(cls, spec):
+        task = cls(**json.loads(spec))
+        task.problem, task.work = task.work, find(task.work)
+        task.gated = is_gated(task.model)
+        with np.load(task.data) as data:
+            count = sum(name.startswith("kernel_") for name in data)
+            task.parameters = [
+                (data[f"kernel_{k}"], data[f"bias_{k}"]) for k in range(count)
+            ]
+            task.points = {name: data[f"points_{name}"] for name in task.work.terms}
+        return task
+
+
+def save_data(path, parameters, points):
+    """Writes what `Task` reads."""
+    arrays = {f"points_{name}": values for name, values in points.items()}
+    for k, (kernel, bias) in enumerate(parameters):
+        arrays |= {f"kernel_{k}": kernel, f"bias_{k}": bias}
+    np.savez(path, **arrays)
+
+
+def serve(build, packages):
+    """Answer the driver until it closes standard input.
+
+    Args:
+        build: Function of a `Task` that returns an object with `losses()`, the
+            starting losses by term name; `run(steps)`, which trains and returns when
+            it is done, perhaps the seconds it took; and optionally `notes`, a dict.
+        packages: Names of the packages whose versions matter.
+    """
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what libraries print must not get into the answers
+    versions = {name: importlib.metadata.version(name) for name in packages}
+    versions["python"] = platform.python_version()
+    print(json.dumps({"versions": versions}), file=answers)
+    built = {}
+    for line in sys.stdin:
+        command, key, argument = line.split(maxsplit=2)
+        try:
+            answer = {"build": _build, "go": _go}[command](built, key, argument, build)
+        except NotOffered as refusal:
+            answer = {"refused": str(refusal)}
+        except Exception as error:
+            traceback.print_exc()
+            answer = {"error": f"{type(error).__name__}: {error}"[:500]}
+        print(json.dumps(answer), file=answers)
+
+
+def _build(built, key, spec, build):
+    began = time.perf_counter()
+    contestant = build(Task.from_spec(spec))
+    seconds = time.perf_counter() - began
+    losses = {name: float(value) for name, value in contestant.losses().items()}
+    built[key] = contestant
+    notes = getattr(contestant, "notes", {})
+    return {"losses": losses, "build_seconds": seconds, "notes": notes}
+
+
+def _go(built, key, steps, build):
+    began = time.perf_counter()
+    measured = built[key].run(int(steps))
+    seconds = time.perf_counter() - began
+    return {"seconds": seconds if measured is None else measured}

@@ -1,0 +1,69 @@
+"""The losses in float64 by finite differences, to check every contestant against."""
+
+import itertools
+
+import numpy as np
+from work import is_gated, network
+
+_OFFSETS = np.arange(-4, 5)
+_STEP = 0.02
+
+
+def losses(work, model, parameters, points, evaluated_on=None):
+    """Each term's loss at given points, by differences of ninth order.
+
+    Args:
+        work: The `Work`.
+        model: M1 to M4.
+        parameters: List of kernels and biases.
+        points: Dict from term names to points `(N, d)`.
+        evaluated_on: Optional dict from a term's name to the names of all terms whose
+            points a contestant evaluates it on.
+
+    Returns:
+        Dict from term names to numbers.
+    """
+    parameters = [tuple(np.asarray(p, "float64") for p in pair) for pair in parameters]
+
+    def function(x):
+        standard = (x - work.mean) / work.deviation
+        return network(parameters, is_gated(model), standard, np.tanh)
+
+    values = {}
+    for name, term in work.terms.items():
+        sources = (evaluated_on or {}).get(name, [name])
+        x = np.concatenate([points[source] for source in sources]).astype("float64")
+        known = {
+            index: _derivative(function, x, index)
+            for index in {index for _, index in term.derivatives}
+        }
+        derivatives = {
+            (field, index): known[index][:, field] for field, index in term.derivatives
+        }
+        values[name] = float(term.loss(np, list(x.T), derivatives))
+    return values
+
+
+def _derivative(function, x, index):
+    stencils = [_stencil(order) for order in index]
+    total = 0.0
+    for offsets in itertools.product(*(stencil.items() for stencil in stencils)):
+        shift = [_STEP * offset for offset, _ in offsets]
+        total = total + np.prod([w for _, w in offsets]) * function(x + shift)
+    return total
+
+
+def _stencil(order):
+    """Weights by offset of the central difference of an order."""
+    if order == 0:
+        return {0: 1.0}
+    powers = np.vander(_OFFSETS * _STEP, increasing=True).T
+    moments = np.zeros(len(_OFFSETS))
+    moments[order] = np.prod(np.arange(1, order + 1))
+    weights = np.linalg.solve(powers, moments)
+    return dict(zip(_OFFSETS.tolist(), weights.tolist(), strict=True))
+
+
+def largest_disagreement(work, found, expected):
+    """Relative, over the terms."""
+    return max(abs(found[name] / expected[name] - 1) for name in work.terms)

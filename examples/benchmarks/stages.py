@@ -1,0 +1,81 @@
+"""What each stage of the command measures."""
+
+from cells import compare
+from entries import (
+    ENTRIES,
+    FUSED_TAPES,
+    NESTED_KERASPINN,
+    NETWORKS,
+    chosen,
+    named,
+    overhead_entries,
+)
+from work import WORKS
+
+
+def packages(pool, options):
+    """Everybody on Helmholtz, the core contestants on the other works."""
+    for name in options.work or WORKS:
+        everybody = name == "helmholtz" or options.all_contestants
+        entries = [
+            (model, entry)
+            for entry in ENTRIES
+            if chosen(entry, options) and (everybody or entry.core)
+            for model in entry.models
+            if model in options.models
+        ]
+        yield name, compare_with(pool, entries, paper_cell(name, options), options)
+
+
+def third_order(pool, options):
+    """The Taylor engine against nested tapes on the cavity's third derivatives."""
+    entries = [*named("keraspinn")[:1], NESTED_KERASPINN, FUSED_TAPES]
+    entries += [e for e in named("stock Keras") if e.core]
+    cell = paper_cell("cavity-streamfunction", options)
+    pairs = [("M4", entry) for entry in entries if chosen(entry, options)]
+    yield "cavity-streamfunction", compare_with(pool, pairs, cell, options)
+
+
+BATCHES = {128: 100, 1_024: 50, 8_192: 5, 100_000: 1}
+UNITS = (20, 50, 100, 256)
+
+
+def sweep(pool, options):
+    """Batches and widths: ours, stock Keras and hand-written JAX on Helmholtz."""
+    entries = [*named("keraspinn")[:1]]
+    entries += [e for e in named("stock Keras") if e.core]
+    entries += named("hand-written JAX", "forward")
+    sizes = [(batch, 50) for batch in BATCHES] + [(128, u) for u in UNITS if u != 50]
+    for name in options.work or ["helmholtz"]:
+        for batch, units in sizes[: 1 if options.quick else None]:
+            cell = {"work": name, "batch": batch, "units": units, "depth": 5}
+            cell["chunk"] = BATCHES[batch]
+            pairs = [
+                (model, entry)
+                for entry in entries
+                if chosen(entry, options)
+                for model in NETWORKS
+                if model in options.models
+            ]
+            key = f"{name} {units}x5, {batch} points"
+            yield key, compare_with(pool, pairs, cell, options)
+
+
+def overheads(pool, options):
+    """What callbacks cost, and what a step's matrix products alone would."""
+    entries = [pair for pair in overhead_entries() if chosen(pair[1], options)]
+    cell = paper_cell("helmholtz", options)
+    yield "helmholtz", compare_with(pool, entries, cell, options)
+
+
+def paper_cell(work, options):
+    """The paper's sizes, where the command names no others."""
+    sizes = {"units": options.units, "depth": options.depth, "batch": options.batch}
+    return {"work": work, **sizes, "chunk": 100}
+
+
+def compare_with(pool, entries, cell, options):
+    """`compare` with what the command says of repeats and steps."""
+    cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
+    print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)
+    return compare(pool, entries, cell, options.repeats, options.seconds, options.steps)

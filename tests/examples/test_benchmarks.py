@@ -1,0 +1,132 @@
+"""The benchmark command runs, and contestants that compute something else fail."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+BENCHMARKS = pathlib.Path(__file__).parents[2] / "examples" / "benchmarks"
+TINY = ["--steps", "2", "--repeats", "2", "--models", "M1", "--work", "helmholtz"]
+TINY += ["--units", "4", "--depth", "2", "--batch", "8"]
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    """The benchmarks' own modules can be imported."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def run(tmp_path, *arguments):
+    command = [sys.executable, str(BENCHMARKS / "run.py"), *arguments]
+    command += ["--output", str(tmp_path / "speed.json"), "--cache", str(tmp_path)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+def test_contestants_of_this_environment(tmp_path):
+    done = run(
+        tmp_path,
+        *("--stage", "packages", *TINY),
+        *("--contestants", "keraspinn, the", "stock Keras, graph, 10 "),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (record,) = json.loads((tmp_path / "speed.json").read_text())["packages"].values()
+    assert not record["failures"]
+    results = record["results"]
+    assert {result["group"] for result in results.values()} == {
+        "keraspinn",
+        "stock Keras",
+    }
+    assert len(results) == 2
+    for result in results.values():
+        assert result["disagreement"] < 1e-5
+        assert len(result["milliseconds"]) == 2
+        assert 0 < result["min_ms"] <= result["median_ms"] <= result["max_ms"]
+        assert result["peak_bytes"] > result["imported_bytes"] > 1e7
+    assert record["versions"]["tensorflow"]
+
+
+def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
+    import cells
+    import entries
+    import reference
+
+    script = tmp_path / "wrong.py"
+    script.write_text(
+        "from protocol import serve\n"
+        "class Wrong:\n"
+        "    def __init__(self, task): pass\n"
+        "    def losses(self): return {'residual': 1.0, 'boundary': 1.0}\n"
+        "    def run(self, steps): pass\n"
+        "serve(Wrong, ['numpy'])\n"
+    )
+    (tmp_path / "wrong.txt").write_text("# nothing\n")
+    monkeypatch.setattr(cells, "CONTESTANTS", tmp_path)
+    monkeypatch.setattr("environments.CONTESTANTS", tmp_path)
+    wrong = entries.Entry("wrong", "", "wrong", {})
+    cell = {"work": "helmholtz", "batch": 4, "units": 4, "depth": 2, "chunk": 1}
+    with cells.Pool(tmp_path) as pool:
+        record = cells.compare(pool, [("M1", wrong)], cell, 1, 0.1, 1)
+        assert "losses at the start" in record["failures"]["M1 wrong"]
+        assert not record["results"]
+        # The same contestant passes where its losses are the right ones.
+        monkeypatch.setattr(
+            reference, "losses", lambda *_: {"residual": 1.0, "boundary": 1.0}
+        )
+        record = cells.compare(pool, [("M1", wrong)], cell, 1, 0.1, 1)
+        assert not record["failures"]
+
+
+@pytest.mark.parametrize("name", ["klein-gordon", "cavity-streamfunction"])
+def test_reference_losses_are_those_of_the_problem(benchmarks, name):
+    """Finite differences against the Taylor engine, on third derivatives too."""
+    import reference
+    import work
+
+    import keraspinn as kp
+
+    problems = {
+        "klein-gordon": kp.problems.klein_gordon,
+        "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(reference_n=16),
+    }
+    own = work.WORKS[name]
+    parameters = work.initial_parameters(own, "M1", 6, 2)
+    points = own.draw(16, np.random.default_rng(0))
+    network = kp.networks.MLP(6, 2, outputs=own.outputs)
+    model = kp.PINNModel(problems[name](), network, seed=0)
+    for layer, values in zip(network.layers, parameters, strict=True):
+        layer.set_weights(values)
+    model.compile("adam", jit_compile=False)
+    logs = model.fit(points, steps_per_epoch=1, verbose=0).history
+    expected = reference.losses(own, "M1", parameters, points)
+    for term, value in expected.items():
+        assert logs[f"{term}_loss"][0] == pytest.approx(value, rel=1e-5)
+
+
+def test_gradient_plan_reaches_everything_with_few_calls(benchmarks):
+    from work import gradient_plan, order_indices, raised
+
+    for dimension, order in ((1, 4), (2, 3), (3, 3)):
+        required = [(0, index) for index in order_indices(dimension, order)]
+        reached, calls = {(0, (0,) * dimension)}, 0
+        for level in gradient_plan(required):
+            for (field, lower), axes in level.items():
+                assert (field, lower) in reached
+                reached |= {(field, raised(lower, axis)) for axis in axes}
+                calls += 1
+        assert reached >= set(required)
+        assert calls <= {1: 4, 2: 5, 3: 10}[dimension]
+
+
+def test_environment_that_cannot_be_built_is_reported(
+    benchmarks, tmp_path, monkeypatch
+):
+    import environments
+
+    monkeypatch.setattr(environments, "CONTESTANTS", tmp_path)
+    (tmp_path / "no.txt").write_text(f"{tmp_path}/no-such-wheel.whl\n")
+    for _ in range(2):  # it is tried once, and remembered
+        with pytest.raises(environments.NotInstalled, match="no-such-wheel"):
+            environments.python_of("no.txt", tmp_path / "cache")
