@@ -80,7 +80,7 @@ def compare(pool, entries, cell, repeats, seconds, steps=None, timeout=600):
             key = str(number)
             imported = contestant.peak_bytes()
             built = checked(contestant, key, model, entry, cell, timeout)
-            first = contestant.go(key, cell["chunk"], timeout)
+            _, first = contestant.go(key, cell["chunk"], timeout)
             count = steps or steps_that_take(seconds, contestant, key, cell["chunk"])
         except (Failed, NotInstalled) as trouble:
             failures[label] = str(trouble)

@@ -51,8 +51,9 @@ class Contestant:
         return self._ask(f"build {key} {json.dumps(spec)}", timeout)
 
     def go(self, key, steps, timeout=600):
-        """Train; returns the seconds it took."""
-        return self._ask(f"go {key} {steps}", timeout)["seconds"]
+        """Train; returns the seconds that count and the seconds it took."""
+        answer = self._ask(f"go {key} {steps}", timeout)
+        return answer["seconds"], answer["wall_seconds"]
 
     def peak_bytes(self):
         """The process's largest resident set so far."""
@@ -124,7 +125,7 @@ def steps_that_take(seconds, contestant, key, chunk):
     """How many steps, a multiple of `chunk`, take about so long."""
     steps = chunk
     while True:
-        took = contestant.go(key, steps)
+        took, _ = contestant.go(key, steps)
         if took > seconds / 4 or steps >= 100_000:
             wanted = steps * seconds / max(took, 1e-9)
             return chunk * max(1, round(wanted / chunk))
@@ -145,7 +146,8 @@ def interleaved(entries, repeats, report=print):
     times = {label: [] for label in entries}
     for repeat in range(repeats):
         for label, (contestant, key, steps) in entries.items():
-            times[label].append(1000 * contestant.go(key, steps) / steps)
+            seconds, _ = contestant.go(key, steps)
+            times[label].append(1000 * seconds / steps)
         report(f"  turn {repeat + 1} of {repeats}")
     return times
 

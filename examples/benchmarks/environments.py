@@ -61,5 +61,9 @@ def environment(variables):
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "TF_CPP_MIN_LOG_LEVEL": "3",
+        # Compiling processes of its own would not stand still with a contestant's.
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        # What is compiled is compiled in every run: it is timed.
+        "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
         **variables,
     }

@@ -4,7 +4,7 @@ The driver writes lines to standard input, the contestant answers each with one 
 JSON on standard output:
 
     build KEY SPEC  →  {"losses": …, "build_seconds": …, "notes": …}
-    go KEY STEPS    →  {"seconds": …}
+    go KEY STEPS    →  {"seconds": …, "wall_seconds": …}
 
 SPEC is JSON: `work`, `model`, `units`, `depth`, `batch`, `chunk` (steps that may run
 as one program), `data` (an .npz file of starting weights and points to check the
@@ -67,7 +67,7 @@ def serve(build, packages):
     Args:
         build: Function of a `Task` that returns an object with `losses()`, the
             starting losses by term name; `run(steps)`, which trains and returns when
-            it is done, perhaps the seconds it took; and optionally `notes`, a dict.
+            it is done, perhaps the seconds that count; and optionally `notes`, a dict.
         packages: Names of the packages whose versions matter.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -102,4 +102,5 @@ def _go(built, key, steps, build):
     began = time.perf_counter()
     measured = built[key].run(int(steps))
     seconds = time.perf_counter() - began
-    return {"seconds": seconds if measured is None else measured}
+    own = seconds if measured is None else measured
+    return {"seconds": own, "wall_seconds": seconds}

@@ -25,6 +25,7 @@ from work import WORKS
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 STAGES = {
+    "environments": stages.environments,
     "packages": stages.packages,
     "third-order": stages.third_order,
     "sweep": stages.sweep,
@@ -81,8 +82,8 @@ def parsed(arguments=None):
     )
     parser.add_argument(
         "--cache",
-        default=str(REPOSITORY / "build" / "benchmarks"),
-        help="folder for the contestants' environments",
+        default=os.path.expanduser("~/.cache/keraspinn/benchmarks"),
+        help="folder for the contestants' environments, about 8 GB",
     )
     return parser.parse_args(arguments)
 

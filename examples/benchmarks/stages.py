@@ -3,6 +3,7 @@
 from cells import compare
 from entries import (
     ENTRIES,
+    EPOCHS,
     FUSED_TAPES,
     NESTED_KERASPINN,
     NETWORKS,
@@ -10,7 +11,20 @@ from entries import (
     named,
     overhead_entries,
 )
+from environments import NotInstalled, python_of
 from work import WORKS
+
+
+def environments(pool, options):
+    """The contestants' environments, so that nothing is installed between figures."""
+    failures = {}
+    for entry in ENTRIES:
+        try:
+            python_of(entry.requirements_file, options.cache)
+        except NotInstalled as reason:
+            failures[entry.label] = str(reason)
+            print(f"  {entry.label}: {reason}", flush=True)
+    yield "environments", {"results": {}, "failures": failures}
 
 
 def packages(pool, options):
@@ -36,6 +50,7 @@ def third_order(pool, options):
     yield "cavity-streamfunction", compare_with(pool, pairs, cell, options)
 
 
+STEPS_PER_EPOCH = 1_000
 BATCHES = {128: 100, 1_024: 50, 8_192: 5, 100_000: 1}
 UNITS = (20, 50, 100, 256)
 
@@ -65,7 +80,8 @@ def overheads(pool, options):
     """What callbacks cost, and what a step's matrix products alone would."""
     entries = [pair for pair in overhead_entries() if chosen(pair[1], options)]
     cell = paper_cell("helmholtz", options)
-    yield "helmholtz", compare_with(pool, entries, cell, options)
+    steps = options.steps or EPOCHS * STEPS_PER_EPOCH
+    yield "helmholtz", compare_with(pool, entries, cell, options, steps)
 
 
 def paper_cell(work, options):
@@ -74,7 +90,7 @@ def paper_cell(work, options):
     return {"work": work, **sizes, "chunk": 100}
 
 
-def compare_with(pool, entries, cell, options):
+def compare_with(pool, entries, cell, options, steps=None):
     """`compare` with what the command says of repeats and steps."""
     cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
     print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)

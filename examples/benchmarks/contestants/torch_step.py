@@ -10,7 +10,7 @@ from protocol import serve
 from work import gradient_plan, network, raised
 
 
-def by_forward_mode(function, x, required):
+def by_forward_mode(function, x, required, scale):
     """Nested Jacobian-vector products, all fields at once."""
 
     def through(indices):
@@ -22,7 +22,7 @@ def by_forward_mode(function, x, required):
         inner = through({raised(index, axis, -1) for index in ahead})
 
         def both(x):
-            direction = torch.eye(x.shape[1])[axis].repeat(x.shape[0], 1)
+            direction = torch.diag(scale)[axis].repeat(x.shape[0], 1)
             values, slopes = torch.func.jvp(inner, (x,), (direction,))
             found = {raised(index, axis): slope for index, slope in slopes.items()}
             found |= values
@@ -31,11 +31,11 @@ def by_forward_mode(function, x, required):
 
         return both
 
-    known = through({index for _, index in required})(x)
+    known = through({index for _, index in required})(x * scale)
     return {(field, index): known[index][:, field] for field, index in required}
 
 
-def by_reverse_mode(function, x, required):
+def by_reverse_mode(function, x, required, scale):
     """Nested `torch.autograd.grad` of sums."""
     zero = (0,) * x.shape[1]
     plan = gradient_plan(required) if any(any(i) for _, i in required) else []
@@ -43,7 +43,7 @@ def by_reverse_mode(function, x, required):
     values = dict(
         zip(
             [(field, zero) for field in range(64)],
-            function(torch.stack(columns, 1)).unbind(1),
+            function(torch.stack(columns, 1) * scale).unbind(1),
             strict=False,
         )
     )
@@ -88,12 +88,13 @@ class Step:
     def term_loss(self, name, parameters, points):
         pairs = list(zip(parameters[::2], parameters[1::2], strict=True))
 
-        def function(x):
-            standard = (x - self.mean) * self.scale
+        def function(standard):
             return network(pairs, self.task.gated, standard, torch.tanh)
 
         term = self.work.terms[name]
-        values = self.differentiate(function, points, term.derivatives)
+        values = self.differentiate(
+            function, points - self.mean, term.derivatives, self.scale
+        )
         return term.loss(torch, list(points.unbind(1)), values)
 
     def loss(self, parameters, points):

@@ -1,0 +1,131 @@
+"""jinns: `jinns.solve` on a stationary equation, its own Laplacian and batches.
+
+Points come from a pool of a hundred batches, shuffled anew when it is used up.
+"""
+
+import contextlib
+import io
+import re
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jinns
+import optax
+from jinns.loss import (
+    BoundaryConditionAbstract,
+    PDEStatio,
+    equation_on_all_facets_equal,
+)
+from protocol import serve
+from work import network
+
+POOL = 100
+
+
+class Network(eqx.Module):
+    """The paper's networks at one point `(d,)`."""
+
+    parameters: list
+    gated: bool = eqx.field(static=True)
+
+    def __call__(self, x):
+        return network(self.parameters, self.gated, x, jnp.tanh)
+
+
+def helmholtz_terms(term, boundary):
+    """The equation and the condition in jinns's terms."""
+    zero = (0, (0, 0))
+
+    def source(x):
+        nothing = dict.fromkeys(term.derivatives, 0.0)
+        return term.residuals(jnp, list(x), nothing)[0]
+
+    class Equation(PDEStatio):
+        def equation(self, x, u, params):
+            laplacian = jinns.loss.laplacian_rev(x, u, params)
+            return laplacian + u(x, params) + source(x)
+
+    class Exact(BoundaryConditionAbstract):
+        @equation_on_all_facets_equal
+        def equation_u(self, inputs, u, params):
+            return u(inputs, params)
+
+        @equation_on_all_facets_equal
+        def equation_f(self, inputs, params, gridify=False):
+            value = boundary.residuals(jnp, list(inputs), {zero: 0.0})[0]
+            return -jnp.reshape(value, (1,))
+
+    return Equation(), Exact()
+
+
+class Solve:
+    def __init__(self, task):
+        self.task, work = task, task.work
+        mean, deviation = jnp.asarray(work.mean), jnp.asarray(work.deviation)
+        own = Network(jax.tree.map(jnp.asarray, task.parameters), task.gated)
+        u = jinns.nn.PINN(
+            eq_type="PDEStatio",
+            eqx_network=own,
+            input_transform=lambda x, params: (x - mean) / deviation,
+        )
+        self.parameters = jinns.parameters.Params(
+            nn_params=u.init_params, eq_params=None
+        )
+        equation, exact = helmholtz_terms(
+            work.terms["residual"], work.terms["boundary"]
+        )
+        self.loss = jinns.loss.LossPDEStatio(
+            u=u,
+            dynamic_loss=equation,
+            boundary_condition=exact,
+            loss_weights=jinns.loss.LossWeightsPDEStatio(
+                dyn_loss=1.0, boundary_loss=1.0
+            ),
+            params=self.parameters,
+        )
+        self.data = jinns.data.CubicMeshPDEStatio(
+            key=jax.random.PRNGKey(0),
+            n=POOL * task.batch,
+            nb=4 * POOL * task.batch,
+            omega_batch_size=task.batch,
+            omega_border_batch_size=task.batch,
+            dim=2,
+            min_pts=work.low,
+            max_pts=work.high,
+            method="uniform",
+        )
+        self.optimizer = optax.adam(1e-3)
+        self.state = None
+        self.notes = {"anneals": False, "points": "shuffled from a pool"}
+
+    def losses(self):
+        points = {name: jnp.asarray(x) for name, x in self.task.points.items()}
+        sides = len(self.task.work.terms["boundary"].sides)
+        border = jnp.moveaxis(points["boundary"].reshape(sides, -1, 2), 0, -1)
+        batch = jinns.data.PDEStatioBatch(
+            domain_batch=points["residual"], border_batch=border
+        )
+        _, terms = self.loss.evaluate(self.parameters, batch)[:2]
+        own = {"residual": terms.dyn_loss, "boundary": terms.boundary_loss}
+        return {name: sum(jax.tree.leaves(value)) for name, value in own.items()}
+
+    def run(self, steps):
+        """The seconds that `jinns.solve` itself reports: it compiles at every call."""
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            solved = jinns.solve(
+                n_iter=steps,
+                init_params=self.parameters,
+                data=self.data,
+                loss=self.loss,
+                optimizer=self.optimizer,
+                print_loss_every=steps,
+                opt_state=self.state,
+            )
+        self.parameters, self.data, self.state = solved[0], solved[3], solved[5]
+        return float(re.search(r"Training took\s+(\S+)", printed.getvalue())[1])
+
+
+if __name__ == "__main__":
+    serve(Solve, ["jinns", "jax", "jaxlib"])

@@ -1,0 +1,59 @@
+"""The plots of `docs/speed.md`, functions of the results."""
+
+import tables
+
+
+def draw(results, folder):
+    """Write `speed.png` and `speed_ladder.png`, as far as there are results."""
+    from matplotlib.figure import Figure
+
+    found, _ = tables.record(results, "packages", "helmholtz")
+    if found:
+        figure = Figure(figsize=(8, 7), layout="constrained")
+        bars(figure.subplots(), found)
+        figure.savefig(folder / "speed.png", dpi=120)
+    if results.get("ladder"):
+        figure = Figure(figsize=(10, 3.6), layout="constrained")
+        axes = figure.subplots(1, 3, sharey=True)
+        for dimension, own in enumerate(axes, start=1):
+            rungs(own, results, dimension)
+        axes[0].set_ylabel("ms a step")
+        axes[0].legend(fontsize=7)
+        figure.savefig(folder / "speed_ladder.png", dpi=120)
+
+
+def bars(axes, found):
+    """Every contestant's median, with its spread, for M1 and M4."""
+    labels = list(dict.fromkeys(label.split(" ", 1)[1] for label in found))
+    for offset, model in ((-0.2, "M1"), (0.2, "M4")):
+        for place, label in enumerate(labels):
+            result = found.get(f"{model} {label}")
+            if result:
+                middle = result["median_ms"]
+                spread = [[middle - result["min_ms"]], [result["max_ms"] - middle]]
+                color = "C0" if model == "M1" else "C1"
+                name = model if label == labels[0] else None
+                axes.barh(
+                    place + offset,
+                    middle,
+                    0.4,
+                    xerr=spread,
+                    color=color,
+                    label=name,
+                    error_kw={"linewidth": 0.8},
+                )
+    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("ms a step, Helmholtz, 50 units × 5 layers")
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend()
+
+
+def rungs(axes, results, dimension):
+    """Time against order, a line an engine."""
+    for name, own in tables.ladder_points(results, dimension).items():
+        orders = sorted(own)
+        axes.semilogy(orders, [own[k]["median_ms"] for k in orders], "o-", label=name)
+    axes.set_xlabel(f"order, {dimension} dimension{'s' * (dimension > 1)}")
+    axes.grid(alpha=0.3, which="both")

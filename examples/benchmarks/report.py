@@ -1,0 +1,48 @@
+"""Write the tables and plots of `docs/speed.md` from the benchmarks' results.
+
+    python examples/benchmarks/report.py
+
+Replaces what stands between `<!-- table NAME -->` and `<!-- end -->` and leaves the
+prose around it alone.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+
+import tables
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rendered(text, results):
+    """The page with every table made anew."""
+
+    def block(match):
+        return f"{match[1]}\n{tables.TABLES[match[2]](results)}\n\n{match[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--results", default=str(DOCS / "results" / "speed.json"))
+    parser.add_argument("--page", default=str(DOCS / "speed.md"))
+    parser.add_argument(
+        "--plots", default=str(DOCS / "results"), help="folder for the plots"
+    )
+    options = parser.parse_args()
+    results = json.loads(pathlib.Path(options.results).read_text(encoding="utf-8"))
+    page = pathlib.Path(options.page)
+    page.write_text(rendered(page.read_text("utf-8"), results), encoding="utf-8")
+    import plots
+
+    plots.draw(results, pathlib.Path(options.plots))
+
+
+if __name__ == "__main__":
+    main()

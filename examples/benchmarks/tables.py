@@ -1,0 +1,330 @@
+"""The tables of `docs/speed.md`, functions of the results."""
+
+OURS = "keraspinn"
+
+
+def table(header, rows):
+    """A Markdown table; without rows, a sentence."""
+    if not rows:
+        return "*Not measured yet.*"
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def record(results, stage, key):
+    """One record's results by label, and what failed."""
+    found = results.get(stage, {}).get(key, {"results": {}, "failures": {}})
+    return found["results"], found["failures"]
+
+
+def time(result):
+    """A median with its spread."""
+    if result is None:
+        return "–"
+    digits = 3 if result["median_ms"] < 10 else 1
+    low, middle, high = (
+        f"{result[name]:.{digits}f}" for name in ("min_ms", "median_ms", "max_ms")
+    )
+    return f"{middle} ({low}–{high})"
+
+
+def best(found, group, model):
+    """The fastest result of a group for a model, or `None`."""
+    own = [
+        result
+        for result in found.values()
+        if result["group"] == group and result["model"] == model
+    ]
+    return min(own, key=lambda result: result["median_ms"], default=None)
+
+
+def plain_fit(found, model):
+    """Ours through `fit` with the progress bar."""
+    return found.get(f"{model} {OURS}")
+
+
+def times_as_long(result, reference):
+    """A ratio of medians in words."""
+    if result is None or reference is None:
+        return "–"
+    return f"{result['median_ms'] / reference['median_ms']:.2f}"
+
+
+def everybody(results):
+    """All contestants on Helmholtz: M1 and M4, ratio to ours, seconds to begin."""
+    found, failures = record(results, "packages", "helmholtz")
+    labels = {}
+    for result in found.values():
+        labels.setdefault((result["group"], result["setting"]), {})[result["model"]] = (
+            result
+        )
+    rows = []
+    for (group, setting), own in labels.items():
+        row = [f"{group}, {setting}" if setting else group]
+        for model in ("M1", "M4"):
+            result = own.get(model)
+            row += [time(result), times_as_long(result, plain_fit(found, model))]
+        begin = [f"{r['first_steps_seconds']:.1f}" for r in own.values()]
+        rows.append([*row, " / ".join(begin)])
+    header = ["milliseconds a step", "M1", "× ours", "M4", "× ours", "s to begin"]
+    text = table(header, rows)
+    wrong = [
+        f"- {label}: {why.split(':', 1)[1].strip()}"
+        for label, why in failures.items()
+        if not why.startswith("refused")
+    ]
+    return "\n".join([text, "", "Did not run:", "", *wrong]) if wrong else text
+
+
+def four_models(results):
+    """M1 to M4 of those that train all."""
+    found, _ = record(results, "packages", "helmholtz")
+    rows = []
+    for group in (OURS, "the paper's algorithm"):
+        times = [best(found, group, model) for model in ("M1", "M2", "M3", "M4")]
+        if any(times):
+            row = [group, *map(time, times)]
+            rows.append([*row, *(times_as_long(times[k], times[0]) for k in (1, 3))])
+    return table(["", "M1", "M2", "M3", "M4", "M2 / M1", "M4 / M1"], rows)
+
+
+GROUPS = ("stock Keras", "hand-written JAX", "DeepXDE", "the paper's algorithm")
+
+
+def works(results):
+    """Every work: ours, and the best of each other group as a multiple of it."""
+    rows = []
+    for name in results.get("packages", {}):
+        found, _ = record(results, "packages", name)
+        for model in ("M1", "M4"):
+            own = plain_fit(found, model)
+            if own:
+                others = [times_as_long(best(found, g, model), own) for g in GROUPS]
+                rows.append([name, model, time(own), *others])
+    return table(["", "", "keraspinn, ms", *(f"{g}, ×" for g in GROUPS)], rows)
+
+
+def residual_evaluations(results):
+    """Contestants that evaluate the equation at more points, each at its best."""
+    found, _ = record(results, "packages", "helmholtz")
+    own = plain_fit(found, "M1")
+    rows = []
+    for label, result in found.items():
+        points = result.get("residual_points")
+        if points and own:
+            ratio = result["median_ms"] / own["median_ms"]
+            name = label.removeprefix("M1 ")
+            rows.append([name, points, f"{ratio:.1f}", f"{ratio * 128 / points:.1f}"])
+    header = ["", "equation evaluated at", "× ours a step", "× ours an evaluation"]
+    return table(header, rows)
+
+
+def third_order(results):
+    found, _ = record(results, "third-order", "cavity-streamfunction")
+    own = plain_fit(found, "M4")
+    rows = [
+        [label.removeprefix("M4 "), time(result), times_as_long(result, own)]
+        for label, result in found.items()
+    ]
+    return table(["milliseconds a step", "M4", "× ours"], rows)
+
+
+def sweep(results):
+    """Sizes by row, the contestants by column."""
+    columns = (
+        ("keraspinn", ""),
+        ("stock Keras", "graph"),
+        ("stock Keras", "XLA"),
+        ("hand-written JAX", "forward"),
+    )
+    rows = []
+    for key, stored in results.get("sweep", {}).items():
+        for model in ("M1", "M4"):
+            row = [key.split(" ", 1)[1], model]
+            for group, setting in columns:
+                row.append(
+                    next(
+                        (
+                            time(result)
+                            for result in stored["results"].values()
+                            if result["group"] == group
+                            and result["setting"].startswith(setting)
+                            and result["model"] == model
+                        ),
+                        "–",
+                    )
+                )
+            rows.append(row)
+    header = ["ms a step", "", *(", ".join(filter(None, c)) for c in columns)]
+    return table(header, rows)
+
+
+def overheads(results):
+    """What each thing around a step adds to it, in per cent."""
+    found, _ = record(results, "overheads", "helmholtz")
+    named = {
+        label.removeprefix("M4 keraspinn, "): result for label, result in found.items()
+    }
+    pairs = (
+        ("`fit` and its History", "fit, no output", "the compiled loop alone"),
+        ("annealing", "fit, no output", "M3 keraspinn, fit, no output"),
+        ("the progress bar", "progress bar", "fit, no output"),
+        ("`GradientHistogram`, every 1,000 steps", "histograms", "fit, no output"),
+        ("`ModelCheckpoint`, every 1,000 steps", "checkpoints", "fit, no output"),
+    )
+    rows = []
+    for name, with_it, without in pairs:
+        if with_it in named and without in named:
+            more, less = (named[key]["median_ms"] for key in (with_it, without))
+            percent = f"{100 * (more / less - 1):+.1f} %"
+            rows.append([name, f"{less:.3f}", f"{more:.3f}", percent])
+    return table(["ms a step", "without", "with", ""], rows)
+
+
+def products(results):
+    """The step's own matrix products."""
+    found, _ = record(results, "overheads", "helmholtz")
+    fit = found.get("M4 keraspinn, progress bar")
+    rows = []
+    for result in found.values():
+        if "megaflops" in result and fit:
+            operations = result["megaflops"]
+            speed = f"{operations / result['median_ms']:.0f}"
+            ratio = f"{fit['median_ms'] / result['median_ms']:.2f}"
+            setting = f"NumPy, {result['setting']}"
+            rows.append([setting, f"{operations:.0f}", time(result), speed, ratio])
+    header = ["", "MFLOP", "ms", "GFLOP/s", "M4 through `fit` / products"]
+    return table(header, rows)
+
+
+ENGINES = (
+    ("M1 keraspinn", "Taylor"),
+    ("M1 keraspinn, nested Jacobian-vector products", "nested products"),
+    ("M1 stock Keras, XLA, 100 steps an execution", "nested tapes"),
+    ("M1 hand-written JAX, forward over forward", "JAX, forward over forward"),
+    ("M1 hand-written JAX, jax.experimental.jet", "JAX, jet"),
+)
+
+
+def ladder_points(results, dimension):
+    """Dict from engine names to dicts from orders to results."""
+    points = {}
+    for key, stored in results.get("ladder", {}).items():
+        d, order = key.split("D, order ")
+        if int(d) == dimension:
+            for label, name in ENGINES:
+                if label in stored["results"]:
+                    points.setdefault(name, {})[int(order)] = stored["results"][label]
+    return points
+
+
+def ladder(dimension):
+    """Time and memory by order."""
+
+    def made(results):
+        points = ladder_points(results, dimension)
+        orders = sorted({order for own in points.values() for order in own})
+        names = [name for _, name in ENGINES if name in points]
+
+        def cell(name, order):
+            if order not in points[name]:
+                return "gave up"
+            result = points[name][order]
+            taken = result["peak_bytes"] - result["imported_bytes"]
+            return (
+                f"{result['median_ms']:.2f} ms, {taken / 1e6:.0f} MB, "
+                f"{result['first_steps_seconds']:.0f} s"
+            )
+
+        rows = [[k, *(cell(name, k) for name in names)] for k in orders]
+        return table(["order", *names], rows)
+
+    return made
+
+
+def memory(results):
+    rows = [
+        [key, label.removeprefix("M4 "), f"{result['peak_bytes'] / 1e9:.2f}"]
+        for key, stored in results.get("memory", {}).items()
+        for label, result in stored["results"].items()
+    ]
+    rows += [
+        [key, label.removeprefix("M4 "), why.removeprefix("error: ")]
+        for key, stored in results.get("memory", {}).items()
+        for label, why in stored["failures"].items()
+    ]
+    return table(["cavity, M4 50 × 5", "", "peak GB"], rows)
+
+
+AIMS = (
+    ("M4 through `fit` / its matrix products in NumPy", "at most 1.5"),
+    ("the paper's algorithm / M4", "at least 5"),
+    ("stock Keras at its best / M4", "at least 2"),
+    ("hand-written JAX at its best / M4", "at least 1.3"),
+    ("stock Keras at its best / M1", "at least 1.4"),
+    ("DeepXDE at its best / M1", "at least 5"),
+    ("stock Keras at its best / M4, cavity ψ–p", "at least 2"),
+    ("M2 / M1", "at most 1.05"),
+    ("M4 / M1", "at most 2"),
+    ("nested tapes in one compiled loop / M4, cavity ψ–p", "at least 1.5"),
+    ("stock Keras graph / M4, cavity ψ–p", "at least 2.5"),
+)
+
+
+def aims(results):
+    """What is aimed at and what was measured."""
+    helmholtz, _ = record(results, "packages", "helmholtz")
+    cavity, _ = record(results, "third-order", "cavity-streamfunction")
+    around, _ = record(results, "overheads", "helmholtz")
+    numpy_best = best(around, "NumPy matrix products", "M4")
+    graph = cavity.get("M4 stock Keras, graph, 100 steps an execution")
+    m1, m2, m4 = (plain_fit(helmholtz, model) for model in ("M1", "M2", "M4"))
+    pairs = (
+        (around.get("M4 keraspinn, progress bar"), numpy_best),
+        (best(helmholtz, "the paper's algorithm", "M4"), m4),
+        (best(helmholtz, "stock Keras", "M4"), m4),
+        (best(helmholtz, "hand-written JAX", "M4"), m4),
+        (best(helmholtz, "stock Keras", "M1"), m1),
+        (best(helmholtz, "DeepXDE", "M1"), m1),
+        (best(cavity, "stock Keras", "M4"), plain_fit(cavity, "M4")),
+        (m2, m1),
+        (m4, m1),
+        (best(cavity, "nested tapes", "M4"), plain_fit(cavity, "M4")),
+        (graph, plain_fit(cavity, "M4")),
+    )
+    rows = [
+        [name, times_as_long(*pair), aim]
+        for (name, aim), pair in zip(AIMS, pairs, strict=True)
+    ]
+    return table(["ratio of times", "measured", "aim"], rows)
+
+
+def conditions(results):
+    """Machine, date and versions of what was measured."""
+    records = [r for stage in results.values() for r in stage.values()]
+    versions = {}
+    for stored in records:
+        versions |= stored.get("versions", {})
+    machines = sorted({r["machine"] for r in records})
+    dates = sorted({r["date"] for r in records})
+    packages = ", ".join(f"{name} {v}" for name, v in sorted(versions.items()))
+    days = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
+    return f"{', '.join(machines)}, {days}: {packages}." if records else "*None yet.*"
+
+
+TABLES = {
+    "aims": aims,
+    "everybody": everybody,
+    "four-models": four_models,
+    "works": works,
+    "residual-evaluations": residual_evaluations,
+    "third-order": third_order,
+    "sweep": sweep,
+    "overheads": overheads,
+    "products": products,
+    "ladder-1": ladder(1),
+    "ladder-2": ladder(2),
+    "ladder-3": ladder(3),
+    "memory": memory,
+    "conditions": conditions,
+}
