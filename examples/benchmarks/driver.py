@@ -132,23 +132,21 @@ def steps_that_take(seconds, contestant, key, chunk):
         steps *= 4
 
 
-def interleaved(entries, repeats, report=print):
+def interleaved(entries, repeats):
     """Time entries in turn.
 
     Args:
         entries: Dict from labels to `(contestant, key, steps)`.
         repeats: Number of turns.
-        report: Function to call with a line of text.
 
     Returns:
         Dict from labels to lists of milliseconds a step.
     """
     times = {label: [] for label in entries}
-    for repeat in range(repeats):
+    for _ in range(repeats):
         for label, (contestant, key, steps) in entries.items():
             seconds, _ = contestant.go(key, steps)
             times[label].append(1000 * seconds / steps)
-        report(f"  turn {repeat + 1} of {repeats}")
     return times
 
 

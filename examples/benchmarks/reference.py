@@ -64,6 +64,6 @@ def _stencil(order):
     return dict(zip(_OFFSETS.tolist(), weights.tolist(), strict=True))
 
 
-def largest_disagreement(work, found, expected):
-    """Relative, over the terms."""
-    return max(abs(found[name] / expected[name] - 1) for name in work.terms)
+def largest_disagreement(found, expected):
+    """Relative, over the terms that something is expected of."""
+    return max((abs(found[name] / expected[name] - 1) for name in expected), default=0)

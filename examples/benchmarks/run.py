@@ -82,7 +82,7 @@ def parsed(arguments=None):
     )
     parser.add_argument(
         "--cache",
-        default=os.path.expanduser("~/.cache/keraspinn/benchmarks"),
+        default=str(pathlib.Path.home() / ".cache" / "keraspinn" / "benchmarks"),
         help="folder for the contestants' environments, about 8 GB",
     )
     return parser.parse_args(arguments)

@@ -228,7 +228,7 @@ def ladder(dimension):
 
         def cell(name, order):
             if order not in points[name]:
-                return "gave up"
+                return "–"
             result = points[name][order]
             taken = result["peak_bytes"] - result["imported_bytes"]
             return (
@@ -302,6 +302,8 @@ def aims(results):
 def conditions(results):
     """Machine, date and versions of what was measured."""
     records = [r for stage in results.values() for r in stage.values()]
+    if not records:
+        return "*nothing yet.*"
     versions = {}
     for stored in records:
         versions |= stored.get("versions", {})
@@ -309,7 +311,7 @@ def conditions(results):
     dates = sorted({r["date"] for r in records})
     packages = ", ".join(f"{name} {v}" for name, v in sorted(versions.items()))
     days = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
-    return f"{', '.join(machines)}, {days}: {packages}." if records else "*None yet.*"
+    return f"{', '.join(machines)}, {days}: {packages}."
 
 
 TABLES = {

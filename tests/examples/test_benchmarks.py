@@ -79,6 +79,63 @@ def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
         assert not record["failures"]
 
 
+def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
+    import plots
+    import report
+
+    def result(group, model, milliseconds, **more):
+        times = {"median_ms": milliseconds, "min_ms": 0.5, "max_ms": 9.0}
+        own = {"group": group, "setting": "", "model": model, "steps": 1}
+        return own | times | {"first_steps_seconds": 2.0} | more
+
+    results = {
+        "packages": {
+            "helmholtz": {
+                "results": {
+                    "M1 keraspinn": result("keraspinn", "M1", 2.0),
+                    "M1 DeepXDE": result("DeepXDE", "M1", 8.0, residual_points=640),
+                },
+                "failures": {
+                    "M4 DeepXDE": "refused: it has no gates",
+                    "M1 PINA": "error: no such wheel",
+                },
+                "versions": {"deepxde": "1.2.3"},
+                "machine": "2-core x",
+                "date": "2026-01-01",
+            }
+        }
+    }
+    page = "Before\n<!-- table NAME -->\nold\n<!-- end -->\nAfter\n"
+    made = report.rendered(page.replace("NAME", "everybody"), results)
+    assert "old" not in made
+    assert made.startswith("Before\n") and made.endswith("After\n")
+    row = "| DeepXDE | 8.000 (0.500–9.000) | 4.00 | – | – | 2.0 |"
+    assert row in made
+    assert "- M1 PINA: no such wheel" in made
+    assert "no gates" not in made
+    assert report.rendered(made, results) == made
+    evaluations = report.rendered(page.replace("NAME", "residual-evaluations"), results)
+    assert "| DeepXDE | 640 | 4.0 | 0.8 |" in evaluations
+    conditions = report.rendered(page.replace("NAME", "conditions"), results)
+    assert "2-core x, 2026-01-01: deepxde 1.2.3." in conditions
+    plots.draw(results, tmp_path)
+    assert (tmp_path / "speed.png").stat().st_size > 5_000
+
+
+def test_every_table_of_the_page_exists(benchmarks):
+    import re
+
+    import tables
+
+    page = (BENCHMARKS.parents[1] / "docs" / "speed.md").read_text("utf-8")
+    names = re.findall(r"<!-- table (\S+) -->", page)
+    assert names
+    assert set(names) <= tables.TABLES.keys()
+    assert page.count("<!-- end -->") == len(names)
+    for make in tables.TABLES.values():
+        assert isinstance(make({}), str)
+
+
 @pytest.mark.parametrize("name", ["klein-gordon", "cavity-streamfunction"])
 def test_reference_losses_are_those_of_the_problem(benchmarks, name):
     """Finite differences against the Taylor engine, on third derivatives too."""
