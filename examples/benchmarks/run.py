@@ -56,7 +56,7 @@ def parsed(arguments=None):
     )
     parser.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--work", nargs="+", choices=WORKS)
-    parser.add_argument("--models", nargs="+", choices=ALL, default=list(ALL))
+    parser.add_argument("--models", nargs="+", choices=ALL)
     groups = sorted({entry.group for entry in ENTRIES})
     parser.add_argument(
         "--contestants",
@@ -71,8 +71,8 @@ def parsed(arguments=None):
     )
     for name, value in (("--units", 50), ("--depth", 5), ("--batch", 128)):
         parser.add_argument(name, type=int, default=value, help="not of sweeps")
-    parser.add_argument("--repeats", type=int, default=7, help="interleaved turns")
-    parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn")
+    parser.add_argument("--repeats", type=int, default=5, help="interleaved turns")
+    parser.add_argument("--seconds", type=float, default=0.4, help="length of a turn")
     parser.add_argument("--steps", type=int, help="steps of a turn, instead")
     parser.add_argument(
         "--quick", action="store_true", help="only the smallest sizes and orders"

@@ -2,6 +2,7 @@
 
 from cells import compare
 from entries import (
+    ALL,
     ENTRIES,
     EPOCHS,
     FUSED_TAPES,
@@ -31,12 +32,13 @@ def packages(pool, options):
     """Everybody on Helmholtz, the core contestants on the other works."""
     for name in options.work or WORKS:
         everybody = name == "helmholtz" or options.all_contestants
+        models = options.models or (ALL if everybody else NETWORKS)
         entries = [
             (model, entry)
             for entry in ENTRIES
             if chosen(entry, options) and (everybody or entry.core)
             for model in entry.models
-            if model in options.models
+            if model in models
         ]
         yield name, compare_with(pool, entries, paper_cell(name, options), options)
 
@@ -69,8 +71,8 @@ def sweep(pool, options):
                 (model, entry)
                 for entry in entries
                 if chosen(entry, options)
-                for model in NETWORKS
-                if model in options.models
+                for model in options.models or ["M4"]
+                if model in entry.models
             ]
             key = f"{name} {units}x5, {batch} points"
             yield key, compare_with(pool, pairs, cell, options)
