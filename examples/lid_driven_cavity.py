@@ -16,12 +16,17 @@ def main():
     parser.add_argument(
         "--corner-width",
         type=float,
-        default=0.2,
         help="over which the equations fade in around the lid's corners",
+    )
+    parser.add_argument(
+        "--boundary-weight", type=float, default=1.0, help="λ to start with"
     )
     arguments = parser.parse_args()
     problem = kp.problems.lid_driven_cavity(
-        arguments.reynolds, arguments.formulation, arguments.corner_width
+        arguments.reynolds,
+        arguments.formulation,
+        arguments.corner_width,
+        arguments.boundary_weight,
     )
     print(problem)
     model, history = common.train(problem, arguments)

@@ -14,7 +14,8 @@ FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 def lid_driven_cavity(
     reynolds=100,
     formulation="streamfunction-pressure",
-    corner_width=0.2,
+    corner_width=None,
+    boundary_weight=1.0,
     reference_n=256,
     reference_reynolds=None,
 ):
@@ -36,7 +37,10 @@ def lid_driven_cavity(
             two corners, in cavity sides. The velocity jumps there, so that the
             residual has no bound, and what little lies next to the corners would
             govern the training; every equation is multiplied by tanh²(r/δ) of the
-            distance r to each of them. 0 leaves the equations as they are.
+            distance r to each of them. 0 leaves the equations as they are; `None`
+            takes 0.2, or 0.05 where continuity is one of them: where it fades, mass
+            leaks.
+        boundary_weight: The loss weight λ of the boundary that training starts with.
         reference_n: Number of cells a side of the finite-difference reference.
         reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown.
 
@@ -62,6 +66,8 @@ def lid_driven_cavity(
         raise ValueError(
             f"`formulation` must be one of {FORMULATIONS}. Received: {formulation!r}"
         )
+    if corner_width is None:
+        corner_width = 0.05 if formulation == "velocity-pressure" else 0.2
     if not 0 <= corner_width < math.inf:
         raise ValueError(
             "`corner_width` must be a length, or 0 to leave the equations as they are. "
@@ -96,7 +102,9 @@ def lid_driven_cavity(
     return Problem(
         domain=domain,
         equations=equations,
-        conditions={"boundary": Condition([sp.Eq(u, lid), v], on="boundary")},
+        conditions={
+            "boundary": Condition([sp.Eq(u, lid), v], "boundary", boundary_weight)
+        },
         reference=_reference(
             domain, reference_reynolds or reynolds, reference_n, u, v, p
         ),

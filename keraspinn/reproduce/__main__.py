@@ -52,6 +52,7 @@ def parser():
         "--schedule", choices=SCHEDULES, help="of the learning rate; the protocol's"
     )
     result.add_argument("--learning-rate", type=float, help="its start; likewise")
+    result.add_argument("--boundary-weight", type=float, help="of the cavity; 1")
     result.add_argument("--workers", type=int, default=os.cpu_count())
     result.add_argument("--results", default="results.jsonl", help="file of records")
     return result
@@ -60,7 +61,7 @@ def parser():
 def trainings(arguments):
     """All trainings of a table, first trials first."""
     settings = dict(PROTOCOLS[arguments.protocol])
-    for name in ("alpha", "schedule", "learning_rate"):
+    for name in ("alpha", "schedule", "learning_rate", "boundary_weight"):
         if getattr(arguments, name) is not None:
             settings[name] = getattr(arguments, name)
     default = ARCHITECTURES if arguments.table == "helmholtz" else [(50, 5)]

@@ -22,13 +22,10 @@ PROBLEMS = {
         f"poisson-{c}": lambda training, c=c: problems.poisson(c)
         for c in (1, 2, 4, 8, 16)
     },
-    "cavity-psi-p": lambda training: problems.lid_driven_cavity(
-        formulation="streamfunction-pressure", corner_width=training.corner_width
-    ),
-    "cavity-u-v-p": lambda training: problems.lid_driven_cavity(
-        formulation="velocity-pressure", corner_width=training.corner_width
-    ),
+    "cavity-psi-p": lambda training: _cavity("streamfunction-pressure", training),
+    "cavity-u-v-p": lambda training: _cavity("velocity-pressure", training),
 }
+
 SCHEDULES = {
     "exponential": lambda rate, steps: keras.optimizers.schedules.ExponentialDecay(
         rate, 1000, 0.9
@@ -61,6 +58,7 @@ class Training:
         gate_input: Whether the first gate acts on the input.
         untruncated: Whether initial weights are drawn from an untruncated normal.
         corner_width: `corner_width` of the cavity.
+        boundary_weight: `boundary_weight` of the cavity.
     """
 
     problem: str
@@ -80,7 +78,8 @@ class Training:
     standardize: bool = True
     gate_input: bool = False
     untruncated: bool = False
-    corner_width: float = 0.2
+    corner_width: float | None = None
+    boundary_weight: float = 1.0
 
 
 PROTOCOLS = {
@@ -179,3 +178,11 @@ def _traces(history, chosen):
         for name, values in history.items()
         if chosen(name) and (name.startswith("val_") == name.endswith("_relative_l2"))
     }
+
+
+def _cavity(formulation, training):
+    return problems.lid_driven_cavity(
+        formulation=formulation,
+        corner_width=training.corner_width,
+        boundary_weight=training.boundary_weight,
+    )
