@@ -6,6 +6,7 @@ ALL = ("M1", "M2", "M3", "M4")
 NETWORKS = ("M1", "M4")
 FIT = {
     "engine": "taylor",
+    "jit_compile": True,
     "bare": False,
     "verbose": 1,
     "callbacks": [],
@@ -76,7 +77,13 @@ THREADS = {"a thread a core": {}, "one thread": {"OMP_NUM_THREADS": "1"}}
 def _torch(group, setting, script, **options):
     return [
         Entry(
-            group, f"{setting}, {word}".lstrip(", "), script, options, variables=threads
+            group,
+            f"{setting}, {word}".lstrip(", "),
+            script,
+            options,
+            # Compiling takes a minute, so that M4 is compiled once.
+            ("M1",) if options.get("mode") == "forward" and not threads else NETWORKS,
+            threads,
         )
         for word, threads in THREADS.items()
     ]
@@ -135,6 +142,7 @@ ENTRIES = (
 NESTED_KERASPINN = _keraspinn(
     "nested Jacobian-vector products", core=False, engine="jvp"
 )
+TAYLOR_GRAPH = _keraspinn("without XLA", core=False, jit_compile=False)
 FUSED_TAPES = Entry(
     "nested tapes",
     "in one compiled loop",

@@ -7,8 +7,8 @@ def draw(results, folder):
     """Write `speed.png` and `speed_ladder.png`, as far as there are results."""
     from matplotlib.figure import Figure
 
-    found, _ = tables.record(results, "packages", "helmholtz")
-    if found:
+    if results.get("packages"):
+        found, _ = tables.record(results, "packages", "helmholtz")
         figure = Figure(figsize=(8, 7), layout="constrained")
         bars(figure.subplots(), found)
         figure.savefig(folder / "speed.png", dpi=120)

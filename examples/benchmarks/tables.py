@@ -199,8 +199,9 @@ def products(results):
 
 ENGINES = (
     ("M1 keraspinn", "Taylor"),
+    ("M1 keraspinn, without XLA", "Taylor without XLA"),
     ("M1 keraspinn, nested Jacobian-vector products", "nested products"),
-    ("M1 stock Keras, XLA, 100 steps an execution", "nested tapes"),
+    ("M1 stock Keras, graph, 100 steps an execution", "nested tapes, graph"),
     ("M1 hand-written JAX, forward over forward", "JAX, forward over forward"),
     ("M1 hand-written JAX, jax.experimental.jet", "JAX, jet"),
 )
@@ -314,7 +315,18 @@ def conditions(results):
     return f"{', '.join(machines)}, {days}: {packages}."
 
 
+def plot(stage, file, caption):
+    """The place of a plot that `plots.draw` makes."""
+
+    def made(results):
+        return f"![{caption}](results/{file})" if results.get(stage) else table([], [])
+
+    return made
+
+
 TABLES = {
+    "plot": plot("packages", "speed.png", "Milliseconds a step of every contestant"),
+    "plot-ladder": plot("ladder", "speed_ladder.png", "Milliseconds a step by order"),
     "aims": aims,
     "everybody": everybody,
     "four-models": four_models,

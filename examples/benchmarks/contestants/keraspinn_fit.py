@@ -1,8 +1,8 @@
 """`keraspinn`, through `model.fit` with the progress bar on.
 
 Options: `engine` "jvp" takes derivatives by nested Jacobian-vector products in the
-same fused loop; `bare` runs the compiled loop without `fit` around it; `verbose` is
-that of `fit` and `fit` holds more of its
+same fused loop; `jit_compile` is that of `compile`; `bare` runs the compiled loop
+without `fit` around it; `verbose` is that of `fit`, and `fit` holds more of its
 arguments; `callbacks` are names of callbacks to add; `epochs` divides the steps, and
 the epochs' median counts.
 """
@@ -76,7 +76,7 @@ class UntaughtModifiedMLP(kp.networks.ModifiedMLP):
 class Fit:
     def __init__(self, task):
         self.task = task
-        self.model = self._model(jit_compile=True)
+        self.model = self._model(task.options["jit_compile"])
         self.bare = None
         annealed = task.model in ("M2", "M4")
         self.callbacks = [kp.callbacks.LearningRateAnnealing()] if annealed else []
