@@ -176,8 +176,7 @@ def overhead_entries():
             "M4",
             _keraspinn("checkpoints", verbose=0, callbacks=["checkpoints"], **epochs),
         ),
-        ("M4", _products("in one a term", by_order=False)),
-        ("M4", _products("in one an order", by_order=True)),
+        ("M4", _products("in one a term")),
     ]
 
 

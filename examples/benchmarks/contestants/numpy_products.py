@@ -3,9 +3,6 @@
 Counted from what the Taylor engine carries: a term with N points and K Taylor
 coefficients multiplies N K rows by every kernel going forward, and going backward once
 for the kernel's gradient and once, above the first layer, for the rows' own.
-
-Option: `by_order` multiplies each total order's rows by themselves, as an engine does
-that keeps orders in tensors of their own.
 """
 
 import numpy as np
@@ -21,9 +18,7 @@ class Products:
     def __init__(self, task):
         self.factors = []
         generator = np.random.default_rng(0)
-        counts = row_counts(
-            PROBLEMS[task.problem](), task.batch, task.options["by_order"]
-        )
+        counts = row_counts(PROBLEMS[task.problem](), task.batch)
         first = 3 if task.gated else 1
         for place, (kernel, _) in enumerate(task.parameters):
             for count in counts:
@@ -48,14 +43,13 @@ class Products:
                 left @ right
 
 
-def row_counts(problem, batch, by_order):
-    """Rows of each product that one kernel takes part in."""
+def row_counts(problem, batch):
+    """Rows of each term's product with one kernel."""
     counts = []
     for term in problem.terms.values():
         required = set().union(*term.program.derivatives.values())
-        sizes = [len(order) for order in IndexSet(required).by_order]
-        points = term.count(batch)
-        counts += [points * n for n in (sizes if by_order else [sum(sizes)])]
+        carried = IndexSet(required, term.program.combinations)
+        counts.append(term.count(batch) * len(carried))
     return counts
 
 
