@@ -338,10 +338,10 @@ def circumstances(options):
         except importlib.metadata.PackageNotFoundError:  # run from its source
             versions[package] = kp.__version__
     return {
-        "options": dict(vars(options)),
+        "options": {k: v for k, v in vars(options).items() if k != "directory"},
         "versions": versions,
         "machine": {
-            "system": platform.platform(),
+            "system": platform.system(),
             "processor": processor(),
             "cores": os.cpu_count(),
         },

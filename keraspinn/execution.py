@@ -7,8 +7,8 @@ from keraspinn.taylor import IndexSet
 POINTS_PER_PASS = 1024
 """So few that their Taylor coefficients stay in a core's cache: the fastest number."""
 
-_LONGEST = 100
-_FLOPS = 0.2 * 5e10  # a fifth of a second on two cores
+_LONGEST = 250
+_FLOPS = 0.2 * 1e11  # a fifth of a second on two cores
 
 
 def check_steps(name, steps, otherwise):
@@ -23,7 +23,7 @@ def check_steps(name, steps, otherwise):
 
 
 def steps_per_execution_for(sources, problem, parameter_count, steps_per_epoch):
-    """Steps that together take a fraction of a second, at most 100.
+    """Steps that together take a fraction of a second, at most 250.
 
     Args:
         sources: The `PointSources` of a step.
