@@ -172,6 +172,8 @@ def _check_tree(config, arrays):
             if "class_name" in part:
                 objects += 1
                 _check_class(part)
+            for node in part.get("inbound_nodes") or ():
+                _check_call(node)
             models += "problem" in part and "network" in part
             depth = part.get("depth")
             if isinstance(depth, (int, float)) and depth > arrays:
@@ -192,15 +194,34 @@ def _check_tree(config, arrays):
             )
 
 
+def _check_call(node):
+    """Refuse calls of no tensor of the network, which are computed at once."""
+    left = [node.get("args"), node.get("kwargs")] if isinstance(node, dict) else []
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            if part.get("class_name") == "__keras_tensor__":
+                return
+            left.extend(() if "class_name" in part else part.values())
+        elif isinstance(part, list):
+            left.extend(part)
+    raise ValueError("It calls a layer on what is no output of another.")
+
+
 def _check_class(part):
     """Refuse classes that are neither registered nor among Keras's harmless ones."""
     name, module = part["class_name"], str(part.get("module"))
     registered = part.get("registered_name")
-    if name == "__keras_tensor__":
+    if name in ("__keras_tensor__", "__slice__"):
         return
-    if isinstance(registered, str) and keras.saving.get_registered_object(registered):
+    plain = not str(name).startswith("__")  # names that Keras itself gives a meaning
+    if (
+        plain
+        and isinstance(registered, str)
+        and keras.saving.get_registered_object(registered)
+    ):
         return
-    if module in MODULES or f"{module}.{name}" in ALLOWED:
+    if plain and (module in MODULES or f"{module}.{name}" in ALLOWED):
         return
     raise ValueError(
         f"It asks for {module[:60]}.{str(name)[:60]}, which is not built from "

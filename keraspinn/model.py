@@ -219,7 +219,8 @@ class PINNModel(FusedModel):
         # Points that were streamed are gone; those drawn are drawn once more.
         draws = [] if self._streams else map(self._drawn, replicas)
         variables = self.trainable_variables
-        cause = found_again(self._objective, draws, variables, self.problem.coordinates)
+        what = variables, self.problem.coordinates, self.max_points_per_pass
+        cause = found_again(self._objective, draws, *what)
         cause = cause or seen_in(logs)
         return explanation(cause, self.steps_taken, self.coefficients)
 
@@ -242,7 +243,7 @@ class PINNModel(FusedModel):
 
     @property
     def training_key(self):
-        return self._sources.key, self._weighting
+        return self.seed, self._sources.key, self._weighting
 
     def fit(
         self,

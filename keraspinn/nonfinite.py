@@ -6,6 +6,8 @@ from keras import ops
 
 from keraspinn import backend
 
+_LOST = "the variable"
+
 
 class StopOnNonFinite(keras.callbacks.Callback):
     """Ends training with the model's own explanation of what is not finite.
@@ -44,11 +46,17 @@ def explanation(cause, iteration, coefficients):
         coefficients: Dict from names of unknown parameters to variables.
     """
     values = ", ".join(f"{name} = {float(v):g}" for name, v in coefficients.items())
+    state = (
+        "Go back to a checkpoint"
+        if cause.startswith(_LOST)
+        else "The step was not taken: weights, optimizer and loss weights are those "
+        "before it"
+    )
     return (
-        f"Training stopped at iteration {iteration}: {cause}. The step was not taken: "
-        "weights, optimizer and loss weights are those before it. Try a lower learning "
-        "rate or `clipnorm=1.0` in the optimizer, and look for a division by zero, or "
-        "a logarithm, root or power of what may become negative, in the equations"
+        f"Training stopped at iteration {iteration}: {cause}. {state}. Try "
+        "a lower learning rate or `clipnorm=1.0` in the optimizer, and look for a "
+        "division by zero, or a logarithm, root or power of what may become negative, "
+        "in the equations"
         + (f" and for where the coefficients went ({values})" if values else "")
         + ". Pass keraspinn.callbacks.RestoreOnNonFinite() to `fit` to go back to "
         "earlier weights instead of an error, or keras.callbacks.TerminateOnNaN() to "
@@ -68,7 +76,7 @@ def seen_in(losses):
     return "the gradient, or the sum of the weighted losses, is not finite"
 
 
-def found_again(objective, draws, variables, coordinates):
+def found_again(objective, draws, variables, coordinates, largest=None):
     """The cause, by taking the losses and gradients of the step once more.
 
     Args:
@@ -76,6 +84,7 @@ def found_again(objective, draws, variables, coordinates):
         draws: The step's batches, a dict from term names for each replica.
         variables: The variables that are trained.
         coordinates: The symbols of the columns of points.
+        largest: How many points are looked at at a time.
 
     Returns:
         Text, or `None` if nothing is found that is not finite.
@@ -83,17 +92,20 @@ def found_again(objective, draws, variables, coordinates):
     for variable in variables:
         if not _finite(variable):
             return (
-                f"the variable '{variable.path}' holds numbers that are not finite, "
+                f"{_LOST} '{variable.path}' holds numbers that are not finite, "
                 "from an update that overflowed or from weights given"
             )
+    for name, weight in objective.loss_weights.items():
+        if not _finite(weight):
+            return f"the loss weight of '{name}' is {float(weight)}"
     for batches in draws:
-        losses, gradients = objective.gradients(batches, variables)
+        losses, gradients = objective.gradients(batches, variables, largest)
         for name, loss in losses.items():
             if not _finite(loss):
-                residuals = objective.residuals(name, batches[name])
+                points, finite = _looked_at(objective, name, batches[name], largest)
                 return (
                     f"the loss of '{name}' is {float(loss)}"
-                    f"{_where(residuals, batches[name].points, coordinates)}"
+                    f"{_where(points, finite, coordinates)}"
                 )
         for name, own in gradients.items():
             for variable, gradient in zip(variables, own, strict=True):
@@ -105,9 +117,21 @@ def found_again(objective, draws, variables, coordinates):
     return None
 
 
-def _where(residuals, points, coordinates):
-    finite = np.all([np.isfinite(ops.convert_to_numpy(r)) for r in residuals], axis=0)
-    points = ops.convert_to_numpy(points)[~np.broadcast_to(finite, len(points))]
+def _looked_at(objective, name, batch, largest):
+    """A batch's points, and whether every residual there is finite."""
+    points = ops.convert_to_numpy(batch.points)
+    count, part = batch.parts(largest)
+    finite = []
+    for number in range(count):
+        size = part(number).points.shape[0]
+        residuals = objective.residuals(name, part(number))
+        own = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+        finite.append(np.broadcast_to(np.all(own, axis=0), size))
+    return points, np.concatenate(finite)[: len(points)]
+
+
+def _where(points, finite, coordinates):
+    points = points[~finite]
     if not len(points):
         return ", though every residual is finite"
     first = ", ".join(

@@ -18,7 +18,7 @@ class Objective:
     def __init__(self, problem, fields, loss_weights, coefficients):
         self._terms = problem.terms
         self._fields = fields
-        self._loss_weights = loss_weights
+        self.loss_weights = loss_weights
         self._coefficients = coefficients
 
     def loss(self, name, batch):
@@ -84,7 +84,7 @@ class Objective:
         if weighting is not None:
             self._move_weights(gradients, variables, weighting, iteration)
         total = gradients["residual"]
-        for name, variable in self._loss_weights.items():
+        for name, variable in self.loss_weights.items():
             weight = ops.convert_to_tensor(variable)
             total = [
                 t + weight * g for t, g in zip(total, gradients[name], strict=True)
@@ -107,14 +107,14 @@ class Objective:
             for name, own in gradients.items()
         }
         weights = {
-            name: ops.convert_to_tensor(v) for name, v in self._loss_weights.items()
+            name: ops.convert_to_tensor(v) for name, v in self.loss_weights.items()
         }
         for name, weight in weighting(gradients, weights, iteration).items():
-            self._loss_weights[name].assign(weight)
+            self.loss_weights[name].assign(weight)
 
     def _named(self, losses):
         total = losses["residual"]
-        for name, weight in self._loss_weights.items():
+        for name, weight in self.loss_weights.items():
             total = total + ops.convert_to_tensor(weight) * losses[name]
         return {"loss": total} | {f"{name}_loss": v for name, v in losses.items()}
 

@@ -129,6 +129,8 @@ def known_term(problem, name):
 
 def checked_points(problem, name, points):
     """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
+    if np.iscomplexobj(points):
+        raise ValueError(f"The points of '{name}' must be real. Received: complex ones")
     points = np.asarray(points, dtype="float64")
     coordinates = [symbol.name for symbol in problem.coordinates]
     if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):

@@ -59,6 +59,12 @@ class WholeFiles(keras.Model):
         The file appears at once: a process that dies on the way leaves what was there
         before, and perhaps a file `partial-…`, which the next one removes.
         """
+        if str(filepath).endswith((".h5", ".hdf5")):
+            raise ValueError(
+                "A PINNModel is saved to a `.keras` file, or its weights alone to "
+                "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
+                f"Received: {str(filepath)!r}"
+            )
         save = super().save
         if zipped is False or not _replaceable(filepath, ".keras", overwrite):
             return save(filepath, overwrite, zipped, **kwargs)

@@ -206,6 +206,8 @@ class FusedModel(WholeFiles):
             )
         check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
         check_steps("max_points_per_pass", max_points_per_pass, otherwise="auto")
+        if optimizer is None:
+            raise ValueError("`compile` needs an optimizer. Received: None")
         optimizer = keras.optimizers.get(optimizer)
         replicas = self.distribute_strategy.num_replicas_in_sync
         check_optimizer(optimizer, replicas)

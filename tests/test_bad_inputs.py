@@ -1040,6 +1040,25 @@ ROWS = {
             "exclude=(), layers='pooled')"
         ),
     ),
+    "no optimizer": (
+        lambda: compiled(optimizer=None),
+        ValueError,
+        "`compile` needs an optimizer. Received: None",
+    ),
+    "an old format": (
+        lambda: compiled().save("model.h5"),
+        ValueError,
+        (
+            "A PINNModel is saved to a `.keras` file, or its weights alone to "
+            "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
+            "Received: 'model.h5'"
+        ),
+    ),
+    "complex points": (
+        lambda: compiled().predict(1j * np.ones((3, 1))),
+        ValueError,
+        "The points of 'evaluation' must be real. Received: complex ones",
+    ),
     "annealing in compile": (
         lambda: compiled(callbacks=[ANNEALING()]),
         TypeError,

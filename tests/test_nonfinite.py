@@ -95,6 +95,19 @@ def test_an_update_that_overflows_is_named():
         model.fit(**RUN)
 
 
+def test_an_overflow_in_the_last_step_is_noticed():
+    model = compiled(optimizer=keras.optimizers.SGD(3e38))
+    with pytest.raises(FloatingPointError, match="holds .* Go back to a checkpoint"):
+        model.fit(**(RUN | {"steps_per_epoch": 1}))
+
+
+def test_a_loss_weight_that_is_nan_is_named():
+    model = compiled()
+    model.loss_weights["left"].assign(np.nan)
+    with pytest.raises(FloatingPointError, match="the loss weight of 'left' is nan"):
+        model.fit(**RUN)
+
+
 def test_a_rule_that_makes_a_weight_nan_is_undone():
     def rule(gradients, weights, iteration):
         return {"left": keras.ops.where(iteration < 3, weights["left"], np.nan)}

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from keraspinn.backend.replicas import copies, on_replicas
+from keraspinn.backend.replicas import all_finite, copies, on_replicas
 
 
 def value_and_gradients(function, variables, count=1):
@@ -149,6 +149,10 @@ def fused_loop(step, finish, names, dtype, jit_compile, strategy=None, variables
             variable.assign(tf.where(good, variable.value, value))
         steps = tf.cast(done, dtype)
         means = {name: totals[name] / steps for name in names}
+        if variables:  # the last update may have overflowed, and no step follows it
+            kept = [v.value for v in variables if v.dtype.startswith("float")]
+            lost = tf.constant(float("nan"), dtype)
+            means["loss"] = tf.where(all_finite(kept), means["loss"], lost)
         return on_replicas(strategy, finish, means, steps), good, done
 
     program = tf.function(run, jit_compile=jit_compile, autograph=False)

@@ -85,7 +85,8 @@ class BackupAndRestore(keras.callbacks.Callback):
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         self._keras(partial).on_epoch_end(epoch, logs)
-        _write_json(partial / HISTORY, self._history_with(epoch, logs or {}))
+        history = self._history_with(epoch, logs or {})
+        _write_json(partial / HISTORY, {**history, "seed": self.model.seed})
         _write_json(partial / DIGESTS, {p.name: _digest(p) for p in partial.iterdir()})
         for path in (*partial.iterdir(), partial):
             sync(path)
@@ -134,6 +135,8 @@ class BackupAndRestore(keras.callbacks.Callback):
                 ) from error
         saved = json.loads((path / HISTORY).read_text("utf-8"))
         self._epochs_before = saved["epoch"]
+        self.model.seed = saved.get("seed", self.model.seed)
+        self.model.make_train_function()  # anew, if that is another seed
         if self.model.history is not None:
             self.model.history.history.update(saved["history"])
 

@@ -151,6 +151,22 @@ def test_the_state_of_another_model_is_refused(folder, units, optimizer):
         fit(other, backup(folder))
 
 
+def test_points_are_those_of_the_model_that_was_backed_up(folder):
+    """A seed that was not given is drawn anew by the next process."""
+
+    def unseeded():
+        model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
+        model.compile("sgd", jit_compile=False)
+        return model
+
+    first, second = unseeded(), unseeded()
+    assert first.seed != second.seed
+    with pytest.raises(Died):
+        fit(first, backup(folder), Dies(1))
+    fit(second, backup(folder))
+    assert second.seed == first.seed
+
+
 def test_refuses_no_directory():
     with pytest.raises(ValueError, match="path of a directory. Received: ''"):
         backup("")
