@@ -45,6 +45,27 @@ def test_whole_files_give_what_keras_gives(tmp_path, files, place):
     assert model.compiled and not kp.load_model(path, compile=False).compiled
 
 
+def test_a_layer_called_on_numbers_is_refused(tmp_path, example):
+    """Keras computes such a call at once, however much that is."""
+    inputs = keras.Input((1,))
+    first = keras.layers.Dense(3, name="first")(inputs[:, 0:1])
+    network = keras.Model(inputs, keras.layers.Dense(1)(first))
+    model = kp.PINNModel(kp.problems.poisson(), network, seed=0)
+    path = tmp_path / "sliced.keras"
+    model.save(path)
+    kp.load_model(path)
+
+    def call_on_numbers(config):
+        layers = config["config"]["network"]["config"]["layers"]
+        own = next(layer for layer in layers if layer["name"] == "first")
+        own["inbound_nodes"].append({"args": [0.0, 1.0], "kwargs": {}})
+
+    change = example["mutations"].with_config
+    bad = write(tmp_path, change(path.read_bytes(), call_on_numbers))
+    with pytest.raises(ValueError, match="no output of another"):
+        kp.load_model(bad)
+
+
 def test_attacks_are_refused(tmp_path, example, files):
     """All of them but these, which do no harm."""
     canary = tmp_path / "canary"

@@ -60,6 +60,15 @@ def attacks(file, canary, module):
     )
     problem("a condition's name", lambda p: p["conditions"].update({"../../x": None}))
     network("an activation that is code", activation=code)
+    huge = {"value": ["a"], "dtype": "U150000000"}
+    network(
+        "an array of huge strings",
+        activation={
+            "module": "keras.activations",
+            "class_name": "__numpy__",
+            "config": huge,
+        },
+    )
     network("a name that is a path", name="../../../tmp/x")
 
     # Other classes in place of ours
