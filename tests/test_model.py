@@ -297,7 +297,7 @@ def test_a_single_batch_is_one_step():
 
 def test_a_plain_subclass_is_a_network(tmp_path):
     @keras.saving.register_keras_serializable("tests")
-    class Plain(keras.Model):
+    class PlainSubclass(keras.Model):
         def __init__(self, **kwargs):
             super().__init__(**kwargs)
             self.first = keras.layers.Dense(8, "tanh")
@@ -306,7 +306,7 @@ def test_a_plain_subclass_is_a_network(tmp_path):
         def call(self, x):
             return self.last(self.first(x))
 
-    model = compiled(network=Plain())
+    model = compiled(network=PlainSubclass())
     assert model.derivative_engine == "jvp"
     model.fit(**RUN)
     model.save(tmp_path / "m.keras")

@@ -28,8 +28,8 @@ LONGEST_FILE = 400
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
     "version expressions taylor metrics weighting reference backend loading saving",
-    "activations configs declaration derivatives execution geometry nonfinite",
-    "layers conditions terms fields trainer",
+    "activations configs declaration derivatives execution nonfinite",
+    "geometry layers conditions terms fields trainer",
     "networks problem",
     "checks points",
     "objective",

@@ -150,7 +150,7 @@ def fused_loop(step, finish, names, dtype, jit_compile, strategy=None, variables
         steps = tf.cast(done, dtype)
         means = {name: totals[name] / steps for name in names}
         if variables:  # the last update may have overflowed, and no step follows it
-            kept = [v.value for v in variables if v.dtype.startswith("float")]
+            kept = [v.value for v in variables if v.dtype == dtype]
             lost = tf.constant(float("nan"), dtype)
             means["loss"] = tf.where(all_finite(kept), means["loss"], lost)
         return on_replicas(strategy, finish, means, steps), good, done

@@ -156,7 +156,7 @@ def test_points_are_those_of_the_model_that_was_backed_up(folder):
 
     def unseeded():
         model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
-        model.compile("sgd", jit_compile=False)
+        model.compile("adam", jit_compile=False)
         return model
 
     first, second = unseeded(), unseeded()

@@ -78,6 +78,7 @@ ELSEWHERE = {
     "IndexSet": "made anew from the equations",
     "Taylor": "lives within a step",
     "BackupAndRestore": "a callback, as Keras's own without a config",
+    "RestoreOnNonFinite": "a callback, which no model holds",
     "GradientHistogram": "likewise",
     "HessianEigenvalue": "likewise",
     "GradientProbe": "measures, and is not part of a model",
