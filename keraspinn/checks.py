@@ -6,9 +6,7 @@ import re
 import keras
 
 from keraspinn.problem import Problem
-from keraspinn.version import __version__
 
-FORMAT = 1  # of a saved model's config
 WHOLE = ("float32", "float64")
 
 
@@ -20,16 +18,6 @@ def check_parts(problem, network):
         raise TypeError(
             "`network` must be a Keras layer or model, such as "
             f"keraspinn.networks.MLP(). Received: {network!r}"
-        )
-
-
-def check_format(saved):
-    """Raises `ValueError` for a config written by a later version."""
-    if saved != FORMAT:
-        raise ValueError(
-            f"The model was saved in format {saved!r}, of a later version of "
-            f"keraspinn; this one, {__version__}, reads format {FORMAT}. Update it: "
-            "pip install --upgrade keraspinn."
         )
 
 

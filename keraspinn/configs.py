@@ -7,7 +7,7 @@ import keras
 from keraspinn.version import __version__
 
 FORMAT = 1
-"""Counts the ways in which a `Problem` has been saved."""
+"""Counts the ways in which problems and models have been saved."""
 
 
 def reading(from_config):
@@ -52,15 +52,27 @@ def restored(config, *kinds):
     return keras.saving.deserialize_keras_object(config)
 
 
-def check_format(config):
-    """Refuse a problem that a later version saved in another way."""
-    found = config.get("format", FORMAT)
+def stamped(config):
+    """A configuration that tells what wrote it."""
+    return {"format": FORMAT, "version": __version__, **config}
+
+
+def unstamped(config, what):
+    """The same without that; `ValueError` if a later version wrote it otherwise.
+
+    Args:
+        config: Dict, of which a copy is returned.
+        what: What was saved, a word such as `"problem"`.
+    """
+    config = dict(config)
+    found, writer = config.pop("format", FORMAT), config.pop("version", None)
     if isinstance(found, bool) or not isinstance(found, int) or found < 1:
         raise ValueError(f"A format is a positive integer. Received: {str(found)[:60]}")
     if found > FORMAT:
-        writer = str(config.get("version", "a later version"))[:60]
+        wanted = f"keraspinn {str(writer)[:60]}" if writer else "a later keraspinn"
         raise ValueError(
-            f"The problem was saved in format {found} by keraspinn {writer}. This is "
-            f"keraspinn {__version__}, which reads formats up to {FORMAT}. Install "
-            f"keraspinn {writer} or later to load it."
+            f"The {what} was saved in format {found} by {wanted}. This is keraspinn "
+            f"{__version__}, which reads formats up to {FORMAT}. Update it: pip "
+            "install --upgrade keraspinn."
         )
+    return config

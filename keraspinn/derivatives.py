@@ -35,15 +35,16 @@ def taylor_derivatives(forward, points, indices, combinations=()):
     combined = [outputs.combination(own) for own in combinations]
     highest = sorted({index for own in combinations for index, _ in own})
     weights = [[dict(own).get(index, 0.0) for index in highest] for own in combinations]
+    # The least numbers that have these combinations.
+    shares = dict(zip(highest, np.linalg.pinv(weights), strict=True)) if highest else {}
     derivatives = {}
     for index in indices:
-        if index not in highest:
-            derivatives[index] = outputs.derivative(index)
-        else:
-            # The least numbers that have these combinations.
-            row = np.linalg.pinv(weights)[highest.index(index)]
-            terms = [share * c for share, c in zip(row, combined, strict=True) if share]
+        if index in shares:
+            pairs = zip(shares[index], combined, strict=True)
+            terms = [share * value for share, value in pairs if share]
             derivatives[index] = sum(terms[1:], terms[0])
+        else:
+            derivatives[index] = outputs.derivative(index)
     return derivatives
 
 

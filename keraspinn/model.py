@@ -7,6 +7,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend, checks
+from keraspinn.configs import stamped, unstamped
 from keraspinn.execution import check_steps, steps_per_execution_for
 from keraspinn.expressions import Program
 from keraspinn.fields import Fields
@@ -381,19 +382,17 @@ class PINNModel(FusedModel):
     # Saving
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "format": checks.FORMAT,
+        own = {
             "problem": keras.saving.serialize_keras_object(self.problem),
             "network": keras.saving.serialize_keras_object(self.network),
             "standardize": self.standardize,
             "seed": self.seed,
         }
+        return stamped({**super().get_config(), **own})
 
     @classmethod
     def from_config(cls, config):
-        config = dict(config)
-        checks.check_format(config.pop("format", checks.FORMAT))
+        config = unstamped(config, "model")
         for name in ("problem", "network"):
             config[name] = checks.deserialized(config[name])
         return cls(**config)

@@ -8,10 +8,9 @@ from keras import ops
 
 from keraspinn import declaration
 from keraspinn.conditions import Condition, Data, Reference, tabulated
-from keraspinn.configs import FORMAT, check_format, reading, restored
+from keraspinn.configs import reading, restored, stamped, unstamped
 from keraspinn.expressions import Program, from_json, to_json, validate
 from keraspinn.terms import DataTerm, Term
-from keraspinn.version import __version__
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -188,9 +187,7 @@ class Problem:
         return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
 
     def get_config(self):
-        return {
-            "format": FORMAT,
-            "version": __version__,
+        config = {
             "domain": keras.saving.serialize_keras_object(self.domain),
             "equations": {n: to_json(e) for n, e in self.equations.items()},
             "conditions": {
@@ -202,11 +199,12 @@ class Problem:
             else [[to_json(k), to_json(v)] for k, v in (self.reference or {}).items()],
             "fields": [to_json(field) for field in self.fields],
         }
+        return stamped(config)
 
     @classmethod
     @reading
     def from_config(cls, config):
-        check_format(config)
+        config = unstamped(config, "problem")
         reference = config["reference"]
         return cls(
             domain=restored(config["domain"]),

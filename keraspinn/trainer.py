@@ -180,8 +180,9 @@ class FusedModel(WholeFiles):
                 default is to compile on a CPU too. On several devices it never does.
             run_eagerly: Whether to run step by step, uncompiled, for debugging.
             max_points_per_pass: Number of points of a term that are differentiated at
-                a time. It bounds the memory of a step, whatever the batch; `"auto"`
-                takes as many as are fast.
+                a time. It bounds the memory of a step, whatever the batch, except of
+                streamed batches whose size is not fixed; `"auto"` takes as many as
+                are fast.
 
         Raises:
             ValueError: If given a loss or metrics, which the problem declares, an

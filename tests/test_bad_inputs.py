@@ -1122,8 +1122,8 @@ ROWS = {
         lambda: later(kp.PINNModel, model(), format=2),
         ValueError,
         (
-            "The model was saved in format 2, of a later version of keraspinn; "
-            "this one, 0.1.0, reads format 1. Update it: pip install --upgrade "
+            "The model was saved in format 2 by keraspinn 0.1.0. This is keraspinn "
+            "0.1.0, which reads formats up to 1. Update it: pip install --upgrade "
             "keraspinn."
         ),
     ),

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -134,6 +135,18 @@ def test_every_table_of_the_page_exists(benchmarks):
     assert page.count("<!-- end -->") == len(names)
     for make in tables.TABLES.values():
         assert isinstance(make({}), str)
+
+
+def test_the_hessian_is_timed():
+    command = [sys.executable, str(BENCHMARKS / "hessian.py")]
+    command += ["--units", "4", "--depth", "1"]
+    output = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, check=True
+    ).stdout
+    assert re.findall(r"(M\d), 4 × 1, (\d+) parameters: λ_max in", output) == [
+        ("M1", "17"),
+        ("M3", "61"),
+    ]
 
 
 @pytest.mark.parametrize("name", ["klein-gordon", "cavity-streamfunction"])
