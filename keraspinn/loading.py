@@ -1,5 +1,6 @@
 """Model files from others: looked over before anything is built from them."""
 
+import concurrent.futures
 import json
 import math
 import pathlib
@@ -87,8 +88,8 @@ def load_model(filepath, compile=True):
         raise FileNotFoundError(f"There is no file {path}")
     try:
         config, numbers, arrays = _looked_over(path)
-        _check_tree(config, arrays)
-        _check_size(config, numbers)
+        classes = _check_tree(config, arrays)
+        _check_size(config, numbers, classes)
         return keras.models.load_model(str(path), compile=compile)
     except Exception as error:
         # What Keras and h5py raise for a damaged file is of every kind.
@@ -160,10 +161,10 @@ def _looked_over_weights(file):
 
 
 def _check_tree(config, arrays):
-    """Walk the configuration without building anything."""
+    """The registered classes of a configuration; nothing is built from it yet."""
     if not isinstance(config, dict) or not isinstance(config.get("config"), dict):
         raise ValueError("Its configuration describes no model.")
-    left = [config]
+    left, classes = [config], {}
     nodes = objects = models = 0
     while left:
         part = left.pop()
@@ -171,7 +172,7 @@ def _check_tree(config, arrays):
             left.extend(part.values())
             if "class_name" in part:
                 objects += 1
-                _check_class(part)
+                classes.update(_check_class(part))
             for node in part.get("inbound_nodes") or ():
                 _check_call(node)
             models += "problem" in part and "network" in part
@@ -192,6 +193,7 @@ def _check_tree(config, arrays):
                 f"It has over {MAX_NODES} nodes of expressions, or over {MAX_OBJECTS} "
                 "layers and other objects."
             )
+    return classes
 
 
 def _check_call(node):
@@ -209,20 +211,18 @@ def _check_call(node):
 
 
 def _check_class(part):
-    """Refuse classes that are neither registered nor among Keras's harmless ones."""
+    """The class a part names, if registered; refuses all but Keras's harmless ones."""
     name, module = part["class_name"], str(part.get("module"))
     registered = part.get("registered_name")
     if name in ("__keras_tensor__", "__slice__"):
-        return
+        return {}
     plain = not str(name).startswith("__")  # names that Keras itself gives a meaning
-    if (
-        plain
-        and isinstance(registered, str)
-        and keras.saving.get_registered_object(registered)
-    ):
-        return
+    if plain and isinstance(registered, str):
+        known = keras.saving.get_registered_object(registered)
+        if known:
+            return {registered: known}
     if plain and (module in MODULES or f"{module}.{name}" in ALLOWED):
-        return
+        return {}
     raise ValueError(
         f"It asks for {module[:60]}.{str(name)[:60]}, which is not built from "
         "files of unknown origin. If it is a class of your own, register it before; "
@@ -230,23 +230,32 @@ def _check_class(part):
     )
 
 
-def _check_size(config, numbers):
+def _check_size(config, numbers, classes):
     """Refuse what is larger than its weights, before memory is taken for it."""
-    network, shape = config, None
-    if "problem" in config["config"]:
-        network = config["config"]["network"]
-        problem = keras.saving.deserialize_keras_object(config["config"]["problem"])
-        shape = (problem.domain.dimension,)
-    # Variables made in this scope have shapes, and no values yet.
-    with keras.StatelessScope(initialize_variables=False):
-        network = keras.saving.deserialize_keras_object(_uncompiled(network))
-        if shape and not network.built:
-            network(keras.Input(shape))
-        described = sum(math.prod(variable.shape) for variable in network.variables)
+    # Keras lists, for each thread, the variables that still wait for their values, and
+    # makes them when it next can: a thread of its own leaves none of them waiting.
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        described = thread.submit(_described, config, classes).result()
     if described > numbers:
         raise ValueError(
             f"It describes a network of {described} numbers, and holds {numbers}."
         )
+
+
+def _described(config, classes):
+    """How many numbers the network of a configuration has."""
+    network, shape = config, None
+    with keras.saving.custom_object_scope(classes):
+        if "problem" in config["config"]:
+            network = config["config"]["network"]
+            problem = keras.saving.deserialize_keras_object(config["config"]["problem"])
+            shape = (problem.domain.dimension,)
+        # Variables made in this scope have shapes, and no values yet.
+        with keras.StatelessScope(initialize_variables=False):
+            network = keras.saving.deserialize_keras_object(_uncompiled(network))
+            if shape and not network.built:
+                network(keras.Input(shape))
+            return sum(math.prod(variable.shape) for variable in network.variables)
 
 
 def _uncompiled(config):

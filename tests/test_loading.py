@@ -140,3 +140,32 @@ def test_a_class_of_ones_own_must_be_registered(tmp_path):
 def test_there_must_be_a_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file .*nowhere"):
         kp.load_model(tmp_path / "nowhere.keras")
+
+
+def test_leaves_nothing_for_keras_to_make(tmp_path, example, files):
+    """What a refused file describes is not made later, by another model's scope."""
+    content = example["attacks"].attacks(files[1], "canary", "no_such_module")
+    kp.load_model(write(tmp_path, files[0]))
+    with pytest.raises(ValueError, match="describes a network"):
+        kp.load_model(write(tmp_path, content["units 100000"]))
+    with keras.StatelessScope():
+        layer = keras.layers.Dense(2)
+        layer.build((3,))
+    assert layer.kernel.numpy().shape == (3, 2)
+
+
+def test_finds_classes_of_a_scope(tmp_path):
+    class Own(keras.Model):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.dense = keras.layers.Dense(1)
+
+        def call(self, x):
+            return self.dense(x)
+
+    path = tmp_path / "own.keras"
+    kp.PINNModel(kp.problems.poisson(), Own(), seed=0).save(path)
+    with pytest.raises(ValueError, match="register it before"):
+        kp.load_model(path)
+    with keras.saving.custom_object_scope({"Own": Own}):
+        assert isinstance(kp.load_model(path).network, Own)
