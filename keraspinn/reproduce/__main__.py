@@ -1,11 +1,13 @@
 """Command line: run what is missing of a table, and print it."""
 
 import argparse
+import dataclasses
 import os
 
+from keraspinn.reproduce import ablation, stiffness
 from keraspinn.reproduce.pool import run
 from keraspinn.reproduce.results import Results
-from keraspinn.reproduce.tables import ARCHITECTURES, table
+from keraspinn.reproduce.tables import ARCHITECTURES, table, timings
 from keraspinn.reproduce.training import MODELS, PROTOCOLS, SCHEDULES, Training
 
 TABLES = {
@@ -14,6 +16,20 @@ TABLES = {
     "klein-gordon": ["klein-gordon"],
     "cavity-psi-p": ["cavity-psi-p"],
     "cavity-u-v-p": ["cavity-u-v-p"],
+    "stiffness": stiffness.PROBLEMS,
+    "ablation": ablation.PROBLEMS,
+}
+
+# What the other options already say of a training.
+_IDENTITY = {"problem", "model", "units", "depth", "seed", "steps"}
+SETTINGS = [
+    field for field in dataclasses.fields(Training) if field.name not in _IDENTITY
+]
+CHOICES = {
+    "schedule": tuple(SCHEDULES),
+    "rule": ("weighted", "literal"),
+    "layers": ("pooled", "averaged", "largest"),
+    "dtype": ("float32", "float64"),
 }
 
 
@@ -33,52 +49,70 @@ def parser():
     result = argparse.ArgumentParser(
         prog="python -m keraspinn.reproduce",
         description="Train the models of one of the paper's tables, and print it.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     result.add_argument("table", choices=TABLES)
-    result.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
+    result.add_argument("--models", nargs="+", choices=MODELS, help="the table's")
     result.add_argument(
         "--architectures",
         nargs="+",
         type=architecture,
         help="such as 50x3; the table's",
     )
-    result.add_argument("--trials", type=int, default=3, help="trainings of each")
-    result.add_argument("--steps", type=int, default=40_000)
-    result.add_argument("--seed", type=int, default=0, help="of the first trial")
-    result.add_argument("--protocol", choices=PROTOCOLS, default="library")
-    result.add_argument("--alpha", type=float, help="of the annealing; the protocol's")
+    result.add_argument("--trials", type=int, default=3, help="of each training; 3")
+    result.add_argument("--steps", type=int, default=40_000, help="40,000")
+    result.add_argument("--seed", type=int, default=0, help="of the first trial; 0")
     result.add_argument(
-        "--schedule", choices=SCHEDULES, help="of the learning rate; the protocol's"
+        "--protocol", choices=PROTOCOLS, default="library", help="library"
     )
-    result.add_argument("--learning-rate", type=float, help="its start; likewise")
-    result.add_argument("--boundary-weight", type=float, help="of the cavity; 1")
-    result.add_argument("--workers", type=int, default=os.cpu_count())
+    result.add_argument("--workers", type=int, default=os.cpu_count(), help="all cores")
     result.add_argument("--results", default="results.jsonl", help="file of records")
+    settings = result.add_argument_group(
+        "settings", "Fields of `keraspinn.reproduce.Training`; the protocol's."
+    )
+    for field in SETTINGS:
+        option = f"--{field.name.replace('_', '-')}"
+        if field.type is bool:
+            settings.add_argument(option, action=argparse.BooleanOptionalAction)
+        elif field.type is tuple:
+            settings.add_argument(option, nargs="*")
+        else:
+            kind = float if field.default is None else field.type
+            settings.add_argument(option, type=kind, choices=CHOICES.get(field.name))
     return result
 
 
 def trainings(arguments):
-    """All trainings of a table, first trials first."""
+    """All trainings of a table, first trials first, each with its reading's name."""
     settings = dict(PROTOCOLS[arguments.protocol])
-    for name in ("alpha", "schedule", "learning_rate", "boundary_weight"):
-        if getattr(arguments, name) is not None:
-            settings[name] = getattr(arguments, name)
-    default = ARCHITECTURES if arguments.table == "helmholtz" else [(50, 5)]
+    for field in SETTINGS:
+        value = getattr(arguments, field.name)
+        if value is not None:
+            settings[field.name] = field.type(value) if field.type is tuple else value
+    architectures, models, variants = [(50, 5)], MODELS, {"": {}}
+    if arguments.table == "helmholtz":
+        architectures = ARCHITECTURES
+    elif arguments.table == "stiffness":
+        models, variants = ("M1", "M3"), {"": stiffness.SETTINGS}
+    elif arguments.table == "ablation":
+        models, variants = ("M2", "M4"), ablation.READINGS
     return [
-        Training(
-            problem=problem,
-            model=model,
-            units=units,
-            depth=depth,
-            seed=arguments.seed + trial,
-            steps=arguments.steps,
-            **settings,
+        (
+            reading,
+            Training(
+                problem=problem,
+                model=model,
+                units=units,
+                depth=depth,
+                seed=arguments.seed + trial,
+                steps=arguments.steps,
+                **(settings | changes),
+            ),
         )
         for trial in range(arguments.trials)
+        for reading, changes in variants.items()
         for problem in TABLES[arguments.table]
-        for units, depth in arguments.architectures or default
-        for model in arguments.models
+        for units, depth in arguments.architectures or architectures
+        for model in arguments.models or models
     ]
 
 
@@ -86,13 +120,20 @@ def main():
     arguments = parser().parse_args()
     results = Results(arguments.results)
     wanted = trainings(arguments)
-    missing = results.missing(wanted)
-    print(f"{len(wanted) - len(missing)} of {len(wanted)} trainings are done already.")
+    every = list(dict.fromkeys(training for _, training in wanted))
+    missing = results.missing(every)
+    print(f"{len(every) - len(missing)} of {len(every)} trainings are done already.")
     if missing:
         run(missing, results, arguments.workers)
     records = results.records()
-    shown = [records[training] for training in wanted]
-    print(table(shown, TABLES[arguments.table], arguments.steps))
+    shown = [records[training] for training in every]
+    if arguments.table == "stiffness":
+        print(stiffness.table(shown))
+    elif arguments.table == "ablation":
+        print(ablation.table([(name, records[each]) for name, each in wanted]))
+    else:
+        problems = TABLES[arguments.table]
+        print(table(shown, problems), timings(shown, problems), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 import concurrent.futures
 import multiprocessing
 import os
-import time
+
+import keras
 
 from keraspinn.reproduce.training import train
 
 
 def run(missing, results, workers):
     """Train what is missing, and keep each record as soon as it is there."""
-    began, total = time.perf_counter(), len(missing)
+    bar = keras.utils.Progbar(len(missing), unit_name="training")
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
     for core in range(workers):
@@ -21,19 +22,19 @@ def run(missing, results, workers):
     with pool:
         futures = {pool.submit(train, training): training for training in missing}
         try:
+            bar.update(0)
             for done, future in enumerate(
                 concurrent.futures.as_completed(futures), start=1
             ):
                 results.append(future.result())
-                elapsed = time.perf_counter() - began
-                left = elapsed / done * (total - done)
                 training = futures[future]
                 print(
-                    f"[{done}/{total}] {training.problem} {training.model} "
+                    f"\n{training.problem} {training.model} "
                     f"{training.units}x{training.depth} seed {training.seed}: "
-                    f"{future.result()['errors']}  {left / 60:.0f} min left",
+                    f"{future.result()['errors']}",
                     flush=True,
                 )
+                bar.update(done)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -37,40 +37,75 @@ def error_of(record):
     return errors.get("speed", next(iter(errors.values())))
 
 
-def table(records, problems, steps):
-    """A Markdown table of mean ± deviation, the paper's figure, and their ratio.
+def spread(values, digits=2):
+    """Text of mean ± deviation, or of the only value; a dash for none."""
+    values = list(values)
+    if not values:
+        return "–"
+    mean = f"{statistics.mean(values):.{digits}e}"
+    if len(values) == 1:
+        return mean
+    return f"{mean} ± {statistics.stdev(values):.{digits - 1}e}"
+
+
+def markdown(header, rows):
+    """A Markdown table of texts."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def table(records, problems):
+    """A Markdown table in the paper's form, its figures and the ratios beside ours.
 
     Args:
         records: Iterable of records, as `Results` keeps them.
         problems: Names of problems, a block of rows each.
-        steps: Number of steps of the trainings to show.
     """
+    rows = []
+    groups = _grouped(records, problems)
+    models = [model for model in MODELS if any(model in row for row in groups.values())]
+    for (place, depth, units), row in sorted(groups.items()):
+        cells = [problems[place], f"{units} × {depth}"]
+        for model in models:
+            errors = [error_of(record) for record in row.get(model, ())]
+            cells.append(spread(errors))
+            paper = _papers(problems[place], units, depth, model)
+            if errors and paper:
+                cells[-1] += f" ({paper:.2e}, × {statistics.mean(errors) / paper:.2f})"
+        rows.append(cells)
+    return markdown(["problem", "network", *models], rows)
+
+
+def timings(records, problems):
+    """A Markdown table of the median seconds of a training, and their ratio to M1's.
+
+    Args:
+        records: Iterable of records, as `Results` keeps them.
+        problems: Names of problems, a block of rows each.
+    """
+    rows = []
+    for (place, depth, units), row in sorted(_grouped(records, problems).items()):
+        seconds = {
+            model: statistics.median(record["seconds"] for record in trained)
+            for model, trained in row.items()
+        }
+        cells = [problems[place], f"{units} × {depth}"]
+        for model in MODELS:
+            own = seconds.get(model)
+            cells.append(f"{own:.0f} s" if own else "–")
+            if own and "M1" in seconds:
+                cells[-1] += f" (× {own / seconds['M1']:.2f})"
+        rows.append(cells)
+    return markdown(["problem", "network", *MODELS], rows)
+
+
+def _grouped(records, problems):
+    """Dict from (place of the problem, depth, units) to records by model."""
     groups = {}
     for record in records:
-        if record["problem"] in problems and record["steps"] == steps:
-            key = (
-                problems.index(record["problem"]),
-                record["depth"],
-                record["units"],
-                record["model"],
-            )
-            groups.setdefault(key, []).append(record)
-    lines = [
-        "| problem | network | model | trials | error | paper | ratio | seconds |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for (place, depth, units, model), group in sorted(groups.items()):
-        errors = [error_of(record) for record in group]
-        mean = statistics.mean(errors)
-        spread = f" ± {statistics.stdev(errors):.1e}" if len(errors) > 1 else ""
-        paper = _papers(problems[place], units, depth, model)
-        comparison = f"{paper:.2e} | {mean / paper:.2f}" if paper else "– | –"
-        seconds = statistics.median(record["seconds"] for record in group)
-        lines.append(
-            f"| {problems[place]} | {units} × {depth} | {model} | {len(errors)} | "
-            f"{mean:.2e}{spread} | {comparison} | {seconds:.0f} |"
-        )
-    return "\n".join(lines)
+        key = problems.index(record["problem"]), record["depth"], record["units"]
+        groups.setdefault(key, {}).setdefault(record["model"], []).append(record)
+    return groups
 
 
 def _papers(problem, units, depth, model):

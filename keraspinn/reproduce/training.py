@@ -9,14 +9,17 @@ import keras
 import numpy as np
 
 from keraspinn import problems
-from keraspinn.callbacks import LearningRateAnnealing
+from keraspinn.callbacks import HessianEigenvalue, LearningRateAnnealing
+from keraspinn.conditions import Condition
 from keraspinn.model import PINNModel
 from keraspinn.networks import MLP, ModifiedMLP
+from keraspinn.problem import Problem
 from keraspinn.version import __version__
 
 MODELS = ("M1", "M2", "M3", "M4")
 PROBLEMS = {
     "helmholtz": lambda training: problems.helmholtz(),
+    "helmholtz-1-1": lambda training: problems.helmholtz(a1=1, a2=1),
     "klein-gordon": lambda training: problems.klein_gordon(),
     **{
         f"poisson-{c}": lambda training, c=c: problems.poisson(c)
@@ -57,6 +60,11 @@ class Training:
         standardize: Whether the network sees standardised coordinates.
         gate_input: Whether the first gate acts on the input.
         untruncated: Whether initial weights are drawn from an untruncated normal.
+        one_mean: Whether the boundary loss is one mean over the boundary, and not the
+            sum of the sides' means.
+        dtype: `"float32"` or `"float64"`, from the points to the loss.
+        hessian_every: Iterations between values of λ_max of the loss's Hessian; 0 for
+            none.
         corner_width: `corner_width` of the cavity.
         boundary_weight: `boundary_weight` of the cavity.
     """
@@ -78,6 +86,9 @@ class Training:
     standardize: bool = True
     gate_input: bool = False
     untruncated: bool = False
+    one_mean: bool = False
+    dtype: str = "float32"
+    hessian_every: int = 0
     corner_width: float | None = None
     boundary_weight: float = 1.0
 
@@ -106,7 +117,9 @@ def build(training):
     """The compiled model of a training, and its callbacks."""
     keras.utils.set_random_seed(training.seed)
     problem = PROBLEMS[training.problem](training)
-    arguments = {"outputs": len(problem.fields)}
+    if training.one_mean:
+        problem = _with_one_mean(problem)
+    arguments = {"outputs": len(problem.fields), "dtype": training.dtype}
     if training.untruncated:
         arguments["kernel_initializer"] = keras.initializers.VarianceScaling(
             scale=1.0, mode="fan_avg", distribution="untruncated_normal"
@@ -117,20 +130,27 @@ def build(training):
     else:
         network = MLP(training.units, training.depth, **arguments)
     model = PINNModel(
-        problem, network, standardize=training.standardize, seed=training.seed
+        problem,
+        network,
+        standardize=training.standardize,
+        seed=training.seed,
+        dtype=training.dtype,
     )
     schedule = SCHEDULES[training.schedule](training.learning_rate, training.steps)
     model.compile(keras.optimizers.Adam(schedule))
-    if training.model not in ("M2", "M4"):
-        return model, []
-    annealing = LearningRateAnnealing(
-        training.alpha,
-        training.update_freq,
-        training.rule,
-        training.exclude,
-        training.layers,
-    )
-    return model, [annealing]
+    callbacks = []
+    if training.model in ("M2", "M4"):
+        annealing = LearningRateAnnealing(
+            training.alpha,
+            training.update_freq,
+            training.rule,
+            training.exclude,
+            training.layers,
+        )
+        callbacks.append(annealing)
+    if training.hessian_every:
+        callbacks.append(HessianEigenvalue(training.hessian_every))
+    return model, callbacks
 
 
 def train(training):
@@ -161,6 +181,7 @@ def train(training):
         },
         "error_traces": _traces(history, lambda name: name.endswith(suffix)),
         "weights": _traces(history, lambda name: name.endswith("_weight")),
+        "eigenvalues": history.get("loss_hessian_eigenvalue", []),
         "seconds": round(seconds, 2),
         "versions": {
             "keraspinn": __version__,
@@ -178,6 +199,20 @@ def _traces(history, chosen):
         for name, values in history.items()
         if chosen(name) and (name.startswith("val_") == name.endswith("_relative_l2"))
     }
+
+
+def _with_one_mean(problem):
+    """The problem with its boundary as one block; the cavity has it so anyway."""
+    boundary = problem.conditions["boundary"]
+    if boundary.on == "boundary":
+        return problem
+    whole = {"boundary": Condition(list(boundary.expressions), on="boundary")}
+    return Problem(
+        problem.domain,
+        dict(problem.equations),
+        dict(problem.conditions) | whole,
+        dict(problem.reference),
+    )
 
 
 def _cavity(formulation, training):

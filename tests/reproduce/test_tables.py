@@ -1,7 +1,7 @@
 import dataclasses
 
-from keraspinn.reproduce import Training
-from keraspinn.reproduce.tables import PAPER, table
+from keraspinn.reproduce import Training, ablation, stiffness
+from keraspinn.reproduce.tables import PAPER, table, timings
 
 
 def record(model, seed, error, **changes):
@@ -11,11 +11,41 @@ def record(model, seed, error, **changes):
 
 def test_means_deviations_and_the_papers_figure():
     records = [record("M4", 0, 3e-3), record("M4", 1, 5e-3), record("M1", 0, 0.2)]
-    records.append(record("M4", 2, 1.0, steps=10))
-    lines = table(records, ["helmholtz"], 40_000).splitlines()
-    assert lines[2:] == [
-        "| helmholtz | 50 × 3 | M1 | 1 | 2.00e-01 | 1.06e-01 | 1.89 | 10 |",
-        "| helmholtz | 50 × 3 | M4 | 2 | 4.00e-03 ± 1.4e-03 | 3.87e-03 | 1.03 | 10 |",
+    assert table(records, ["helmholtz"]).splitlines() == [
+        "| problem | network | M1 | M4 |",
+        "| --- | --- | --- | --- |",
+        "| helmholtz | 50 × 3 | 2.00e-01 (1.06e-01, × 1.89) | "
+        "4.00e-03 ± 1.4e-03 (3.87e-03, × 1.03) |",
+    ]
+    records[0]["seconds"], records[1]["seconds"] = 20, 30
+    assert timings(records, ["helmholtz"]).splitlines()[2:] == [
+        "| helmholtz | 50 × 3 | 10 s (× 1.00) | – | – | 25 s (× 2.50) |"
+    ]
+    assert "| 25 s |" in timings(records[:2], ["helmholtz"])
+
+
+def test_a_row_for_each_reading():
+    pairs = [("weighted", record("M2", seed, 1e-2)) for seed in (0, 1)]
+    pairs.append(("literal", record("M2", 0, 1.0)))
+    pairs.append(("literal", record("M4", 0, 0.5)))
+    assert ablation.table(pairs).splitlines() == [
+        "| reading | helmholtz M2 | helmholtz M4 |",
+        "| --- | --- | --- |",
+        "| weighted | 1.00e-02 ± 0.0e+00 | – |",
+        "| literal | 1.00e+00 | 5.00e-01 |",
+    ]
+
+
+def test_stiffness_is_that_of_the_second_half():
+    traces = {"M1": [9.0, 9.0, 300.0, 100.0, 200.0], "M3": [0.0, 50.0]}
+    records = [
+        record(model, 0, 0.1) | {"eigenvalues": trace}
+        for model, trace in traces.items()
+    ]
+    assert stiffness.table(records).splitlines() == [
+        "| problem | network | M1 | M3 |",
+        "| --- | --- | --- | --- |",
+        "| helmholtz | 50 × 3 | 2.00e+02 | 5.00e+01 |",
     ]
 
 
