@@ -126,11 +126,12 @@ def main():
     if missing:
         run(missing, results, arguments.workers)
     records = results.records()
-    shown = [records[training] for training in every]
+    done = [(name, training) for name, training in wanted if training in records]
+    shown = [records[training] for training in every if training in records]
     if arguments.table == "stiffness":
         print(stiffness.table(shown))
     elif arguments.table == "ablation":
-        print(ablation.table([(name, records[each]) for name, each in wanted]))
+        print(ablation.table([(name, records[each]) for name, each in done]))
     else:
         problems = TABLES[arguments.table]
         print(table(shown, problems), timings(shown, problems), sep="\n\n")
