@@ -36,10 +36,11 @@ def lid_driven_cavity(
         corner_width: Distance δ over which the equations fade in around the lid's
             two corners, in cavity sides. The velocity jumps there, so that the
             residual has no bound, and what little lies next to the corners would
-            govern the training; every equation is multiplied by tanh²(r/δ) of the
-            distance r to each of them. 0 leaves the equations as they are; `None`
-            takes 0.2, or 0.05 where continuity is one of them: where it fades, mass
-            leaks.
+            govern the training. The momentum equations, whose residual grows as r⁻²
+            towards a corner, are multiplied by tanh²(r/δ) of the distance r to each;
+            continuity, which grows as r⁻¹ and lets mass leak where it fades, by
+            tanh(5r/δ). 0 leaves the equations as they are; `None` takes 0.2, or 0.1
+            where continuity is one of them.
         boundary_weight: The loss weight λ of the boundary that training starts with.
         reference_n: Number of cells a side of the finite-difference reference.
         reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown.
@@ -67,7 +68,7 @@ def lid_driven_cavity(
             f"`formulation` must be one of {FORMULATIONS}. Received: {formulation!r}"
         )
     if corner_width is None:
-        corner_width = 0.05 if formulation == "velocity-pressure" else 0.2
+        corner_width = 0.1 if formulation == "velocity-pressure" else 0.2
     if not 0 <= corner_width < math.inf:
         raise ValueError(
             "`corner_width` must be a length, or 0 to leave the equations as they are. "
@@ -93,10 +94,13 @@ def lid_driven_cavity(
     if formulation == "velocity-pressure":
         equations["continuity"] = u.diff(x) + v.diff(y)
     if corner_width:
-        fade = _fade_in(corner_width, (x, 1 - y)) * _fade_in(
-            corner_width, (1 - x, 1 - y)
-        )
-        equations = {name: fade * equation for name, equation in equations.items()}
+        near = [sp.sqrt(dx**2 + (1 - y) ** 2) / corner_width for dx in (x, 1 - x)]
+        for name, equation in equations.items():
+            fades = [
+                sp.tanh(5 * r) if name == "continuity" else sp.tanh(r) ** 2
+                for r in near
+            ]
+            equations[name] = sp.Mul(*fades, equation)
     lid = sp.Piecewise((1, y >= 1), (0, True))
     domain = geometry.Box({x: (0, 1), y: (0, 1)})
     return Problem(
@@ -109,12 +113,6 @@ def lid_driven_cavity(
             domain, reference_reynolds or reynolds, reference_n, u, v, p
         ),
     )
-
-
-def _fade_in(width, offset):
-    """0 at a corner, 1 at distances well above `width` from it."""
-    dx, dy = offset
-    return sp.tanh(sp.sqrt(dx**2 + dy**2) / width) ** 2
 
 
 def _reference(domain, reynolds, n, u, v, p):
