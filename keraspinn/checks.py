@@ -47,9 +47,30 @@ def checked_seed(seed):
     return int(seed)
 
 
-def check_outputs(problem, outputs):
-    """Raises `ValueError` unless a network has a column for each field."""
-    names = problem.field_names
+def check_network(problem, network, points):
+    """Raises `ValueError` unless a network makes a column of points for each field.
+
+    Args:
+        problem: The `Problem`.
+        network: The Keras layer or model.
+        points: Symbolic tensor `(None, d)`.
+    """
+    coordinates = [symbol.name for symbol in problem.coordinates]
+    try:
+        outputs = network(points)
+    except ValueError as error:
+        raise ValueError(
+            f"The network must take points (n, {len(coordinates)}), a column for each "
+            f"of {coordinates}. Received: {network!r}, which does not: the error above "
+            "says why. A network is made for each problem anew."
+        ) from error
+    if not hasattr(outputs, "shape"):
+        raise ValueError(
+            "The network must output one tensor, with a column for each field. "
+            f"Received: an object of type {type(outputs).__name__}. Join several "
+            "tensors with keras.layers.Concatenate."
+        )
+    names, outputs = problem.field_names, outputs.shape[-1]
     if outputs != len(names):
         raise ValueError(
             f"The network must output one column for each field {list(names)}. "

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.arguments import real_array
 from keraspinn.configs import reading
 from keraspinn.declaration import expression_name
 from keraspinn.expressions import from_json, normalize, to_json
@@ -258,12 +259,7 @@ def tabulated(values, count):
 
 
 def _finite_array(numbers, what):
-    try:
-        array = np.asarray(numbers, dtype="float64")
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"The {what} must be an array of numbers. Received: {numbers!r}"
-        ) from None
+    array = real_array(what, numbers)
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0][0])
         raise ValueError(

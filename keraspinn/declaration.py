@@ -112,7 +112,9 @@ def ordered_fields(requested, expressions):
     names = fields_of(expressions)
     if requested is None:
         return tuple(applied[name] for name in names)
-    requested = tuple(requested)
+    requested = (
+        tuple(requested) if isinstance(requested, (list, tuple)) else [requested]
+    )
     if len(requested) != len(names) or {
         getattr(getattr(field, "func", None), "__name__", None) for field in requested
     } != set(names):

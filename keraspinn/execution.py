@@ -1,7 +1,5 @@
 """How many training steps run as one program."""
 
-import numpy as np
-
 from keraspinn.taylor import IndexSet
 
 POINTS_PER_PASS = 1024
@@ -9,17 +7,6 @@ POINTS_PER_PASS = 1024
 
 _LONGEST = 250
 _FLOPS = 0.2 * 1e11  # a fifth of a second on two cores
-
-
-def check_steps(name, steps, otherwise):
-    """Raises `ValueError` unless `steps` is a positive integer, or is `otherwise`."""
-    if steps == otherwise:
-        return
-    whole = isinstance(steps, (int, np.integer)) and not isinstance(steps, bool)
-    if not whole or steps < 1:
-        raise ValueError(
-            f"`{name}` must be a positive integer or {otherwise!r}. Received: {steps!r}"
-        )
 
 
 def steps_per_execution_for(sources, problem, parameter_count, steps_per_epoch):

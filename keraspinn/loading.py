@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import math
+import os
 import pathlib
 import zipfile
 
@@ -83,6 +84,10 @@ def load_model(filepath, compile=True):
     model = keraspinn.load_model("helmholtz.keras")
     ```
     """
+    if not isinstance(filepath, (str, os.PathLike)):
+        raise TypeError(
+            f"`load_model` takes the path of a `.keras` file. Received: {filepath!r}"
+        )
     path = pathlib.Path(filepath)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}")

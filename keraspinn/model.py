@@ -3,12 +3,11 @@
 import random
 
 import keras
-import numpy as np
 from keras import ops
 
-from keraspinn import backend, checks
+from keraspinn import arguments, backend, checks
 from keraspinn.configs import stamped, unstamped
-from keraspinn.execution import check_steps, steps_per_execution_for
+from keraspinn.execution import steps_per_execution_for
 from keraspinn.expressions import Program
 from keraspinn.fields import Fields
 from keraspinn.metrics import RelativeL2
@@ -18,11 +17,12 @@ from keraspinn.points import (
     EVALUATION_BATCH_SIZE,
     PointSources,
     checked_points,
+    evaluation_batch,
     evaluation_data,
     given_batches,
     held_or_streamed,
 )
-from keraspinn.trainer import FusedModel, refuse_what_the_problem_says
+from keraspinn.trainer import FusedModel
 
 EVALUATION_POINTS = 1024
 STEPS_PER_EPOCH = 1000
@@ -84,7 +84,7 @@ class PINNModel(FusedModel):
         checks.check_parts(problem, network)
         self.problem = problem
         self.network = network
-        self.standardize = bool(standardize)
+        self.standardize = arguments.checked_flag("standardize", standardize)
         self.seed = (
             random.randint(0, 2**31 - 1) if seed is None else checks.checked_seed(seed)
         )
@@ -137,8 +137,9 @@ class PINNModel(FusedModel):
     def build(self, input_shape):
         if self.standardize and not self.standardization.built:
             self.standardization.build(input_shape)
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
-        checks.check_outputs(self.problem, self.network(points).shape[-1])
+        checks.check_network(self.problem, self.network, points)
         checks.check_one_type(self, self.network)
         self.built = True
 
@@ -192,7 +193,7 @@ class PINNModel(FusedModel):
     def train_step(self, data):
         """One step on the points of a user's pipeline; what it lacks is drawn."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        refuse_what_the_problem_says(y)
+        arguments.refuse_what_the_problem_says("fit", y)
         given = given_batches(self.problem, x, self.compute_dtype)
         # A step not taken is the epoch's last: the ones after it see NaN in the mean.
         going = ops.isfinite(self._loss_means[0].total)
@@ -280,17 +281,16 @@ class PINNModel(FusedModel):
         Raises:
             ValueError: If an argument names a term or points the problem lacks.
         """
-        refuse_what_the_problem_says(y, **kwargs)
+        arguments.check_fit(y, steps_per_epoch, validation_batch_size, kwargs)
         if not self.compiled:
             raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
-        check_steps("steps_per_epoch", steps_per_epoch, otherwise=None)
         self._weighting = None
         held, self._streams = held_or_streamed(x)
         self._sources = PointSources(self.problem, batch_size, held)
-        if isinstance(kwargs.get("validation_data"), tuple):
-            kwargs["validation_data"] = self._dataset(
-                *kwargs["validation_data"], batch_size=validation_batch_size
-            )
+        pair = arguments.validation_pair(kwargs.get("validation_data"))
+        if pair is not None:
+            batches = self._dataset(*pair, batch_size=validation_batch_size)
+            kwargs["validation_data"] = batches
         steps = self.compiled_with["steps_per_execution"]
         if self._streams:
             steps = 1 if steps == "auto" else steps
@@ -309,7 +309,7 @@ class PINNModel(FusedModel):
     def test_step(self, data):
         """Losses at given points, and errors against reference values there."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        x = ops.cast(x, self.compute_dtype)
+        x, y = evaluation_batch(self.problem, x, y, self.compute_dtype)
         batches = self._evaluation_sources.draw(self.seed, -1, self.compute_dtype)
         batches["residual"] = self.problem.terms["residual"].given(x)
         losses = self._objective.losses(batches, self.trainable_variables)
@@ -337,19 +337,21 @@ class PINNModel(FusedModel):
             `loss` and further values, or a dict with `return_dict=True`.
         """
         self.refuse_in_several_workers("evaluate")
-        if x is None and not kwargs.get("_use_cached_eval_dataset"):
-            raise ValueError(
-                "`evaluate` needs points: `evaluate(*problem.test_data(100))`."
-            )
-        if isinstance(x, (np.ndarray, list)):
+        ready = kwargs.get("_use_cached_eval_dataset")  # seen to by `fit`
+        if not ready and not arguments.is_stream("evaluate", x):
             x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
         return super().evaluate(x, y, batch_size=batch_size, **kwargs)
 
     def predict(self, x, batch_size=None, **kwargs):
         """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
-        if isinstance(x, (np.ndarray, list)):
+        if not arguments.is_stream("predict", x):
             x, batch_size = self._dataset(x, batch_size=batch_size), None
         return super().predict(x, batch_size=batch_size, **kwargs)
+
+    def predict_step(self, data):
+        """The fields at given points."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        return self(evaluation_batch(self.problem, x, None, self.compute_dtype)[0])
 
     def predict_expression(self, expression, points):
         """Values of any expression in the fields, derivatives included.

@@ -69,6 +69,7 @@ class _Network(keras.Model):
     def build(self, input_shape):
         x = keras.Input(batch_shape=input_shape)
         self.call(x)
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         self.built = True
 
     def compute_output_shape(self, input_shape):

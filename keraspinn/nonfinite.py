@@ -5,6 +5,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.arguments import callback_list
 
 _LOST = "the variable"
 
@@ -24,14 +25,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
 def with_guard(callbacks):
     """The callbacks of a fit as a list, with `StopOnNonFinite` if none handles it."""
-    callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
-    for callback in callbacks:
-        if not isinstance(callback, keras.callbacks.Callback):
-            name = getattr(callback, "__name__", type(callback).__name__)
-            raise TypeError(
-                "`callbacks` must be a list of keras.callbacks.Callback objects. "
-                f"Received: {name}. Write `{name}()`, of a class that is a Callback."
-            )
+    callbacks = callback_list(callbacks)
     if any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks):
         return callbacks
     return [*callbacks, StopOnNonFinite()]

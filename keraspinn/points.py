@@ -7,6 +7,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.arguments import check_count, is_stream, real_array
 from keraspinn.terms import HeldPoints
 
 BATCH_SIZE = 128
@@ -79,29 +80,56 @@ def given_batches(problem, x, dtype):
     """
     if not isinstance(x, dict):
         # A list of integers is the tick of a step that draws all its points.
-        x = {} if x.shape.rank == 1 and x.dtype == "int32" else {"residual": x}
+        tick = hasattr(x, "shape") and x.shape.rank == 1 and x.dtype == "int32"
+        x = {} if tick else {"residual": x}
     batches = {}
     for name, points in x.items():
         term = known_term(problem, name)
-        shape = tuple(points.shape) if points.shape.rank is not None else None
-        if shape is None or len(shape) != 2 or shape[1] != len(problem.coordinates):
-            raise ValueError(
-                f"A batch of points of '{name}' must have shape (n, "
-                f"{len(problem.coordinates)}), a column for each of "
-                f"{[symbol.name for symbol in problem.coordinates]}. Received: shape "
-                f"{shape}. Of single points make batches with `dataset.batch(n)`."
-            )
+        _check_batch(problem, name, points)
         batches[name] = term.given(ops.cast(points, dtype), backend.replica_mean)
     return batches
+
+
+def evaluation_batch(problem, x, y, dtype):
+    """Points of what a pipeline yields, and its reference values by name, if any.
+
+    Raises:
+        TypeError: If the points are no array.
+        ValueError: If their shape, or the values' names, are not the problem's.
+    """
+    _check_batch(problem, "evaluation", x)
+    if y is not None:
+        problem.check_reference_names(y)
+    return ops.cast(x, dtype), y
+
+
+def _check_batch(problem, name, points):
+    if not hasattr(points, "shape"):
+        raise TypeError(
+            f"A batch of points of '{name}' must be an array (n, d). Received: an "
+            f"object of type {type(points).__name__}"
+        )
+    shape = tuple(points.shape) if points.shape.rank is not None else None
+    columns = len(problem.coordinates)
+    if shape is None or len(shape) != 2 or shape[1] != columns or shape[0] == 0:
+        raise ValueError(
+            f"A batch of points of '{name}' must have shape (n, {columns}), a column "
+            f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "
+            f"shape {shape}. Of single points make batches with `dataset.batch(n)`."
+        )
+    if points.dtype == "string":
+        raise ValueError(
+            f"A batch of points of '{name}' must hold numbers. Received: texts"
+        )
 
 
 def held_or_streamed(x):
     """`x` of `fit` as a dict of arrays to hold, or `None`, and whether it streams."""
     if x is None or isinstance(x, dict):
         return x, False
-    if isinstance(x, (list, np.ndarray)) or hasattr(x, "__array__"):
-        return {"residual": np.asarray(x)}, False
-    return None, True
+    if is_stream("fit", x):
+        return None, True
+    return {"residual": x}, False
 
 
 def evaluation_data(problem, x, y, batch_size, dtype, replicas=1):
@@ -114,6 +142,7 @@ def evaluation_data(problem, x, y, batch_size, dtype, replicas=1):
         )
     if y is not None:
         data = data, problem.checked_reference_values(y, len(data))
+    check_count("batch_size", batch_size, None)
     batch_size = batch_size or EVALUATION_BATCH_SIZE
     return backend.array_dataset(data, batch_size, dtype, replicas)
 
@@ -129,9 +158,7 @@ def known_term(problem, name):
 
 def checked_points(problem, name, points):
     """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
-    if np.iscomplexobj(points):
-        raise ValueError(f"The points of '{name}' must be real. Received: complex ones")
-    points = np.asarray(points, dtype="float64")
+    points = real_array(f"points of '{name}'", points)
     coordinates = [symbol.name for symbol in problem.coordinates]
     if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):
         raise ValueError(
@@ -163,7 +190,7 @@ def _distinct_marks(names):
 
 def _checked_counts(terms, batch_size):
     requested = batch_size if isinstance(batch_size, dict) else {}
-    unknown = sorted(set(requested) - set(terms))
+    unknown = sorted(set(requested) - set(terms), key=str)
     if unknown:
         raise ValueError(
             f"`batch_size` names {unknown}, which are no terms of the problem. Its "

@@ -131,19 +131,24 @@ class Problem:
             for key, value in zip(self.reference, values, strict=True)
         }
 
+    def check_reference_names(self, values):
+        """Raises `ValueError` unless values are a dict from the reference's names."""
+        names = list(self.reference_expressions)
+        if not isinstance(values, dict) or set(values) != set(names):
+            received = list(values) if isinstance(values, dict) else type(values)
+            raise ValueError(
+                f"Reference values must be a dict with the keys {names}, as "
+                f"`test_data` returns it. Received: {received}"
+            )
+
     def checked_reference_values(self, values, count):
         """Reference values by name, `(count,)` each, as `evaluate` receives them.
 
         Raises:
             ValueError: If names or shapes do not match, or a number is not finite.
         """
+        self.check_reference_names(values)
         expressions = self.reference_expressions
-        if not isinstance(values, dict) or set(values) != set(expressions):
-            received = list(values) if isinstance(values, dict) else type(values)
-            raise ValueError(
-                "Reference values must be a dict with the keys "
-                f"{list(expressions)}, as `test_data` returns it. Received: {received}"
-            )
         by_expression = {e: values[name] for name, e in expressions.items()}
         _, table = tabulated(by_expression, count)
         return dict(zip(expressions, table.T, strict=True))

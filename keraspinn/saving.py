@@ -19,6 +19,11 @@ def write_whole(path, write):
         write: Function that writes a file to the path it is given.
     """
     path = pathlib.Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"There is no directory '{path.parent}' to write '{path.name}' into. Make "
+            "it first."
+        )
     for left in path.parent.glob(f"partial-*-{glob.escape(path.name)}"):
         if _is_dead(left.name.split("-")[1]):
             left.unlink(missing_ok=True)
@@ -59,11 +64,13 @@ class WholeFiles(keras.Model):
         The file appears at once: a process that dies on the way leaves what was there
         before, and perhaps a file `partial-…`, which the next one removes.
         """
-        if str(filepath).endswith((".h5", ".hdf5")):
+        name = str(filepath)
+        whole = name.endswith(".keras") or "://" in name
+        if name.endswith((".h5", ".hdf5")) or (zipped is not False and not whole):
             raise ValueError(
                 "A PINNModel is saved to a `.keras` file, or its weights alone to "
                 "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
-                f"Received: {str(filepath)!r}"
+                f"Received: {name!r}"
             )
         save = super().save
         if zipped is False or not _replaceable(filepath, ".keras", overwrite):

@@ -5,56 +5,10 @@ import contextlib
 import keras
 from keras import ops
 
-from keraspinn import backend
-from keraspinn.execution import POINTS_PER_PASS, Progress, check_steps
+from keraspinn import arguments, backend
+from keraspinn.execution import POINTS_PER_PASS, Progress
 from keraspinn.nonfinite import with_guard
 from keraspinn.saving import WholeFiles
-
-
-def refuse_what_the_problem_says(y=None, **arguments):
-    """Raises `ValueError` for arguments of `fit` that have no meaning here."""
-    if y is not None:
-        raise ValueError(
-            "`fit` takes no `y`: the equations say what holds at the points. Declare "
-            "measurements as a keraspinn.Data condition."
-        )
-    for name in ("class_weight", "sample_weight", "validation_split"):
-        if arguments.get(name) is not None:
-            raise ValueError(
-                f"`fit` takes no `{name}`: the problem says what counts. Weigh its "
-                "terms with `Condition(..., weight=)`, and pass `validation_data`."
-            )
-    if isinstance(arguments.get("callbacks"), keras.callbacks.CallbackList):
-        raise ValueError(
-            "`fit` takes a plain list of callbacks, as it tells them of the model in "
-            "every fit anew. Received: a CallbackList"
-        )
-
-
-def check_optimizer(optimizer, replicas):
-    """Raises `ValueError` for settings that cannot be honoured on these replicas."""
-    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
-    if scales or optimizer.loss_scale_factor is not None:
-        raise ValueError(
-            "Losses are not scaled: they are computed in float32 or float64, where "
-            "gradients do not underflow. Give the optimizer itself, without "
-            "LossScaleOptimizer or `loss_scale_factor`. Received: "
-            f"{type(optimizer).__name__}"
-        )
-    if replicas > 1 and optimizer.gradient_accumulation_steps:
-        raise ValueError(
-            "Gradients cannot accumulate on several devices, which Keras does in a "
-            "branch where they cannot exchange them. Use a larger `batch_size` in "
-            "`fit` instead. Received: gradient_accumulation_steps="
-            f"{optimizer.gradient_accumulation_steps}"
-        )
-    if replicas > 1 and optimizer.use_ema and optimizer.ema_overwrite_frequency:
-        raise ValueError(
-            "Averages cannot overwrite the weights during training on several "
-            "devices, which Keras does in a branch where they cannot exchange them. "
-            "Leave `ema_overwrite_frequency` out: `fit` does it at its end. Received: "
-            f"ema_overwrite_frequency={optimizer.ema_overwrite_frequency}"
-        )
 
 
 class FusedModel(WholeFiles):
@@ -163,7 +117,7 @@ class FusedModel(WholeFiles):
     def compile(
         self,
         optimizer="adam",
-        *,
+        *in_keras,
         steps_per_execution="auto",
         jit_compile=True,
         run_eagerly=False,
@@ -189,8 +143,10 @@ class FusedModel(WholeFiles):
                 optimizer that scales losses, or accumulates gradients on several
                 devices, or if `steps_per_execution` or `max_points_per_pass` is not a
                 positive integer.
-            TypeError: If given an argument that `compile` does not have.
+            TypeError: If given an argument that `compile` does not have, or another
+                value than True or False where one is due.
         """
+        unsupported |= zip(arguments.COMPILE_IN_KERAS, in_keras, strict=False)
         others = set(unsupported) - {"loss", "metrics", "weighted_metrics"}
         if others - {"loss_weights"}:
             raise TypeError(
@@ -205,23 +161,28 @@ class FusedModel(WholeFiles):
                 f"{sorted(unsupported)}. Set initial loss weights with "
                 "`Condition(..., weight=)`."
             )
-        check_steps("steps_per_execution", steps_per_execution, otherwise="auto")
-        check_steps("max_points_per_pass", max_points_per_pass, otherwise="auto")
+        arguments.check_count("steps_per_execution", steps_per_execution, "auto")
+        arguments.check_count("max_points_per_pass", max_points_per_pass, "auto")
+        # What Keras calls "auto" is here to compile.
+        jit_compile = jit_compile == "auto" or arguments.checked_flag(
+            "jit_compile", jit_compile
+        )
+        run_eagerly = arguments.checked_flag("run_eagerly", run_eagerly)
         if optimizer is None:
             raise ValueError("`compile` needs an optimizer. Received: None")
-        optimizer = keras.optimizers.get(optimizer)
+        optimizer = arguments.found_optimizer(optimizer)
         replicas = self.distribute_strategy.num_replicas_in_sync
-        check_optimizer(optimizer, replicas)
+        arguments.check_optimizer(optimizer, replicas)
         super().compile(
             optimizer=optimizer,
             # XLA has no way for replicas to exchange gradients within a program.
-            jit_compile=bool(jit_compile) and not run_eagerly and replicas == 1,
+            jit_compile=jit_compile and not run_eagerly and replicas == 1,
             run_eagerly=run_eagerly,
         )
         self.compiled_with = {
             "steps_per_execution": steps_per_execution,
-            "jit_compile": bool(jit_compile),
-            "run_eagerly": bool(run_eagerly),
+            "jit_compile": jit_compile,
+            "run_eagerly": run_eagerly,
             "max_points_per_pass": max_points_per_pass,
         }
         self.optimizer.build(self.trainable_variables)
@@ -258,11 +219,17 @@ class FusedModel(WholeFiles):
         self.refuse_in_several_workers("train on streamed points")
         self._progress = None
         kwargs.setdefault("shuffle", False)  # as the pipeline orders them
-        return self._fit(data, steps_per_execution, **kwargs)
+        data = arguments.as_tuples("fit", data)
+        history = self._fit(data, steps_per_execution, **kwargs)
+        if history.epoch and "loss" not in history.history:
+            raise ValueError(arguments.without_batches("fit"))
+        return history
 
     def _fit(self, data, steps_per_execution, **kwargs):
         if kwargs.get("validation_data") is not None:
             self.refuse_in_several_workers("evaluate")
+            data_given = kwargs["validation_data"]
+            kwargs["validation_data"] = arguments.as_tuples("evaluate", data_given)
         self.steps_per_execution = steps_per_execution
         kwargs["callbacks"] = with_guard(kwargs.get("callbacks"))
         try:
@@ -282,6 +249,55 @@ class FusedModel(WholeFiles):
                 "`validation_data` and `run_eagerly`; save the weights, and do the "
                 "rest in one process."
             )
+
+    def evaluate(self, x=None, y=None, *, batch_size=None, **kwargs):
+        """`keras.Model.evaluate`, with its arguments checked."""
+        arguments.refuse_what_the_problem_says("evaluate", **kwargs)
+        arguments.check_count("batch_size", batch_size, None)
+        arguments.check_run(kwargs)
+        x = arguments.as_tuples("evaluate", x)
+        logs = super().evaluate(x, y, batch_size=batch_size, **kwargs)
+        if isinstance(logs, (list, dict)) and not logs:
+            raise ValueError(arguments.without_batches("evaluate"))
+        return logs
+
+    def predict(self, x, *, batch_size=None, **kwargs):
+        """`keras.Model.predict`, with its arguments checked."""
+        arguments.check_count("batch_size", batch_size, None)
+        arguments.check_run(kwargs)
+        x = arguments.as_tuples("predict", x)
+        try:
+            return super().predict(x, batch_size=batch_size, **kwargs)
+        except UnboundLocalError as error:  # Keras's, of batches it did not see
+            raise ValueError(arguments.without_batches("predict")) from error
+
+    def train_on_batch(self, x=None, y=None, return_dict=False, **unsupported):
+        """One step on given points, or on drawn ones; `keras.Model.train_on_batch`.
+
+        Args:
+            x: Points as `fit` takes them, but no stream: all are used at once.
+            y: Must be `None`: the equations say what holds at the points.
+            return_dict: Whether to return a dict instead of a list.
+            **unsupported: Must be `None`.
+
+        Returns:
+            The losses and the loss weights.
+        """
+        method = "train_on_batch"
+        arguments.refuse_what_the_problem_says(method, y, **unsupported)
+        x = arguments.single_batch(method, x, by_term=True)
+        return super().train_on_batch(x, return_dict=return_dict)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        """`evaluate` on a single batch; see `keras.Model.test_on_batch`."""
+        method = "test_on_batch"
+        arguments.refuse_what_the_problem_says(method, sample_weight=sample_weight)
+        x = arguments.single_batch(method, x)
+        return super().test_on_batch(x, y, return_dict=return_dict)
+
+    def predict_on_batch(self, x):
+        """`predict` on a single batch; see `keras.Model.predict_on_batch`."""
+        return super().predict_on_batch(arguments.single_batch("predict_on_batch", x))
 
     def make_train_function(self, force=False):
         """Self-contained steps run as one program, others as in Keras."""

@@ -81,17 +81,16 @@ class GradientRatio:
                     f"`exclude` names {text!r}, which no variable's path holds. The "
                     f"paths are {list(paths)}."
                 )
+        if all(any(text in path for text in self.exclude) for path in paths):
+            raise ValueError(f"`exclude` leaves no variable. Received: {self.exclude}")
 
     def _magnitudes(self, gradients):
         self.check_exclude(gradients)
-        kept = [
+        return [
             ops.abs(gradient)
             for path, gradient in gradients.items()
             if not any(text in path for text in self.exclude)
         ]
-        if not kept:
-            raise ValueError(f"`exclude` leaves no variable. Received: {self.exclude}")
-        return kept
 
     def _moved(self, weight, residual, condition):
         estimate = self._ratio(residual, condition)

@@ -20,6 +20,7 @@ U = sp.Function("u")(X, Y)
 BOX = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
 WALL = kp.Condition(U, on={X: 0})
 POINTS = np.full((4, 2), 0.25, "float32")
+VALUES = {"u": POINTS[:, 0]}
 ANNEALING = kp.callbacks.LearningRateAnnealing
 
 
@@ -59,6 +60,20 @@ def spoilt():
     trained = compiled()
     trained.set_weights([np.full_like(w, math.nan) for w in trained.get_weights()])
     return trained
+
+
+def stream(tensors):
+    return tf.data.Dataset.from_tensor_slices(tensors).batch(2)
+
+
+def unseen():
+    """Batches that a filter takes away, which shows when they are read."""
+    return stream(POINTS).filter(lambda points: False)
+
+
+def two_headed():
+    points = keras.Input((2,))
+    return keras.Model(points, [keras.layers.Dense(1)(points) for _ in range(2)])
 
 
 def later(cls, saved, **changes):
@@ -1169,6 +1184,727 @@ ROWS = {
         (
             "A float is a decimal string such as '-1.5e-3', of at most 400 "
             "characters. Received 'nan'."
+        ),
+    ),
+    # What Keras takes and a PINNModel does not
+    "loss by position": (
+        lambda: model().compile("adam", "mse"),
+        ValueError,
+        (
+            "A PINNModel takes its loss from the problem's equations and "
+            "conditions and its metrics from the problem's reference. Received:"
+            " ['loss']. Set initial loss weights with `Condition(..., "
+            "weight=)`."
+        ),
+    ),
+    "metrics by position": (
+        lambda: model().compile("adam", "mse", None, ["mae"]),
+        ValueError,
+        (
+            "A PINNModel takes its loss from the problem's equations and "
+            "conditions and its metrics from the problem's reference. Received:"
+            " ['loss', 'loss_weights', 'metrics']. Set initial loss weights "
+            "with `Condition(..., weight=)`."
+        ),
+    ),
+    "optimizer misspelt": (
+        lambda: compiled(optimizer="adamm"),
+        ValueError,
+        (
+            "`optimizer` must be a Keras optimizer or the name of one, such as "
+            "\"adam\" or keras.optimizers.Adam(1e-3). Received: 'adamm'"
+        ),
+    ),
+    "optimizer not made": (
+        lambda: compiled(optimizer=1e-3),
+        ValueError,
+        (
+            "`optimizer` must be a Keras optimizer or the name of one, such as "
+            '"adam" or keras.optimizers.Adam(1e-3). Received: 0.001'
+        ),
+    ),
+    "XLA by a word": (
+        lambda: compiled(jit_compile="no"),
+        TypeError,
+        ("`jit_compile` must be True or False. Received: 'no'"),
+    ),
+    "eager by a word": (
+        lambda: compiled(run_eagerly="no"),
+        TypeError,
+        ("`run_eagerly` must be True or False. Received: 'no'"),
+    ),
+    "standardized by a word": (
+        lambda: model(standardize="no"),
+        TypeError,
+        ("`standardize` must be True or False. Received: 'no'"),
+    ),
+    "pair of points": (
+        lambda: compiled().fit((POINTS, POINTS)),
+        TypeError,
+        (
+            "`fit` takes points as an array (n, d), a dict from term names to "
+            "such arrays, or a dataset or generator of batches; `fit()` draws "
+            "them. Received: an object of type tuple"
+        ),
+    ),
+    "points as text": (
+        lambda: compiled().fit("points"),
+        TypeError,
+        (
+            "`fit` takes points as an array (n, d), a dict from term names to "
+            "such arrays, or a dataset or generator of batches; `fit()` draws "
+            "them. Received: an object of type str"
+        ),
+    ),
+    "points of two lengths": (
+        lambda: compiled().fit([[0.1], [0.2, 0.3]]),
+        ValueError,
+        (
+            "The points of 'residual' must be an array of numbers. Received: "
+            "[[0.1], [0.2, 0.3]]"
+        ),
+    ),
+    "points of a term as text": (
+        lambda: compiled().fit({"residual": "abc"}),
+        ValueError,
+        ("The points of 'residual' must be an array of numbers. Received: 'abc'"),
+    ),
+    "argument misspelt": (
+        lambda: compiled().fit(epoch=3),
+        TypeError,
+        (
+            "`fit` takes `x`, `batch_size`, `epochs`, `steps_per_epoch`, "
+            "`callbacks`, `verbose`, `initial_epoch`, `shuffle`, "
+            "`validation_data`, `validation_batch_size`, `validation_steps` and"
+            " `validation_freq`. Received: ['epoch']"
+        ),
+    ),
+    "no epochs": (
+        lambda: compiled().fit(epochs=0),
+        ValueError,
+        ("`epochs` must be a positive integer. Received: 0"),
+    ),
+    "epochs below zero": (
+        lambda: compiled().fit(epochs=-1),
+        ValueError,
+        ("`epochs` must be a positive integer. Received: -1"),
+    ),
+    "epochs as a float": (
+        lambda: compiled().fit(epochs=1.5),
+        ValueError,
+        ("`epochs` must be a positive integer. Received: 1.5"),
+    ),
+    "epoch before the first": (
+        lambda: compiled().fit(initial_epoch=-1),
+        ValueError,
+        (
+            "`initial_epoch` must be an integer from 0 to `epochs`, which is "
+            "the epoch to train up to. Received: initial_epoch=-1, epochs=1"
+        ),
+    ),
+    "epoch as a float": (
+        lambda: compiled().fit(initial_epoch=0.5),
+        ValueError,
+        (
+            "`initial_epoch` must be an integer from 0 to `epochs`, which is "
+            "the epoch to train up to. Received: initial_epoch=0.5, epochs=1"
+        ),
+    ),
+    "epoch after the last": (
+        lambda: compiled().fit(initial_epoch=10, epochs=5),
+        ValueError,
+        (
+            "`initial_epoch` must be an integer from 0 to `epochs`, which is "
+            "the epoch to train up to. Received: initial_epoch=10, epochs=5"
+        ),
+    ),
+    "steps below zero": (
+        lambda: compiled().fit(steps_per_epoch=-1),
+        ValueError,
+        ("`steps_per_epoch` must be a positive integer or None. Received: -1"),
+    ),
+    "batch below zero": (
+        lambda: compiled().fit(batch_size=-1),
+        ValueError,
+        (
+            "`batch_size` must be a positive integer, or a dict from term names"
+            " to positive integers. Received: -1 for 'residual'"
+        ),
+    ),
+    "batches of mixed names": (
+        lambda: compiled().fit(batch_size={X: 1, "top": 2}),
+        ValueError,
+        (
+            "`batch_size` names ['top', x], which are no terms of the problem. "
+            "Its terms are ['residual', 'walls']."
+        ),
+    ),
+    "progress by a word": (
+        lambda: compiled().fit(verbose="no"),
+        ValueError,
+        ("`verbose` must be 'auto', 0, 1 or 2. Received: 'no'"),
+    ),
+    "callback by name": (
+        lambda: compiled().fit(callbacks="EarlyStopping"),
+        TypeError,
+        (
+            "`callbacks` must be a list of keras.callbacks.Callback objects. "
+            "Received: 'EarlyStopping' of type str. Write, for example, "
+            "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
+        ),
+    ),
+    "list of names of callbacks": (
+        lambda: compiled().fit(callbacks=["EarlyStopping"]),
+        TypeError,
+        (
+            "`callbacks` must be a list of keras.callbacks.Callback objects. "
+            "Received: 'EarlyStopping' of type str. Write, for example, "
+            "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
+        ),
+    ),
+    "stream of nothing": (
+        lambda: compiled().fit(stream(POINTS[:0])),
+        ValueError,
+        (
+            "`fit` received a dataset without batches. Check what it reads, and"
+            " whether `drop_remainder` or a filter leaves nothing of it."
+        ),
+    ),
+    "filter that leaves nothing": (
+        lambda: compiled().fit(unseen(), epochs=2, verbose=0),
+        ValueError,
+        (
+            "`fit` received a dataset without batches. Check what it reads, and"
+            " whether `drop_remainder` or a filter leaves nothing of it."
+        ),
+    ),
+    "generator of nothing": (
+        lambda: compiled().fit(batch for batch in ()),
+        ValueError,
+        (
+            "`fit` received a dataset without batches. Check what it reads, and"
+            " whether `drop_remainder` or a filter leaves nothing of it."
+        ),
+    ),
+    "stream of texts": (
+        lambda: compiled().fit(tf.data.Dataset.from_tensors([["a", "b"]])),
+        ValueError,
+        ("A batch of points of 'residual' must hold numbers. Received: texts"),
+    ),
+    "validation by three": (
+        lambda: compiled().fit(validation_data=(POINTS, VALUES, POINTS[:, 0])),
+        ValueError,
+        (
+            "`validation_data` must be (points, values), as "
+            "`problem.test_data(100)` returns them, points alone, or a dataset "
+            "or generator of batches. Received: a tuple of 3. Leave weights of "
+            "samples out: errors are relative to the whole."
+        ),
+    ),
+    "validation by none": (
+        lambda: compiled().fit(validation_data=()),
+        ValueError,
+        (
+            "`validation_data` must be (points, values), as "
+            "`problem.test_data(100)` returns them, points alone, or a dataset "
+            "or generator of batches. Received: a tuple of 0. Leave weights of "
+            "samples out: errors are relative to the whole."
+        ),
+    ),
+    "validation by terms": (
+        lambda: compiled().fit(validation_data={"residual": POINTS}),
+        TypeError,
+        (
+            "`validation_data` must be (points, values), as "
+            "`problem.test_data(100)` returns them, points alone, or a dataset "
+            "or generator of batches. Received: an object of type dict"
+        ),
+    ),
+    "validation of terms": (
+        lambda: compiled().fit(validation_data=({"walls": POINTS}, VALUES)),
+        TypeError,
+        (
+            "`validation_data` must be (points, values), as "
+            "`problem.test_data(100)` returns them, points alone, or a dataset "
+            "or generator of batches. Received: an object of type dict"
+        ),
+    ),
+    "validation on nothing": (
+        lambda: compiled().fit(validation_data=stream(POINTS[:0])),
+        ValueError,
+        (
+            "`validation_data` received a dataset without batches. Check what "
+            "it reads, and whether `drop_remainder` or a filter leaves nothing "
+            "of it."
+        ),
+    ),
+    "validation batch of zero": (
+        lambda: compiled().fit(validation_batch_size=0),
+        ValueError,
+        ("`validation_batch_size` must be a positive integer or None. Received: 0"),
+    ),
+    "validation steps of zero": (
+        lambda: compiled().fit(validation_steps=0),
+        ValueError,
+        ("`validation_steps` must be a positive integer or None. Received: 0"),
+    ),
+    "validation never": (
+        lambda: compiled().fit(validation_freq=0),
+        ValueError,
+        ("`validation_freq` must be a positive integer. Received: 0"),
+    ),
+    "step on text": (
+        lambda: compiled().train_on_batch("a"),
+        TypeError,
+        (
+            "`train_on_batch` takes points as an array (n, d), or a dict from "
+            "term names to such arrays; `train_on_batch()` draws them. "
+            "Received: an object of type str"
+        ),
+    ),
+    "step on a pair": (
+        lambda: compiled().train_on_batch((POINTS, POINTS)),
+        TypeError,
+        (
+            "`train_on_batch` takes points as an array (n, d), or a dict from "
+            "term names to such arrays; `train_on_batch()` draws them. "
+            "Received: an object of type tuple"
+        ),
+    ),
+    "step with targets": (
+        lambda: compiled().train_on_batch(POINTS, POINTS),
+        ValueError,
+        (
+            "`train_on_batch` takes no `y`: the equations say what holds at the"
+            " points. Declare measurements as a keraspinn.Data condition."
+        ),
+    ),
+    "step with weights": (
+        lambda: compiled().train_on_batch(POINTS, sample_weight=POINTS[:, 0]),
+        ValueError,
+        (
+            "`train_on_batch` takes no `sample_weight`: the problem says what "
+            "counts. Weigh its terms with `Condition(..., weight=)`."
+        ),
+    ),
+    "step on nothing": (
+        lambda: compiled().train_on_batch(POINTS[:0]),
+        ValueError,
+        (
+            "A batch of points of 'residual' must have shape (n, 2), a column "
+            "for each of ['x', 'y']. Received: shape (0, 2). Of single points "
+            "make batches with `dataset.batch(n)`."
+        ),
+    ),
+    "test on nothing": (
+        lambda: compiled().test_on_batch(None),
+        TypeError,
+        (
+            "`test_on_batch` takes points as an array (n, d), and values apart:"
+            " `test_on_batch(*problem.test_data(100))`. Received: None"
+        ),
+    ),
+    "test on terms": (
+        lambda: compiled().test_on_batch({"residual": POINTS}),
+        TypeError,
+        (
+            "`test_on_batch` takes points as an array (n, d), and values apart:"
+            " `test_on_batch(*problem.test_data(100))`. Received: an object of "
+            "type dict"
+        ),
+    ),
+    "test on one coordinate": (
+        lambda: compiled().test_on_batch(POINTS[:, :1]),
+        ValueError,
+        (
+            "A batch of points of 'evaluation' must have shape (n, 2), a column"
+            " for each of ['x', 'y']. Received: shape (4, 1). Of single points "
+            "make batches with `dataset.batch(n)`."
+        ),
+    ),
+    "test on another field": (
+        lambda: compiled().test_on_batch(POINTS, {"v": POINTS[:, 0]}),
+        ValueError,
+        (
+            "Reference values must be a dict with the keys ['u'], as "
+            "`test_data` returns it. Received: ['v']"
+        ),
+    ),
+    "prediction of a batch of none": (
+        lambda: compiled().predict_on_batch(None),
+        TypeError,
+        ("`predict_on_batch` takes points as an array (n, d). Received: None"),
+    ),
+    "prediction of a narrow batch": (
+        lambda: compiled().predict_on_batch(POINTS[:, :1]),
+        ValueError,
+        (
+            "A batch of points of 'evaluation' must have shape (n, 2), a column"
+            " for each of ['x', 'y']. Received: shape (4, 1). Of single points "
+            "make batches with `dataset.batch(n)`."
+        ),
+    ),
+    "prediction of nothing": (
+        lambda: compiled().predict(None),
+        TypeError,
+        (
+            "`predict` takes points as an array (n, d), or a dataset or "
+            "generator of batches. Received: None"
+        ),
+    ),
+    "prediction by terms": (
+        lambda: compiled().predict({"residual": POINTS}),
+        TypeError,
+        (
+            "`predict` takes points as an array (n, d), or a dataset or "
+            "generator of batches. Received: an object of type dict"
+        ),
+    ),
+    "prediction of test data": (
+        lambda: compiled().predict(PROBLEM.test_data(5)),
+        TypeError,
+        (
+            "`predict` takes points as an array (n, d), or a dataset or "
+            "generator of batches. Received: an object of type tuple"
+        ),
+    ),
+    "prediction of no rows": (
+        lambda: compiled().predict(POINTS[:0]),
+        ValueError,
+        (
+            "The points of 'evaluation' must have shape (n, 2), a column for "
+            "each of ['x', 'y']. Received: shape (0, 2)"
+        ),
+    ),
+    "prediction of no batches": (
+        lambda: compiled().predict(stream(POINTS[:0])),
+        ValueError,
+        (
+            "`predict` received a dataset without batches. Check what it reads,"
+            " and whether `drop_remainder` or a filter leaves nothing of it."
+        ),
+    ),
+    "prediction after a filter": (
+        lambda: compiled().predict(unseen(), verbose=0),
+        ValueError,
+        (
+            "`predict` received a dataset without batches. Check what it reads,"
+            " and whether `drop_remainder` or a filter leaves nothing of it."
+        ),
+    ),
+    "prediction of a narrow stream": (
+        lambda: compiled().predict(stream(POINTS[:, :1]), verbose=0),
+        ValueError,
+        (
+            "A batch of points of 'evaluation' must have shape (n, 2), a column"
+            " for each of ['x', 'y']. Received: shape (2, 1). Of single points "
+            "make batches with `dataset.batch(n)`."
+        ),
+    ),
+    "prediction of texts": (
+        lambda: compiled().predict([["a", "b"]]),
+        ValueError,
+        (
+            "The points of 'evaluation' must be an array of numbers. Received: "
+            "[['a', 'b']]"
+        ),
+    ),
+    "prediction in batches of zero": (
+        lambda: compiled().predict(POINTS, batch_size=0),
+        ValueError,
+        ("`batch_size` must be a positive integer or None. Received: 0"),
+    ),
+    "prediction in no steps": (
+        lambda: compiled().predict(POINTS, steps=0),
+        ValueError,
+        ("`steps` must be a positive integer or None. Received: 0"),
+    ),
+    "prediction with a name": (
+        lambda: compiled().predict(POINTS, callbacks="CSVLogger"),
+        TypeError,
+        (
+            "`callbacks` must be a list of keras.callbacks.Callback objects. "
+            "Received: 'CSVLogger' of type str. Write, for example, "
+            "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
+        ),
+    ),
+    "evaluation by terms": (
+        lambda: compiled().evaluate({"residual": POINTS}),
+        TypeError,
+        (
+            "`evaluate` takes points as an array (n, d), or a dataset or "
+            "generator of batches, and values apart: "
+            "`evaluate(*problem.test_data(100))`. Received: an object of type "
+            "dict"
+        ),
+    ),
+    "evaluation of test data": (
+        lambda: compiled().evaluate(PROBLEM.test_data(5)),
+        TypeError,
+        (
+            "`evaluate` takes points as an array (n, d), or a dataset or "
+            "generator of batches, and values apart: "
+            "`evaluate(*problem.test_data(100))`. Received: an object of type "
+            "tuple"
+        ),
+    ),
+    "evaluation of no rows": (
+        lambda: compiled().evaluate(POINTS[:0]),
+        ValueError,
+        (
+            "The points of 'evaluation' must have shape (n, 2), a column for "
+            "each of ['x', 'y']. Received: shape (0, 2)"
+        ),
+    ),
+    "evaluation of no batches": (
+        lambda: compiled().evaluate(stream(POINTS[:0])),
+        ValueError,
+        (
+            "`evaluate` received a dataset without batches. Check what it "
+            "reads, and whether `drop_remainder` or a filter leaves nothing of "
+            "it."
+        ),
+    ),
+    "evaluation after a filter": (
+        lambda: compiled().evaluate(unseen(), verbose=0),
+        ValueError,
+        (
+            "`evaluate` received a dataset without batches. Check what it "
+            "reads, and whether `drop_remainder` or a filter leaves nothing of "
+            "it."
+        ),
+    ),
+    "evaluation of a stream of terms": (
+        lambda: compiled().evaluate(stream({"residual": POINTS})),
+        TypeError,
+        (
+            "A batch of points of 'evaluation' must be an array (n, d). "
+            "Received: an object of type dict"
+        ),
+    ),
+    "evaluation of other streamed values": (
+        lambda: compiled().evaluate(stream((POINTS, {"v": POINTS}))),
+        ValueError,
+        (
+            "Reference values must be a dict with the keys ['u'], as "
+            "`test_data` returns it. Received: ['v']"
+        ),
+    ),
+    "evaluation in batches of terms": (
+        lambda: compiled().evaluate(POINTS, batch_size={"residual": 3}),
+        ValueError,
+        ("`batch_size` must be a positive integer or None. Received: {'residual': 3}"),
+    ),
+    "evaluation by a part of a step": (
+        lambda: compiled().evaluate(POINTS, steps=1.5),
+        ValueError,
+        ("`steps` must be a positive integer or None. Received: 1.5"),
+    ),
+    "evaluation with weights": (
+        lambda: compiled().evaluate(POINTS, sample_weight=POINTS[:, 0]),
+        ValueError,
+        (
+            "`evaluate` takes no `sample_weight`: the problem says what counts."
+            " Weigh its terms with `Condition(..., weight=)`."
+        ),
+    ),
+    # What else is declared, drawn and written
+    "network of two outputs": (
+        lambda: kp.PINNModel(PROBLEM, two_headed()),
+        ValueError,
+        (
+            "The network must output one tensor, with a column for each field. "
+            "Received: an object of type list. Join several tensors with "
+            "keras.layers.Concatenate."
+        ),
+    ),
+    "fields that are no list": (
+        lambda: problem(fields=sp.Function("v")(X, Y)),
+        ValueError,
+        (
+            "`fields` must list each field of the equations once: ['u']. "
+            "Received: [v(x, y)]"
+        ),
+    ),
+    "data of nothing": (
+        lambda: kp.Data(None, {U: [1]}),
+        ValueError,
+        ("The points must be an array of numbers. Received: None"),
+    ),
+    "complex values": (
+        lambda: kp.Data(POINTS, {U: 1j * POINTS[:, 0]}),
+        ValueError,
+        ("The values of u(x, y) must be real. Received: complex ones"),
+    ),
+    "wavenumber as text": (
+        lambda: kp.problems.helmholtz(k="2"),
+        ValueError,
+        (
+            "`k` must be a finite number, or a SymPy expression such as a "
+            "keraspinn.Parameter. Received: '2'"
+        ),
+    ),
+    "coefficient of NaN": (
+        lambda: kp.problems.klein_gordon(beta=math.nan),
+        ValueError,
+        (
+            "`beta` must be a finite number, or a SymPy expression such as a "
+            "keraspinn.Parameter. Received: nan"
+        ),
+    ),
+    "constant of nothing": (
+        lambda: kp.problems.poisson(c=None),
+        ValueError,
+        (
+            "`c` must be a finite number, or a SymPy expression such as a "
+            "keraspinn.Parameter. Received: None"
+        ),
+    ),
+    "Reynolds number as text": (
+        lambda: kp.problems.lid_driven_cavity(reynolds="100"),
+        ValueError,
+        (
+            "`reynolds` must be a finite number, or a SymPy expression such as "
+            "a keraspinn.Parameter. Received: '100'"
+        ),
+    ),
+    "corner as text": (
+        lambda: kp.problems.lid_driven_cavity(corner_width="wide"),
+        ValueError,
+        (
+            "`corner_width` must be a length, or 0 to leave the equations as "
+            "they are. Received: 'wide'"
+        ),
+    ),
+    "exclusion by None": (
+        lambda: ANNEALING(exclude=None),
+        ValueError,
+        ('`exclude` must be a list of texts, such as ("bias",). Received: None'),
+    ),
+    "exclusion of everything": (
+        lambda: compiled().fit(callbacks=[ANNEALING(exclude=("m/",))]),
+        ValueError,
+        ("`exclude` leaves no variable. Received: ('m/',)"),
+    ),
+    "backup nowhere": (
+        lambda: kp.callbacks.BackupAndRestore(None),
+        ValueError,
+        ("`backup_dir` must be the path of a directory. Received: None"),
+    ),
+    "backup deleted by a word": (
+        lambda: kp.callbacks.BackupAndRestore("x", "no"),
+        TypeError,
+        ("`delete_checkpoint` must be True or False. Received: 'no'"),
+    ),
+    "eigenvalues of no term": (
+        lambda: kp.callbacks.HessianEigenvalue(terms=None),
+        TypeError,
+        (
+            "`terms` must be the name of a loss term, or a list of such names. "
+            "Received: None"
+        ),
+    ),
+    "eigenvalues too exact": (
+        lambda: kp.callbacks.HessianEigenvalue(tolerance=-1),
+        ValueError,
+        ("`tolerance` must be a finite number, zero or more. Received: -1"),
+    ),
+    "Hessians of a number": (
+        lambda: kp.diagnostics.hessian_eigenvalues(model(), terms=3),
+        TypeError,
+        (
+            "`terms` must be the name of a loss term, or a list of such names. "
+            "Received: 3"
+        ),
+    ),
+    "Hessians as exact as text": (
+        lambda: kp.diagnostics.hessian_eigenvalues(model(), tolerance="a"),
+        ValueError,
+        ("`tolerance` must be a finite number, zero or more. Received: 'a'"),
+    ),
+    "gradients at text": (
+        lambda: kp.diagnostics.gradient_statistics(model(), points="a"),
+        ValueError,
+        ("The points of 'residual' must be an array of numbers. Received: 'a'"),
+    ),
+    "figure of no training": (
+        lambda: kp.plot.history(None),
+        TypeError,
+        ("`history` must be what `fit` returns. Received: None"),
+    ),
+    "figure of no model": (
+        lambda: kp.plot.solution("helmholtz"),
+        TypeError,
+        ("`model` must be a keraspinn.PINNModel. Received: 'helmholtz'"),
+    ),
+    "snapshots of nothing": (
+        lambda: kp.plot.snapshots(None),
+        TypeError,
+        ("`model` must be a keraspinn.PINNModel. Received: None"),
+    ),
+    "figure of no gradients": (
+        lambda: kp.plot.gradient_histograms([]),
+        TypeError,
+        (
+            "`statistics` must be "
+            "keraspinn.diagnostics.gradient_statistics(model). Received: []"
+        ),
+    ),
+    "figure of no spectra": (
+        lambda: kp.plot.spectrum({}),
+        TypeError,
+        (
+            "`spectra` must be keraspinn.diagnostics.hessian_spectrum(model). "
+            "Received: {}"
+        ),
+    ),
+    "figure of no traces": (
+        lambda: kp.plot.traces({}),
+        TypeError,
+        ("`traces` must be a dict from names to pairs (steps, values). Received: {}"),
+    ),
+    "file without an ending": (
+        lambda: compiled().save("model"),
+        ValueError,
+        (
+            "A PINNModel is saved to a `.keras` file, or its weights alone to "
+            "`.weights.h5` with `save_weights`: Keras cannot load it from "
+            "another. Received: 'model'"
+        ),
+    ),
+    "file in no directory": (
+        lambda: compiled().save("nowhere/model.keras"),
+        FileNotFoundError,
+        ("There is no directory 'nowhere' to write 'model.keras' into. Make it first."),
+    ),
+    "weights in no directory": (
+        lambda: compiled().save_weights("nowhere/model.weights.h5"),
+        FileNotFoundError,
+        (
+            "There is no directory 'nowhere' to write 'model.weights.h5' into. "
+            "Make it first."
+        ),
+    ),
+    "file by a number": (
+        lambda: kp.load_model(3),
+        TypeError,
+        ("`load_model` takes the path of a `.keras` file. Received: 3"),
+    ),
+    "generator of None": (
+        lambda: compiled().fit((batch for batch in [None]), verbose=0),
+        TypeError,
+        (
+            "A batch of points of 'residual' must be an array (n, d). Received:"
+            " an object of type NoneType"
+        ),
+    ),
+    "network of another problem": (
+        lambda: kp.PINNModel(kp.problems.poisson(), model().network),
+        ValueError,
+        (
+            "The network must take points (n, 1), a column for each of ['x']. "
+            "Received: <MLP name=net, built=True>, which does not: the error "
+            "above says why. A network is made for each problem anew."
         ),
     ),
 }

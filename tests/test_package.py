@@ -27,7 +27,8 @@ LONGEST_FILE = 400
 # Bottom to top. A room, which is a module or a package directly in keraspinn, imports
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
-    "version expressions taylor metrics weighting reference backend loading saving",
+    "version arguments expressions taylor metrics weighting reference backend loading "
+    "saving",
     "activations configs declaration derivatives execution nonfinite",
     "geometry layers conditions terms fields trainer",
     "networks problem",
@@ -50,6 +51,7 @@ ONLY = {
 USUAL = "keras numpy scipy sympy"
 OTHERS = {
     "activations": "keras",
+    "arguments": "keras numpy",
     "backend": "keras numpy tensorflow",
     "expressions": "keras mpmath sympy",  # mpmath is SymPy's own arithmetic
     "layers": "keras",

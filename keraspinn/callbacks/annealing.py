@@ -77,7 +77,8 @@ class LearningRateAnnealing(keras.callbacks.Callback):
             )
         if layers not in LAYERS:
             raise ValueError(f"`layers` must be one of {LAYERS}. Received: {layers!r}")
-        if isinstance(exclude, str) or not all(isinstance(t, str) for t in exclude):
+        listed = isinstance(exclude, (list, tuple, set, frozenset))
+        if not listed or not all(isinstance(text, str) for text in exclude):
             raise ValueError(
                 '`exclude` must be a list of texts, such as ("bias",). Received: '
                 f"{exclude!r}"

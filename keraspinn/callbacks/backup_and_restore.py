@@ -1,11 +1,13 @@
 import hashlib
 import json
+import os
 import pathlib
 import shutil
 import warnings
 
 import keras
 
+from keraspinn.arguments import checked_flag
 from keraspinn.saving import sync
 
 DIGESTS = "digests.json"
@@ -52,13 +54,13 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     def __init__(self, backup_dir, delete_checkpoint=True):
         super().__init__()
-        if not str(backup_dir):
+        if not isinstance(backup_dir, (str, os.PathLike)) or not str(backup_dir):
             raise ValueError(
                 "`backup_dir` must be the path of a directory. Received: "
                 f"{backup_dir!r}"
             )
         self.directory = pathlib.Path(backup_dir)
-        self.delete_checkpoint = bool(delete_checkpoint)
+        self.delete_checkpoint = checked_flag("delete_checkpoint", delete_checkpoint)
         self._epochs_before = []
 
     def on_train_begin(self, logs=None):

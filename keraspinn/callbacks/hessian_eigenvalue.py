@@ -2,6 +2,7 @@ import keras
 
 from keraspinn.callbacks.schedule import Record, Schedule, log_directory
 from keraspinn.diagnostics import LossHessian
+from keraspinn.diagnostics.hessian import check_tolerance, term_names
 
 
 class HessianEigenvalue(keras.callbacks.Callback):
@@ -57,8 +58,9 @@ class HessianEigenvalue(keras.callbacks.Callback):
     ):
         super().__init__()
         self._schedule = Schedule(every)
-        self._terms = [terms] if isinstance(terms, str) else list(terms)
+        self._terms = term_names(terms)
         self._points, self._batch_size = points, batch_size
+        check_tolerance(tolerance)
         self._tolerance = tolerance
         self._record = Record(log_directory(tensorboard))
         self._hessians = {}

@@ -1,5 +1,8 @@
 """How stiff the gradient flow is: eigenvalues of the losses' Hessians."""
 
+import math
+import numbers
+
 import keras
 import numpy as np
 import scipy.linalg
@@ -61,6 +64,7 @@ class LossHessian:
 
     def eigenvalues(self, k=1, which="largest", tolerance=1e-4):
         """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`."""
+        check_tolerance(tolerance)
         if which not in _ENDS:
             raise ValueError(
                 f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
@@ -163,7 +167,7 @@ def hessian_eigenvalues(
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", section 2.4.
     """
-    names = [terms] if isinstance(terms, str) else list(terms)
+    names = term_names(terms)
     return {
         name: LossHessian(model, name, points, batch_size).eigenvalues(
             k, which, tolerance
@@ -215,7 +219,7 @@ def hessian_spectrum(
         Losses(model)  # for its complaint
         terms = list(model.problem.terms)
     spectra = {}
-    for name in [terms] if isinstance(terms, str) else terms:
+    for name in term_names(terms):
         hessian = LossHessian(model, name, points, batch_size)
         gigabytes = 8e-9 * hessian.size**2
         if gigabytes > max_gigabytes:
@@ -239,3 +243,24 @@ def _symmetrize(matrix):
             mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
             matrix[rows, columns] = mean
             matrix[columns, rows] = mean.T
+
+
+def term_names(terms):
+    """The names of one or several terms as a list, or `TypeError`."""
+    names = [terms] if isinstance(terms, str) else terms
+    listed = isinstance(names, (list, tuple)) and len(names) > 0
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            "`terms` must be the name of a loss term, or a list of such names. "
+            f"Received: {terms!r}"
+        )
+    return list(names)
+
+
+def check_tolerance(tolerance):
+    """Raises `ValueError` unless it is a finite number, zero or more."""
+    if not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < math.inf:
+        raise ValueError(
+            "`tolerance` must be a finite number, zero or more. Received: "
+            f"{tolerance!r}"
+        )

@@ -1,7 +1,5 @@
 """A model's loss terms at collocation points, outside training."""
 
-import numpy as np
-
 from keraspinn.model import PINNModel
 from keraspinn.points import PointSources, known_term
 
@@ -28,9 +26,8 @@ class Losses:
                 "`model` must be a keraspinn.PINNModel, which keeps its loss terms "
                 f"apart. Received: {model!r} of type {type(model).__name__}"
             )
-        held = (
-            {"residual": points} if isinstance(points, (np.ndarray, list)) else points
-        )
+        by_term = points is None or isinstance(points, dict)
+        held = points if by_term else {"residual": points}
         self._model = model
         self._sources = PointSources(model.problem, batch_size, held)
 

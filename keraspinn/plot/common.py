@@ -8,6 +8,12 @@ _COLOURS = ("#000000", "#0072B2", "#D55E00", "#56B4E9", "#E69F00")
 _DASHES = ("-", "--", "-.", ":")
 
 
+def check_is(name, value, kind, source):
+    """Raises `TypeError` unless an argument is of a kind, and a dict not empty."""
+    if not isinstance(value, kind) or (kind is dict and not value):
+        raise TypeError(f"`{name}` must be {source}. Received: {value!r}")
+
+
 def new_figure(figure, size):
     """The figure or subfigure to draw into, a new one of `size` inches if `None`."""
     if figure is not None:

@@ -2,7 +2,8 @@ import math
 
 import numpy as np
 
-from keraspinn.plot.common import line_styles, new_figure
+from keraspinn.diagnostics import GradientStatistics
+from keraspinn.plot.common import check_is, line_styles, new_figure
 
 _BINS = 81
 _MOST_COLUMNS = 4
@@ -41,6 +42,8 @@ def gradient_histograms(
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", figure 2.
     """
+    source = "keraspinn.diagnostics.gradient_statistics(model)"
+    check_is("statistics", statistics, GradientStatistics, source)
     layers = list(statistics.layers if layers is None else layers)
     unknown = [name for name in layers if name not in statistics.layers]
     if unknown or not layers:

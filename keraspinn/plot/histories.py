@@ -1,6 +1,7 @@
+import keras
 import numpy as np
 
-from keraspinn.plot.common import line_styles, new_figure
+from keraspinn.plot.common import check_is, line_styles, new_figure
 
 
 def history(history, figure=None):
@@ -19,6 +20,7 @@ def history(history, figure=None):
     keraspinn.plot.history(model.fit(epochs=10)).savefig("history.png")
     ```
     """
+    check_is("history", history, keras.callbacks.History, "what `fit` returns")
     logs = history.history
     steps = (np.asarray(history.epoch) + 1) * history.params["steps"]
     losses = [n for n in logs if n.endswith("_loss") and not n.startswith("val_")]
@@ -51,6 +53,8 @@ def traces(traces, label="Largest eigenvalue of the Hessian", figure=None):
     keraspinn.plot.traces({"M1": (stiffness.steps, stiffness.eigenvalues["loss"])})
     ```
     """
+    source = "a dict from names to pairs (steps, values)"
+    check_is("traces", traces, dict, source)
     figure = new_figure(figure, (6, 3.4))
     panel = figure.subplots()
     for (name, (steps, values)), style in zip(

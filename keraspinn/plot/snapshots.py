@@ -1,6 +1,7 @@
 import numpy as np
 
-from keraspinn.plot.common import new_figure
+from keraspinn.model import PINNModel
+from keraspinn.plot.common import check_is, new_figure
 from keraspinn.plot.solutions import draw_maps
 
 
@@ -32,6 +33,7 @@ def snapshots(model, name=None, times=4, n=30, figure=None):
     keraspinn.plot.snapshots(model, times=[0.0, 0.5, 1.0]).savefig("snapshots.png")
     ```
     """
+    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
     problem = model.problem
     points, values = problem.test_data(n)
     name = next(iter(values)) if name is None else name

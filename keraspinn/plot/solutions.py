@@ -1,6 +1,7 @@
 import numpy as np
 
-from keraspinn.plot.common import new_figure
+from keraspinn.model import PINNModel
+from keraspinn.plot.common import check_is, new_figure
 
 
 def solution(model, name=None, n=100, figure=None):
@@ -24,6 +25,7 @@ def solution(model, name=None, n=100, figure=None):
     keraspinn.plot.solution(model).savefig("solution.png")
     ```
     """
+    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
     problem = model.problem
     points, values = problem.test_data(n)
     name = next(iter(values)) if name is None else name

@@ -1,6 +1,6 @@
 import numpy as np
 
-from keraspinn.plot.common import line_styles, new_figure
+from keraspinn.plot.common import check_is, line_styles, new_figure
 
 _DECADES = 8
 
@@ -30,6 +30,8 @@ def spectrum(spectra, figure=None):
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", figure 4(a).
     """
+    source = "keraspinn.diagnostics.hessian_spectrum(model)"
+    check_is("spectra", spectra, dict, source)
     figure = new_figure(figure, (6, 3.8))
     panel = figure.subplots()
     largest = max(np.abs(values).max() for values in spectra.values()) or 1.0

@@ -3,6 +3,7 @@ import sympy as sp
 from keraspinn import geometry
 from keraspinn.conditions import Condition
 from keraspinn.problem import Problem
+from keraspinn.problems.constants import check_constants
 
 
 def helmholtz(a1=1, a2=4, k=1):
@@ -33,6 +34,7 @@ def helmholtz(a1=1, a2=4, k=1):
         not state k, and has one mean over the boundary; its code has k = 1 and sums
         the sides.
     """
+    check_constants(a1=a1, a2=a2, k=k)
     x, y = sp.symbols("x y")
     u = sp.Function("u")(x, y)
     exact = sp.sin(a1 * sp.pi * x) * sp.sin(a2 * sp.pi * y)

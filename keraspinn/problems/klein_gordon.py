@@ -3,6 +3,7 @@ import sympy as sp
 from keraspinn import geometry
 from keraspinn.conditions import Condition
 from keraspinn.problem import Problem
+from keraspinn.problems.constants import check_constants
 
 
 def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):
@@ -33,6 +34,7 @@ def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):
         in physics-informed neural networks", section 3.2. The paper prints
         u(x, 0) = 0; its solution, and its code, have u(x, 0) = x.
     """
+    check_constants(alpha=alpha, beta=beta, gamma=gamma, power=power)
     x, t = sp.symbols("x t")
     u = sp.Function("u")(x, t)
     exact = x * sp.cos(5 * sp.pi * t) + (x * t) ** 3

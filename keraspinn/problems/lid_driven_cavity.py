@@ -1,11 +1,13 @@
 import functools
 import math
+import numbers
 
 import sympy as sp
 
 from keraspinn import geometry
 from keraspinn.conditions import Condition, Reference
 from keraspinn.problem import Problem
+from keraspinn.problems.constants import check_constants
 from keraspinn.reference import lid_driven_cavity as solve
 
 FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
@@ -69,7 +71,9 @@ def lid_driven_cavity(
         )
     if corner_width is None:
         corner_width = 0.1 if formulation == "velocity-pressure" else 0.2
-    if not 0 <= corner_width < math.inf:
+    check_constants(reynolds=reynolds)
+    real = isinstance(corner_width, numbers.Real)
+    if not real or not 0 <= corner_width < math.inf:
         raise ValueError(
             "`corner_width` must be a length, or 0 to leave the equations as they are. "
             f"Received: {corner_width!r}"

@@ -3,6 +3,7 @@ import sympy as sp
 from keraspinn import geometry
 from keraspinn.conditions import Condition
 from keraspinn.problem import Problem
+from keraspinn.problems.constants import check_constants
 
 
 def poisson(c=1):
@@ -27,6 +28,7 @@ def poisson(c=1):
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", section 2.3.
     """
+    check_constants(c=c)
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     exact = sp.sin(c * x)

@@ -1,0 +1,284 @@
+"""What a model's methods may be given, and what they answer to anything else."""
+
+import inspect
+
+import keras
+import numpy as np
+
+TAKES = {
+    "fit": "an array (n, d), a dict from term names to such arrays, or a dataset or "
+    "generator of batches; `fit()` draws them",
+    "train_on_batch": "an array (n, d), or a dict from term names to such arrays; "
+    "`train_on_batch()` draws them",
+    "evaluate": "an array (n, d), or a dataset or generator of batches, and values "
+    "apart: `evaluate(*problem.test_data(100))`",
+    "test_on_batch": "an array (n, d), and values apart: "
+    "`test_on_batch(*problem.test_data(100))`",
+    "predict": "an array (n, d), or a dataset or generator of batches",
+    "predict_on_batch": "an array (n, d)",
+    "validation_data": "(points, values), as `problem.test_data(100)` returns them, "
+    "points alone, or a dataset or generator of batches",
+}
+COMPILE_IN_KERAS = (
+    "loss",
+    "loss_weights",
+    "metrics",
+    "weighted_metrics",
+    "run_eagerly",
+    "steps_per_execution",
+    "jit_compile",
+)
+OF_FIT = set(inspect.signature(keras.Model.fit).parameters)
+
+
+def check_count(name, count, *otherwise):
+    """Raises `ValueError` unless it is a positive integer, or one of the others."""
+    if isinstance(count, (str, type(None))) and count in otherwise:
+        return
+    if not _is_whole(count) or count < 1:
+        also = "".join(f" or {other!r}" for other in otherwise)
+        raise ValueError(
+            f"`{name}` must be a positive integer{also}. Received: {count!r}"
+        )
+
+
+def checked_flag(name, value):
+    """A truth value as a bool, or `TypeError`."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"`{name}` must be True or False. Received: {value!r}")
+    return bool(value)
+
+
+def real_array(what, numbers):
+    """Numbers as a float64 array, or `ValueError`; `what` is how to call them."""
+    try:
+        array = np.asarray(numbers)
+        real = None if np.iscomplexobj(array) else array.astype("float64")
+    except (TypeError, ValueError):
+        numbers_given = False
+    else:
+        numbers_given = numbers is not None
+    if not numbers_given:
+        raise ValueError(
+            f"The {what} must be an array of numbers. Received: {numbers!r}"
+        )
+    if real is None:
+        raise ValueError(f"The {what} must be real. Received: complex ones")
+    return real
+
+
+def refuse_what_the_problem_says(method, y=None, **arguments):
+    """Raises `ValueError` for arguments of a method that have no meaning here."""
+    if y is not None:
+        raise ValueError(
+            f"`{method}` takes no `y`: the equations say what holds at the points. "
+            "Declare measurements as a keraspinn.Data condition."
+        )
+    for name in ("class_weight", "sample_weight", "validation_split"):
+        if arguments.get(name) is not None:
+            instead = ", and pass `validation_data`" if method == "fit" else ""
+            raise ValueError(
+                f"`{method}` takes no `{name}`: the problem says what counts. Weigh "
+                f"its terms with `Condition(..., weight=)`{instead}."
+            )
+
+
+def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
+    """Raises `TypeError` or `ValueError` unless `fit` can do with these arguments.
+
+    Args:
+        y: As `fit` receives it, like the two that follow.
+        steps_per_epoch: Number of steps, or `None`.
+        validation_batch_size: Number of points, or `None`.
+        arguments: All others, a dict.
+    """
+    refuse_what_the_problem_says("fit", y, **arguments)
+    unknown = sorted(set(arguments) - OF_FIT)
+    if unknown:
+        raise TypeError(
+            "`fit` takes `x`, `batch_size`, `epochs`, `steps_per_epoch`, `callbacks`, "
+            "`verbose`, `initial_epoch`, `shuffle`, `validation_data`, "
+            "`validation_batch_size`, `validation_steps` and `validation_freq`. "
+            f"Received: {unknown}"
+        )
+    check_run(arguments)
+    check_count("steps_per_epoch", steps_per_epoch, None)
+    check_count("validation_batch_size", validation_batch_size, None)
+    check_count("validation_steps", arguments.get("validation_steps"), None)
+    epochs, initial = arguments.get("epochs", 1), arguments.get("initial_epoch", 0)
+    check_count("epochs", epochs)
+    if not _is_whole(initial) or not 0 <= initial <= epochs:
+        raise ValueError(
+            "`initial_epoch` must be an integer from 0 to `epochs`, which is the "
+            f"epoch to train up to. Received: initial_epoch={initial!r}, "
+            f"epochs={epochs!r}"
+        )
+    freq = arguments.get("validation_freq", 1)
+    for number in freq if isinstance(freq, (list, tuple, set)) else [freq]:
+        check_count("validation_freq", number)
+    if isinstance(arguments.get("callbacks"), keras.callbacks.CallbackList):
+        raise ValueError(
+            "`fit` takes a plain list of callbacks, as it tells them of the model in "
+            "every fit anew. Received: a CallbackList"
+        )
+
+
+def check_run(arguments):
+    """The same for what `fit`, `evaluate` and `predict` share."""
+    verbose = arguments.get("verbose", "auto")
+    if not any(verbose == known for known in ("auto", 0, 1, 2)):
+        raise ValueError(f"`verbose` must be 'auto', 0, 1 or 2. Received: {verbose!r}")
+    check_count("steps", arguments.get("steps"), None)
+    if not isinstance(arguments.get("callbacks"), keras.callbacks.CallbackList):
+        callback_list(arguments.get("callbacks"))
+
+
+def callback_list(callbacks):
+    """Callbacks as a list, or `TypeError`."""
+    callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
+    for callback in callbacks:
+        if isinstance(callback, keras.callbacks.Callback):
+            continue
+        if isinstance(callback, type):
+            name = callback.__name__
+            received = f"{name}. Write `{name}()`, of a class that is a Callback."
+        else:
+            received = (
+                f"{callback!r} of type {type(callback).__name__}. Write, for example, "
+                "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
+            )
+        raise TypeError(
+            "`callbacks` must be a list of keras.callbacks.Callback objects. "
+            f"Received: {received}"
+        )
+    return callbacks
+
+
+def is_stream(method, x):
+    """Whether `x` yields batches; otherwise it is an array, or a list of points.
+
+    Raises:
+        TypeError: If it is neither.
+        ValueError: If it is known to have no batches.
+    """
+    if isinstance(x, list) or hasattr(x, "__array__"):
+        return False
+    if not _yields_batches(x):
+        raise TypeError(_takes(method, x))
+    # The cardinality of what tf.distribute makes is no method.
+    cardinality = getattr(x, "cardinality", None)
+    count = cardinality() if callable(cardinality) else getattr(x, "num_batches", None)
+    if count is not None and int(count) == 0:
+        raise ValueError(without_batches(method))
+    return True
+
+
+def as_tuples(method, x):
+    """What yields batches as Keras takes it, which wants tuples of a generator."""
+    return _tuples(method, x) if inspect.isgenerator(x) else x
+
+
+def _tuples(method, generator):
+    empty = True
+    for batch in generator:
+        empty = False
+        if isinstance(batch, list):
+            batch = np.asarray(batch)
+        yield batch if isinstance(batch, tuple) else (batch,)
+    if empty:
+        raise ValueError(without_batches(method))
+
+
+def without_batches(method):
+    """The sentence for a stream that ended before it began."""
+    return (
+        f"`{method}` received a dataset without batches. Check what it reads, and "
+        "whether `drop_remainder` or a filter leaves nothing of it."
+    )
+
+
+def single_batch(method, x, by_term=False):
+    """A batch of points as a tensor or array, or a dict of them if that may be."""
+    if by_term and x is None:
+        return {}
+    if by_term and isinstance(x, dict):
+        return {name: single_batch(method, points) for name, points in x.items()}
+    if isinstance(x, list):
+        return real_array(f"points of `{method}`", x)
+    if not hasattr(x, "__array__"):
+        raise TypeError(_takes(method, x))
+    return x
+
+
+def validation_pair(data):
+    """Points, with values where there are some; `None` of a stream, or of nothing."""
+    what = "validation_data"
+    if isinstance(data, list) and any(isinstance(part, dict) for part in data):
+        data = tuple(data)
+    if isinstance(data, tuple):
+        if len(data) not in (1, 2):
+            raise ValueError(
+                f"`{what}` must be {TAKES[what]}. Received: a tuple of {len(data)}. "
+                "Leave weights of samples out: errors are relative to the whole."
+            )
+        if is_stream(what, data[0]):
+            raise TypeError(_takes(what, data))
+        return data
+    return None if data is None or is_stream(what, data) else (data,)
+
+
+def _takes(method, x):
+    received = "None" if x is None else f"an object of type {type(x).__name__}"
+    if method == "validation_data":
+        return f"`{method}` must be {TAKES[method]}. Received: {received}"
+    return f"`{method}` takes points as {TAKES[method]}. Received: {received}"
+
+
+def _yields_batches(x):
+    if isinstance(x, keras.utils.PyDataset) or inspect.isgenerator(x):
+        return True
+    if hasattr(x, "element_spec"):  # of tf.data, or made by tf.distribute
+        return True
+    packages = {base.__module__.partition(".")[0] for base in type(x).__mro__}
+    return bool(packages & {"torch", "grain"})  # which Keras reads as well
+
+
+def _is_whole(number):
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+def found_optimizer(optimizer):
+    """The Keras optimizer that this is or names, or `ValueError`."""
+    try:
+        return keras.optimizers.get(optimizer)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            '`optimizer` must be a Keras optimizer or the name of one, such as "adam" '
+            f"or keras.optimizers.Adam(1e-3). Received: {optimizer!r}"
+        ) from error
+
+
+def check_optimizer(optimizer, replicas):
+    """Raises `ValueError` for settings that cannot be honoured on these replicas."""
+    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+    if scales or optimizer.loss_scale_factor is not None:
+        raise ValueError(
+            "Losses are not scaled: they are computed in float32 or float64, where "
+            "gradients do not underflow. Give the optimizer itself, without "
+            "LossScaleOptimizer or `loss_scale_factor`. Received: "
+            f"{type(optimizer).__name__}"
+        )
+    if replicas > 1 and optimizer.gradient_accumulation_steps:
+        raise ValueError(
+            "Gradients cannot accumulate on several devices, which Keras does in a "
+            "branch where they cannot exchange them. Use a larger `batch_size` in "
+            "`fit` instead. Received: gradient_accumulation_steps="
+            f"{optimizer.gradient_accumulation_steps}"
+        )
+    if replicas > 1 and optimizer.use_ema and optimizer.ema_overwrite_frequency:
+        raise ValueError(
+            "Averages cannot overwrite the weights during training on several "
+            "devices, which Keras does in a branch where they cannot exchange them. "
+            "Leave `ema_overwrite_frequency` out: `fit` does it at its end. Received: "
+            f"ema_overwrite_frequency={optimizer.ema_overwrite_frequency}"
+        )
