@@ -911,11 +911,6 @@ ROWS = {
         ),
     ),
     # Evaluating
-    "evaluation of nothing": (
-        lambda: compiled().evaluate(),
-        ValueError,
-        ("`evaluate` needs points: `evaluate(*problem.test_data(100))`."),
-    ),
     "evaluation of another field": (
         lambda: compiled().evaluate(POINTS, {"v": POINTS[:, 0]}),
         ValueError,
@@ -1089,15 +1084,6 @@ ROWS = {
             "`callbacks` must be a list of keras.callbacks.Callback objects. "
             "Received: LearningRateAnnealing. Write `LearningRateAnnealing()`, "
             "of a class that is a Callback."
-        ),
-    ),
-    "rule instead of a callback": (
-        lambda: compiled().fit(callbacks=[ANNEALING().rule]),
-        TypeError,
-        (
-            "`callbacks` must be a list of keras.callbacks.Callback objects. "
-            "Received: GradientRatio. Write `GradientRatio()`, of a class that "
-            "is a Callback."
         ),
     ),
     "histogram of nothing": (
@@ -1905,6 +1891,26 @@ ROWS = {
             "The network must take points (n, 1), a column for each of ['x']. "
             "Received: <MLP name=net, built=True>, which does not: the error "
             "above says why. A network is made for each problem anew."
+        ),
+    ),
+    "evaluation of nothing": (
+        lambda: compiled().evaluate(),
+        TypeError,
+        (
+            "`evaluate` takes points as an array (n, d), or a dataset or "
+            "generator of batches, and values apart: "
+            "`evaluate(*problem.test_data(100))`. Received: None"
+        ),
+    ),
+    "rule instead of a callback": (
+        lambda: compiled().fit(callbacks=[ANNEALING().rule]),
+        TypeError,
+        (
+            "`callbacks` must be a list of keras.callbacks.Callback objects. "
+            "Received: GradientRatio(alpha=0.9, update_freq=10, "
+            "rule='weighted', exclude=(), layers='pooled') of type "
+            "GradientRatio. Write, for example, "
+            "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
         ),
     ),
 }

@@ -68,6 +68,27 @@ def test_learning_rate_schedules_and_stops(model):
     assert history["learning_rate"] == pytest.approx([1e-3, 1e-4])
 
 
+def test_a_single_batch_of_nothing_is_drawn(model):
+    before = model.get_weights()
+    logs = model.train_on_batch(return_dict=True)
+    assert np.isfinite(logs["loss"])
+    assert model.optimizer.iterations.numpy() == 1
+    assert any((a != b).any() for a, b in zip(before, model.get_weights(), strict=True))
+
+
+def test_generators_may_yield_plain_arrays(model):
+    points = np.linspace(0, 1, 8).reshape(-1, 1)
+    validation = (points for _ in range(2))
+    history = model.fit(
+        (points.tolist() for _ in range(3)), validation_data=validation, verbose=0
+    ).history
+    assert np.isfinite(history["val_loss"]).all()
+    assert model.optimizer.iterations.numpy() == 3
+    expected = model.predict(points, verbose=0)
+    streamed = model.predict((points for _ in range(1)), verbose=0)
+    np.testing.assert_array_equal(streamed, expected)
+
+
 def test_history_without_xla_is_that_with_it():
     losses = []
     for jit_compile in (False, True):
