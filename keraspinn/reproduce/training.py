@@ -109,7 +109,7 @@ PROTOCOLS = {
         "corner_width": 0.0,
     },
     # The least error that the library reaches in the same steps of Adam.
-    "best": {"alpha": 0.1, "schedule": "cosine"},
+    "best": {"alpha": 0.1, "schedule": "cosine", "learning_rate": 3e-3},
 }
 
 

@@ -18,7 +18,7 @@ def test_protocols_are_settings_of_public_classes(model, protocol):
     assert bool(callbacks) == (model in ("M2", "M4"))
     assert built.standardize == training.standardize
     rate = built.optimizer.learning_rate
-    assert float(rate) == pytest.approx(1e-3)
+    assert float(rate) == pytest.approx(training.learning_rate)
     if gated:
         assert built.network.gate_input == training.gate_input
     if callbacks:
