@@ -1,6 +1,7 @@
 """What a model's methods may be given, and what they answer to anything else."""
 
 import inspect
+import reprlib
 
 import keras
 import numpy as np
@@ -52,19 +53,18 @@ def checked_flag(name, value):
 def real_array(what, numbers):
     """Numbers as a float64 array, or `ValueError`; `what` is how to call them."""
     try:
-        array = np.asarray(numbers)
-        real = None if np.iscomplexobj(array) else array.astype("float64")
+        # Straight to numbers: an array of text is as wide as its longest entry.
+        array = None if numbers is None else np.asarray(numbers, dtype="complex128")
     except (TypeError, ValueError):
-        numbers_given = False
-    else:
-        numbers_given = numbers is not None
-    if not numbers_given:
+        array = None
+    if array is None:
         raise ValueError(
-            f"The {what} must be an array of numbers. Received: {numbers!r}"
+            f"The {what} must be an array of numbers. Received: "
+            f"{reprlib.repr(numbers)}"
         )
-    if real is None:
+    if array.imag.any() or (hasattr(numbers, "dtype") and np.iscomplexobj(numbers)):
         raise ValueError(f"The {what} must be real. Received: complex ones")
-    return real
+    return array.real.copy()
 
 
 def refuse_what_the_problem_says(method, y=None, **arguments):

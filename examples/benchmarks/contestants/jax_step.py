@@ -88,6 +88,8 @@ def by_jet(function, x, required, outputs):
                 else (1,) + (0,) * (len(index) - 1)
             )
             return along(direction, top(direction))[order]
+        if len(index) != 2:
+            raise NotOffered(f"no formula for the mixed derivative {index}")
         plus, minus = (along(d, top(d))[order] for d in ((1, 1), (1, -1)))
         if index == (1, 1):
             return (plus - minus) / 4
