@@ -71,7 +71,7 @@ def sweep(pool, options):
                 (model, entry)
                 for entry in entries
                 if chosen(entry, options)
-                for model in options.models or ["M4"]
+                for model in options.models or NETWORKS
                 if model in entry.models
             ]
             key = f"{name} {units}x5, {batch} points"
@@ -96,4 +96,5 @@ def compare_with(pool, entries, cell, options, steps=None):
     """`compare` with what the command says of repeats and steps."""
     cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
     print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)
-    return compare(pool, entries, cell, options.repeats, options.seconds, options.steps)
+    steps = steps or options.steps
+    return compare(pool, entries, cell, options.repeats, options.seconds, steps)

@@ -142,7 +142,8 @@ def sweep(results):
     )
     rows = []
     for key, stored in results.get("sweep", {}).items():
-        for model in ("M1", "M4"):
+        timed = {result["model"] for result in stored["results"].values()}
+        for model in sorted(timed):
             row = [key.split(" ", 1)[1], model]
             for group, setting in columns:
                 row.append(
