@@ -59,8 +59,7 @@ def real_array(what, numbers):
         array = None
     if array is None:
         raise ValueError(
-            f"The {what} must be an array of numbers. Received: "
-            f"{reprlib.repr(numbers)}"
+            f"The {what} must be an array of numbers. Received: {reprlib.repr(numbers)}"
         )
     if array.imag.any() or (hasattr(numbers, "dtype") and np.iscomplexobj(numbers)):
         raise ValueError(f"The {what} must be real. Received: complex ones")

@@ -247,6 +247,22 @@ def ladder(dimension):
     return made
 
 
+def ladder_ratios(results):
+    """How many times the Taylor engine's the times of nested differentiation are."""
+    nested = ("nested tapes, graph", "nested products", "JAX, forward over forward")
+    rows = []
+    for dimension in (1, 2, 3):
+        points = ladder_points(results, dimension)
+        taylor = points.get("Taylor", {})
+        for order in sorted(taylor):
+            own = taylor[order]["median_ms"]
+            others = [points.get(name, {}).get(order) for name in nested]
+            cells = [f"{o['median_ms'] / own:.1f}" if o else "–" for o in others]
+            rows.append([str(dimension), str(order), *cells])
+    header = ["dimensions", "order", *(f"{name}, ×" for name in nested)]
+    return table(header, rows)
+
+
 def memory(results):
     rows = [
         [key, label.removeprefix("M4 "), f"{result['peak_bytes'] / 1e9:.2f}"]
@@ -343,6 +359,7 @@ TABLES = {
     "ladder-1": ladder(1),
     "ladder-2": ladder(2),
     "ladder-3": ladder(3),
+    "ladder-ratios": ladder_ratios,
     "memory": memory,
     "conditions": conditions,
 }

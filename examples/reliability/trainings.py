@@ -50,7 +50,7 @@ def averaged():
 
 def stepwise():
     """Steps one by one, momentum, and a learning rate that a callback lowers."""
-    optimizer = keras.optimizers.SGD(1e-3, momentum=0.9, nesterov=True)
+    optimizer = keras.optimizers.SGD(3e-5, momentum=0.9, nesterov=True)
     return kp.problems.poisson(2), kp.networks.MLP(8, 2), optimizer, {}
 
 

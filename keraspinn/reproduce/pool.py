@@ -9,7 +9,7 @@ import keras
 from keraspinn.reproduce.training import train
 
 TRAININGS_PER_PROCESS = 8
-"""A process keeps the programs it compiled, some 60 MB a training."""
+"""Then processes begin anew: each keeps the programs it compiled, 60 MB a training."""
 
 AVAILABLE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 """Cores that this process may run on, where the system tells."""
@@ -23,38 +23,38 @@ def run(missing, results, workers):
     A training that fails is told of, and does not keep others from being trained.
     """
     bar = keras.utils.Progbar(len(missing), unit_name="training")
+    done = 0
+    # Not `max_tasks_per_child`, with which Python's executor can wait for ever.
+    many = workers * TRAININGS_PER_PROCESS
+    for first in range(0, len(missing), many):
+        for training, outcome in _run(missing[first : first + many], workers):
+            if isinstance(outcome, Exception):
+                told = f"{type(outcome).__name__}: {outcome}"
+            else:
+                results.append(outcome)
+                told = outcome["errors"]
+            name = f"{training.problem} {training.model}"
+            size = f"{training.units}x{training.depth} seed {training.seed}"
+            print(f"\n{name} {size}: {told}", flush=True)
+            done += 1
+            bar.update(done)
+
+
+def _run(trainings, workers):
+    """Trainings with their records, or the errors they ended in, as they end."""
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
     for core in range(workers):
         cores.put(core)
     pool = concurrent.futures.ProcessPoolExecutor(
-        workers,
-        mp_context=context,
-        initializer=_keep,
-        initargs=(cores,),
-        max_tasks_per_child=TRAININGS_PER_PROCESS,
+        workers, mp_context=context, initializer=_keep, initargs=(cores,)
     )
     with pool:
-        futures = {pool.submit(_trained, training): training for training in missing}
+        futures = {pool.submit(_trained, training): training for training in trainings}
         try:
-            bar.update(0)
-            for done, future in enumerate(
-                concurrent.futures.as_completed(futures), start=1
-            ):
-                training = futures[future]
-                if failure := future.exception():
-                    outcome = f"{type(failure).__name__}: {failure}"
-                else:
-                    results.append(future.result())
-                    outcome = future.result()["errors"]
-                print(
-                    f"\n{training.problem} {training.model} "
-                    f"{training.units}x{training.depth} seed {training.seed}: "
-                    f"{outcome}",
-                    flush=True,
-                )
-                bar.update(done)
-        except KeyboardInterrupt:
+            for future in concurrent.futures.as_completed(futures):
+                yield futures[future], future.exception() or future.result()
+        except (KeyboardInterrupt, GeneratorExit):
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
