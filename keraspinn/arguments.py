@@ -74,7 +74,9 @@ def refuse_what_the_problem_says(method, y=None, **arguments):
             "Declare measurements as a keraspinn.Data condition."
         )
     for name in ("class_weight", "sample_weight", "validation_split"):
-        if arguments.get(name) is not None:
+        given = arguments.get(name)
+        nothing = name == "validation_split" and given == 0
+        if given is not None and not nothing:
             instead = ", and pass `validation_data`" if method == "fit" else ""
             raise ValueError(
                 f"`{method}` takes no `{name}`: the problem says what counts. Weigh "
@@ -112,14 +114,20 @@ def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
             f"epoch to train up to. Received: initial_epoch={initial!r}, "
             f"epochs={epochs!r}"
         )
-    freq = arguments.get("validation_freq", 1)
-    for number in freq if isinstance(freq, (list, tuple, set)) else [freq]:
-        check_count("validation_freq", number)
+    frequency(arguments.get("validation_freq", 1))
     if isinstance(arguments.get("callbacks"), keras.callbacks.CallbackList):
         raise ValueError(
             "`fit` takes a plain list of callbacks, as it tells them of the model in "
             "every fit anew. Received: a CallbackList"
         )
+
+
+def frequency(given):
+    """`validation_freq` as Keras takes it: an integer, or a list of epochs."""
+    several = isinstance(given, (list, tuple, set))
+    for number in given if several else [given]:
+        check_count("validation_freq", number)
+    return sorted(map(int, given)) if several else int(given)
 
 
 def check_run(arguments):
@@ -215,6 +223,8 @@ def validation_pair(data):
     if isinstance(data, list) and any(isinstance(part, dict) for part in data):
         data = tuple(data)
     if isinstance(data, tuple):
+        if len(data) == 3 and data[2] is None:
+            data = data[:2]
         if len(data) not in (1, 2):
             raise ValueError(
                 f"`{what}` must be {TAKES[what]}. Received: a tuple of {len(data)}. "

@@ -20,6 +20,9 @@ MAX_CONTAINERS = 400_000
 MAX_VALUES = 1_500_000
 """Values in a configuration."""
 
+MAX_TEXT = 10_000
+"""Characters of a name or a number; Keras copies names often."""
+
 MAX_NODES = 20_000
 """Nodes of all expressions in a file together: SymPy takes a millisecond for some."""
 
@@ -174,6 +177,7 @@ def _check_tree(config, arrays):
     while left:
         part = left.pop()
         if isinstance(part, dict):
+            left.extend(part)
             left.extend(part.values())
             if "class_name" in part:
                 objects += 1
@@ -181,8 +185,8 @@ def _check_tree(config, arrays):
             for node in part.get("inbound_nodes") or ():
                 _check_call(node)
             models += "problem" in part and "network" in part
-            depth = part.get("depth")
-            if isinstance(depth, (int, float)) and depth > arrays:
+            depth = _own_depth(part)
+            if depth > arrays:
                 raise ValueError(
                     f"It describes a network {depth:g} layers deep, and holds the "
                     f"weights of {arrays} at most."
@@ -191,6 +195,10 @@ def _check_tree(config, arrays):
         elif isinstance(part, list):
             left.extend(part)
             nodes += bool(part) and isinstance(part[0], str)
+        elif isinstance(part, str) and len(part) > MAX_TEXT:
+            raise ValueError(
+                f"It holds a text of {len(part)} characters: {part[:40]!r}…"
+            )
         if models > 1:
             raise ValueError("It describes a model within a model.")
         if nodes > MAX_NODES or objects > MAX_OBJECTS:
@@ -199,6 +207,14 @@ def _check_tree(config, arrays):
                 "layers and other objects."
             )
     return classes
+
+
+def _own_depth(part):
+    """The number of layers that a network of ours would make, 0 of anything else."""
+    own = str(part.get("registered_name")).startswith("keraspinn>")
+    config = part.get("config")
+    depth = config.get("depth") if own and isinstance(config, dict) else None
+    return depth if isinstance(depth, (int, float)) else 0
 
 
 def _check_call(node):
@@ -240,15 +256,17 @@ def _check_size(config, numbers, classes):
     # Keras lists, for each thread, the variables that still wait for their values, and
     # makes them when it next can: a thread of its own leaves none of them waiting.
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        described = thread.submit(_described, config, classes).result()
+        policy = keras.config.dtype_policy()
+        described = thread.submit(_described, config, classes, policy).result()
     if described > numbers:
         raise ValueError(
             f"It describes a network of {described} numbers, and holds {numbers}."
         )
 
 
-def _described(config, classes):
+def _described(config, classes, policy):
     """How many numbers the network of a configuration has."""
+    keras.config.set_dtype_policy(policy)
     network, shape = config, None
     with keras.saving.custom_object_scope(classes):
         if "problem" in config["config"]:

@@ -251,8 +251,8 @@ class PINNModel(FusedModel):
         self,
         x=None,
         y=None,
-        *,
         batch_size=None,
+        *,
         steps_per_epoch=None,
         validation_batch_size=None,
         **kwargs,
@@ -322,7 +322,7 @@ class PINNModel(FusedModel):
                 logs[error.name] = error.result()
         return logs
 
-    def evaluate(self, x=None, y=None, batch_size=None, **kwargs):
+    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", **kwargs):
         """Losses, and relative L2 errors against the reference.
 
         The residual's loss is taken at the points given, the conditions' at fixed ones.
@@ -331,7 +331,7 @@ class PINNModel(FusedModel):
             x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
             y: Optional dict from reference names to values `(n,)`.
             batch_size: Number of points at a time.
-            **kwargs: As in `keras.Model.evaluate`.
+            verbose, **kwargs: As in `keras.Model.evaluate`.
 
         Returns:
             `loss` and further values, or a dict with `return_dict=True`.
@@ -340,13 +340,13 @@ class PINNModel(FusedModel):
         ready = kwargs.get("_use_cached_eval_dataset")  # seen to by `fit`
         if not ready and not arguments.is_stream("evaluate", x):
             x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
-        return super().evaluate(x, y, batch_size=batch_size, **kwargs)
+        return super().evaluate(x, y, batch_size, verbose, **kwargs)
 
-    def predict(self, x, batch_size=None, **kwargs):
+    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
         """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
         if not arguments.is_stream("predict", x):
             x, batch_size = self._dataset(x, batch_size=batch_size), None
-        return super().predict(x, batch_size=batch_size, **kwargs)
+        return super().predict(x, batch_size, verbose, **kwargs)
 
     def predict_step(self, data):
         """The fields at given points."""

@@ -22,6 +22,11 @@ class StopOnNonFinite(keras.callbacks.Callback):
         if loss is not None and not np.isfinite(loss):
             raise FloatingPointError(self.model.explain_nonfinite(logs))
 
+    def on_epoch_end(self, epoch, logs=None):
+        """The last update of a step may overflow, whose loss was finite."""
+        if not all(map(_finite, self.model.trainable_variables)):
+            raise FloatingPointError(self.model.explain_nonfinite(logs or {}))
+
 
 def with_guard(callbacks):
     """The callbacks of a fit as a list, with `StopOnNonFinite` if none handles it."""
@@ -39,7 +44,7 @@ def explanation(cause, iteration, coefficients):
         iteration: Number of steps taken before.
         coefficients: Dict from names of unknown parameters to variables.
     """
-    values = ", ".join(f"{name} = {float(v):g}" for name, v in coefficients.items())
+    values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients.items())
     state = (
         "Go back to a checkpoint"
         if cause.startswith(_LOST)
@@ -91,7 +96,7 @@ def found_again(objective, draws, variables, coordinates, largest=None):
             )
     for name, weight in objective.loss_weights.items():
         if not _finite(weight):
-            return f"the loss weight of '{name}' is {float(weight)}"
+            return f"the loss weight of '{name}' is {weight.numpy()}"
     for batches in draws:
         losses, gradients = objective.gradients(batches, variables, largest)
         for name, loss in losses.items():

@@ -80,7 +80,7 @@ def given_batches(problem, x, dtype):
     """
     if not isinstance(x, dict):
         # A list of integers is the tick of a step that draws all its points.
-        tick = hasattr(x, "shape") and x.shape.rank == 1 and x.dtype == "int32"
+        tick = getattr(getattr(x, "shape", 0), "rank", 0) == 1 and x.dtype == "int32"
         x = {} if tick else {"residual": x}
     batches = {}
     for name, points in x.items():
@@ -109,7 +109,9 @@ def _check_batch(problem, name, points):
             f"A batch of points of '{name}' must be an array (n, d). Received: an "
             f"object of type {type(points).__name__}"
         )
-    shape = tuple(points.shape) if points.shape.rank is not None else None
+    # Eager steps see NumPy's arrays, whose shapes are tuples.
+    known = isinstance(points.shape, tuple) or points.shape.rank is not None
+    shape = tuple(points.shape) if known else None
     columns = len(problem.coordinates)
     if shape is None or len(shape) != 2 or shape[1] != columns or shape[0] == 0:
         raise ValueError(
@@ -117,7 +119,7 @@ def _check_batch(problem, name, points):
             f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "
             f"shape {shape}. Of single points make batches with `dataset.batch(n)`."
         )
-    if points.dtype == "string":
+    if points.dtype.name == "string" or getattr(points.dtype, "kind", "f") in "USO":
         raise ValueError(
             f"A batch of points of '{name}' must hold numbers. Received: texts"
         )

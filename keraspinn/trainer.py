@@ -147,6 +147,7 @@ class FusedModel(WholeFiles):
                 value than True or False where one is due.
         """
         unsupported |= zip(arguments.COMPILE_IN_KERAS, in_keras, strict=False)
+        unsupported = {name: v for name, v in unsupported.items() if v is not None}
         others = set(unsupported) - {"loss", "metrics", "weighted_metrics"}
         if others - {"loss_weights"}:
             raise TypeError(
@@ -232,10 +233,14 @@ class FusedModel(WholeFiles):
             kwargs["validation_data"] = arguments.as_tuples("evaluate", data_given)
         self.steps_per_execution = steps_per_execution
         kwargs["callbacks"] = with_guard(kwargs.get("callbacks"))
+        if "validation_freq" in kwargs:
+            kwargs["validation_freq"] = arguments.frequency(kwargs["validation_freq"])
         try:
             return keras.Model.fit(self, data, **kwargs)
         finally:
             self._progress = None  # single batches are trained on as in Keras
+            # Restored from a backup, it would be where every later fit begins.
+            self._initial_epoch = None
             self.steps_per_execution = 1
             self.test_function = None
 
@@ -250,8 +255,9 @@ class FusedModel(WholeFiles):
                 "rest in one process."
             )
 
-    def evaluate(self, x=None, y=None, *, batch_size=None, **kwargs):
+    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", **kwargs):
         """`keras.Model.evaluate`, with its arguments checked."""
+        kwargs["verbose"] = verbose
         arguments.refuse_what_the_problem_says("evaluate", **kwargs)
         arguments.check_count("batch_size", batch_size, None)
         arguments.check_run(kwargs)
@@ -261,8 +267,9 @@ class FusedModel(WholeFiles):
             raise ValueError(arguments.without_batches("evaluate"))
         return logs
 
-    def predict(self, x, *, batch_size=None, **kwargs):
+    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
         """`keras.Model.predict`, with its arguments checked."""
+        kwargs["verbose"] = verbose
         arguments.check_count("batch_size", batch_size, None)
         arguments.check_run(kwargs)
         x = arguments.as_tuples("predict", x)

@@ -1189,7 +1189,7 @@ ROWS = {
         (
             "A PINNModel takes its loss from the problem's equations and "
             "conditions and its metrics from the problem's reference. Received:"
-            " ['loss', 'loss_weights', 'metrics']. Set initial loss weights "
+            " ['loss', 'metrics']. Set initial loss weights "
             "with `Condition(..., weight=)`."
         ),
     ),

@@ -154,6 +154,43 @@ def test_leaves_nothing_for_keras_to_make(tmp_path, example, files):
     assert layer.kernel.numpy().shape == (3, 2)
 
 
+def test_long_names_are_refused(tmp_path, example, files):
+    """Keras copies a name into that of every variable, and again."""
+
+    def rename(config):
+        config["config"]["network"]["config"]["name"] = "n" * 10**6
+
+    change = example["mutations"].with_config
+    bad = write(tmp_path, change(files[0], rename))
+    with pytest.raises(ValueError, match="holds a text of 1000000 characters: 'nnn"):
+        kp.load_model(bad)
+
+
+@keras.saving.register_keras_serializable("tests")
+class Shared(keras.layers.Dense):
+    """One matrix applied many times over, in double precision."""
+
+    def __init__(self, units, depth=40, **kwargs):
+        super().__init__(units, **kwargs)
+        assert keras.config.dtype_policy().name == "float64"
+        self.depth = depth
+
+    def get_config(self):
+        return super().get_config() | {"depth": self.depth}
+
+
+def test_the_depth_of_others_is_theirs_and_the_policy_the_thread_s(tmp_path):
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("float64")
+    try:
+        network = keras.Sequential([Shared(2), keras.layers.Dense(1)])
+        path = tmp_path / "shared.keras"
+        kp.PINNModel(kp.problems.poisson(), network, seed=0).save(path)
+        assert kp.load_model(path).network.layers[0].depth == 40
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
 def test_finds_classes_of_a_scope(tmp_path):
     class Own(keras.Model):
         def __init__(self, **kwargs):

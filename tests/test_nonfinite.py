@@ -101,6 +101,12 @@ def test_an_overflow_in_the_last_step_is_noticed():
         model.fit(**(RUN | {"steps_per_epoch": 1}))
 
 
+def test_so_is_that_of_a_step_run_eagerly():
+    model = compiled(optimizer=keras.optimizers.SGD(3e38), run_eagerly=True)
+    with pytest.raises(FloatingPointError, match="holds .* Go back to a checkpoint"):
+        model.fit(**(RUN | {"steps_per_epoch": 1}))
+
+
 def test_a_loss_weight_that_is_nan_is_named():
     model = compiled()
     model.loss_weights["left"].assign(np.nan)

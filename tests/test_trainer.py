@@ -76,6 +76,33 @@ def test_a_single_batch_of_nothing_is_drawn(model):
     assert any((a != b).any() for a, b in zip(before, model.get_weights(), strict=True))
 
 
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_single_batches_of_arrays_and_lists(model, eagerly):
+    model.compile("adam", run_eagerly=eagerly, jit_compile=False)
+    points = np.linspace(0, 1, 4).reshape(-1, 1)
+    for batch in (points, points.tolist(), {"residual": points}):
+        assert np.isfinite(model.train_on_batch(batch)[0])
+    assert np.isfinite(model.test_on_batch(points)).all()
+    assert np.shape(model.predict_on_batch(points)) == (4, 1)
+
+
+def test_arguments_by_place_as_in_keras(model):
+    points, values = model.problem.test_data(8)
+    model.fit(None, None, 4, steps_per_epoch=2, verbose=0, validation_split=0.0)
+    assert len(model.evaluate(points, values, 3, 0)) == len(model.metrics)
+    assert model.predict(points, 3, 0).shape == (8, 1)
+    run = {"steps_per_epoch": 1, "epochs": 3, "verbose": 0}
+    history = model.fit(
+        **run, validation_data=(points, values, None), validation_freq=np.int64(2)
+    ).history
+    assert len(history["val_loss"]) == 1
+    history = model.fit(
+        **run, validation_data=(points, values), validation_freq=(3, 1)
+    ).history
+    assert len(history["val_loss"]) == 2
+    model.compile("adam", loss=None)
+
+
 def test_generators_may_yield_plain_arrays(model):
     points = np.linspace(0, 1, 8).reshape(-1, 1)
     validation = (points for _ in range(2))

@@ -28,6 +28,9 @@ class BackupAndRestore(keras.callbacks.Callback):
     with a warning. `keras.callbacks.BackupAndRestore` keeps weights and epoch in two
     files, so that death between the two trains an epoch twice.
 
+    An epoch within which a callback stops the training is not kept: a restart begins it
+    anew.
+
     Give it last in the list of callbacks: what others do at the end of an epoch, such
     as changing the learning rate, is then part of the state. What callbacks remember
     themselves, such as the patience of `EarlyStopping`, is not.
@@ -62,6 +65,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         self.directory = pathlib.Path(backup_dir)
         self.delete_checkpoint = checked_flag("delete_checkpoint", delete_checkpoint)
         self._epochs_before = []
+        self._began = 0
 
     def on_train_begin(self, logs=None):
         """Go back to the newest whole state, if there is one."""
@@ -78,9 +82,13 @@ class BackupAndRestore(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch, logs=None):
         """Give `History` the numbers of the epochs before."""
         self._complete_history()
+        self._began = self.model.steps_taken
 
     def on_epoch_end(self, epoch, logs=None):
-        """Write the state."""
+        """Write the state, unless training was stopped within the epoch."""
+        steps = (self.params or {}).get("steps")
+        if steps and self.model.steps_taken - self._began < steps:
+            return
         backups = self._backups()
         number = epoch + 1
         partial = self.directory / f"partial-{number:08d}"
@@ -155,13 +163,24 @@ class BackupAndRestore(keras.callbacks.Callback):
             return {"epoch": [], "history": {}}
         names = [*history.history, *(n for n in logs if n not in history.history)]
         columns = {
-            name: [*history.history.get(name, ()), *([logs[name]] * (name in logs))]
+            name: [
+                *history.history.get(name, ()),
+                *([logs[name]] if name in logs else ()),  # some come not every epoch
+            ]
             for name in names
         }
         return {
             "epoch": [*history.epoch, epoch],
-            "history": {n: list(map(float, column)) for n, column in columns.items()},
+            "history": {n: list(map(_number, c)) for n, c in columns.items()},
         }
+
+
+def _number(logged):
+    """A float, of what can be one; what a callback of one's own logs may be text."""
+    try:
+        return float(logged)
+    except (TypeError, ValueError):
+        return str(logged)
 
 
 def _write_json(path, data):

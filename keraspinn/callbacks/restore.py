@@ -48,9 +48,13 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
             )
 
     def on_train_begin(self, logs=None):
-        self._schedule.start(self.model.steps_taken)
         self._kept = None
-        self._keep()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        # Not before: callbacks that come later may restore a backup.
+        if self._kept is None:
+            self._schedule.start(self.model.steps_taken)
+            self._keep()
 
     def on_batch_end(self, batch, logs=None):
         loss = (logs or {}).get("loss")

@@ -89,6 +89,53 @@ def test_goes_on_to_the_bit(folder, undisturbed, before_it_is_written):
     assert not folder.exists()
 
 
+def test_a_later_fit_begins_where_it_says(folder):
+    """Two stages in one program, the first of which is resumed."""
+    die_after(folder, 1)
+    model = compiled()
+    fit(model, backup(folder))
+    assert fit(model, epochs=2).epoch == [0, 1]
+    assert fit(model, epochs=6, initial_epoch=4).epoch == [4, 5]
+
+
+class StopsWithin(keras.callbacks.Callback):
+    """Ends training in the midst of an epoch, and logs a text."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.model.stop_training = self.model.steps_taken >= 2 * STEPS + 3
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == 0:
+            logs["note"] = "a text"
+
+
+def test_an_epoch_that_was_stopped_within_is_begun_anew(folder):
+    fit(compiled(), StopsWithin(), backup(folder, delete_checkpoint=False))
+    assert max(folder.glob("epoch-*")).name.endswith("2")
+    model = compiled()
+    history = fit(model, backup(folder))
+    assert model.steps_taken == 4 * STEPS and history.epoch == [0, 1, 2, 3]
+    assert history.history["note"] == ["a text"]
+
+
+class Spoils(keras.callbacks.Callback):
+    """Makes a weight NaN in an epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 3:
+            weight = self.model.trainable_variables[0]
+            weight.assign(np.full(weight.shape, np.nan))
+
+
+def test_weights_go_back_to_after_the_backup(folder):
+    die_after(folder, 2)
+    model = compiled()
+    restore = kp.callbacks.RestoreOnNonFinite(every=100)
+    with pytest.warns(RuntimeWarning, match=f"Back to iteration {3 * STEPS}"):
+        fit(model, restore, Spoils(), backup(folder, delete_checkpoint=False))
+    assert max(folder.glob("epoch-*")).name.endswith("3")
+
+
 def test_dies_twice(folder, undisturbed):
     die_after(folder, 0)
     die_after(folder, 2)

@@ -13,7 +13,10 @@ tf.config.set_logical_device_configuration(
 
 import keras
 import numpy as np
-from common import PROBLEM, RUN, annealing, compiled, weights_of
+import sympy as sp
+from common import PROBLEM, RUN, U, X, annealing, compiled, weights_of
+
+import keraspinn as kp
 
 STRATEGY = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 RANDOM = np.random.default_rng(0)
@@ -89,6 +92,14 @@ with STRATEGY.scope():
 before = weights_of(model)
 found["stopped"] = refusal(lambda: model.fit(**RUN))
 found["stopped at"] = model.steps_taken
+
+C = kp.Parameter("c", initial=-1.0)
+EQUATION = {"e": sp.Eq(sp.sqrt(C) * U.diff(X), 1)}
+with STRATEGY.scope():
+    network = kp.networks.MLP(2, 1)
+    model = kp.PINNModel(kp.Problem(PROBLEM.domain, EQUATION), network, seed=0)
+    model.compile("sgd", run_eagerly=True)
+found["stopped with a coefficient"] = refusal(lambda: model.fit(**RUN))
 
 for name, arguments in {
     "accumulation": {"gradient_accumulation_steps": 2},

@@ -68,6 +68,7 @@ def test_replicas_stay_equal_fused_and_eagerly(mirrored):
 def test_what_is_not_finite_stops_all_replicas(mirrored):
     assert "Training stopped at iteration" in mirrored["stopped"]
     assert mirrored["stopped at"] < 5
+    assert "the coefficients went (c = -1)" in mirrored["stopped with a coefficient"]
 
 
 def test_what_replicas_cannot_do_is_refused(mirrored):
