@@ -73,6 +73,8 @@ def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
         alpha=arguments.alpha, rule=arguments.rule
     )
     steps_per_epoch = min(steps_per_epoch, arguments.steps)
+    if arguments.steps < 1 or arguments.steps % steps_per_epoch:
+        raise SystemExit(f"--steps must be a positive multiple of {steps_per_epoch}.")
     began = time.perf_counter()
     history = model.fit(
         x,

@@ -193,6 +193,11 @@ class Reference(_Table):
             names.get(expression) or expression_name(expression)
             for expression in self.expressions
         )
+        twice = sorted({n for n in self.names if self.names.count(n) > 1})
+        if twice:
+            raise ValueError(
+                f"`names` must be different names. Received twice: {twice}"
+            )
 
     def get_config(self):
         return {

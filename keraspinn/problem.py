@@ -3,6 +3,7 @@
 import types
 
 import keras
+import numpy as np
 import sympy as sp
 from keras import ops
 
@@ -74,7 +75,7 @@ class Problem:
             domain=domain,
             equations=types.MappingProxyType(equations),
             conditions=types.MappingProxyType(conditions),
-            reference=_checked_reference(reference, declared, coordinates),
+            reference=_checked_reference(reference, declared, domain),
             fields=declaration.ordered_fields(fields, declared),
             parameters=parameters,
             terms=types.MappingProxyType(_terms(domain, equations, conditions)),
@@ -237,11 +238,11 @@ def _validated(equations, conditions, coordinates):
     return declared
 
 
-def _checked_reference(reference, declared, coordinates):
+def _checked_reference(reference, declared, domain):
     if reference is None:
         return None
     if isinstance(reference, Reference):
-        _check_columns("the reference", reference.points, coordinates)
+        _check_points("the reference", reference.points, domain)
         expressions, exact = reference.expressions, {}
     elif isinstance(reference, dict) and reference:
         reference = types.MappingProxyType(
@@ -253,7 +254,7 @@ def _checked_reference(reference, declared, coordinates):
             "`reference` must be a dict from fields to their exact solutions, or a "
             f"keraspinn.Reference. Received: {reference!r}"
         )
-    declaration.check_reference(expressions, exact, declared, coordinates)
+    declaration.check_reference(expressions, exact, declared, domain.coordinates)
     return reference
 
 
@@ -269,7 +270,7 @@ def _terms(domain, equations, conditions):
     }
     for name, condition in conditions.items():
         if isinstance(condition, Data):
-            _check_columns(f"Data '{name}'", condition.points, domain.coordinates)
+            _check_points(f"Data '{name}'", condition.points, domain)
             terms[name] = DataTerm(
                 condition.expressions, domain, condition.points, condition.targets
             )
@@ -280,9 +281,18 @@ def _terms(domain, equations, conditions):
     return terms
 
 
-def _check_columns(what, points, coordinates):
-    if points.shape[1] != len(coordinates):
+def _check_points(what, points, domain):
+    names = [symbol.name for symbol in domain.coordinates]
+    if points.shape[1] != len(names):
         raise ValueError(
             f"The points of {what} must have a column for each of the coordinates "
-            f"{[symbol.name for symbol in coordinates]}. Received: shape {points.shape}"
+            f"{names}. Received: shape {points.shape}"
+        )
+    ((interior,),) = domain.blocks("interior")
+    astray = np.flatnonzero(~ops.convert_to_numpy(domain.contains(interior, points)))
+    if len(astray):
+        row = int(astray[0])
+        raise ValueError(
+            f"The points of {what} must lie in the domain, {domain}, with columns "
+            f"{names}. Received: {points[row]} in row {row}."
         )

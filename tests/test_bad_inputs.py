@@ -14,6 +14,7 @@ import tensorflow as tf
 
 import keraspinn as kp
 from keraspinn.expressions import from_json
+from keraspinn.reproduce import Training
 
 X, Y, T, K = sp.symbols("x y t k")
 U = sp.Function("u")(X, Y)
@@ -1182,6 +1183,44 @@ ROWS = {
             " ['loss']. Set initial loss weights with `Condition(..., "
             "weight=)`."
         ),
+    ),
+    "measured outside": (
+        lambda: problem(conditions={"sensors": kp.Data([[3, 0.5]], {U: [1.0]})}),
+        ValueError,
+        (
+            "The points of Data 'sensors' must lie in the domain, x ∈ [0, 1] × "
+            "y ∈ [0, 1], with columns ['x', 'y']. Received: [3.  0.5] in row 0."
+        ),
+    ),
+    "reference outside": (
+        lambda: problem(reference=kp.Reference([[0.5, -1]], {U: [1.0]})),
+        ValueError,
+        (
+            "The points of the reference must lie in the domain, x ∈ [0, 1] × "
+            "y ∈ [0, 1], with columns ['x', 'y']. Received: [ 0.5 -1. ] in row 0."
+        ),
+    ),
+    "two references of one name": (
+        lambda: kp.Reference(
+            POINTS,
+            {U: POINTS[:, 0], U.diff(X): POINTS[:, 0]},
+            names={U: "a", U.diff(X): "a"},
+        ),
+        ValueError,
+        "`names` must be different names. Received twice: ['a']",
+    ),
+    "cavity compared with the unknown": (
+        lambda: kp.problems.lid_driven_cavity(kp.Parameter("Re", initial=50.0)),
+        ValueError,
+        (
+            "`reference_reynolds` must be the number to compare with, such as 100, "
+            "where `reynolds` is unknown. Received: Re"
+        ),
+    ),
+    "training of odd steps": (
+        lambda: Training("helmholtz", "M1", steps=1500),
+        ValueError,
+        "`steps` must be a number up to 1,000 or a multiple of it. Received: 1500",
     ),
     "metrics by position": (
         lambda: model().compile("adam", "mse", None, ["mae"]),

@@ -70,6 +70,7 @@ def attacks(file, canary, module):
         },
     )
     network("a name that is a path", name="../../../tmp/x")
+    network("a name of five million letters", name="n" * 5_000_000)
 
     # Other classes in place of ours
     lambdas = {"module": "builtins", "class_name": "function", "config": "eval"}

@@ -105,6 +105,12 @@ def lid_driven_cavity(
                 for r in near
             ]
             equations[name] = sp.Mul(*fades, equation)
+    known = reynolds if reference_reynolds is None else reference_reynolds
+    if not isinstance(known, numbers.Real):
+        raise ValueError(
+            "`reference_reynolds` must be the number to compare with, such as 100, "
+            f"where `reynolds` is unknown. Received: {known!r}"
+        )
     lid = sp.Piecewise((1, y >= 1), (0, True))
     domain = geometry.Box({x: (0, 1), y: (0, 1)})
     return Problem(
@@ -113,9 +119,7 @@ def lid_driven_cavity(
         conditions={
             "boundary": Condition([sp.Eq(u, lid), v], "boundary", boundary_weight)
         },
-        reference=_reference(
-            domain, reference_reynolds or reynolds, reference_n, u, v, p
-        ),
+        reference=_reference(domain, known, reference_n, u, v, p),
     )
 
 

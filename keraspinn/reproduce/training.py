@@ -92,6 +92,13 @@ class Training:
     corner_width: float | None = None
     boundary_weight: float = 1.0
 
+    def __post_init__(self):
+        if self.steps < 1 or self.steps % min(1000, self.steps):
+            raise ValueError(
+                "`steps` must be a number up to 1,000 or a multiple of it. Received: "
+                f"{self.steps}"
+            )
+
 
 PROTOCOLS = {
     # The library's defaults.

@@ -306,6 +306,10 @@ def test_accepts_numpy_integers():
         ({"method": "pseudo-time", "time_step": 0.1}, "time_step=0.016 or less"),
         ({"method": "pseudo-time", "max_steps": 50}, "max_steps"),
         ({"method": "pseudo-time", "tolerance": 1e-18, "max_steps": 2000}, "tolerance"),
+        (  # at rest still, where what drives the flow is felt slowly
+            {"method": "pseudo-time", "reynolds": 1e6, "n": 8, "max_steps": 2000},
+            "max_steps",
+        ),
     ],
 )
 def test_no_field_without_a_steady_state(arguments, advice):
