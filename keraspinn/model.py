@@ -331,7 +331,7 @@ class PINNModel(FusedModel):
             x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
             y: Optional dict from reference names to values `(n,)`.
             batch_size: Number of points at a time.
-            verbose, **kwargs: As in `keras.Model.evaluate`.
+            **kwargs: As in `keras.Model.evaluate`, like `verbose`.
 
         Returns:
             `loss` and further values, or a dict with `return_dict=True`.
