@@ -101,12 +101,13 @@ def activate(activation, x):
 def affine(x, kernel, bias=None):
     """The series of x W + b: one matrix product a coefficient."""
     kernel = ops.cast(kernel, x.dtype)
-    outputs = kernel.shape[-1]
-    if outputs == 1:
+    if kernel.shape[-1] == 1:
         # XLA turns a product with one column into a loop that evaluates whatever
         # produced the other factor anew for every entry: 14 % of a step's time.
-        kernel = ops.pad(kernel, ((0, 0), (0, 1)))
-    y = x.map(lambda coefficient: ops.matmul(coefficient, kernel)[..., :outputs])
+        two = ops.pad(kernel, ((0, 0), (0, 1)))
+        y = x.map(lambda coefficient: ops.matmul(coefficient, two)[..., :1])
+    else:
+        y = x.map(lambda coefficient: ops.matmul(coefficient, kernel))
     return y if bias is None else y + ops.cast(bias, x.dtype)
 
 

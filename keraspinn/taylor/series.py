@@ -110,7 +110,9 @@ class Taylor:
         return self.map(ops.negative)
 
     def __sub__(self, other):
-        return self + (-other)
+        if not isinstance(other, Taylor):
+            return self + (-other)
+        return self._with(_difference(self.coefficients, other.coefficients))
 
     def __rsub__(self, other):
         return -self + other
@@ -198,6 +200,14 @@ def _sum(left, right):
     result = dict(left)
     for key, coefficient in right.items():
         _add_to(result, key, coefficient)
+    return result
+
+
+def _difference(left, right):
+    result = dict(left)
+    for key, coefficient in right.items():
+        known = result.get(key)
+        result[key] = -coefficient if known is None else known - coefficient
     return result
 
 

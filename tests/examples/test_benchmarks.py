@@ -137,9 +137,9 @@ def test_every_table_of_the_page_exists(benchmarks):
         assert isinstance(make({}), str)
 
 
-def test_the_hessian_is_timed():
-    command = [sys.executable, str(BENCHMARKS / "hessian.py")]
-    command += ["--units", "4", "--depth", "1"]
+def test_diagnostics_are_timed():
+    command = [sys.executable, str(BENCHMARKS / "diagnostics.py"), "--histograms"]
+    command += ["--units", "4", "--depth", "1", "--steps", "2000"]
     output = subprocess.run(
         command, capture_output=True, text=True, timeout=600, check=True
     ).stdout
@@ -147,6 +147,8 @@ def test_the_hessian_is_timed():
         ("M1", "17"),
         ("M3", "61"),
     ]
+    taken = r"(M\d) annealed, 4 × 1, 2000 steps: 2 measurements in"
+    assert re.findall(taken, output) == ["M1", "M3"]
 
 
 @pytest.mark.parametrize("name", ["klein-gordon", "cavity-streamfunction"])
