@@ -166,7 +166,8 @@ class Reference(_Table):
             such as a pressure: their error leaves the means out.
 
     Raises:
-        TypeError: If a key of `values` is not a SymPy expression.
+        TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
+            is not a list.
         ValueError: If shapes do not match, or a number is not finite.
 
     Example:
@@ -182,6 +183,11 @@ class Reference(_Table):
     def __init__(self, points, values, names=None, up_to_constant=()):
         super().__init__(points, values)
         names = names or {}
+        if isinstance(up_to_constant, (str, sp.Basic)):
+            raise TypeError(
+                "`up_to_constant` must be a list of expressions. Write "
+                f"[{up_to_constant}]. Received: {up_to_constant!r}"
+            )
         self.up_to_constant = tuple(up_to_constant)
         for what, own in (("names", names), ("up_to_constant", self.up_to_constant)):
             unknown = [key for key in own if key not in self.expressions]

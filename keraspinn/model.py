@@ -1,6 +1,7 @@
 """The Keras model that solves a `Problem`."""
 
 import random
+import types
 
 import keras
 from keras import ops
@@ -48,9 +49,8 @@ class PINNModel(FusedModel):
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Attributes:
-        loss_weights: Dict from condition names to their weights λ, variables.
-        coefficients: Dict from names of the problem's unknown parameters to
-            variables.
+        loss_weights: Read-only dict from condition names to their weights λ, variables.
+        coefficients: The same from names of the problem's unknown parameters.
         derivative_engine: `"taylor"`, or `"jvp"` for a network that holds layers the
             Taylor engine has no rule for.
 
@@ -94,14 +94,10 @@ class PINNModel(FusedModel):
                 variance=problem.domain.variance,
                 dtype=self.dtype_policy,
             )
-        self.loss_weights = {
-            name: self._scalar(f"{name}_weight", condition.weight, trainable=False)
-            for name, condition in problem.conditions.items()
-        }
-        self.coefficients = {
-            parameter.name: self._scalar(parameter.name, parameter.initial)
-            for parameter in problem.parameters
-        }
+        weights = {name: c.weight for name, c in problem.conditions.items()}
+        initial = {p.name: p.initial for p in problem.parameters}
+        self.loss_weights = self._scalars(weights, "{}_weight", trainable=False)
+        self.coefficients = self._scalars(initial, "{}", trainable=True)
         self._loss_means = [
             keras.metrics.Mean(name=name, dtype=self.variable_dtype)
             for name in ("loss", *(f"{term}_loss" for term in problem.terms))
@@ -125,14 +121,18 @@ class PINNModel(FusedModel):
         weights = self.loss_weights, self.coefficients
         self._objective = Objective(problem, self._fields, *weights)
 
-    def _scalar(self, name, value, trainable=True):
-        return self.add_weight(
-            shape=(),
-            initializer=keras.initializers.Constant(value),
-            trainable=trainable,
-            aggregation="none" if trainable else "only_first_replica",
-            name=name,
-        )
+    def _scalars(self, values, name_format, trainable):
+        """Variables by name, read-only: a number put in place of one would be lost."""
+        variables = {
+            name: self.add_weight(
+                initializer=keras.initializers.Constant(value),
+                trainable=trainable,
+                aggregation="none" if trainable else "only_first_replica",
+                name=name_format.format(name),
+            )
+            for name, value in values.items()
+        }
+        return types.MappingProxyType(variables)
 
     def build(self, input_shape):
         if self.standardize and not self.standardization.built:

@@ -71,3 +71,8 @@ def test_data_and_reference_round_trip():
 def test_refuses(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+def test_expressions_up_to_a_constant_are_a_list():
+    with pytest.raises(TypeError, match=r"Write \[u\(x, y\)\]. Received: u\(x, y\)"):
+        kp.Reference([[0.1, 0.2]], {U: [1.0]}, up_to_constant=U)

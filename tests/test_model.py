@@ -233,6 +233,13 @@ def test_regularizers_and_frozen_layers_count():
     assert np.abs(model.network.hidden[1].kernel.numpy() - moving).max() > 0
 
 
+def test_a_number_in_place_of_a_weight_is_refused():
+    """It would do nothing: a step reads the variable."""
+    model = compiled(poisson())
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        model.loss_weights["boundary"] = 3.0
+
+
 @pytest.mark.parametrize("gated", [False, True])
 def test_saves_everything_and_goes_on(tmp_path, gated):
     c = kp.Parameter("c", initial=0.5)

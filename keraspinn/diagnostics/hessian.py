@@ -65,7 +65,7 @@ class LossHessian:
     def eigenvalues(self, k=1, which="largest", tolerance=1e-4):
         """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`."""
         check_tolerance(tolerance)
-        if which not in _ENDS:
+        if which not in list(_ENDS):
             raise ValueError(
                 f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
             )

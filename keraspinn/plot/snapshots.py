@@ -25,7 +25,7 @@ def snapshots(model, name=None, times=4, n=30, figure=None):
 
     Raises:
         ValueError: If the problem has no time, no such reference, or more
-            dimensions, or `times` names no moment.
+            dimensions, or `times` names no moment or one outside of the reference's.
 
     Example:
 
@@ -70,11 +70,21 @@ def snapshots(model, name=None, times=4, n=30, figure=None):
 
 
 def _nearest(grid, times):
-    if isinstance(times, (int, np.integer)):
-        times = np.linspace(grid[0], grid[-1], times)
-    if not len(times):
-        raise ValueError(f"`times` must name at least one moment. Received: {times}")
-    return [grid[np.abs(grid - time).argmin()] for time in times]
+    moments = np.asarray(times)
+    if isinstance(times, (int, np.integer)) and times >= 0:
+        moments = np.linspace(grid[0], grid[-1], times)
+    if moments.ndim != 1 or moments.dtype.kind not in "iuf" or not moments.size:
+        raise ValueError(
+            "`times` must be a number of moments, such as 4, or a list of at least one "
+            f"moment, such as [0.5]. Received: times={times!r}"
+        )
+    within = (grid[0] <= moments) & (moments <= grid[-1])
+    if not within.all():
+        raise ValueError(
+            f"`times` must lie between {grid[0]:g} and {grid[-1]:g}, where the "
+            f"reference is known. Received: {moments[~within].tolist()}"
+        )
+    return [grid[np.abs(grid - moment).argmin()] for moment in moments]
 
 
 def _draw_curves(part, x, exact, predicted):

@@ -1,3 +1,5 @@
+import numbers
+
 import sympy as sp
 
 from keraspinn import geometry
@@ -17,11 +19,15 @@ def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):
         alpha: Coefficient α of u_xx.
         beta: Coefficient β of u.
         gamma: Coefficient γ of the nonlinear term.
-        power: Its exponent k.
+        power: Its exponent k, a positive integer: u takes both signs.
 
     Returns:
         A `Problem` with the equation `klein_gordon`, the conditions `boundary` and
         `initial`, and the exact solution as reference.
+
+    Raises:
+        ValueError: If a coefficient is no finite number or expression, or the
+            exponent no positive integer.
 
     Example:
 
@@ -34,7 +40,13 @@ def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):
         in physics-informed neural networks", section 3.2. The paper prints
         u(x, 0) = 0; its solution, and its code, have u(x, 0) = x.
     """
-    check_constants(alpha=alpha, beta=beta, gamma=gamma, power=power)
+    check_constants(alpha=alpha, beta=beta, gamma=gamma)
+    whole = isinstance(power, numbers.Integral) and not isinstance(power, bool)
+    if not whole or power < 1:
+        raise ValueError(
+            "`power` must be a positive integer, as u takes both signs. Received: "
+            f"power={power!r}"
+        )
     x, t = sp.symbols("x t")
     u = sp.Function("u")(x, t)
     exact = x * sp.cos(5 * sp.pi * t) + (x * t) ** 3

@@ -192,6 +192,7 @@ def test_the_composite_holds_the_regularizers():
         ({"k": 0}, "`k` must be a positive integer.* Received: k=0"),
         ({"k": 1000}, "trainable parameters, 33. Received: k=1000"),
         ({"which": "LM"}, "`which` must be one of .*'largest'.* Received: which='LM'"),
+        ({"which": ["largest"]}, r"`which` must be one of .*: which=\['largest'\]"),
         ({"points": np.zeros((3, 2))}, r"shape \(n, 1\)"),
     ],
 )

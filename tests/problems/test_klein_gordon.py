@@ -14,3 +14,9 @@ def test_the_exact_solution_solves_it(arguments):
     assert walls.subs(u, exact) == 0
     for expression in problem.conditions["initial"].expressions:
         assert sp.simplify(expression.subs(u, exact).doit().subs(t, 0)) == 0
+
+
+@pytest.mark.parametrize("power", [2.5, 0, True, sp.Rational(1, 2)])
+def test_refuses_roots_of_what_changes_sign(power):
+    with pytest.raises(ValueError, match="`power` must be a positive integer"):
+        kp.problems.klein_gordon(power=power)
