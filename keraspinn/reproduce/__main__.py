@@ -5,7 +5,7 @@ import dataclasses
 import os
 
 from keraspinn.reproduce import ablation, stiffness
-from keraspinn.reproduce.pool import run
+from keraspinn.reproduce.pool import AVAILABLE, run
 from keraspinn.reproduce.results import Results
 from keraspinn.reproduce.tables import ARCHITECTURES, table, timings
 from keraspinn.reproduce.training import MODELS, PROTOCOLS, SCHEDULES, Training
@@ -44,6 +44,13 @@ def architecture(text):
         ) from None
 
 
+def positive(text):
+    """A positive integer."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"write a number from 1, not {text!r}")
+    return int(text)
+
+
 def parser():
     """The command line."""
     result = argparse.ArgumentParser(
@@ -58,13 +65,16 @@ def parser():
         type=architecture,
         help="such as 50x3; the table's",
     )
-    result.add_argument("--trials", type=int, default=3, help="of each training; 3")
+    result.add_argument(
+        "--trials", type=positive, default=3, help="of each training; 3"
+    )
     result.add_argument("--steps", type=int, default=40_000, help="40,000")
     result.add_argument("--seed", type=int, default=0, help="of the first trial; 0")
     result.add_argument(
         "--protocol", choices=PROTOCOLS, default="library", help="library"
     )
-    result.add_argument("--workers", type=int, default=os.cpu_count(), help="all cores")
+    cores = len(AVAILABLE) or os.cpu_count()
+    result.add_argument("--workers", type=positive, default=cores, help="one a core")
     result.add_argument("--results", default="results.jsonl", help="file of records")
     settings = result.add_argument_group(
         "settings", "Fields of `keraspinn.reproduce.Training`; the protocol's."

@@ -1,4 +1,4 @@
-"""Several trainings at a time, each in a process on a core of its own."""
+"""Several trainings at a time, each in a process on cores of its own."""
 
 import concurrent.futures
 import multiprocessing
@@ -14,7 +14,7 @@ TRAININGS_PER_PROCESS = 8
 AVAILABLE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 """Cores that this process may run on, where the system tells."""
 
-_cores = None
+_shares = None
 
 
 def run(missing, results, workers):
@@ -43,11 +43,11 @@ def run(missing, results, workers):
 def _run(trainings, workers):
     """Trainings with their records, or the errors they ended in, as they end."""
     context = multiprocessing.get_context("spawn")
-    cores = context.Queue()
-    for core in range(workers):
-        cores.put(core)
+    queue = context.Queue()
+    for share in shares(AVAILABLE, workers):
+        queue.put(share)
     pool = concurrent.futures.ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_keep, initargs=(cores,)
+        workers, mp_context=context, initializer=_keep, initargs=(queue,)
     )
     with pool:
         futures = {pool.submit(_trained, training): training for training in trainings}
@@ -59,17 +59,24 @@ def _run(trainings, workers):
             raise
 
 
-def _keep(cores):
-    global _cores
-    _cores = cores
+def shares(cores, workers):
+    """Each worker's cores: all of them in equal parts, or one where they are fewer."""
+    return [
+        cores[k::workers] or cores[k % max(1, len(cores)) :][:1] for k in range(workers)
+    ]
+
+
+def _keep(queue):
+    global _shares
+    _shares = queue
 
 
 def _trained(training):
-    """The record of a training on a core of its own: two that share two are slower."""
-    core = _cores.get()
+    """The record of a training on cores of its own: two that share two are slower."""
+    share = _shares.get()
     try:
-        if AVAILABLE:
-            os.sched_setaffinity(0, {AVAILABLE[core % len(AVAILABLE)]})
+        if share:
+            os.sched_setaffinity(0, share)
         return train(training)
     finally:
-        _cores.put(core)
+        _shares.put(share)

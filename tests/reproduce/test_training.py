@@ -81,3 +81,11 @@ def test_schedules_are_told_how_long_a_training_is():
     rate = build(short)[0].optimizer.get_config()["learning_rate"]
     assert rate["class_name"] == "CosineDecay"
     assert rate["config"]["decay_steps"] == 10
+
+
+@pytest.mark.parametrize("option", ["--workers", "--trials"])
+def test_numbers_of_a_command_are_positive(option, capsys):
+    for number in ("0", "-1", "2.5"):
+        with pytest.raises(SystemExit):
+            parser().parse_args(["poisson", f"{option}={number}"])
+        assert f"write a number from 1, not '{number}'" in capsys.readouterr().err
