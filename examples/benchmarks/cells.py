@@ -46,11 +46,11 @@ class Pool(contextlib.ExitStack):
         return self._running[key]
 
     def versions(self):
-        """Of the packages met so far."""
-        found = {}
-        for contestant in self._running.values():
-            found |= contestant.versions
-        return found
+        """Dict from contestants' scripts to the versions of their packages."""
+        return {
+            name.split("-")[0]: contestant.versions
+            for (name, _), contestant in self._running.items()
+        }
 
 
 def compare(
@@ -104,10 +104,15 @@ def compare(
             **built["notes"],
         }
         print(f"  {label}: ready after {first:.1f} s", flush=True)
-    times = interleaved(ready, repeats)
+    times, troubles = interleaved(ready, repeats)
+    for label, trouble in troubles.items():
+        failures[label] = trouble
+        del results[label]
+        print(f"  {label}: {trouble}", flush=True)
     for label, milliseconds in times.items():
         results[label] |= summary(milliseconds)
-        results[label]["peak_bytes"] = ready[label][0].peak_bytes()
+        if ready[label][0].alive:
+            results[label]["peak_bytes"] = ready[label][0].peak_bytes()
     return {"cell": cell, "results": results, "failures": failures}
 
 

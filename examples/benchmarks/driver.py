@@ -79,6 +79,8 @@ class Contestant:
         self.close()
 
     def _ask(self, line, timeout):
+        if not self.alive:
+            raise Failed("error: its process, which others share, had ended")
         self._signal(signal.SIGCONT)
         try:
             self._process.stdin.write(f"{line}\n")
@@ -140,14 +142,22 @@ def interleaved(entries, repeats):
         repeats: Number of turns.
 
     Returns:
-        Dict from labels to lists of milliseconds a step.
+        Dict from labels to lists of milliseconds a step, and a dict from the labels of
+        those that failed to the reasons.
     """
-    times = {label: [] for label in entries}
+    times, failures = {label: [] for label in entries}, {}
     for _ in range(repeats):
         for label, (contestant, key, steps) in entries.items():
-            seconds, _ = contestant.go(key, steps)
+            if label in failures:
+                continue
+            try:
+                seconds, _ = contestant.go(key, steps)
+            except Failed as trouble:
+                failures[label] = str(trouble)
+                del times[label]
+                continue
             times[label].append(1000 * seconds / steps)
-    return times
+    return times, failures
 
 
 def summary(milliseconds):

@@ -39,7 +39,8 @@ def python_of(requirements, cache):
         return str(python)
     print(f"Building {folder} with {', '.join(lines)}", flush=True)
     create = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)]
-    subprocess.run(create, check=True)
+    if subprocess.run(create).returncode:
+        raise NotInstalled(f"no virtual environment could be made in {folder}")
     install = subprocess.run(
         [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", *lines],
         capture_output=True,
@@ -48,6 +49,7 @@ def python_of(requirements, cache):
     if install.returncode:
         reason = install.stderr.strip().splitlines()
         reason = next((x for x in reversed(reason) if "ERROR" in x), reason[-1])
+        reason = f"{reason} (delete {failed} to try again)"
         failed.write_text(reason, encoding="utf-8")
         raise NotInstalled(reason)
     done.write_text("\n".join(lines), encoding="utf-8")

@@ -19,7 +19,7 @@ def ladder(pool, options):
         *named("keraspinn")[:1],
         TAYLOR_GRAPH,
         NESTED_KERASPINN,
-        *named("stock Keras", "graph, 100"),
+        *named("stock Keras", "graph")[-1:],
         *named("hand-written JAX", "forward"),
         *named("hand-written JAX", "jax.experimental.jet"),
     ]
@@ -40,7 +40,7 @@ def memory(pool, options):
     """Peak memory of large batches of the cavity, M4 50 × 5."""
     entries = [
         *named("keraspinn")[:1],
-        *named("stock Keras", "graph, 100"),
+        *named("stock Keras", "graph")[-1:],
         *named("hand-written JAX", "forward"),
     ]
     pairs = [("M4", entry) for entry in entries if chosen(entry, options)]

@@ -36,7 +36,10 @@ def main():
         "--plots", default=str(DOCS / "results"), help="folder for the plots"
     )
     options = parser.parse_args()
-    results = json.loads(pathlib.Path(options.results).read_text(encoding="utf-8"))
+    results = pathlib.Path(options.results)
+    if not results.exists():
+        parser.error(f"there is no {results}: make it with run.py --output {results}")
+    results = json.loads(results.read_text(encoding="utf-8"))
     page = pathlib.Path(options.page)
     page.write_text(rendered(page.read_text("utf-8"), results), encoding="utf-8")
     import plots

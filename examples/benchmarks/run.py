@@ -16,6 +16,8 @@ import json
 import os
 import pathlib
 import platform
+import signal
+import sys
 
 import ladder
 import stages
@@ -23,7 +25,7 @@ from cells import Pool
 from entries import ALL, ENTRIES
 from work import WORKS
 
-REPOSITORY = pathlib.Path(__file__).parents[2]
+PUBLISHED = pathlib.Path(__file__).parents[2] / "docs" / "results" / "speed.json"
 STAGES = {
     "environments": stages.environments,
     "packages": stages.packages,
@@ -40,14 +42,27 @@ def machine():
     return f"{os.cpu_count()}-core {platform.machine().replace('_', '-')}"
 
 
+def stored(path):
+    """What the file of results holds; nothing if there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
 def store(path, stage, key, record):
     """Put one record of a stage in its place in the file of results."""
-    path = pathlib.Path(path)
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    known = stored(path)
     known.setdefault(stage, {})[key] = record
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(known, indent=1, ensure_ascii=False)
-    path.write_text(f"{text}\n", encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole = path.with_suffix(".new")
+    whole.write_text(f"{text}\n", encoding="utf-8")
+    whole.replace(path)
+
+
+def positive(text):
+    """A positive integer."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"write a number from 1, not {text!r}")
+    return int(text)
 
 
 def parsed(arguments=None):
@@ -70,26 +85,42 @@ def parsed(arguments=None):
         help="on every work, not on Helmholtz alone",
     )
     for name, value in (("--units", 50), ("--depth", 5), ("--batch", 128)):
-        parser.add_argument(name, type=int, default=value, help="not of sweeps")
-    parser.add_argument("--repeats", type=int, default=5, help="interleaved turns")
-    parser.add_argument("--seconds", type=float, default=0.4, help="length of a turn")
-    parser.add_argument("--steps", type=int, help="steps of a turn, instead")
+        parser.add_argument(name, type=positive, default=value, help="not of sweeps")
+    parser.add_argument("--repeats", type=positive, default=5, help="interleaved turns")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a turn")
+    parser.add_argument("--steps", type=positive, help="steps of a turn, instead")
     parser.add_argument(
         "--quick", action="store_true", help="only the smallest sizes and orders"
     )
-    parser.add_argument(
-        "--output", default=str(REPOSITORY / "docs" / "results" / "speed.json")
-    )
+    parser.add_argument("--output", type=pathlib.Path, default=PUBLISHED)
     parser.add_argument(
         "--cache",
         default=str(pathlib.Path.home() / ".cache" / "keraspinn" / "benchmarks"),
         help="folder for the contestants' environments, about 8 GB",
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    for name in options.contestants or ():
+        if not any(entry.label.startswith(name) for entry in ENTRIES):
+            parser.error(f"no contestant's label begins with {name!r}")
+    parts = [
+        f"--{name}"
+        for name in ("contestants", "models", "units", "depth", "batch", "steps")
+        if getattr(options, name) != parser.get_default(name)
+    ]
+    parts += ["--quick"] * options.quick
+    if parts and options.output == PUBLISHED:
+        parser.error(
+            f"{PUBLISHED.name} holds every contestant at full size: with "
+            f"{', '.join(parts)} name another file by --output"
+        )
+    return options
 
 
 def main():
     options = parsed()
+    stored(options.output)  # if it cannot be read, before anything is measured
+    # What is killed must not leave stopped processes behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     failed = 0
     for stage in options.stage:
         print(f"Stage {stage}", flush=True)

@@ -53,7 +53,8 @@ def third_order(pool, options):
 
 
 STEPS_PER_EPOCH = 1_000
-BATCHES = {128: 100, 1_024: 50, 8_192: 5, 100_000: 1}
+CHUNK = 250  # steps of one program at most, as `fit` has it
+BATCHES = {128: CHUNK, 1_024: 50, 8_192: 5, 100_000: 1}
 UNITS = (20, 50, 100, 256)
 
 
@@ -89,7 +90,7 @@ def overheads(pool, options):
 def paper_cell(work, options):
     """The paper's sizes, where the command names no others."""
     sizes = {"units": options.units, "depth": options.depth, "batch": options.batch}
-    return {"work": work, **sizes, "chunk": 100}
+    return {"work": work, **sizes, "chunk": CHUNK}
 
 
 def compare_with(pool, entries, cell, options, steps=None):

@@ -110,6 +110,7 @@ def works(results):
 def residual_evaluations(results):
     """Contestants that evaluate the equation at more points, each at its best."""
     found, _ = record(results, "packages", "helmholtz")
+    batch = results.get("packages", {}).get("helmholtz", {}).get("cell", {})
     own = plain_fit(found, "M1")
     rows = []
     for label, result in found.items():
@@ -117,7 +118,8 @@ def residual_evaluations(results):
         if points and own:
             ratio = result["median_ms"] / own["median_ms"]
             name = label.removeprefix("M1 ")
-            rows.append([name, points, f"{ratio:.1f}", f"{ratio * 128 / points:.1f}"])
+            share = batch["batch"] / points
+            rows.append([name, points, f"{ratio:.1f}", f"{ratio * share:.1f}"])
     header = ["", "equation evaluated at", "× ours a step", "× ours an evaluation"]
     return table(header, rows)
 
@@ -179,9 +181,10 @@ def overheads(results):
     rows = []
     for name, with_it, without in pairs:
         if with_it in named and without in named:
-            more, less = (named[key]["median_ms"] for key in (with_it, without))
-            percent = f"{100 * (more / less - 1):+.1f} %"
-            rows.append([name, f"{less:.3f}", f"{more:.3f}", percent])
+            with_it, without = named[with_it], named[without]
+            ratio = with_it["median_ms"] / without["median_ms"]
+            percent = f"{100 * (ratio - 1):+.1f} %"
+            rows.append([name, time(without), time(with_it), percent])
     return table(["ms a step", "without", "with", ""], rows)
 
 
@@ -201,11 +204,12 @@ def products(results):
     return table(header, rows)
 
 
+# How labels begin, the longest that fits, and what the page calls them.
 ENGINES = (
     ("M1 keraspinn", "Taylor"),
     ("M1 keraspinn, without XLA", "Taylor without XLA"),
     ("M1 keraspinn, nested Jacobian-vector products", "nested products"),
-    ("M1 stock Keras, graph, 100 steps an execution", "nested tapes, graph"),
+    ("M1 stock Keras, graph", "nested tapes, graph"),
     ("M1 hand-written JAX, forward over forward", "JAX, forward over forward"),
     ("M1 hand-written JAX, jax.experimental.jet", "JAX, jet"),
 )
@@ -217,10 +221,16 @@ def ladder_points(results, dimension):
     for key, stored in results.get("ladder", {}).items():
         d, order = key.split("D, order ")
         if int(d) == dimension:
-            for label, name in ENGINES:
-                if label in stored["results"]:
-                    points.setdefault(name, {})[int(order)] = stored["results"][label]
+            for label, result in stored["results"].items():
+                begin = max((b for b, _ in ENGINES if label.startswith(b)), key=len)
+                points.setdefault(dict(ENGINES)[begin], {})[int(order)] = result
     return points
+
+
+def ladder_orders(results, dimension):
+    """The orders that were asked for, answered or not."""
+    keys = (key.split("D, order ") for key in results.get("ladder", {}))
+    return sorted(int(order) for d, order in keys if int(d) == dimension)
 
 
 def ladder(dimension):
@@ -228,7 +238,6 @@ def ladder(dimension):
 
     def made(results):
         points = ladder_points(results, dimension)
-        orders = sorted({order for own in points.values() for order in own})
         names = [name for _, name in ENGINES if name in points]
 
         def cell(name, order):
@@ -241,6 +250,7 @@ def ladder(dimension):
                 f"{result['first_steps_seconds']:.0f} s"
             )
 
+        orders = ladder_orders(results, dimension)
         rows = [[k, *(cell(name, k) for name in names)] for k in orders]
         return table(["order", *names], rows)
 
@@ -298,7 +308,7 @@ def aims(results):
     cavity, _ = record(results, "third-order", "cavity-streamfunction")
     around, _ = record(results, "overheads", "helmholtz")
     numpy_best = best(around, "NumPy matrix products", "M4")
-    graph = cavity.get("M4 stock Keras, graph, 100 steps an execution")
+    graph = {k: r for k, r in cavity.items() if r["setting"].startswith("graph")}
     m1, m2, m4 = (plain_fit(helmholtz, model) for model in ("M1", "M2", "M4"))
     pairs = (
         (around.get("M4 keraspinn, progress bar"), numpy_best),
@@ -311,7 +321,7 @@ def aims(results):
         (m2, m1),
         (m4, m1),
         (best(cavity, "nested tapes", "M4"), plain_fit(cavity, "M4")),
-        (graph, plain_fit(cavity, "M4")),
+        (best(graph, "stock Keras", "M4"), plain_fit(cavity, "M4")),
     )
     rows = [
         [name, times_as_long(*pair), aim]
@@ -327,10 +337,18 @@ def conditions(results):
         return "*nothing yet.*"
     versions = {}
     for stored in records:
-        versions |= stored.get("versions", {})
+        for contestant, own in stored.get("versions", {}).items():
+            for package, version in own.items():
+                by = versions.setdefault(package, {}).setdefault(version, set())
+                by.add(contestant)
     machines = sorted({r["machine"] for r in records})
     dates = sorted({r["date"] for r in records})
-    packages = ", ".join(f"{name} {v}" for name, v in sorted(versions.items()))
+    packages = ", ".join(
+        f"{package} {version}"
+        + (f" ({', '.join(sorted(users))})" if len(found) > 1 else "")
+        for package, found in sorted(versions.items())
+        for version, users in sorted(found.items())
+    )
     days = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
     return f"{', '.join(machines)}, {days}: {packages}."
 

@@ -46,7 +46,7 @@ def test_contestants_of_this_environment(tmp_path):
         assert len(result["milliseconds"]) == 2
         assert 0 < result["min_ms"] <= result["median_ms"] <= result["max_ms"]
         assert result["peak_bytes"] > result["imported_bytes"] > 1e7
-    assert record["versions"]["tensorflow"]
+    assert record["versions"]["keraspinn_fit"]["tensorflow"]
 
 
 def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
@@ -100,7 +100,11 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
                     "M4 DeepXDE": "refused: it has no gates",
                     "M1 PINA": "error: no such wheel",
                 },
-                "versions": {"deepxde": "1.2.3"},
+                "cell": {"batch": 64},
+                "versions": {
+                    "deepxde_step": {"deepxde": "1.2.3", "jax": "2"},
+                    "jax_step": {"jax": "3"},
+                },
                 "machine": "2-core x",
                 "date": "2026-01-01",
             }
@@ -116,9 +120,10 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
     assert "no gates" not in made
     assert report.rendered(made, results) == made
     evaluations = report.rendered(page.replace("NAME", "residual-evaluations"), results)
-    assert "| DeepXDE | 640 | 4.0 | 0.8 |" in evaluations
+    assert "| DeepXDE | 640 | 4.0 | 0.4 |" in evaluations
     conditions = report.rendered(page.replace("NAME", "conditions"), results)
-    assert "2-core x, 2026-01-01: deepxde 1.2.3." in conditions
+    expected = "deepxde 1.2.3, jax 2 (deepxde_step), jax 3 (jax_step)."
+    assert f"2-core x, 2026-01-01: {expected}" in conditions
     plots.draw(results, tmp_path)
     assert (tmp_path / "speed.png").stat().st_size > 5_000
 
@@ -204,3 +209,80 @@ def test_environment_that_cannot_be_built_is_reported(
     for _ in range(2):  # it is tried once, and remembered
         with pytest.raises(environments.NotInstalled, match="no-such-wheel"):
             environments.python_of("no.txt", tmp_path / "cache")
+
+
+BREAKS = """
+import os, time
+from protocol import serve
+
+class Breaks:
+    def __init__(self, task):
+        self.how, self.turns = task.options["how"], 0
+    def losses(self):
+        return {}
+    def run(self, steps):
+        self.turns += 1
+        if self.turns > 2:
+            if self.how == "raises":
+                raise ValueError("enough")
+            if self.how == "ends":
+                os._exit(3)
+        return 0.001
+
+serve(Breaks, ["numpy"])
+"""
+
+
+def test_who_fails_in_a_turn_does_not_end_the_run(benchmarks, tmp_path, monkeypatch):
+    import cells
+    import entries
+
+    (tmp_path / "breaks.py").write_text(BREAKS)
+    (tmp_path / "breaks.txt").write_text("# nothing\n")
+    monkeypatch.setattr(cells, "CONTESTANTS", tmp_path)
+    monkeypatch.setattr("environments.CONTESTANTS", tmp_path)
+    made = {
+        how: entries.Entry(
+            how, "", "breaks", {"how": how}, variables={"OWN": own}, trains=False
+        )
+        for how, own in (
+            ("works", "a"),
+            ("raises", "a"),
+            ("shares", "b"),
+            ("ends", "b"),
+        )
+    }
+    cell = {"work": "helmholtz", "batch": 4, "units": 4, "depth": 2, "chunk": 1}
+    with cells.Pool(tmp_path) as pool:
+        pairs = [("M1", entry) for entry in made.values()]
+        record = cells.compare(pool, pairs, cell, 4, 0.1, 1)
+    assert list(record["results"]) == ["M1 works"]
+    assert len(record["results"]["M1 works"]["milliseconds"]) == 4
+    assert "enough" in record["failures"]["M1 raises"]
+    assert "ended" in record["failures"]["M1 ends"]
+    assert "others share" in record["failures"]["M1 shares"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--contestants", "Keraspin"], "no contestant's label begins with 'Keraspin'"),
+        (["--quick"], "with --quick name another file by --output"),
+        (["--models", "M1", "--steps", "2"], "with --models, --steps name another"),
+        (["--repeats", "0"], "write a number from 1, not '0'"),
+    ],
+)
+def test_a_part_does_not_replace_the_whole(benchmarks, capsys, options, message):
+    import run
+
+    with pytest.raises(SystemExit):
+        run.parsed(options)
+    assert message in capsys.readouterr().err
+
+
+def test_results_that_cannot_be_read_are_told_of_first(tmp_path):
+    (tmp_path / "speed.json").write_text("{cut short")
+    done = run(tmp_path, "--stage", "packages", *TINY)
+    assert done.returncode and "JSONDecodeError" in done.stderr
+    assert "Stage" not in done.stdout
+    assert (tmp_path / "speed.json").read_text() == "{cut short"
