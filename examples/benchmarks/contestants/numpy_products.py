@@ -6,19 +6,17 @@ for the kernel's gradient and once, above the first layer, for the rows' own.
 """
 
 import numpy as np
+from contestants.keraspinn_fit import problem
 from protocol import serve
 
-from keraspinn import problems
 from keraspinn.taylor import IndexSet
-
-PROBLEMS = {"helmholtz": problems.helmholtz, "poisson": problems.poisson}
 
 
 class Products:
     def __init__(self, task):
         self.factors = []
         generator = np.random.default_rng(0)
-        counts = row_counts(PROBLEMS[task.problem](), task.batch)
+        counts = row_counts(problem(task.problem), task.batch)
         first = 3 if task.gated else 1
         for place, (kernel, _) in enumerate(task.parameters):
             for count in counts:
