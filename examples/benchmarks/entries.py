@@ -89,16 +89,30 @@ def _torch(group, setting, script, **options):
     ]
 
 
-def _deepxde(setting, backend, requirements, **variables):
+def _deepxde(setting, backend, packages, variables=(), core=False, **options):
     return Entry(
         "DeepXDE",
         setting,
         "deepxde_step",
-        {},
+        {"autodiff": "reverse", "xla": False} | options,
         ("M1",),
-        {"DDE_BACKEND": backend, **variables},
-        requirements,
-        core=backend == "tensorflow.compat.v1",
+        {"DDE_BACKEND": backend, **dict(variables)},
+        f"deepxde_{packages}.txt",
+        core=core,
+    )
+
+
+def _deepxde_tensorflow():
+    old, new = "tensorflow.compat.v1", "tensorflow"
+    return (
+        _deepxde("TensorFlow 1 graph", old, new, core=True),
+        _deepxde(
+            "TensorFlow 1 graph, forward mode", old, new, core=True, autodiff="forward"
+        ),
+        _deepxde("TensorFlow 2", new, new, core=True),
+        # Forward mode takes 2.5 times as long there, and XLA does not compile it in
+        # ten minutes.
+        _deepxde("TensorFlow 2, XLA", new, new, core=True, xla=True),
     )
 
 
@@ -118,11 +132,12 @@ ENTRIES = (
     ),
     *_torch("PyTorch", "torch.compile of torch.func", "torch_step", mode="forward"),
     _torch("PyTorch", "nested autograd, eager", "torch_step", mode="reverse")[1],
-    _deepxde("TensorFlow 1 graph", "tensorflow.compat.v1", "deepxde_tensorflow.txt"),
-    _deepxde("TensorFlow 2", "tensorflow", "deepxde_tensorflow.txt"),
-    _deepxde("JAX", "jax", "deepxde_jax.txt"),
+    *_deepxde_tensorflow(),
+    _deepxde("JAX", "jax", "jax"),
+    _deepxde("JAX, forward mode", "jax", "jax", core=True, autodiff="forward"),
     *(
-        _deepxde(f"PyTorch, {word}", "pytorch", "deepxde_torch.txt", **variables)
+        # In forward mode it takes four times as long.
+        _deepxde(f"PyTorch, {word}", "pytorch", "torch", variables)
         for word, variables in THREADS.items()
     ),
     *_torch("PINA", "", "pina_step"),

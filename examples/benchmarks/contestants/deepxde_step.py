@@ -1,7 +1,10 @@
 """DeepXDE, on the backend that the variable `DDE_BACKEND` names.
 
-It evaluates the equation on the boundary's points as well as inside, as it always does
-with the points of its conditions, and keeps its points. It has no gated network.
+It evaluates the equation on the points of its conditions as well, as it always does,
+though their residuals are in no loss; it keeps its points. It has no gated network.
+
+Options: `autodiff` "reverse" or "forward", its default for derivatives; `xla` compiles
+with XLA on TensorFlow 2, which DeepXDE does by itself on a GPU alone.
 """
 
 import os
@@ -29,6 +32,14 @@ def array_functions():
     return __import__(FRAMEWORKS[BACKEND])
 
 
+def residuals_at(points, term, value):
+    """A term's residuals `(N,)` where all its derivatives have one value."""
+    columns = list(points.T.astype("float64"))
+    values = dict.fromkeys(term.derivatives, np.full(len(points), value))
+    residuals = term.residuals(np, columns, values)
+    return [np.broadcast_to(residual, len(points)) for residual in residuals]
+
+
 class Clock(dde.callbacks.Callback):
     """The steps of a training, less what `train` evaluates before and after."""
 
@@ -48,20 +59,24 @@ class Model:
             raise NotOffered("DeepXDE has no gated network")
         dde.config.set_default_float("float32")
         self.task, self.work = task, task.work
+        self._configure()
         self.module = array_functions()
         generator = np.random.default_rng(0)
-        self.model = self._model(self.work.draw(task.batch, generator), task.units)
-        points = sum(self.work.total(n, task.batch) for n in self.work.terms)
+        self.model = self._model(self.work.draw(task.batch, generator))
         self.notes = {
             "anneals": False,
             "points": "kept",
-            "residual_points": points,
-            "evaluated_on": {"residual": list(self.work.terms)},
+            "residual_points": len(self.model.data.train_x),
         }
 
-    def _model(self, points, units):
+    def _configure(self):
+        """What a process keeps for all models."""
+        dde.config.set_default_autodiff(self.task.options["autodiff"])
+        if BACKEND == "tensorflow":
+            dde.config.enable_xla_jit(self.task.options["xla"])
+
+    def _model(self, points):
         work = self.work
-        everywhere = np.concatenate(list(points.values()))
         geometry = (
             dde.geometry.Interval(work.low[0], work.high[0])
             if work.dimension == 1
@@ -70,11 +85,13 @@ class Model:
         conditions, self.terms = [], []
         for name, term in work.terms.items():
             if name != "residual":
-                added = self._conditions(geometry, name, term)
+                added = self._conditions(term, points[name])
                 conditions += added
                 self.terms += [name] * len(added)
-        data = dde.data.PDE(geometry, self._equation, conditions, anchors=everywhere)
-        layers = [work.dimension] + [units] * self.task.depth + [work.outputs]
+        data = dde.data.PDE(
+            geometry, self._equation, conditions, anchors=points["residual"]
+        )
+        layers = [work.dimension] + [self.task.units] * self.task.depth + [work.outputs]
         network = dde.nn.FNN(layers, "tanh", "Glorot normal")
         mean = np.asarray(work.mean, "float32")
         scale = np.asarray(1 / work.deviation, "float32")
@@ -82,7 +99,9 @@ class Model:
             mean, scale = (self.module.tensor(values) for values in (mean, scale))
         network.apply_feature_transform(lambda x: (x - mean) * scale)
         model = dde.Model(data, network)
-        residuals = len(self._residual_count())
+        # Residuals at one point of zeros, to count them.
+        zeros = np.zeros((1, work.dimension))
+        residuals = len(residuals_at(zeros, work.terms["residual"], 0.0))
         scales = [work.terms[name].scale for name in self.terms]
         model.compile(
             "adam", lr=1e-3, loss_weights=[1.0] * residuals + scales, verbose=0
@@ -90,66 +109,51 @@ class Model:
         self.terms = ["residual"] * residuals + self.terms
         return model
 
-    def _residual_count(self):
-        """The residuals at one point of zeros, to count them."""
-        term = self.work.terms["residual"]
-        zeros = dict.fromkeys(term.derivatives, np.zeros(1))
-        return term.residuals(np, [np.zeros(1)] * self.work.dimension, zeros)
-
-    def _derivatives(self, x, y, required):
-        """Values `(N,)` from DeepXDE's own operators."""
-        values = {}
-        for field, index in required:
-            axes = [a for a, count in enumerate(index) for _ in range(count)]
-            if not axes:
-                value = (y[0] if BACKEND == "jax" else y)[:, field : field + 1]
-            elif len(axes) == 1:
-                value = dde.grad.jacobian(y, x, i=field, j=axes[0])
-            else:
-                component = field if self.work.outputs > 1 else 0
-                value = dde.grad.hessian(
-                    y, x, component=component, i=axes[0], j=axes[1]
-                )
-                for axis in axes[2:]:
-                    value = dde.grad.jacobian(value, x, i=0, j=axis)
-            if isinstance(value, tuple):  # JAX: values, and a function
-                value = value[0]
-            values[field, index] = value[:, 0]
-        return values
+    def _derivative(self, x, y, field, index):
+        """Values `(N, 1)` from DeepXDE's own operators."""
+        axes = [a for a, count in enumerate(index) for _ in range(count)]
+        if not axes:
+            return (y[0] if isinstance(y, tuple) else y)[:, field : field + 1]
+        if len(axes) == 1:
+            value = dde.grad.jacobian(y, x, i=field, j=axes[0])
+        else:
+            value = dde.grad.hessian(y, x, component=field, i=axes[0], j=axes[1])
+        for axis in axes[2:]:
+            value = dde.grad.jacobian(value, x, i=0, j=axis)
+        return value[0] if isinstance(value, tuple) else value  # and a function
 
     def _equation(self, x, y):
         term = self.work.terms["residual"]
         columns = [x[:, axis] for axis in range(self.work.dimension)]
-        values = self._derivatives(x, y, term.derivatives)
+        values = {key: self._derivative(x, y, *key)[:, 0] for key in term.derivatives}
         return [r[:, None] for r in term.residuals(self.module, columns, values)]
 
-    def _conditions(self, geometry, name, term):
-        """One condition for each residual of a term."""
-        sides = {side for side in term.sides if side is not None}
+    def _conditions(self, term, points):
+        """One condition for each residual of a term, a derivative less its values."""
+        at_zero, at_one = (residuals_at(points, term, value) for value in (0.0, 1.0))
+        conditions = []
+        for key, zero, one in zip(term.derivatives, at_zero, at_one, strict=True):
+            values = (zero / (zero - one))[:, None].astype("float32")
+            field, index = key
+            if not any(index):
+                conditions.append(dde.icbc.PointSetBC(points, values, component=field))
+                continue
+            if BACKEND == "jax":
+                raise NotOffered(
+                    "on JAX, DeepXDE gives conditions values, not a function to "
+                    "differentiate"
+                )
 
-        def on_sides(x, on_boundary):
-            return any(np.isclose(x[axis], value) for axis, value in sides)
+            def operator(x, y, _, key=key):
+                return self._derivative(x, y, *key)
 
-        if any(any(index) for _, index in term.derivatives):
-            raise NotOffered("conditions on derivatives are not written for DeepXDE")
-
-        def given(place):
-            def values(x):
-                zeros = dict.fromkeys(term.derivatives, np.zeros(len(x)))
-                residual = term.residuals(np, list(x.T), zeros)[place]
-                return -np.broadcast_to(residual, len(x))[:, None]
-
-            return values
-
-        return [
-            dde.icbc.DirichletBC(geometry, given(place), on_sides, component=field)
-            for place, (field, _) in enumerate(term.derivatives)
-        ]
+            conditions.append(dde.icbc.PointSetOperatorBC(points, values, operator))
+        return conditions
 
     def losses(self):
         """As its own training reports them, at the points and weights given."""
         kept, terms = self.task.points, self.terms
-        model = self._model(kept, self.task.units)
+        model = self._model(kept)
         model.train(iterations=1, verbose=0)
         self._set(model)
         history, _ = model.train(iterations=1, display_every=1, verbose=0)
@@ -189,6 +193,7 @@ class Model:
             model.params = [model.net.params, *model.params[1:]]
 
     def run(self, steps):
+        self._configure()
         clock = Clock()
         self.model.train(
             iterations=steps, display_every=10**9, verbose=0, callbacks=[clock]
