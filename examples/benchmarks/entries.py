@@ -81,9 +81,7 @@ def _torch(group, setting, script, **options):
             f"{setting}, {word}".lstrip(", "),
             script,
             options,
-            # Compiling takes a minute, so that M4 is compiled once.
-            ("M1",) if options.get("mode") == "forward" and not threads else NETWORKS,
-            threads,
+            variables=threads,
         )
         for word, threads in THREADS.items()
     ]
@@ -131,7 +129,7 @@ ENTRIES = (
         )
     ),
     *_torch("PyTorch", "torch.compile of torch.func", "torch_step", mode="forward"),
-    _torch("PyTorch", "nested autograd, eager", "torch_step", mode="reverse")[1],
+    *_torch("PyTorch", "nested autograd, eager", "torch_step", mode="reverse"),
     *_deepxde_tensorflow(),
     _deepxde("JAX", "jax", "jax"),
     _deepxde("JAX, forward mode", "jax", "jax", core=True, autodiff="forward"),
