@@ -1,10 +1,10 @@
 """`keraspinn`, through `model.fit` with the progress bar on.
 
 Options: `engine` "jvp" takes derivatives by nested Jacobian-vector products in the
-same fused loop; `jit_compile` is that of `compile`; `bare` runs the compiled loop
-without `fit` around it; `verbose` is that of `fit`, and `fit` holds more of its
-arguments; `callbacks` are names of callbacks to add; `epochs` divides the steps, and
-the epochs' median counts.
+same fused loop; `jit_compile` is that of `compile`; `bare` runs the program that `fit`
+compiled, without `fit` around it; `verbose` is that of `fit`, and `fit` holds more of
+its arguments; `callbacks` are names of callbacks to add; `epochs` divides the steps,
+and the epochs' median counts.
 """
 
 import itertools
@@ -18,6 +18,7 @@ from protocol import serve
 from work import order_indices
 
 import keraspinn as kp
+from keraspinn.execution import Progress
 
 PROBLEMS = {
     "poisson": lambda: kp.problems.poisson(c=4),
@@ -79,7 +80,6 @@ class Fit:
     def __init__(self, task):
         self.task = task
         self.model = self._model(task.options["jit_compile"])
-        self.bare = None
         annealed = task.model in ("M2", "M4")
         self.callbacks = [kp.callbacks.LearningRateAnnealing()] if annealed else []
         self.callbacks += [CALLBACKS[name]() for name in task.options["callbacks"]]
@@ -115,10 +115,9 @@ class Fit:
         return {name: logs[f"{name}_loss"][0] for name in self.task.work.terms}
 
     def run(self, steps):
-        if self.bare is not None:
-            keras.ops.convert_to_numpy(self.bare(steps)["loss"])
-            return None
         options = self.task.options
+        if options["bare"] and self.model.train_function:
+            return self._run_bare(steps)
         times = EpochTimes()
         self.model.fit(
             batch_size=self.task.batch,
@@ -128,20 +127,16 @@ class Fit:
             verbose=options["verbose"],
             **options["fit"],
         )
-        if options["bare"]:
-            # `fit` has set the model up; what follows is the loop alone.
-            self.bare = kp.backend.fused_loop(
-                self.model.self_contained_step,
-                self.model.training_logs,
-                self.model.training_loss_names,
-                self.model.variable_dtype,
-                True,
-            )
-            self.bare(1)
         if options["epochs"] == 1:
             return None
         epochs = [b - a for a, b in itertools.pairwise(times.began)]
         return options["epochs"] * statistics.median(epochs)
+
+    def _run_bare(self, steps):
+        """An epoch of one execution, by the program that `fit` left."""
+        self.model._progress = Progress(steps, steps)
+        keras.ops.convert_to_numpy(self.model.train_function(None)["loss"])
+        self.model._progress = None
 
 
 if __name__ == "__main__":
