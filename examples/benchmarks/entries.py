@@ -66,7 +66,7 @@ def _stock(jit_compile, steps):
         f"{compiler}, {steps} step{'s' * (steps > 1)} an execution",
         "stock_keras",
         {"jit_compile": jit_compile, "steps_per_execution": steps, "fused": False},
-        core=steps == 100,
+        core=steps == 250,
     )
 
 
@@ -117,7 +117,7 @@ def _deepxde_tensorflow():
 ENTRIES = (
     _keraspinn(),
     _keraspinn("the compiled loop alone", NETWORKS, core=False, bare=True),
-    *(_stock(xla, steps) for xla in (False, True) for steps in (1, 10, 100)),
+    *(_stock(xla, steps) for xla in (False, True) for steps in (1, 10, 250)),
     *(
         Entry(
             "hand-written JAX", name, "jax_step", {"mode": mode}, core=mode == "forward"
@@ -160,7 +160,7 @@ FUSED_TAPES = Entry(
     "nested tapes",
     "in one compiled loop",
     "stock_keras",
-    {"jit_compile": False, "steps_per_execution": 100, "fused": True},
+    {"jit_compile": False, "steps_per_execution": 250, "fused": True},
 )
 
 
