@@ -139,7 +139,16 @@ ENTRIES = (
         for word, variables in THREADS.items()
     ),
     *_torch("PINA", "", "pina_step"),
-    Entry("jinns", "", "jinns_step", {}, works=("helmholtz",)),
+    *(
+        Entry(
+            "jinns", name, "jinns_step", {"laplacian": laplacian}, works=("helmholtz",)
+        )
+        # Its default, the trace of the Hessian, takes twice as long.
+        for laplacian, name in (
+            ("loop", "its Laplacian in a loop"),
+            ("forward", "forward over forward"),
+        )
+    ),
     Entry("jaxpi", "", "jaxpi_step", {}, ("M1",)),
     Entry(
         "the paper's algorithm",

@@ -1,9 +1,13 @@
 """jinns: `jinns.solve` on a stationary equation, its own Laplacian and batches.
 
 Points come from a pool of a hundred batches, shuffled anew when it is used up.
+
+Option: `laplacian` "loop" is jinns's own by nested reverse mode, one second derivative
+after another; "forward" is forward over forward in JAX's terms.
 """
 
 import contextlib
+import functools
 import io
 import re
 
@@ -33,7 +37,25 @@ class Network(eqx.Module):
         return network(self.parameters, self.gated, x, jnp.tanh)
 
 
-def helmholtz_terms(term, boundary):
+def forward_laplacian(x, u, params):
+    """As a user writes it in JAX: jinns's own is for its separable networks alone."""
+
+    def along(direction):
+        def slope(x):
+            return jax.jvp(lambda x: u(x, params), (x,), (direction,))[1]
+
+        return jax.jvp(slope, (x,), (direction,))[1]
+
+    return sum(along(direction) for direction in jnp.eye(len(x)))
+
+
+LAPLACIANS = {
+    "loop": functools.partial(jinns.loss.laplacian_rev, method="loop"),
+    "forward": forward_laplacian,
+}
+
+
+def helmholtz_terms(term, boundary, laplacian):
     """The equation and the condition in jinns's terms."""
     zero = (0, (0, 0))
 
@@ -43,8 +65,7 @@ def helmholtz_terms(term, boundary):
 
     class Equation(PDEStatio):
         def equation(self, x, u, params):
-            laplacian = jinns.loss.laplacian_rev(x, u, params)
-            return laplacian + u(x, params) + source(x)
+            return laplacian(x, u, params) + u(x, params) + source(x)
 
     class Exact(BoundaryConditionAbstract):
         @equation_on_all_facets_equal
@@ -73,7 +94,9 @@ class Solve:
             nn_params=u.init_params, eq_params=None
         )
         equation, exact = helmholtz_terms(
-            work.terms["residual"], work.terms["boundary"]
+            work.terms["residual"],
+            work.terms["boundary"],
+            LAPLACIANS[task.options["laplacian"]],
         )
         self.loss = jinns.loss.LossPDEStatio(
             u=u,
