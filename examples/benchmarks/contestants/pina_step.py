@@ -12,7 +12,7 @@ import torch
 from pina import Condition, LabelTensor, Trainer
 from pina.domain import CartesianDomain
 from pina.equation import Equation
-from pina.operator import grad
+from pina.operator import fast_grad
 from pina.problem import SpatialProblem
 from pina.solver import PhysicsInformedSingleModelSolver
 from pina.weighting import ScalarWeighting
@@ -57,7 +57,7 @@ def equation(work, name):
             for (field, index), axes in calls.items():
                 value = values[field, index]
                 names = [AXES[axis] for axis in axes]
-                slopes = grad(value, points, components=value.labels, d=names)
+                slopes = fast_grad(value, points, components=value.labels, d=names)
                 for axis, label in zip(axes, slopes.labels, strict=True):
                     values[field, raised(index, axis)] = slopes.extract([label])
         plain = {key: v.as_subclass(torch.Tensor)[:, 0] for key, v in values.items()}
