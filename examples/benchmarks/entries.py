@@ -109,7 +109,7 @@ def _deepxde_tensorflow():
         ),
         _deepxde("TensorFlow 2", new, new, core=True),
         # Forward mode takes 2.5 times as long there, and XLA does not compile it in
-        # ten minutes.
+        # minutes.
         _deepxde("TensorFlow 2, XLA", new, new, core=True, xla=True),
     )
 

@@ -9,7 +9,7 @@ _OFFSETS = np.arange(-4, 5)
 _STEP = 0.02
 
 
-def losses(work, model, parameters, points, evaluated_on=None):
+def losses(work, model, parameters, points):
     """Each term's loss at given points, by differences of ninth order.
 
     Args:
@@ -17,8 +17,6 @@ def losses(work, model, parameters, points, evaluated_on=None):
         model: M1 to M4.
         parameters: List of kernels and biases.
         points: Dict from term names to points `(N, d)`.
-        evaluated_on: Optional dict from a term's name to the names of all terms whose
-            points a contestant evaluates it on.
 
     Returns:
         Dict from term names to numbers.
@@ -31,8 +29,7 @@ def losses(work, model, parameters, points, evaluated_on=None):
 
     values = {}
     for name, term in work.terms.items():
-        sources = (evaluated_on or {}).get(name, [name])
-        x = np.concatenate([points[source] for source in sources]).astype("float64")
+        x = points[name].astype("float64")
         known = {
             index: _derivative(function, x, index)
             for index in {index for _, index in term.derivatives}
