@@ -1,12 +1,12 @@
 """One training of the paper's study: what identifies it, and its record."""
 
 import dataclasses
+import importlib.metadata
 import os
 import platform
 import time
 
 import keras
-import numpy as np
 
 from keraspinn import problems
 from keraspinn.callbacks import HessianEigenvalue, LearningRateAnnealing
@@ -179,6 +179,7 @@ def train(training):
     seconds = time.perf_counter() - began
     logs = model.evaluate(*test_data, return_dict=True, verbose=0)
     suffix = "_relative_l2"
+    packages = ("keras", keras.config.backend(), "numpy")
     return {
         **dataclasses.asdict(training),
         "errors": {
@@ -192,9 +193,8 @@ def train(training):
         "seconds": round(seconds, 2),
         "versions": {
             "keraspinn": __version__,
-            "keras": keras.__version__,
-            "numpy": np.__version__,
             "python": platform.python_version(),
+            **{name: importlib.metadata.version(name) for name in packages},
         },
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }
