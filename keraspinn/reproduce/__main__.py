@@ -8,7 +8,13 @@ from keraspinn.reproduce import ablation, stiffness
 from keraspinn.reproduce.pool import AVAILABLE, run
 from keraspinn.reproduce.results import Results
 from keraspinn.reproduce.tables import ARCHITECTURES, table, timings
-from keraspinn.reproduce.training import MODELS, PROTOCOLS, SCHEDULES, Training
+from keraspinn.reproduce.training import (
+    CAVITY_PROTOCOLS,
+    CHOICES,
+    MODELS,
+    PROTOCOLS,
+    Training,
+)
 
 TABLES = {
     "poisson": [f"poisson-{c}" for c in (1, 2, 4, 8, 16)],
@@ -25,12 +31,6 @@ _IDENTITY = {"problem", "model", "units", "depth", "seed", "steps"}
 SETTINGS = [
     field for field in dataclasses.fields(Training) if field.name not in _IDENTITY
 ]
-CHOICES = {
-    "schedule": tuple(SCHEDULES),
-    "rule": ("weighted", "literal"),
-    "layers": ("pooled", "averaged", "largest"),
-    "dtype": ("float32", "float64"),
-}
 
 
 def architecture(text):
@@ -94,6 +94,10 @@ def parser():
 def trainings(arguments):
     """All trainings of a table, first trials first, each with its reading's name."""
     settings = dict(PROTOCOLS[arguments.protocol])
+    if arguments.table.startswith("cavity"):
+        settings |= CAVITY_PROTOCOLS.get(arguments.protocol, {})
+    elif arguments.table == "stiffness":
+        settings |= stiffness.SETTINGS
     for field in SETTINGS:
         value = getattr(arguments, field.name)
         if value is not None:
@@ -102,7 +106,7 @@ def trainings(arguments):
     if arguments.table == "helmholtz":
         architectures = ARCHITECTURES
     elif arguments.table == "stiffness":
-        models, variants = ("M1", "M3"), {"": stiffness.SETTINGS}
+        models = ("M1", "M3")
     elif arguments.table == "ablation":
         models, variants = ("M2", "M4"), ablation.READINGS
     return [
@@ -122,19 +126,26 @@ def trainings(arguments):
         for reading, changes in variants.items()
         for problem in TABLES[arguments.table]
         for units, depth in arguments.architectures or architectures
-        for model in arguments.models or models
+        for model in dict.fromkeys(arguments.models or models)
     ]
 
 
 def main():
-    arguments = parser().parse_args()
+    commands = parser()
+    arguments = commands.parse_args()
     results = Results(arguments.results)
-    wanted = trainings(arguments)
+    try:
+        wanted = trainings(arguments)
+    except ValueError as error:
+        commands.error(str(error))
     every = list(dict.fromkeys(training for _, training in wanted))
     missing = results.missing(every)
     print(f"{len(every) - len(missing)} of {len(every)} trainings are done already.")
-    if missing:
-        run(missing, results, arguments.workers)
+    try:
+        failures = run(missing, results, arguments.workers)
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on from here.")
+        return 130
     records = results.records()
     done = [(name, training) for name, training in wanted if training in records]
     shown = [records[training] for training in every if training in records]
@@ -145,7 +156,8 @@ def main():
     else:
         problems = TABLES[arguments.table]
         print(table(shown, problems), timings(shown, problems), sep="\n\n")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

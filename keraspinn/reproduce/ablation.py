@@ -25,9 +25,12 @@ def table(readings):
         readings: Iterable of pairs of a reading's name and a record, as `Results`
             keeps them.
     """
-    errors = {}
+    errors, readings = {}, list(readings)
+    networks = {(record["units"], record["depth"]) for _, record in readings}
     for reading, record in readings:
         column = f"{record['problem']} {record['model']}"
+        if len(networks) > 1:
+            column += f" {record['units']} × {record['depth']}"
         errors.setdefault(reading, {}).setdefault(column, []).append(error_of(record))
     columns = sorted({column for row in errors.values() for column in row})
     rows = [

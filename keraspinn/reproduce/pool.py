@@ -21,15 +21,19 @@ def run(missing, results, workers):
     """Train what is missing, and keep each record as soon as it is there.
 
     A training that fails is told of, and does not keep others from being trained.
+
+    Returns:
+        Number of trainings that failed.
     """
     bar = keras.utils.Progbar(len(missing), unit_name="training")
-    done = 0
+    done = failures = 0
     # Not `max_tasks_per_child`, with which Python's executor can wait for ever.
     many = workers * TRAININGS_PER_PROCESS
     for first in range(0, len(missing), many):
         for training, outcome in _run(missing[first : first + many], workers):
             if isinstance(outcome, Exception):
                 told = f"{type(outcome).__name__}: {outcome}"
+                failures += 1
             else:
                 results.append(outcome)
                 told = outcome["errors"]
@@ -38,6 +42,7 @@ def run(missing, results, workers):
             print(f"\n{name} {size}: {told}", flush=True)
             done += 1
             bar.update(done)
+    return failures
 
 
 def _run(trainings, workers):
@@ -56,6 +61,9 @@ def _run(trainings, workers):
                 yield futures[future], future.exception() or future.result()
         except (KeyboardInterrupt, GeneratorExit):
             pool.shutdown(wait=False, cancel_futures=True)
+            # Or they would train to the end, and one more each that is queued.
+            for worker in multiprocessing.active_children():
+                worker.terminate()
             raise
 
 

@@ -7,6 +7,11 @@ import pathlib
 
 from keraspinn.reproduce.training import Training
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
+
 _FIELDS = {field.name: field for field in dataclasses.fields(Training)}
 
 
@@ -34,19 +39,18 @@ class Results:
         if not self.path.exists():
             return {}
         records = {}
-        lines = self.path.read_text(encoding="utf-8").split("\n")
+        # What follows the last end of a line was cut short while it was written.
+        lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
         for number, line in enumerate(lines, start=1):
-            if not line:
+            if not line.strip():
                 continue
             try:
                 record = json.loads(line)
-            except json.JSONDecodeError as error:
-                if number == len(lines):
-                    continue  # cut short while it was written: not a record
+                records[_identity(record)] = record
+            except (AttributeError, TypeError, ValueError) as error:
                 raise ValueError(
-                    f"Line {number} of {self.path} is not JSON: {error}"
+                    f"Line {number} of {self.path} is no record of a training: {error}"
                 ) from None
-            records[_identity(record)] = record
         return records
 
     def missing(self, trainings):
@@ -59,6 +63,8 @@ class Results:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         with self.path.open("rb+") as file:
+            if fcntl is not None:  # another command may append
+                fcntl.flock(file, fcntl.LOCK_EX)
             whole = file.read().rfind(b"\n") + 1
             file.seek(whole)
             file.truncate()  # a record that was cut short while it was written
@@ -68,6 +74,6 @@ class Results:
 
 
 def _identity(record):
-    values = {name: record[name] for name in _FIELDS if name in record}
+    values = {name: value for name, value in record.items() if name in _FIELDS}
     values["exclude"] = tuple(values.get("exclude", ()))
     return Training(**values)

@@ -17,12 +17,20 @@ def table(records):
     groups = {}
     for record in records:
         trace = record["eigenvalues"]
+        if not trace:  # fewer steps than lie between two values
+            continue
         late = statistics.median(trace[len(trace) // 2 :])
         key = record["problem"], f"{record['units']} × {record['depth']}"
         groups.setdefault(key, {}).setdefault(record["model"], []).append(late)
     models = sorted({model for row in groups.values() for model in row})
     rows = [
-        [*key, *(spread(row.get(model, ())) for model in models)]
+        [*key, *(spread(row.get(model, ())) for model in models), _ratio(row)]
         for key, row in groups.items()
     ]
-    return markdown(["problem", "network", *models], rows)
+    return markdown(["problem", "network", *models, "M1 / M3 (about 3)"], rows)
+
+
+def _ratio(row):
+    if "M1" not in row or "M3" not in row:
+        return "–"
+    return f"{statistics.mean(row['M1']) / statistics.mean(row['M3']):.1f}"

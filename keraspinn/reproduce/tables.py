@@ -1,5 +1,6 @@
 """The paper's tables, with our figures beside its own."""
 
+import math
 import statistics
 
 from keraspinn.reproduce.training import MODELS
@@ -38,14 +39,19 @@ def error_of(record):
 
 
 def spread(values, digits=2):
-    """Text of mean ± deviation, or of the only value; a dash for none."""
+    """Text of mean ± deviation, or of the only value; a dash for none.
+
+    What is not finite is counted apart.
+    """
     values = list(values)
-    if not values:
-        return "–"
-    mean = f"{statistics.mean(values):.{digits}e}"
-    if len(values) == 1:
-        return mean
-    return f"{mean} ± {statistics.stdev(values):.{digits - 1}e}"
+    finite = [value for value in values if math.isfinite(value)]
+    text = "–"
+    if finite:
+        text = f"{statistics.mean(finite):.{digits}e}"
+    if len(finite) > 1:
+        text += f" ± {statistics.stdev(finite):.{digits - 1}e}"
+    lost = len(values) - len(finite)
+    return f"{text}, {lost} not finite" if lost else text
 
 
 def markdown(header, rows):
@@ -70,7 +76,7 @@ def table(records, problems):
             errors = [error_of(record) for record in row.get(model, ())]
             cells.append(spread(errors))
             paper = _papers(problems[place], units, depth, model)
-            if errors and paper:
+            if errors and paper and math.isfinite(sum(errors)):
                 cells[-1] += f" ({paper:.2e}, × {statistics.mean(errors) / paper:.2f})"
         rows.append(cells)
     return markdown(["problem", "network", *models], rows)

@@ -1,6 +1,7 @@
 """One training of the paper's study: what identifies it, and its record."""
 
 import dataclasses
+import datetime
 import importlib.metadata
 import os
 import platform
@@ -37,9 +38,25 @@ SCHEDULES = {
 }
 
 
+CHOICES = {
+    "problem": tuple(PROBLEMS),
+    "model": MODELS,
+    "schedule": tuple(SCHEDULES),
+    "rule": ("weighted", "literal"),
+    "layers": ("pooled", "averaged", "largest"),
+    "dtype": ("float32", "float64"),
+}
+"""What fields of a `Training` that are names may be."""
+
+_ONE = ("units", "depth", "steps", "batch_size", "update_freq")
+_LEAST = dict.fromkeys(_ONE, 1) | dict.fromkeys(("seed", "hessian_every"), 0)
+
+
 @dataclasses.dataclass(frozen=True)
 class Training:
     """What identifies a training: two of them with equal fields are one.
+
+    A field without effect on the model, such as `alpha` of M1, has its default.
 
     Args:
         problem: Key of `PROBLEMS`.
@@ -67,6 +84,9 @@ class Training:
             none.
         corner_width: `corner_width` of the cavity.
         boundary_weight: `boundary_weight` of the cavity.
+
+    Raises:
+        ValueError: If a name is unknown, or a number too small.
     """
 
     problem: str
@@ -93,19 +113,48 @@ class Training:
     boundary_weight: float = 1.0
 
     def __post_init__(self):
-        if self.steps < 1 or self.steps % min(1000, self.steps):
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"`{name}` must be one of {', '.join(known)}. Received: "
+                    f"{name}={getattr(self, name)!r}"
+                )
+        for name, least in _LEAST.items():
+            if getattr(self, name) < least:
+                raise ValueError(
+                    f"`{name}` must be at least {least}. Received: "
+                    f"{name}={getattr(self, name)!r}"
+                )
+        if self.steps % min(1000, self.steps):
             raise ValueError(
                 "`steps` must be a number up to 1,000 or a multiple of it. Received: "
-                f"{self.steps}"
+                f"steps={self.steps}"
             )
+        self._forget_what_has_no_effect()
+
+    def _forget_what_has_no_effect(self):
+        unused = []
+        if self.model in ("M1", "M3"):
+            unused += ["alpha", "update_freq", "rule", "exclude", "layers"]
+        if self.model in ("M1", "M2"):
+            unused.append("gate_input")
+        if not self.problem.startswith("cavity"):
+            unused += ["corner_width", "boundary_weight"]
+        for field in dataclasses.fields(self):
+            if field.name in unused:
+                object.__setattr__(self, field.name, field.default)
 
 
 PROTOCOLS = {
     # The library's defaults.
     "library": {},
-    # The same with the text's raw inputs. Its literal rule diverges, and its one mean
-    # over the boundary fails to give its own M3: both are left out.
-    "paper": {"standardize": False, "corner_width": 0.0},
+    # The text as written. Its literal rule does not converge.
+    "paper": {
+        "standardize": False,
+        "rule": "literal",
+        "one_mean": True,
+        "corner_width": 0.0,
+    },
     # The choices of the authors' code.
     "authors": {
         "alpha": 0.1,
@@ -118,6 +167,13 @@ PROTOCOLS = {
     # The least error that the library reaches in the same steps of Adam.
     "best": {"alpha": 0.1, "schedule": "cosine", "learning_rate": 3e-3},
 }
+
+
+CAVITY_PROTOCOLS = {
+    # The code's own statistics for the cavity, and one mean over both components.
+    "authors": {"layers": "largest", "boundary_weight": 0.5},
+}
+"""What a protocol has otherwise in the cavity."""
 
 
 def build(training):
@@ -147,11 +203,13 @@ def build(training):
     model.compile(keras.optimizers.Adam(schedule))
     callbacks = []
     if training.model in ("M2", "M4"):
+        paths = [variable.path for variable in network.trainable_variables]
         annealing = LearningRateAnnealing(
             training.alpha,
             training.update_freq,
             training.rule,
-            training.exclude,
+            # A plain network has no encoders to leave out.
+            [name for name in training.exclude if any(name in path for path in paths)],
             training.layers,
         )
         callbacks.append(annealing)
@@ -196,8 +254,15 @@ def train(training):
             "python": platform.python_version(),
             **{name: importlib.metadata.version(name) for name in packages},
         },
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "machine": f"{platform.machine()}, {_cores()} of {os.cpu_count()} cores",
+        "date": datetime.date.today().isoformat(),
     }
+
+
+def _cores():
+    """Number of cores that this process may use."""
+    known = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if known else os.cpu_count()
 
 
 def _traces(history, chosen):

@@ -1,4 +1,9 @@
 import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
 
 from keraspinn.reproduce import Results, Training
 from keraspinn.reproduce.pool import run, shares
@@ -7,13 +12,34 @@ GOOD = Training("poisson-1", "M1", 4, 1, steps=20, batch_size=8)
 
 
 def test_a_failure_does_not_lose_the_others(tmp_path, capfd):
-    bad = dataclasses.replace(GOOD, batch_size=0)
+    bad = dataclasses.replace(GOOD, model="M2", exclude=("kernel", "bias"))
     later = dataclasses.replace(GOOD, seed=1)
     results = Results(tmp_path / "results.jsonl")
-    run([bad, GOOD, later], results, workers=2)
+    assert run([bad, GOOD, later], results, workers=2) == 1
     assert set(results.records()) == {GOOD, later}
     printed = capfd.readouterr().out
-    assert "seed 0: ValueError: `batch_size` must" in printed and "3/3" in printed
+    assert "M2 4x1 seed 0: ValueError: " in printed and "3/3" in printed
+
+
+def test_an_interrupted_command_stops_and_goes_on(tmp_path):
+    results = Results(tmp_path / "results.jsonl")
+    command = [sys.executable, "-m", "keraspinn.reproduce", "poisson"]
+    command += ["--results", str(results.path), "--workers", "1", "--trials", "1"]
+    process = subprocess.Popen(
+        [*command, "--architectures", "4x1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    while not results.path.exists():  # the first record
+        assert process.poll() is None
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Stopped. The same command goes on from here." in printed
+    assert results.records()
 
 
 def test_workers_share_the_cores():

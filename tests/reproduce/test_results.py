@@ -1,11 +1,13 @@
 import dataclasses
 import json
+import subprocess
+import sys
 
 import pytest
 
 from keraspinn.reproduce import Results, Training
 
-FIRST = Training("helmholtz", "M1", exclude=("bias",))
+FIRST = Training("helmholtz", "M2", exclude=("bias",))
 SECOND = dataclasses.replace(FIRST, seed=1)
 
 
@@ -34,12 +36,46 @@ def test_a_record_cut_short_is_none(tmp_path):
     with results.path.open("a") as file:
         file.write(json.dumps(record(SECOND))[:40])
     assert list(results.records()) == [FIRST]
-    results.append(record(SECOND))
-    assert set(results.records()) == {FIRST, SECOND}
+    short = dataclasses.replace(SECOND, exclude=())
+    results.append(record(short))
+    assert set(results.records()) == {FIRST, short}
+    # Whole but for its last character, it would be cut off by the next.
+    results.path.write_text(json.dumps(record(FIRST)))
+    assert not results.records()
 
 
-def test_other_damage_is_told(tmp_path):
+@pytest.mark.parametrize(
+    "line", ["nonsense", "3", "[]", '{"a": 1}', '{"problem": "helmholtz"}']
+)
+def test_other_damage_is_told(tmp_path, line):
     results = Results(tmp_path / "results.jsonl")
-    results.path.write_text("nonsense\n" + json.dumps(record(FIRST)) + "\n")
-    with pytest.raises(ValueError, match="Line 1 of .* is not JSON"):
+    results.path.write_text(f"\n{line}\n{json.dumps(record(FIRST))}\n")
+    with pytest.raises(ValueError, match="Line 2 of .* is no record of a training"):
         results.records()
+
+
+def test_fields_that_an_older_record_lacks_have_their_defaults(tmp_path):
+    older = record(FIRST)
+    del older["one_mean"], older["dtype"]
+    results = Results(tmp_path / "results.jsonl")
+    results.append(older)
+    assert list(results.records()) == [FIRST]
+
+
+APPEND = """
+import sys
+from keraspinn.reproduce import Results
+for place in range(100):
+    Results(sys.argv[1]).append({"from": sys.argv[2], "place": place})
+"""
+
+
+def test_two_commands_may_append(tmp_path):
+    path = tmp_path / "results.jsonl"
+    commands = [
+        subprocess.Popen([sys.executable, "-c", APPEND, str(path), name])
+        for name in "ab"
+    ]
+    assert [command.wait(300) for command in commands] == [0, 0]
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(records) == 200

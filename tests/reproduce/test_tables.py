@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 from keraspinn.reproduce import Training, ablation, stiffness
 from keraspinn.reproduce.tables import PAPER, table, timings
@@ -43,10 +44,28 @@ def test_stiffness_is_that_of_the_second_half():
         for model, trace in traces.items()
     ]
     assert stiffness.table(records).splitlines() == [
-        "| problem | network | M1 | M3 |",
-        "| --- | --- | --- | --- |",
-        "| helmholtz | 50 × 3 | 2.00e+02 | 5.00e+01 |",
+        "| problem | network | M1 | M3 | M1 / M3 (about 3) |",
+        "| --- | --- | --- | --- | --- |",
+        "| helmholtz | 50 × 3 | 2.00e+02 | 5.00e+01 | 4.0 |",
     ]
+    assert stiffness.table([records[0]]).endswith("| 2.00e+02 | – |")
+    assert "helmholtz" not in stiffness.table(
+        [record("M1", 0, 1) | {"eigenvalues": []}]
+    )
+
+
+def test_what_is_not_finite_is_counted_apart():
+    records = [record("M4", seed, e) for seed, e in enumerate((math.nan, 3e-3, 5e-3))]
+    assert "4.00e-03 ± 1.4e-03, 1 not finite |" in table(records, ["helmholtz"])
+    assert "| –, 1 not finite |" in table(records[:1], ["helmholtz"])
+
+
+def test_readings_of_several_networks_are_columns():
+    pairs = [("weighted", record("M2", 0, 1e-2))]
+    pairs.append(("weighted", record("M2", 0, 1e-3) | {"units": 100}))
+    header, _, row = ablation.table(pairs).splitlines()
+    assert header == "| reading | helmholtz M2 100 × 3 | helmholtz M2 50 × 3 |"
+    assert row == "| weighted | 1.00e-03 | 1.00e-02 |"
 
 
 def test_the_paper_says_m4_is_best():

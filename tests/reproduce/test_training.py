@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keraspinn.reproduce import Training, train
-from keraspinn.reproduce.__main__ import parser, trainings
+from keraspinn.reproduce.__main__ import main, parser, trainings
 from keraspinn.reproduce.training import MODELS, PROTOCOLS, build
 
 
@@ -22,7 +22,16 @@ def test_protocols_are_settings_of_public_classes(model, protocol):
     if gated:
         assert built.network.gate_input == training.gate_input
     if callbacks:
-        assert callbacks[0].rule.alpha == training.alpha
+        rule = callbacks[0].rule
+        assert (rule.alpha, rule.layers) == (training.alpha, training.layers)
+        assert ("bias" in rule.exclude) == ("bias" in training.exclude)
+        assert ("encoder" in rule.exclude) == (gated and "encoder" in training.exclude)
+
+
+def test_the_authors_protocol_trains_a_plain_network():
+    """It leaves out encoders, which that has not."""
+    training = Training("poisson-1", "M2", 4, 1, steps=2, **PROTOCOLS["authors"])
+    assert np.isfinite(train(training)["errors"]["u"])
 
 
 def test_a_training_leaves_a_record_and_repeats():
@@ -47,7 +56,7 @@ def test_command_line_makes_the_trainings_of_a_table():
     options += ["--protocol", "paper", "--schedule", "cosine", "--exclude", "bias"]
     (only,) = wanted("klein-gordon", *options)
     assert (only.alpha, only.standardize, only.units) == (0.1, False, 50)
-    assert (only.schedule, only.corner_width) == ("cosine", 0.0)
+    assert (only.schedule, only.rule, only.one_mean) == ("cosine", "literal", True)
     assert only.gate_input and only.exclude == ("bias",)
 
 
@@ -58,7 +67,46 @@ def test_settings_of_the_studies():
     made = wanted("ablation", "--trials", "1", "--protocol", "best")
     changed = {training for training in made if training.schedule != "cosine"}
     assert len(made) == 2 * 2 * 9 and not changed
-    assert len(set(made)) == 2 * 2 * 8  # α = 0.1 is what the protocol has
+    # α = 0.1 is what the protocol has, and M2 has no gate to act on the input.
+    assert len(set(made)) == 2 * (7 + 8)
+    (only,) = wanted("stiffness", "--models=M1", "--trials=1", "--hessian-every=5")[:1]
+    assert only.hessian_every == 5
+    made = wanted("cavity-psi-p", "--protocol", "authors", "--models", "M2", "M2")
+    assert {(each.layers, each.boundary_weight) for each in made} == {("largest", 0.5)}
+    assert len(made) == 3
+
+
+def test_what_has_no_effect_makes_no_new_training():
+    plain = Training("helmholtz", "M1")
+    other = {"alpha": 0.1, "gate_input": True, "corner_width": 0, "boundary_weight": 7}
+    assert dataclasses.replace(plain, **other) == plain
+    annealed = dataclasses.replace(plain, model="M2", **other)
+    assert (annealed.alpha, annealed.gate_input) == (0.1, False)
+    cavity = dataclasses.replace(plain, problem="cavity-psi-p", **other)
+    assert (cavity.alpha, cavity.corner_width, cavity.boundary_weight) == (0.9, 0, 7)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("problem", "burgers", "`problem` must be one of helmholtz, "),
+        ("model", "M5", "`model` must be one of M1, M2, M3, M4. Received: model='M5'"),
+        ("layers", "all", "`layers` must be one of pooled, averaged, largest"),
+        ("units", 0, "`units` must be at least 1. Received: units=0"),
+        ("seed", -1, "`seed` must be at least 0"),
+        ("steps", 1500, "`steps` must be a number up to 1,000 or a multiple"),
+    ],
+)
+def test_trainings_that_cannot_be_are_refused(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(Training("helmholtz", "M2"), **{field: value})
+
+
+def test_a_command_of_wrong_numbers_trains_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["reproduce", "poisson", "--steps", "1500"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "`steps` must be a number up to 1,000" in capsys.readouterr().err
 
 
 def test_one_mean_makes_one_block_of_the_boundary():
