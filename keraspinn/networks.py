@@ -166,6 +166,8 @@ class ModifiedMLP(_Network):
         gate_input: If `True`, the first gate acts on X itself and there is no H⁽¹⁾,
             as in the authors' code. The network then has as many square kernels as an
             `MLP` of equal depth, otherwise one more.
+        encoder_bias_initializer: Initializer of the encoders' biases, which the
+            authors' code draws at random; that of every bias if not given.
         activation: Activation φ of hidden layers, gates and encoders, as for
             `keras.layers.Dense`, or `"sin"`.
         kernel_initializer: Initializer of every kernel; Glorot normal, as in the
@@ -193,9 +195,18 @@ class ModifiedMLP(_Network):
         in physics-informed neural networks", section 2.6.
     """
 
-    def __init__(self, units=50, depth=3, outputs=1, gate_input=False, **kwargs):
+    def __init__(
+        self,
+        units=50,
+        depth=3,
+        outputs=1,
+        gate_input=False,
+        encoder_bias_initializer=None,
+        **kwargs,
+    ):
         super().__init__(units, depth, outputs, **kwargs)
         self.gate_input = bool(gate_input)
+        self.encoder_bias_initializer = keras.initializers.get(encoder_bias_initializer)
         self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
         self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
         if not self.gate_input:
@@ -213,8 +224,20 @@ class ModifiedMLP(_Network):
             h = apply(gate, h, u, v)
         return apply(self.head, h)
 
+    def _initializers(self, layer_name):
+        initializers = super()._initializers(layer_name)
+        own = self.encoder_bias_initializer
+        if own is not None and layer_name.startswith("encoder"):
+            initializers["bias_initializer"] = _own(own, f"{layer_name}/bias")
+        return initializers
+
     def get_config(self):
-        return {**super().get_config(), "gate_input": self.gate_input}
+        own = self.encoder_bias_initializer
+        return {
+            **super().get_config(),
+            "gate_input": self.gate_input,
+            "encoder_bias_initializer": own and keras.initializers.serialize(own),
+        }
 
 
 @register_rule(MLP, ModifiedMLP)

@@ -347,3 +347,18 @@ def test_unknown_names_are_refused(variant):
         network(variant, activation="no-such")
     with pytest.raises(ValueError, match="no-such"):
         network(variant, kernel_initializer="no-such")
+
+
+def test_encoders_may_have_biases_of_their_own():
+    own = keras.initializers.RandomNormal(stddev=0.5, seed=0)
+    made = ModifiedMLP(200, 2, encoder_bias_initializer=own)
+    copy = ModifiedMLP.from_config(made.get_config())
+    for model in (made, copy):
+        model(points(dtype="float32"))
+        weights = weights_by_layer(model)
+        u, v = weights.pop("encoder_u")[1], weights.pop("encoder_v")[1]
+        assert 0.4 < u.std() < 0.6 and 0.4 < v.std() < 0.6 and (u != v).all()
+        assert not any(bias.any() for _, bias in weights.values())
+    same = zip(made.get_weights(), copy.get_weights(), strict=True)
+    assert all((a == b).all() for a, b in same if a.ndim == 1)
+    assert ModifiedMLP(4).get_config()["encoder_bias_initializer"] is None

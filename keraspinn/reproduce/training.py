@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import importlib.metadata
+import math
 import os
 import platform
 import time
@@ -77,6 +78,8 @@ class Training:
         standardize: Whether the network sees standardised coordinates.
         gate_input: Whether the first gate acts on the input.
         untruncated: Whether initial weights are drawn from an untruncated normal.
+        encoder_biases: Whether the encoders' biases are drawn as well, like a kernel
+            of one row.
         one_mean: Whether the boundary loss is one mean over the boundary, and not the
             sum of the sides' means.
         dtype: `"float32"` or `"float64"`, from the points to the loss.
@@ -106,6 +109,7 @@ class Training:
     standardize: bool = True
     gate_input: bool = False
     untruncated: bool = False
+    encoder_biases: bool = False
     one_mean: bool = False
     dtype: str = "float32"
     hessian_every: int = 0
@@ -137,7 +141,7 @@ class Training:
         if self.model in ("M1", "M3"):
             unused += ["alpha", "update_freq", "rule", "exclude", "layers"]
         if self.model in ("M1", "M2"):
-            unused.append("gate_input")
+            unused += ["gate_input", "encoder_biases"]
         if not self.problem.startswith("cavity"):
             unused += ["corner_width", "boundary_weight"]
         for field in dataclasses.fields(self):
@@ -162,6 +166,7 @@ PROTOCOLS = {
         "layers": "averaged",
         "gate_input": True,
         "untruncated": True,
+        "encoder_biases": True,
         "corner_width": 0.0,
     },
     # The least error that the library reaches in the same steps of Adam.
@@ -189,6 +194,11 @@ def build(training):
         )
     if training.model in ("M3", "M4"):
         arguments["gate_input"] = training.gate_input
+        if training.encoder_biases:
+            deviation = math.sqrt(2 / (1 + training.units))
+            arguments["encoder_bias_initializer"] = keras.initializers.RandomNormal(
+                stddev=deviation
+            )
         network = ModifiedMLP(training.units, training.depth, **arguments)
     else:
         network = MLP(training.units, training.depth, **arguments)

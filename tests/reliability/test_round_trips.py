@@ -63,7 +63,9 @@ OBJECTS = {
     "Problem, exact": exact,
     "GatedDense": lambda: kp.layers.GatedDense(3, "sin", kernel_regularizer="l2"),
     "MLP": lambda: kp.networks.MLP(5, 2, 3, activation="gelu"),
-    "ModifiedMLP": lambda: kp.networks.ModifiedMLP(5, 2, 3, gate_input=True),
+    "ModifiedMLP": lambda: kp.networks.ModifiedMLP(
+        5, 2, 3, gate_input=True, encoder_bias_initializer="random_normal"
+    ),
     "RelativeL2": lambda: kp.metrics.RelativeL2("error", up_to_constant=True),
     "LearningRateAnnealing": lambda: kp.callbacks.LearningRateAnnealing(
         0.3, 5, "literal", ("bias",), "averaged"

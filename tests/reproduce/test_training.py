@@ -21,6 +21,8 @@ def test_protocols_are_settings_of_public_classes(model, protocol):
     assert float(rate) == pytest.approx(training.learning_rate)
     if gated:
         assert built.network.gate_input == training.gate_input
+        drawn = bool(built.network.encoder_u.bias.numpy().any())
+        assert drawn == training.encoder_biases == (protocol == "authors")
     if callbacks:
         rule = callbacks[0].rule
         assert (rule.alpha, rule.layers) == (training.alpha, training.layers)
