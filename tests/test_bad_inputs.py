@@ -1220,7 +1220,10 @@ ROWS = {
     "training of odd steps": (
         lambda: Training("helmholtz", "M1", steps=1500),
         ValueError,
-        "`steps` must be a number up to 1,000 or a multiple of it. Received: 1500",
+        (
+            "`steps` must be a number up to 1,000 or a multiple of it. Received: "
+            "steps=1500"
+        ),
     ),
     "metrics by position": (
         lambda: model().compile("adam", "mse", None, ["mae"]),
