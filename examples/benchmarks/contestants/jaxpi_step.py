@@ -109,7 +109,7 @@ class Steps:
             count = self.work.total(name, task.batch)
             self.samplers[name] = iter(UniformSampler(unit, count))
         self.place = jax.jit(self._place)
-        self.notes = {"anneals": False, "runs_on": f"JAX {jax.__version__}"}
+        self.notes = {"anneals": False}
 
     def _place(self, uniform):
         """Onto the terms' sides: `(devices, N, d)`."""
