@@ -4,7 +4,8 @@
 
 Prints for each work and model the time of a step in the compiled loop, that of its
 matrix products timed alone with NumPy, and how many products and how many other loops
-XLA made of it. Medians of turns taken alternately.
+XLA made of it; then the same step under plain gradient descent, which is all that a
+cheaper update could save. Medians of turns taken alternately.
 """
 
 import argparse
@@ -21,6 +22,7 @@ COMPILED = "*cpu_after_optimizations.txt"
 os.environ["XLA_FLAGS"] = f"--xla_dump_to={DUMP} --xla_dump_hlo_as_text"
 
 import entries  # noqa: E402
+import keras  # noqa: E402
 import work  # noqa: E402
 from contestants.keraspinn_fit import Fit  # noqa: E402
 from contestants.numpy_products import Products  # noqa: E402
@@ -63,17 +65,19 @@ def anatomy(name, model, options):
         parameters=work.initial_parameters(own, model, options.units, options.depth),
         options=entries.FIT | {"verbose": 0},
     )
-    fit, products = Fit(task), Products(task)
+    fit, products, descent = Fit(task), Products(task), Fit(task)
     fit.run(options.steps)  # compiled here
     counts = instructions(set(DUMP.glob(COMPILED)) - known)
+    descent.model.compile(keras.optimizers.SGD(1e-6))
+    descent.run(options.steps)
     turns = [
-        (timed(fit.run, options.steps), timed(products.run, options.steps))
+        [timed(own.run, options.steps) for own in (fit, products, descent)]
         for _ in range(options.repeats)
     ]
-    step, alone = map(statistics.median, zip(*turns, strict=True))
+    step, alone, plain = map(statistics.median, zip(*turns, strict=True))
     return (
         f"{name:22s} {model}  {step:7.3f} {alone:9.3f} {alone / step:6.0%} "
-        f"{counts['dot']:9d} {counts['fusion']:6d}"
+        f"{counts['dot']:9d} {counts['fusion']:6d} {plain:9.3f}"
     )
 
 
@@ -88,7 +92,8 @@ def main():
     parser.add_argument("--steps", type=int, default=2000, help="of a turn")
     parser.add_argument("--repeats", type=int, default=5, help="turns")
     options = parser.parse_args()
-    print("                          ms a step  products  share  products   loops")
+    header = "ms a step  products  share  products   loops  descent"
+    print(f"{'':26s}{header}")
     for name in options.work:
         for model in options.models:
             print(anatomy(name, model, options), flush=True)

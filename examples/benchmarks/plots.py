@@ -1,5 +1,6 @@
 """The plots of `docs/speed.md`, functions of the results."""
 
+import numpy as np
 import tables
 
 
@@ -54,6 +55,12 @@ def rungs(axes, results, dimension):
     """Time against order, a line an engine."""
     for name, own in tables.ladder_points(results, dimension).items():
         orders = sorted(own)
-        axes.semilogy(orders, [own[k]["median_ms"] for k in orders], "o-", label=name)
+        low, middle, high = (
+            np.array([own[order][figure] for order in orders])
+            for figure in ("min_ms", "median_ms", "max_ms")
+        )
+        spread = [middle - low, high - middle]
+        axes.errorbar(orders, middle, spread, fmt="o-", capsize=2, label=name)
+    axes.set_yscale("log")
     axes.set_xlabel(f"order, {dimension} dimension{'s' * (dimension > 1)}")
     axes.grid(alpha=0.3, which="both")

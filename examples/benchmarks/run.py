@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import signal
 import sys
 
@@ -39,7 +40,11 @@ STAGES = {
 
 def machine():
     """What the figures were taken on, in words."""
-    return f"{os.cpu_count()}-core {platform.machine().replace('_', '-')}"
+    told = pathlib.Path("/proc/cpuinfo")  # only Linux tells the processor's name
+    text = told.read_text("utf-8") if told.exists() else ""
+    name = re.search(r"^model name\s*: (.+)", text, re.MULTILINE)
+    name = f" ({name[1].strip()})" if name else ""
+    return f"{os.cpu_count()}-core {platform.machine().replace('_', '-')}{name}"
 
 
 def stored(path):

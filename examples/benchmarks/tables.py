@@ -245,10 +245,8 @@ def ladder(dimension):
                 return "–"
             result = points[name][order]
             taken = result["peak_bytes"] - result["imported_bytes"]
-            return (
-                f"{result['median_ms']:.2f} ms, {taken / 1e6:.0f} MB, "
-                f"{result['first_steps_seconds']:.0f} s"
-            )
+            begin = f"{result['first_steps_seconds']:.0f} s"
+            return f"{time(result)} ms, {taken / 1e6:.0f} MB, {begin}"
 
         orders = ladder_orders(results, dimension)
         rows = [[k, *(cell(name, k) for name in names)] for k in orders]
@@ -274,15 +272,21 @@ def ladder_ratios(results):
 
 
 def memory(results):
-    rows = [
-        [key, label.removeprefix("M4 "), f"{result['peak_bytes'] / 1e9:.2f}"]
+    """Peak memory of a process that takes single steps."""
+    peaks = [
+        (key, label, f"{result['peak_bytes'] / 1e9:.2f}")
         for key, stored in results.get("memory", {}).items()
         for label, result in stored["results"].items()
     ]
-    rows += [
-        [key, label.removeprefix("M4 "), why.removeprefix("error: ")]
+    peaks += [
+        (key, label, why.removeprefix("error: "))
         for key, stored in results.get("memory", {}).items()
         for label, why in stored["failures"].items()
+    ]
+    # A label's third part is a number of steps that these batches do not come to.
+    rows = [
+        [key, ", ".join(label.removeprefix("M4 ").split(", ")[:2]), peak]
+        for key, label, peak in peaks
     ]
     return table(["cavity, M4 50 × 5", "", "peak GB"], rows)
 
