@@ -1,3 +1,7 @@
+import pathlib
+import subprocess
+import sys
+
 import keras
 import numpy as np
 import pytest
@@ -94,3 +98,37 @@ def test_compile_says_how_many_points_go_at_a_time():
 
     for one, other in zip(trained(7), trained("auto"), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+LARGE_BATCH = """
+import pathlib, re, sys
+import keraspinn as kp
+
+largest = int(sys.argv[1])
+model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(16, 2), seed=0)
+model.compile("sgd", max_points_per_pass=largest)
+
+def step(points):
+    model.fit(batch_size=points, steps_per_epoch=1, verbose=0)
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\\s*(\\d+) kB", status)[1]) / 1e3
+
+print(step(64), step(400_000))
+"""
+
+
+@pytest.mark.skipif(
+    not pathlib.Path("/proc/self/status").exists(), reason="no account of memory"
+)
+def test_memory_is_bounded_by_how_many_points_go_at_a_time():
+    def megabytes(largest):
+        command = [sys.executable, "-c", LARGE_BATCH, str(largest)]
+        output = subprocess.run(
+            command, capture_output=True, text=True, timeout=600, check=True
+        ).stdout
+        small, large = map(float, output.split())
+        return large - small
+
+    # One tensor of 400,000 × 16 numbers is 26 MB, and a step keeps a dozen of them.
+    assert megabytes(400_000) > 250
+    assert megabytes(1_000) < 125

@@ -206,3 +206,12 @@ def _products(setting, **options):
     return Entry(
         "NumPy matrix products", setting, "numpy_products", options, trains=False
     )
+
+
+EVERY = (
+    *ENTRIES,
+    NESTED_KERASPINN,
+    TAYLOR_GRAPH,
+    FUSED_TAPES,
+    *(entry for _, entry in overhead_entries()),
+)

@@ -47,13 +47,22 @@ def python_of(requirements, cache):
         text=True,
     )
     if install.returncode:
-        reason = install.stderr.strip().splitlines()
-        reason = next((x for x in reversed(reason) if "ERROR" in x), reason[-1])
-        reason = f"{reason} (delete {failed} to try again)"
+        reason = cause(install.stderr)
+        reason = f"{reason} (delete {folder.name} from the cache to try again)"
         failed.write_text(reason, encoding="utf-8")
         raise NotInstalled(reason)
     done.write_text("\n".join(lines), encoding="utf-8")
     return str(python)
+
+
+def cause(text):
+    """The line of pip's complaints that says most; git's own is a `fatal` one."""
+    lines = text.strip().splitlines()
+    for mark in ("fatal:", "ERROR:", "error:"):
+        found = [line.strip() for line in lines if mark in line]
+        if found:
+            return found[-1]
+    return lines[-1] if lines else "pip said nothing"
 
 
 def environment(variables):

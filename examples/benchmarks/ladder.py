@@ -23,7 +23,7 @@ def ladder(pool, options):
         *named("hand-written JAX", "forward"),
         *named("hand-written JAX", "jax.experimental.jet"),
     ]
-    for dimension in DIMENSIONS:
+    for dimension in DIMENSIONS[: 1 if options.quick else None]:
         pairs = [("M1", entry) for entry in everybody if chosen(entry, options)]
         for order in ORDERS[: 2 if options.quick else None]:
             cell = {"work": f"ladder-{dimension}-{order}", **CELL}

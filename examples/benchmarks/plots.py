@@ -1,7 +1,8 @@
 """The plots of `docs/speed.md`, functions of the results."""
 
+import ladder_tables
 import numpy as np
-import tables
+import reading
 
 
 def draw(results, folder):
@@ -9,7 +10,7 @@ def draw(results, folder):
     from matplotlib.figure import Figure
 
     if results.get("packages"):
-        found, _ = tables.record(results, "packages", "helmholtz")
+        found, _ = reading.record(results, "packages", "helmholtz")
         figure = Figure(figsize=(8, 7), layout="constrained")
         bars(figure.subplots(), found)
         figure.savefig(folder / "speed.png", dpi=120)
@@ -53,7 +54,7 @@ def bars(axes, found):
 
 def rungs(axes, results, dimension):
     """Time against order, a line an engine."""
-    for name, own in tables.ladder_points(results, dimension).items():
+    for name, own in ladder_tables.ladder_points(results, dimension).items():
         orders = sorted(own)
         low, middle, high = (
             np.array([own[order][figure] for order in orders])
@@ -62,5 +63,6 @@ def rungs(axes, results, dimension):
         spread = [middle - low, high - middle]
         axes.errorbar(orders, middle, spread, fmt="o-", capsize=2, label=name)
     axes.set_yscale("log")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(f"order, {dimension} dimension{'s' * (dimension > 1)}")
     axes.grid(alpha=0.3, which="both")

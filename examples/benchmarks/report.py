@@ -3,7 +3,8 @@
     python examples/benchmarks/report.py
 
 Replaces what stands between `<!-- table NAME -->` and `<!-- end -->` and leaves the
-prose around it alone.
+prose around it alone. `<!-- table NAME@FILE -->` takes other results, of a file in
+`docs/results`.
 """
 
 import argparse
@@ -17,11 +18,18 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def rendered(text, results):
+def read(path):
+    """A file of results."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def rendered(text, results, folder=DOCS / "results"):
     """The page with every table made anew."""
 
     def block(match):
-        return f"{match[1]}\n{tables.TABLES[match[2]](results)}\n\n{match[3]}"
+        name, _, file = match[2].partition("@")
+        chosen = read(folder / file) if file else results
+        return f"{match[1]}\n{tables.TABLES[name](chosen)}\n\n{match[3]}"
 
     return BLOCK.sub(block, text)
 
@@ -39,7 +47,7 @@ def main():
     results = pathlib.Path(options.results)
     if not results.exists():
         parser.error(f"there is no {results}: make it with run.py --output {results}")
-    results = json.loads(results.read_text(encoding="utf-8"))
+    results = read(results)
     page = pathlib.Path(options.page)
     page.write_text(rendered(page.read_text("utf-8"), results), encoding="utf-8")
     import plots

@@ -23,7 +23,7 @@ import sys
 import ladder
 import stages
 from cells import Pool
-from entries import ALL, ENTRIES
+from entries import ALL, EVERY
 from work import WORKS
 
 PUBLISHED = pathlib.Path(__file__).parents[2] / "docs" / "results" / "speed.json"
@@ -77,7 +77,7 @@ def parsed(arguments=None):
     parser.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--work", nargs="+", choices=WORKS)
     parser.add_argument("--models", nargs="+", choices=ALL)
-    groups = sorted({entry.group for entry in ENTRIES})
+    groups = sorted({entry.group for entry in EVERY})
     parser.add_argument(
         "--contestants",
         nargs="+",
@@ -105,7 +105,7 @@ def parsed(arguments=None):
     )
     options = parser.parse_args(arguments)
     for name in options.contestants or ():
-        if not any(entry.label.startswith(name) for entry in ENTRIES):
+        if not any(entry.label.startswith(name) for entry in EVERY):
             parser.error(f"no contestant's label begins with {name!r}")
     parts = [
         f"--{name}"
@@ -131,6 +131,8 @@ def main():
         print(f"Stage {stage}", flush=True)
         with Pool(options.cache) as pool:
             for key, record in STAGES[stage](pool, options):
+                if not record["results"] and not record["failures"]:
+                    continue  # nobody in this stage has a name that was given
                 record.setdefault("versions", pool.versions())
                 record |= {
                     "machine": machine(),

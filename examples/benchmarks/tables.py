@@ -1,53 +1,7 @@
 """The tables of `docs/speed.md`, functions of the results."""
 
-OURS = "keraspinn"
-
-
-def table(header, rows):
-    """A Markdown table; without rows, a sentence."""
-    if not rows:
-        return "*Not measured yet.*"
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
-
-
-def record(results, stage, key):
-    """One record's results by label, and what failed."""
-    found = results.get(stage, {}).get(key, {"results": {}, "failures": {}})
-    return found["results"], found["failures"]
-
-
-def time(result):
-    """A median with its spread."""
-    if result is None:
-        return "–"
-    digits = 3 if result["median_ms"] < 10 else 1
-    low, middle, high = (
-        f"{result[name]:.{digits}f}" for name in ("min_ms", "median_ms", "max_ms")
-    )
-    return f"{middle} ({low}–{high})"
-
-
-def best(found, group, model):
-    """The fastest result of a group for a model, or `None`."""
-    own = [
-        result
-        for result in found.values()
-        if result["group"] == group and result["model"] == model
-    ]
-    return min(own, key=lambda result: result["median_ms"], default=None)
-
-
-def plain_fit(found, model):
-    """Ours through `fit` with the progress bar."""
-    return found.get(f"{model} {OURS}")
-
-
-def times_as_long(result, reference):
-    """A ratio of medians in words."""
-    if result is None or reference is None:
-        return "–"
-    return f"{result['median_ms'] / reference['median_ms']:.2f}"
+from ladder_tables import ladder, ladder_ratios
+from reading import OURS, best, plain_fit, record, table, time, times_as_long
 
 
 def everybody(results):
@@ -69,7 +23,7 @@ def everybody(results):
     header = ["milliseconds a step", "M1", "× ours", "M4", "× ours", "s to begin"]
     text = table(header, rows)
     wrong = [
-        f"- {label}: {why.split(':', 1)[1].strip()}"
+        f"- {label}: {why.removeprefix('error: ')}"
         for label, why in failures.items()
         if not why.startswith("refused")
     ]
@@ -89,6 +43,32 @@ def four_models(results):
             row = [group, *map(time, times)]
             rows.append([*row, *(times_as_long(times[k], times[0]) for k in (1, 3))])
     return table(["", "M1", "M2", "M3", "M4", "M2 / M1", "M4 / M1"], rows)
+
+
+TRAINING = 40_000  # the paper's number of steps
+
+
+def whole_training(results):
+    """Imports, first steps, and the median for all others, each group at its best."""
+    found, _ = record(results, "packages", "helmholtz")
+    cell = results.get("packages", {}).get("helmholtz", {}).get("cell", {})
+    others = TRAINING - cell.get("chunk", 0)
+    found = [r for r in found.values() if r["group"] != OURS or not r["setting"]]
+    rows = []
+    for group in dict.fromkeys(result["group"] for result in found):
+        row = [group]
+        for model in ("M1", "M4"):
+            own = [r for r in found if (r["group"], r["model"]) == (group, model)]
+            waits = [(r["import_seconds"] + r["first_steps_seconds"], r) for r in own]
+            totals = [(s + others * r["median_ms"] / 1e3, s, r) for s, r in waits]
+            seconds, begin, chosen = min(totals, key=lambda t: t[0], default=[None] * 3)
+            if chosen:
+                row += [chosen["setting"] or "–", f"{seconds:.0f}", f"{begin:.1f}"]
+            else:
+                row += ["–"] * 3
+        rows.append(row)
+    header = [(f"{model} at", "s", "of them to begin") for model in ("M1", "M4")]
+    return table(["", *header[0], *header[1]], rows)
 
 
 GROUPS = ("stock Keras", "hand-written JAX", "DeepXDE", "the paper's algorithm")
@@ -204,73 +184,6 @@ def products(results):
     return table(header, rows)
 
 
-# How labels begin, the longest that fits, and what the page calls them.
-ENGINES = (
-    ("M1 keraspinn", "Taylor"),
-    ("M1 keraspinn, without XLA", "Taylor without XLA"),
-    ("M1 keraspinn, nested Jacobian-vector products", "nested products"),
-    ("M1 stock Keras, graph", "nested tapes, graph"),
-    ("M1 hand-written JAX, forward over forward", "JAX, forward over forward"),
-    ("M1 hand-written JAX, jax.experimental.jet", "JAX, jet"),
-)
-
-
-def ladder_points(results, dimension):
-    """Dict from engine names to dicts from orders to results."""
-    points = {}
-    for key, stored in results.get("ladder", {}).items():
-        d, order = key.split("D, order ")
-        if int(d) == dimension:
-            for label, result in stored["results"].items():
-                begin = max((b for b, _ in ENGINES if label.startswith(b)), key=len)
-                points.setdefault(dict(ENGINES)[begin], {})[int(order)] = result
-    return points
-
-
-def ladder_orders(results, dimension):
-    """The orders that were asked for, answered or not."""
-    keys = (key.split("D, order ") for key in results.get("ladder", {}))
-    return sorted(int(order) for d, order in keys if int(d) == dimension)
-
-
-def ladder(dimension):
-    """Time and memory by order."""
-
-    def made(results):
-        points = ladder_points(results, dimension)
-        names = [name for _, name in ENGINES if name in points]
-
-        def cell(name, order):
-            if order not in points[name]:
-                return "–"
-            result = points[name][order]
-            taken = result["peak_bytes"] - result["imported_bytes"]
-            begin = f"{result['first_steps_seconds']:.0f} s"
-            return f"{time(result)} ms, {taken / 1e6:.0f} MB, {begin}"
-
-        orders = ladder_orders(results, dimension)
-        rows = [[k, *(cell(name, k) for name in names)] for k in orders]
-        return table(["order", *names], rows)
-
-    return made
-
-
-def ladder_ratios(results):
-    """How many times the Taylor engine's the times of nested differentiation are."""
-    nested = ("nested tapes, graph", "nested products", "JAX, forward over forward")
-    rows = []
-    for dimension in (1, 2, 3):
-        points = ladder_points(results, dimension)
-        taylor = points.get("Taylor", {})
-        for order in sorted(taylor):
-            own = taylor[order]["median_ms"]
-            others = [points.get(name, {}).get(order) for name in nested]
-            cells = [f"{o['median_ms'] / own:.1f}" if o else "–" for o in others]
-            rows.append([str(dimension), str(order), *cells])
-    header = ["dimensions", "order", *(f"{name}, ×" for name in nested)]
-    return table(header, rows)
-
-
 def memory(results):
     """Peak memory of a process that takes single steps."""
     peaks = [
@@ -372,6 +285,7 @@ TABLES = {
     "aims": aims,
     "everybody": everybody,
     "four-models": four_models,
+    "whole-training": whole_training,
     "works": works,
     "residual-evaluations": residual_evaluations,
     "third-order": third_order,

@@ -1,5 +1,6 @@
 """The benchmark command runs, and contestants that compute something else fail."""
 
+import itertools
 import json
 import pathlib
 import re
@@ -49,6 +50,99 @@ def test_contestants_of_this_environment(tmp_path):
     assert record["versions"]["keraspinn_fit"]["tensorflow"]
 
 
+def test_every_stage_runs_and_has_its_table(benchmarks, tmp_path):
+    import plots
+    import tables
+
+    done = run(
+        tmp_path,
+        *("--stage", "third-order", "overheads", "sweep", "ladder", "memory"),
+        *("--contestants", "stock Keras, graph, 250", "nested tapes", "NumPy"),
+        *("--quick", "--steps", "1", "--repeats", "1"),
+        *("--units", "4", "--depth", "1", "--batch", "8"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    stages = json.loads((tmp_path / "speed.json").read_text())
+    found = {
+        stage: {key: set(record["results"]) for key, record in records.items()}
+        for stage, records in stages.items()
+    }
+    stock = "stock Keras, graph, 250 steps an execution"
+    assert found == {
+        "third-order": {
+            "cavity-streamfunction": {
+                f"M4 {stock}",
+                "M4 nested tapes, in one compiled loop",
+            }
+        },
+        "overheads": {"helmholtz": {"M4 NumPy matrix products, in one a term"}},
+        "sweep": {"helmholtz 50x5, 128 points": {f"M1 {stock}", f"M4 {stock}"}},
+        "ladder": {f"1D, order {order}": {f"M1 {stock}"} for order in (1, 2)},
+        "memory": {"1,000 points on each part": {f"M4 {stock}"}},
+    }
+    for records in stages.values():
+        for record in records.values():
+            assert not record["failures"]
+            assert record["versions"] and record["machine"] and record["date"]
+            for result in record["results"].values():
+                assert 0 < result["min_ms"] <= result["median_ms"] <= result["max_ms"]
+    written = {name: make(stages) for name, make in tables.TABLES.items()}
+    assert "| 1,000 points on each part | stock Keras, graph | " in written["memory"]
+    assert "| order | nested tapes, graph |" in written["ladder-1"]
+    assert "| nested tapes, in one compiled loop |" in written["third-order"]
+    assert "| 50x5, 128 points | M4 | – |" in written["sweep"]
+    plots.draw(stages, tmp_path)
+    assert (tmp_path / "speed_ladder.png").stat().st_size > 5_000
+
+
+def test_who_gave_up_on_an_order_is_not_asked_for_higher_ones(benchmarks, monkeypatch):
+    import ladder
+    import run
+
+    asked, checked_against = [], {}
+
+    def compare(pool, pairs, cell, repeats, seconds, steps, timeout, expected):
+        ((model, entry),) = pairs
+        dimension, order = map(int, cell["work"].split("-")[1:])
+        asked.append((dimension, order, entry.setting))
+        checked_against[order] = expected
+        label, losses = f"{model} {entry.label}", {"residual": 0.5 * order}
+        if entry.setting == "without XLA" and (dimension, order) == (2, 4):
+            return {"results": {}, "failures": {label: "error: no answer in 60 s"}}
+        return {"results": {label: {"losses": losses}}, "failures": {}}
+
+    monkeypatch.setattr(ladder, "compare", compare)
+    arguments = ["--contestants", "keraspinn", "--output", "elsewhere.json"]
+    records = dict(ladder.ladder(None, run.parsed(arguments)))
+    everything = itertools.product((1, 2, 3), range(1, 9))
+    assert list(records) == [f"{d}D, order {order}" for d, order in everything]
+    orders = [order for d, order, how in asked if (d, how) == (2, "without XLA")]
+    assert orders == [1, 2, 3, 4]
+    orders = [order for d, order, how in asked if (d, how) == (3, "without XLA")]
+    assert orders == list(range(1, 9))
+    failed = records["2D, order 4"]["failures"]
+    assert failed == {"M1 keraspinn, without XLA": "error: no answer in 60 s"}
+    # Differences in float64 tell up to the third order; above, the first entry does.
+    assert checked_against[3] is None
+    assert checked_against[4] == {"residual": 2.0}
+
+
+def test_anatomy_of_a_step():
+    command = [sys.executable, str(BENCHMARKS / "anatomy.py"), "--work", "poisson"]
+    command += ["--models", "M1", "--units", "4", "--depth", "1", "--batch", "8"]
+    command += ["--steps", "10", "--repeats", "1"]
+    output = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, check=True
+    ).stdout
+    (row,) = re.findall(r"^poisson +M1 +(.+)$", output, re.MULTILINE)
+    step, alone, share, products, loops, descent = row.replace("%", "").split()
+    assert 0 < float(alone) < float(step)
+    assert 0 <= float(share) < 100
+    assert int(products) >= 6  # forward and backward, of two layers and two terms
+    assert int(loops) > 10
+    assert float(descent) > 0
+
+
 def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
     import cells
     import entries
@@ -87,7 +181,8 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
     def result(group, model, milliseconds, **more):
         times = {"median_ms": milliseconds, "min_ms": 0.5, "max_ms": 9.0}
         own = {"group": group, "setting": "", "model": model, "steps": 1}
-        return own | times | {"first_steps_seconds": 2.0} | more
+        waits = {"import_seconds": 1.0, "first_steps_seconds": 2.0}
+        return own | times | waits | more
 
     results = {
         "packages": {
@@ -95,10 +190,16 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
                 "results": {
                     "M1 keraspinn": result("keraspinn", "M1", 2.0),
                     "M1 DeepXDE": result("DeepXDE", "M1", 8.0, residual_points=640),
+                    # Nobody's fit, and nobody's best.
+                    "M1 keraspinn, bare": result(
+                        "keraspinn", "M1", 1.0, setting="bare"
+                    ),
+                    "M1 DeepXDE, slow": result("DeepXDE", "M1", 9.0, setting="slow"),
                 },
                 "failures": {
                     "M4 DeepXDE": "refused: it has no gates",
                     "M1 PINA": "error: no such wheel",
+                    "M1 jaxpi": "pip said nothing",
                 },
                 "cell": {"batch": 64},
                 "versions": {
@@ -117,10 +218,18 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
     row = "| DeepXDE | 8.000 (0.500–9.000) | 4.00 | – | – | 2.0 |"
     assert row in made
     assert "- M1 PINA: no such wheel" in made
+    assert "- M1 jaxpi: pip said nothing" in made
     assert "no gates" not in made
     assert report.rendered(made, results) == made
+    (tmp_path / "other.json").write_text("{}")
+    aims = page.replace("NAME", "aims@other.json")
+    other = report.rendered(aims, results, tmp_path)
+    assert "| M2 / M1 | – | at most 1.05 |" in other
     evaluations = report.rendered(page.replace("NAME", "residual-evaluations"), results)
     assert "| DeepXDE | 640 | 4.0 | 0.4 |" in evaluations
+    training = report.rendered(page.replace("NAME", "whole-training"), results)
+    assert "| keraspinn | – | 83 | 3.0 | – | – | – |" in training
+    assert "| DeepXDE | – | 323 | 3.0 | – | – | – |" in training
     conditions = report.rendered(page.replace("NAME", "conditions"), results)
     expected = "deepxde 1.2.3, jax 2 (deepxde_step), jax 3 (jax_step)."
     assert f"2-core x, 2026-01-01: {expected}" in conditions
@@ -133,10 +242,13 @@ def test_every_table_of_the_page_exists(benchmarks):
 
     import tables
 
-    page = (BENCHMARKS.parents[1] / "docs" / "speed.md").read_text("utf-8")
+    docs = BENCHMARKS.parents[1] / "docs"
+    results, page = docs / "results", (docs / "speed.md").read_text("utf-8")
     names = re.findall(r"<!-- table (\S+) -->", page)
     assert names
-    assert set(names) <= tables.TABLES.keys()
+    assert {name.partition("@")[0] for name in names} <= tables.TABLES.keys()
+    files = {file for name in names if (file := name.partition("@")[2])}
+    assert all((results / file).exists() for file in files)
     assert page.count("<!-- end -->") == len(names)
     for make in tables.TABLES.values():
         assert isinstance(make({}), str)
@@ -209,6 +321,26 @@ def test_environment_that_cannot_be_built_is_reported(
     for _ in range(2):  # it is tried once, and remembered
         with pytest.raises(environments.NotInstalled, match="no-such-wheel"):
             environments.python_of("no.txt", tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "  fatal: unable to access 'https://a.org/b/': no such host\n"
+            "  error: subprocess-exited-with-error\n\nERROR: git clone failed\n"
+            "note: This error originates from a subprocess\n",
+            "fatal: unable to access 'https://a.org/b/': no such host",
+        ),
+        ("WARNING: slow\nERROR: No matching distribution\nnote: x", "ERROR: No match"),
+        ("something else", "something else"),
+        ("", "pip said nothing"),
+    ],
+)
+def test_the_cause_is_found_among_what_pip_says(benchmarks, text, expected):
+    from environments import cause
+
+    assert cause(text).startswith(expected)
 
 
 BREAKS = """

@@ -1,8 +1,10 @@
 import dataclasses
 
+import keras
 import numpy as np
 import pytest
 
+from keraspinn import Problem
 from keraspinn.reproduce import Training, train
 from keraspinn.reproduce.__main__ import main, parser, trainings
 from keraspinn.reproduce.training import MODELS, PROTOCOLS, build
@@ -11,8 +13,13 @@ from keraspinn.reproduce.training import MODELS, PROTOCOLS, build
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("model", MODELS)
 def test_protocols_are_settings_of_public_classes(model, protocol):
-    training = Training("helmholtz", model, 6, 2, **PROTOCOLS[protocol])
+    training = Training("helmholtz", model, 6, 2, seed=7, **PROTOCOLS[protocol])
     built, callbacks = build(training)
+    assert built.seed == 7
+    kernels = built.network.head.kernel_initializer
+    assert isinstance(kernels, keras.initializers.GlorotNormal) != training.untruncated
+    if training.untruncated:
+        assert kernels.distribution == "untruncated_normal"
     gated = hasattr(built.network, "gates")
     assert gated == (model in ("M3", "M4"))
     assert bool(callbacks) == (model in ("M2", "M4"))
@@ -43,6 +50,24 @@ def test_a_training_leaves_a_record_and_repeats():
     assert first["weights"]["boundary_weight"] == second["weights"]["boundary_weight"]
     assert first["steps"] == 40
     assert {"keraspinn", "keras", "tensorflow", "python"} < first["versions"].keys()
+
+
+def test_seeds_and_the_test_grid(monkeypatch):
+    training = Training("poisson-2", "M1", 4, 1, seed=3, steps=2, batch_size=8)
+    other = dataclasses.replace(training, seed=4)
+    one, again, two = (
+        build(own)[0].network.get_weights()[0] for own in (training, training, other)
+    )
+    assert (one == again).all() and (one != two).all()
+    sizes, test_data = [], Problem.test_data
+
+    def counted(problem, size):
+        sizes.append(size)
+        return test_data(problem, size)
+
+    monkeypatch.setattr(Problem, "test_data", counted)
+    train(training)
+    assert sizes == [100]  # the paper's points a coordinate
 
 
 def wanted(*options):
