@@ -15,12 +15,6 @@ TINY = ["--steps", "2", "--repeats", "2", "--models", "M1", "--work", "helmholtz
 TINY += ["--units", "4", "--depth", "2", "--batch", "8"]
 
 
-@pytest.fixture
-def benchmarks(monkeypatch):
-    """The benchmarks' own modules can be imported."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-
-
 def run(tmp_path, *arguments):
     command = [sys.executable, str(BENCHMARKS / "run.py"), *arguments]
     command += ["--output", str(tmp_path / "speed.json"), "--cache", str(tmp_path)]
@@ -172,86 +166,6 @@ def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
         )
         record = cells.compare(pool, [("M1", wrong)], cell, 1, 0.1, 1)
         assert not record["failures"]
-
-
-def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
-    import plots
-    import report
-
-    def result(group, model, milliseconds, **more):
-        times = {"median_ms": milliseconds, "min_ms": 0.5, "max_ms": 9.0}
-        own = {"group": group, "setting": "", "model": model, "steps": 1}
-        waits = {"import_seconds": 1.0, "first_steps_seconds": 2.0}
-        return own | times | waits | more
-
-    results = {
-        "packages": {
-            "helmholtz": {
-                "results": {
-                    "M1 keraspinn": result("keraspinn", "M1", 2.0),
-                    "M1 DeepXDE": result("DeepXDE", "M1", 8.0, residual_points=640),
-                    # Nobody's fit, and nobody's best.
-                    "M1 keraspinn, bare": result(
-                        "keraspinn", "M1", 1.0, setting="bare"
-                    ),
-                    "M1 DeepXDE, slow": result("DeepXDE", "M1", 9.0, setting="slow"),
-                },
-                "failures": {
-                    "M4 DeepXDE": "refused: it has no gates",
-                    "M1 PINA": "error: no such wheel",
-                    "M1 jaxpi": "pip said nothing",
-                },
-                "cell": {"batch": 64},
-                "versions": {
-                    "deepxde_step": {"deepxde": "1.2.3", "jax": "2"},
-                    "jax_step": {"jax": "3"},
-                },
-                "machine": "2-core x",
-                "date": "2026-01-01",
-            }
-        }
-    }
-    page = "Before\n<!-- table NAME -->\nold\n<!-- end -->\nAfter\n"
-    made = report.rendered(page.replace("NAME", "everybody"), results)
-    assert "old" not in made
-    assert made.startswith("Before\n") and made.endswith("After\n")
-    row = "| DeepXDE | 8.000 (0.500–9.000) | 4.00 | – | – | 2.0 |"
-    assert row in made
-    assert "- M1 PINA: no such wheel" in made
-    assert "- M1 jaxpi: pip said nothing" in made
-    assert "no gates" not in made
-    assert report.rendered(made, results) == made
-    (tmp_path / "other.json").write_text("{}")
-    aims = page.replace("NAME", "aims@other.json")
-    other = report.rendered(aims, results, tmp_path)
-    assert "| M2 / M1 | – | at most 1.05 |" in other
-    evaluations = report.rendered(page.replace("NAME", "residual-evaluations"), results)
-    assert "| DeepXDE | 640 | 4.0 | 0.4 |" in evaluations
-    training = report.rendered(page.replace("NAME", "whole-training"), results)
-    assert "| keraspinn | – | 83 | 3.0 | – | – | – |" in training
-    assert "| DeepXDE | – | 323 | 3.0 | – | – | – |" in training
-    conditions = report.rendered(page.replace("NAME", "conditions"), results)
-    expected = "deepxde 1.2.3, jax 2 (deepxde_step), jax 3 (jax_step)."
-    assert f"2-core x, 2026-01-01: {expected}" in conditions
-    plots.draw(results, tmp_path)
-    assert (tmp_path / "speed.png").stat().st_size > 5_000
-
-
-def test_every_table_of_the_page_exists(benchmarks):
-    import re
-
-    import tables
-
-    docs = BENCHMARKS.parents[1] / "docs"
-    results, page = docs / "results", (docs / "speed.md").read_text("utf-8")
-    names = re.findall(r"<!-- table (\S+) -->", page)
-    assert names
-    assert {name.partition("@")[0] for name in names} <= tables.TABLES.keys()
-    files = {file for name in names if (file := name.partition("@")[2])}
-    assert all((results / file).exists() for file in files)
-    assert page.count("<!-- end -->") == len(names)
-    for make in tables.TABLES.values():
-        assert isinstance(make({}), str)
 
 
 def test_diagnostics_are_timed():
