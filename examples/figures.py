@@ -69,7 +69,7 @@ class Workshop:
             full_batch: Whether to hold the points fixed.
         """
         own = self.options
-        arguments = common.options(__doc__).parse_args([])
+        arguments = common.options(__doc__).parse_args(["--paper"])
         arguments.model = model
         arguments.seed, arguments.verbose = own.seed, own.verbose
         arguments.units = own.units or (30 if self.quick else 50)

@@ -11,7 +11,7 @@ import common
 import numpy as np
 
 import keraspinn as kp
-from keraspinn.reference import lid_driven_cavity
+from keraspinn.solvers import lid_driven_cavity
 
 TRUE_REYNOLDS = 100
 

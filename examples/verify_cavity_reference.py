@@ -10,8 +10,8 @@ import sys
 
 import numpy as np
 
-from keraspinn.reference import cavity_benchmarks as published
-from keraspinn.reference import lid_driven_cavity
+from keraspinn.solvers import cavity_benchmarks as published
+from keraspinn.solvers import lid_driven_cavity
 
 EXTREMA = ("u_min", "v_max", "v_min")
 

@@ -1,31 +1,42 @@
 """Physics-informed neural networks in Keras: declare the PDE in SymPy, call `fit`."""
 
 from keraspinn import (
-    activations,
     callbacks,
     diagnostics,
     geometry,
     layers,
     metrics,
     networks,
+    optimizers,
     plot,
     problems,
-    taylor,
+    sampling,
+    solvers,
+    weighting,
 )
-from keraspinn.conditions import Condition, Data, Reference
-from keraspinn.expressions import Parameter
-from keraspinn.loading import load_model
-from keraspinn.model import PINNModel
-from keraspinn.problem import Problem
+from keraspinn.derivatives import taylor
+from keraspinn.expressions import Parameter, normal_derivative
+from keraspinn.layers import activations
+from keraspinn.spec import (
+    ComputedReference,
+    Condition,
+    Data,
+    Problem,
+    Reference,
+    Scales,
+)
+from keraspinn.training import PINNModel, load_model
 from keraspinn.version import __version__
 
 __all__ = [
+    "ComputedReference",
     "Condition",
     "Data",
     "PINNModel",
     "Parameter",
     "Problem",
     "Reference",
+    "Scales",
     "__version__",
     "activations",
     "callbacks",
@@ -35,7 +46,12 @@ __all__ = [
     "load_model",
     "metrics",
     "networks",
+    "normal_derivative",
+    "optimizers",
     "plot",
     "problems",
+    "sampling",
+    "solvers",
     "taylor",
+    "weighting",
 ]

@@ -29,7 +29,7 @@ def test_guide():
 
 
 def test_a_rule_of_ones_own():
-    balance = namespace_after("learning_rate_annealing.md")["Balance"]()
+    balance = namespace_after("learning_rate_annealing.md")["balance"]
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
     model.compile("adam", jit_compile=False)
     model.fit(batch_size=4, steps_per_epoch=3, verbose=0, callbacks=[balance])

@@ -27,43 +27,39 @@ LONGEST_FILE = 400
 # Bottom to top. A room, which is a module or a package directly in keraspinn, imports
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
-    "version arguments expressions taylor metrics weighting reference backend loading "
-    "saving",
-    "activations configs declaration derivatives execution nonfinite",
-    "geometry layers conditions terms fields trainer",
-    "networks problem",
-    "checks points",
-    "objective",
-    "model problems",
+    "common backend expressions",
+    "derivatives geometry metrics optimizers solvers weighting",
+    "layers spec",
+    "networks problems residuals sampling",
+    "training",
     "diagnostics",
     "callbacks plot",
-    "reproduce",
 )
 # Rooms that may import less of ours than the lines below them.
 ONLY = {
-    "activations": "taylor",
-    "layers": "activations taylor",
-    "networks": "activations layers taylor",
-    "problems": "conditions expressions geometry problem reference",
+    "layers": "common derivatives",
+    "networks": "common derivatives layers spec",
+    "problems": "expressions geometry solvers spec",
 }
 # Packages of others that a room may import when it is loaded; imports inside functions
 # are not counted.
 USUAL = "keras numpy scipy sympy"
 OTHERS = {
-    "activations": "keras",
-    "arguments": "keras numpy",
-    "backend": "keras numpy tensorflow",
+    "backend": "jax keras numpy tensorflow",
+    "common": "keras numpy",
+    "derivatives": "keras numpy",
     "expressions": "keras mpmath sympy",  # mpmath is SymPy's own arithmetic
     "layers": "keras",
-    "loading": "h5py keras",
     "metrics": "keras",
-    "networks": "keras",
-    "reference": "numpy scipy",
-    "saving": "keras",
+    "networks": "keras numpy",
+    "optimizers": "keras numpy",
+    "solvers": "numpy scipy",
+    "training": "h5py keras numpy",
     "weighting": "keras",
 }
 
 LEVELS = {room: level for level, rooms in enumerate(LAYERS) for room in rooms.split()}
+LEVELS["version"] = -1  # a number, which every room may read
 ROOMS = sorted(
     {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in FILES}
 )
@@ -140,8 +136,9 @@ def test_outside_packages(path):
     private = [n for n in all_imports(path) if f"{n}.".startswith("keras.src.")]
     assert not private, f"{relative(path)} imports {private}"
     roots = {name.split(".")[0] for name in all_imports(path)}
-    if room != "backend":
-        assert "tensorflow" not in roots, "TensorFlow belongs under backend/"
+    for engine in roots & {"tensorflow", "jax"}:
+        own = f"backend/{engine}/"
+        assert relative(path).startswith(own), f"{engine} belongs under {own}"
     loaded = {name.split(".")[0] for name in imports_on_loading(path)}
     loaded -= {"keraspinn", *sys.stdlib_module_names}
     assert loaded <= set(OTHERS.get(room, USUAL).split())
@@ -188,7 +185,7 @@ print(json.dumps({"changed": changed, "matplotlib": imported}))
 # Documentation
 
 # Public besides what keraspinn itself exports: imported by those who need them.
-BESIDES = ("activations", "expressions", "reference", "weighting")
+BESIDES = ("expressions",)
 # Methods of Keras's protocol, documented there.
 PROTOCOL = {"build", "call", "compute_output_shape"}
 PROTOCOL |= {"from_config", "get_config", "set_model"}
@@ -269,7 +266,7 @@ def predict_expression_names():
 
 # Names that a docstring's example takes as given, by the docstring's object.
 CONTEXT = {
-    "keraspinn.model.PINNModel.predict_expression": predict_expression_names,
+    "keraspinn.training.model.PINNModel.predict_expression": predict_expression_names,
 }
 MODULES = ["keraspinn"] + [
     module.name for module in pkgutil.walk_packages([str(PACKAGE)], "keraspinn.")

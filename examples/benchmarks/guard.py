@@ -9,54 +9,71 @@ other work.
 """
 
 import argparse
+import contextlib
+import inspect
 import time
 from unittest import mock
 
 import keras
 
 import keraspinn as kp
+from keraspinn.backend.tensorflow import trainer
+from keraspinn.training.execution import Progress
 
 NETWORKS = {"M1": kp.networks.MLP, "M4": kp.networks.ModifiedMLP}
 
 
-def loop(name, guarded):
-    """The compiled loop of a model as a function of a number of steps."""
-    model = kp.PINNModel(kp.problems.helmholtz(), NETWORKS[name](50, 5), seed=0)
+def program(name, guarded, units, depth):
+    """The program that `fit` compiles, as a function of a number of steps."""
+    model = kp.PINNModel(kp.problems.helmholtz(), NETWORKS[name](units, depth), seed=0)
     model.compile(keras.optimizers.Adam(1e-3))
-    if name == "M4":
-        model.set_weighting(kp.weighting.GradientRatio())
-    variables = (
-        *model.trainable_variables,
-        *model.adapted_variables,
-        *model.optimizer.variables,
-    )
-    check = kp.backend.all_finite if guarded else (lambda tensors: True)
-    with mock.patch.object(kp.backend, "all_finite", check):
-        program = kp.backend.fused_loop(
-            model.unguarded_step,
-            model.training_logs,
-            model.training_loss_names,
-            model.variable_dtype,
-            True,
-            variables=variables if guarded else (),
-        )
-        program(1)  # traced here
-    return program
+    annealing = [kp.callbacks.LearningRateAnnealing(alpha=0.9)] if name == "M4" else []
+    with contextlib.ExitStack() as patches:
+        if not guarded:
+            for room, what, instead in (
+                (kp.backend, "all_finite", lambda tensors: True),
+                (trainer, "fused_loop", without_copies(trainer.fused_loop)),
+            ):
+                patches.enter_context(mock.patch.object(room, what, instead))
+        # Traced here.
+        model.fit(steps_per_epoch=1, callbacks=annealing, verbose=0)
+
+    def run(steps):
+        model._progress = Progress(steps, steps)
+        keras.ops.convert_to_numpy(model.train_function(None)["loss"])
+        model._progress = None
+
+    return run
+
+
+def without_copies(fused_loop):
+    """The loop, without variables that it puts back."""
+
+    def build(*arguments, **options):
+        bound = inspect.signature(fused_loop).bind(*arguments, **options)
+        for name in {"variables", "watched"} & bound.arguments.keys():
+            bound.arguments[name] = ()
+        return fused_loop(*bound.args, **bound.kwargs)
+
+    return build
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--units", type=int, default=50)
+    parser.add_argument("--depth", type=int, default=5)
     arguments = parser.parse_args()
+    size = arguments.units, arguments.depth
     for name in NETWORKS:
-        programs = {guarded: loop(name, guarded) for guarded in (True, False)}
+        programs = {guarded: program(name, guarded, *size) for guarded in (True, False)}
         best = dict.fromkeys(programs, float("inf"))
         for _ in range(arguments.repeats):
-            for guarded, program in programs.items():
+            for guarded, run in programs.items():
                 began = time.perf_counter()
                 for _ in range(arguments.steps // 100):
-                    float(program(100)["loss"])
+                    run(100)
                 elapsed = 1000 * (time.perf_counter() - began) / arguments.steps
                 best[guarded] = min(best[guarded], elapsed)
         print(

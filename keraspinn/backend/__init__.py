@@ -1,46 +1,49 @@
-"""What Keras has no public interface for, one file for each Keras backend."""
+"""What Keras has no public interface for, one folder for each Keras backend."""
+
+import importlib
 
 import keras
 
-if keras.backend.backend() == "tensorflow":
-    from keraspinn.backend.replicas import (
-        all_finite,
-        apply_if,
-        copies,
-        replica,
-        replica_mean,
-        worker_count,
-    )
-    from keraspinn.backend.tensorflow import (
-        EventWriter,
-        array_dataset,
-        compiled,
-        fused_loop,
-        hessian_products,
-        tick_dataset,
-        uniform,
-        value_and_gradients,
-    )
-else:
-    raise ImportError(
-        "keraspinn runs on the TensorFlow backend of Keras. Received: "
-        f"'{keras.backend.backend()}'. Set the environment variable "
-        "KERAS_BACKEND=tensorflow before Keras is imported."
-    )
-
-__all__ = [
+# Folders of this package, and what each of them must have.
+BACKENDS = ("tensorflow", "jax")
+NAMES = (
     "EventWriter",
+    "StepFunctions",
     "all_finite",
-    "apply_if",
+    "apply_optimizer",
     "array_dataset",
+    "check_dtype",
+    "cholesky",
+    "chosen",
     "compiled",
     "copies",
-    "fused_loop",
+    "double_precision",
+    "has_accelerator",
     "hessian_products",
+    "is_tick",
+    "jacobian",
+    "jvp",
     "replica",
     "replica_mean",
+    "static_shape",
     "tick_dataset",
     "uniform",
     "value_and_gradients",
-    "worker_count",
-]
+)
+
+
+def _load(name):
+    if name not in BACKENDS:
+        raise ImportError(
+            f"keraspinn runs on Keras's backends {' and '.join(BACKENDS)}. Received: "
+            f"'{name}'. Set the environment variable KERAS_BACKEND to one of them "
+            "before Keras is imported. What stands in another's way is that many "
+            "steps run as one compiled program with second derivatives inside, which "
+            f"'{name}' has no folder for in keraspinn/backend."
+        )
+    module = importlib.import_module(f"keraspinn.backend.{name}")
+    return {own: getattr(module, own) for own in NAMES}
+
+
+globals().update(_load(keras.backend.backend()))
+__all__ = list(NAMES)

@@ -1,13 +1,8 @@
-import dataclasses
-import numbers
-
-import keras
-
-from keraspinn.model import PINNModel
-from keraspinn.weighting import LAYERS, GradientRatio
+from keraspinn.callbacks.loss_weighting import LossWeighting
+from keraspinn.weighting import GradientRatio
 
 
-class LearningRateAnnealing(keras.callbacks.Callback):
+class LearningRateAnnealing(LossWeighting):
     """Algorithm 1: balances loss terms by their back-propagated gradients.
 
     Every `update_freq` iterations each condition's loss weight λ moves towards the
@@ -52,54 +47,13 @@ class LearningRateAnnealing(keras.callbacks.Callback):
 
     def __init__(
         self,
-        alpha=0.9,
+        alpha=0.1,
         update_freq=10,
         rule="weighted",
         exclude=(),
         layers="pooled",
     ):
-        super().__init__()
-        number = isinstance(alpha, numbers.Real) and not isinstance(alpha, bool)
-        if not number or not 0 < alpha <= 1:
-            raise ValueError(f"`alpha` must be in (0, 1]. Received: alpha={alpha!r}")
-        whole = isinstance(update_freq, numbers.Real) and update_freq % 1 == 0
-        if not whole or isinstance(update_freq, bool):
-            raise ValueError(
-                f"`update_freq` must be an integer. Received: {update_freq!r}"
-            )
-        if update_freq < 1:
-            raise ValueError(
-                f"`update_freq` must be at least 1. Received: {update_freq}"
-            )
-        if rule not in ("weighted", "literal"):
-            raise ValueError(
-                f'`rule` must be "weighted" or "literal". Received: rule={rule!r}'
-            )
-        if layers not in LAYERS:
-            raise ValueError(f"`layers` must be one of {LAYERS}. Received: {layers!r}")
-        listed = isinstance(exclude, (list, tuple, set, frozenset))
-        if not listed or not all(isinstance(text, str) for text in exclude):
-            raise ValueError(
-                '`exclude` must be a list of texts, such as ("bias",). Received: '
-                f"{exclude!r}"
-            )
-        self.rule = GradientRatio(
-            float(alpha), int(update_freq), rule, tuple(exclude), layers
-        )
-
-    def set_model(self, model):
-        super().set_model(model)
-        if not isinstance(model, PINNModel):
-            raise TypeError(
-                "LearningRateAnnealing needs a keraspinn.PINNModel, which keeps the "
-                f"gradients of its loss terms apart. Received: {type(model).__name__}"
-            )
-        self.rule.check_exclude([v.path for v in model.network.trainable_variables])
-        model.set_weighting(self.rule)
+        super().__init__(GradientRatio(alpha, update_freq, rule, exclude, layers))
 
     def get_config(self):
-        return dataclasses.asdict(self.rule)
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
+        return self.rule.get_config()

@@ -1,32 +1,56 @@
-import hashlib
-import json
 import os
 import pathlib
 import shutil
 import warnings
 
 import keras
+from keras import ops
 
-from keraspinn.arguments import checked_flag
-from keraspinn.saving import sync
+from keraspinn.callbacks.backup_files import (
+    discard,
+    is_whole,
+    read_arrays,
+    read_json,
+    seal,
+    write_arrays,
+    write_json,
+)
+from keraspinn.callbacks.identity import compare, identity, listed
+from keraspinn.common.checks import checked_flag
+from keraspinn.common.differences import differences
+from keraspinn.common.lock import Lock
 
-DIGESTS = "digests.json"
 HISTORY = "history.json"
+EPOCH = "training_metadata.json"  # Keras's name
+IDENTITY = "training.json"
+LOCK = "training.lock"
+STATE = "state.npz"
+VARIABLES = "variables.npz"
 
 
 class BackupAndRestore(keras.callbacks.Callback):
     """Lets a `fit` that died go on where its last whole epoch ended, bit for bit.
 
     Run the same program again: the weights, the loss weights λ, the unknown
-    coefficients, the optimizer with its iterations, and `History` come back, and the
-    points of a step follow from the iteration. On the same machine the numbers are
-    those of a training that nothing interrupted.
+    coefficients, the optimizer with its iterations, what weighting rules and samplers
+    remember, and `History` come back, and the points of a step follow from the
+    iteration. On the same machine the numbers are those of a training that nothing
+    interrupted.
+
+    With each state goes what it is the state of: the problem, the network, the
+    optimizer, the seed, the steps of an epoch, the points given to `fit` and the rule
+    for the loss weights. Another training is refused, with what differs. A training
+    goes on, with a warning, with another learning rate, batch size or number of
+    epochs. A seed that was drawn is taken from the backup.
 
     Each epoch's state is a directory of its own, written under another name and
     renamed when the disk has all of it, so that half of one is never taken for a
     whole. The two newest are kept; one whose files have changed since is passed over
     with a warning. `keras.callbacks.BackupAndRestore` keeps weights and epoch in two
     files, so that death between the two trains an epoch twice.
+
+    Where an epoch's state cannot be written, as on a full disk, a warning says so and
+    training goes on: the older states are still there, and the next epoch tries again.
 
     An epoch within which a callback stops the training is not kept: a restart begins it
     anew.
@@ -37,13 +61,16 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     Args:
         backup_dir: Directory to keep the state in, made if it does not exist. Use
-            one for each training, and for each of several worker processes.
+            one for each training, and for each of several worker processes: while
+            one trains, others are refused.
         delete_checkpoint: Whether to delete the state when training ends. Without,
             running the program again gives the trained model.
 
     Raises:
-        ValueError: If `backup_dir` is empty, or the state is that of another model
-            or optimizer.
+        ValueError: If `backup_dir` is empty, or the state in it is that of another
+            training.
+        RuntimeError: If another process trains with this directory.
+        OSError: If nothing can be written there when training begins.
 
     Example:
 
@@ -64,20 +91,20 @@ class BackupAndRestore(keras.callbacks.Callback):
             )
         self.directory = pathlib.Path(backup_dir)
         self.delete_checkpoint = checked_flag("delete_checkpoint", delete_checkpoint)
+        self._lock = Lock(self.directory / LOCK)
+        self._identity = {}
         self._epochs_before = []
         self._began = 0
 
     def on_train_begin(self, logs=None):
         """Go back to the newest whole state, if there is one."""
         self._epochs_before = []
-        self._clear()
-        for path in self._backups():
-            if _is_whole(path):
-                self._restore(path)
-                return
-            warnings.warn(
-                f"The backup {path} is damaged, and is passed over.", stacklevel=2
-            )
+        self._take_directory()
+        try:
+            self._resume()
+        except BaseException:
+            self._lock.release()
+            raise
 
     def on_epoch_begin(self, epoch, logs=None):
         """Give `History` the numbers of the epochs before."""
@@ -89,23 +116,19 @@ class BackupAndRestore(keras.callbacks.Callback):
         steps = (self.params or {}).get("steps")
         if steps and self.model.steps_taken - self._began < steps:
             return
-        backups = self._backups()
-        number = epoch + 1
-        partial = self.directory / f"partial-{number:08d}"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        self._keras(partial).on_epoch_end(epoch, logs)
-        history = self._history_with(epoch, logs or {})
-        _write_json(partial / HISTORY, {**history, "seed": self.model.seed})
-        _write_json(partial / DIGESTS, {p.name: _digest(p) for p in partial.iterdir()})
-        for path in (*partial.iterdir(), partial):
-            sync(path)
-        final = self.directory / f"epoch-{number:08d}"
-        _discard(final)
-        partial.rename(final)
-        sync(self.directory)
-        for path in backups[1:]:
-            _discard(path)
+        partial = self.directory / f"partial-{epoch + 1:08d}"
+        try:
+            self._lock.check()
+            self._write(partial, epoch, logs)
+        except OSError as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            kept = [path.name for path in self._backups()]
+            warnings.warn(
+                f"No backup of epoch {epoch + 1}: {partial.parent} cannot be written "
+                f"({error}). Training goes on; were it to die, it would go on from "
+                f"{kept[0] if kept else 'its beginning'}.",
+                stacklevel=2,
+            )
 
     def on_train_end(self, logs=None):
         """Delete the state, if that is wanted."""
@@ -113,9 +136,51 @@ class BackupAndRestore(keras.callbacks.Callback):
         if self.delete_checkpoint:
             # The newest last: until it is gone, it is what a restart finds.
             for path in reversed(self._backups()):
-                _discard(path)
+                discard(path)
+        self._lock.release()
+        if self.delete_checkpoint:
             if self.directory.is_dir() and not any(self.directory.iterdir()):
                 self.directory.rmdir()
+
+    def _resume(self):
+        params = self.params or {}
+        self._identity = identity(self.model, params.get("steps"), params.get("epochs"))
+        self._clear()
+        for path in self._backups():
+            if is_whole(path):
+                self._restore(path)
+                return
+            warnings.warn(
+                f"The backup {path} is damaged, and is passed over.", stacklevel=3
+            )
+
+    def _take_directory(self):
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"The backup's directory cannot be written ({error.strerror}). Name "
+                "one that can",
+                str(self.directory),
+            ) from error
+
+    def _write(self, partial, epoch, logs):
+        """One epoch's state; it has a name when the disk has all of it."""
+        backups = self._backups()
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        # HDF5 cannot close a file on a full disk, and says so until the process ends.
+        write_arrays(partial / VARIABLES, self._values())
+        write_arrays(partial / STATE, self._extra_state())
+        write_json(partial / EPOCH, {"epoch": epoch + 1, "batch": 0})
+        history = self._history_with(epoch, logs or {})
+        write_json(partial / HISTORY, {**history, "seed": self.model.seed})
+        write_json(partial / IDENTITY, self._identity | {"seed": self.model.seed})
+        seal(partial, self.directory / f"epoch-{epoch + 1:08d}")
+        for path in backups[1:]:
+            discard(path)
 
     def _backups(self):
         """Directories of whole epochs, the newest first."""
@@ -126,29 +191,102 @@ class BackupAndRestore(keras.callbacks.Callback):
         for path in self.directory.glob("partial-*"):
             shutil.rmtree(path, ignore_errors=True)
 
-    def _keras(self, directory):
-        """Keras's callback, which knows how to write and read one state."""
-        callback = keras.callbacks.BackupAndRestore(directory, delete_checkpoint=False)
-        callback.set_model(self.model)
-        return callback
+    @property
+    def _variables(self):
+        return [*self.model.variables, *self.model.optimizer.variables]
+
+    def _values(self):
+        """The variables' values, by their place: names change with each model made."""
+        values = map(ops.convert_to_numpy, self._variables)
+        return {f"variable {place}": value for place, value in enumerate(values)}
+
+    def _extra_state(self):
+        """Arrays by name: what weighting rules and samplers remember."""
+        return getattr(self.model, "extra_training_state", dict)()
 
     def _restore(self, path):
+        if (path / IDENTITY).exists():
+            declared_rate = self._check_identity(path)
+            values, extra = read_arrays(path / VARIABLES), read_arrays(path / STATE)
+            self._check_alike(
+                path, values | extra, self._values() | self._extra_state()
+            )
+        else:  # of keraspinn 0.1, in Keras's own files
+            declared_rate, values, extra = None, {}, {}
         with warnings.catch_warnings():
             # Keras goes on without the state of an optimizer that it does not fit.
             warnings.filterwarnings("error", message="Skipping variable loading")
             try:
-                self._keras(path).on_train_begin()
+                self._begin_where(path)
             except (ValueError, UserWarning) as error:
                 raise ValueError(
                     f"The backup {path} is of another model or optimizer: {error} "
-                    f"Delete {self.directory} to begin anew."
+                    f"{self._remedy}"
                 ) from error
-        saved = json.loads((path / HISTORY).read_text("utf-8"))
+        for variable, value in zip(self._variables, values.values(), strict=False):
+            variable.assign(value)
+        if extra:
+            self.model.restore_extra_training_state(extra)
+        if declared_rate is not None:
+            self.model.optimizer.learning_rate = declared_rate
+        saved = read_json(path / HISTORY)
         self._epochs_before = saved["epoch"]
         self.model.seed = saved.get("seed", self.model.seed)
         self.model.make_train_function()  # anew, if that is another seed
         if self.model.history is not None:
             self.model.history.history.update(saved["history"])
+
+    def _begin_where(self, path):
+        """Tell `fit` the epoch; Keras's callback knows how, and how to read weights."""
+        callback = keras.callbacks.BackupAndRestore(path, delete_checkpoint=False)
+        callback.set_model(self.model)
+        callback.on_train_begin()
+
+    def _check_identity(self, path):
+        """Refuse another training's state; returns a learning rate that is new."""
+        saved = read_json(path / IDENTITY)
+        refused, changed = compare(saved, self._identity)
+        if refused:
+            raise ValueError(
+                f"The backup {path} is of another training. Since then:"
+                f"{listed(refused)}\n{self._remedy}"
+            )
+        if changed:
+            warnings.warn(
+                f"The training goes on after {path.name} with other settings:"
+                f"{listed(changed)}\n{self._remedy}",
+                stacklevel=2,
+            )
+        was, now = (
+            i["optimizer"].get("learning_rate") for i in (saved, self._identity)
+        )
+        # The state holds the old one; a schedule is no state.
+        return now if was != now and isinstance(now, float) else None
+
+    @property
+    def _remedy(self):
+        return (
+            f"To begin anew, delete {self.directory}, or give BackupAndRestore "
+            "another directory."
+        )
+
+    def _check_alike(self, path, found, expected):
+        """Refuse arrays of other names, types or shapes."""
+        kinds = [
+            {
+                name: f"{array.dtype}{list(array.shape)}"
+                for name, array in arrays.items()
+            }
+            for arrays in (found, expected)
+        ]
+        differing = [
+            f"{name}: has {was}, needs {now}" for name, was, now in differences(*kinds)
+        ]
+        if differing:
+            raise ValueError(
+                f"The backup {path} is of another model or optimizer:"
+                f"{listed(differing)}\n{self._remedy}"
+            )
 
     def _complete_history(self):
         # `History` forgets the epochs' numbers when training begins, after our turn.
@@ -181,30 +319,3 @@ def _number(logged):
         return float(logged)
     except (TypeError, ValueError):
         return str(logged)
-
-
-def _write_json(path, data):
-    path.write_text(json.dumps(data), encoding="utf-8")
-
-
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _is_whole(path):
-    """Whether the files of a backup are those that were written."""
-    try:
-        digests = json.loads((path / DIGESTS).read_text("utf-8"))
-        return {p.name: _digest(p) for p in path.iterdir() if p.name != DIGESTS} == (
-            digests
-        )
-    except (OSError, ValueError):
-        return False
-
-
-def _discard(path):
-    """Delete a backup so that no half of it is left under its name."""
-    if path.is_dir():
-        condemned = path.with_name(f"partial-{path.name}")
-        shutil.rmtree(condemned, ignore_errors=True)
-        shutil.rmtree(path.rename(condemned))

@@ -60,11 +60,11 @@ class GradientHistogram(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         """Begin to count steps."""
-        self._schedule.start(self._iteration())
+        self._schedule.start(self.model.steps_taken)
 
     def on_epoch_end(self, epoch, logs=None):
         """Measure, if it is time."""
-        iteration = self._iteration()
+        iteration = self.model.steps_taken
         if not self._schedule.due(iteration):
             return
         statistics = self._probe(iteration)
@@ -75,9 +75,6 @@ class GradientHistogram(keras.callbacks.Callback):
     def on_train_end(self, logs=None):
         """Close TensorBoard's file."""
         self._record.close()
-
-    def _iteration(self):
-        return int(self.model.optimizer.iterations.numpy())
 
 
 def tensorboard_histograms(statistics):

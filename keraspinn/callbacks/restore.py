@@ -4,7 +4,7 @@ import keras
 import numpy as np
 
 from keraspinn.callbacks.schedule import Schedule
-from keraspinn.trainer import FusedModel
+from keraspinn.training.trainer import FusedModel
 
 
 class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):

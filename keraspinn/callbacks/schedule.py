@@ -1,11 +1,11 @@
 """When a callback that measures is due, and where its numbers go."""
 
-import numbers
 import pathlib
 
 import keras
 
 from keraspinn import backend
+from keraspinn.common.checks import check_count
 
 
 class Schedule:
@@ -16,13 +16,7 @@ class Schedule:
     """
 
     def __init__(self, every):
-        whole = isinstance(every, numbers.Integral) and not isinstance(every, bool)
-        if not whole or every < 1:
-            raise ValueError(
-                "`every` must be a positive integer, a number of training steps. "
-                f"Received: every={every!r}"
-            )
-        self.every = int(every)
+        self.every = check_count("every", every)
         self._periods = 0
 
     def start(self, iteration):

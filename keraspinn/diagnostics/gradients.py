@@ -160,11 +160,12 @@ class GradientProbe:
             )
         self._model = model
         self._gradients = backend.compiled(
-            lambda iteration: losses.gradients(losses.draw(iteration), variables)
+            lambda iteration: losses.gradients(losses.draw(iteration), variables),
+            read=model.variables,
         )
 
     def __call__(self, iteration):
-        gradients = self._gradients(ops.convert_to_tensor(iteration, "int64"))
+        gradients = self._gradients(ops.convert_to_tensor(iteration, "int32"))
         gradients = {
             term: [ops.convert_to_numpy(part).ravel() for part in parts]
             for term, parts in gradients.items()
@@ -225,9 +226,8 @@ def gradient_statistics(model, points=None, batch_size=None):
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", section 2.2.
     """
-    optimizer = getattr(model, "optimizer", None)
-    iteration = 0 if optimizer is None else int(optimizer.iterations.numpy())
-    return GradientProbe(model, points, batch_size)(iteration)
+    probe = GradientProbe(model, points, batch_size)
+    return probe(model.steps_taken if model.compiled else 0)
 
 
 def kernel_names(variables):

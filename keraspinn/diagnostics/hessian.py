@@ -55,7 +55,7 @@ class LossHessian:
         self.point_count = losses.points(term)
         self._batches = losses.draw(-1, names=losses.needed(term))
         self._products = backend.hessian_products(
-            lambda batches: losses.value(term, batches), variables
+            lambda batches: losses.value(term, batches), variables, model.variables
         )
 
     def products(self, vectors):

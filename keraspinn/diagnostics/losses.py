@@ -1,7 +1,8 @@
 """A model's loss terms at collocation points, outside training."""
 
-from keraspinn.model import PINNModel
-from keraspinn.points import PointSources, known_term
+from keraspinn import backend
+from keraspinn.sampling.sources import PointSources, known_term
+from keraspinn.training.model import PINNModel
 
 COMPOSITE = "loss"
 
@@ -29,12 +30,13 @@ class Losses:
         by_term = points is None or isinstance(points, dict)
         held = points if by_term else {"residual": points}
         self._model = model
-        self._sources = PointSources(model.problem, batch_size, held)
+        self._sources = PointSources(
+            model.problem, model.compute_dtype, batch_size, held
+        )
 
     def draw(self, iteration, names=None):
         """Batches by term name: those that a step of training draws at `iteration`."""
-        model = self._model
-        return self._sources.draw(model.seed, iteration, model.compute_dtype, names)
+        return self._sources.draw(self._model.seed, iteration, names=names)
 
     def points(self, name):
         """Number of points of a term, or of all terms for `"loss"`."""
@@ -56,4 +58,7 @@ class Losses:
         objective = self._model._objective
         if name in self._model.problem.terms:
             return objective.loss(name, batches[name])
-        return objective.losses(batches, self._model.trainable_variables)["loss"]
+        weights = self._model.loss_weights
+        weights = dict(zip(weights, backend.copies(weights.values()), strict=True))
+        variables = self._model.trainable_variables
+        return objective.losses(batches, weights, variables)["loss"]

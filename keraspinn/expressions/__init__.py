@@ -2,16 +2,19 @@
 
 from keraspinn.expressions.derivatives import fields_of, required_derivatives
 from keraspinn.expressions.json_tree import from_json, to_json
+from keraspinn.expressions.normal_component import NormalComponent, normal_derivative
 from keraspinn.expressions.normal_form import normalize
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.program import Program
 from keraspinn.expressions.validation import validate
 
 __all__ = [
+    "NormalComponent",
     "Parameter",
     "Program",
     "fields_of",
     "from_json",
+    "normal_derivative",
     "normalize",
     "required_derivatives",
     "to_json",

@@ -1,10 +1,22 @@
 """Highest derivatives that some expressions need only in fixed combinations."""
 
+import math
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.piecewise import ExprCondPair
 
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
+
+MAX_TERMS = 1_000
+"""Terms of a ratio, when expanded, up to which SymPy may look for common factors: it
+takes under a second for so many, and need not end for many more. Beyond, derivatives
+are not combined, which costs a little speed and no accuracy."""
+
+MAX_RATIO = 1e6
+"""How much larger than another a weight in a combination may be: beyond, nothing would
+be left of the smaller one in float32."""
 
 
 def combined_derivatives(expressions, coordinates):
@@ -71,9 +83,26 @@ def _direction(expression, symbols):
     pairs = []
     for index, slope in sorted(slopes.items()):
         ratio = sp.Integer(1) if slope == first else slope / first
-        ratio = ratio if ratio.is_number else sp.cancel(ratio)
+        if not ratio.is_number and _terms_expanded(ratio) <= MAX_TERMS:
+            ratio = sp.cancel(ratio)
         if not (ratio.is_number and ratio.is_real and ratio.is_finite):
             return None
         pairs.append((index, ratio))
     _, leading = pairs[0]
-    return tuple((index, float(ratio / leading)) for index, ratio in pairs)
+    weights = [float(ratio / leading) for _, ratio in pairs]
+    sizes = list(map(abs, weights))
+    if not 0 < max(sizes) <= MAX_RATIO * min(sizes):
+        return None
+    return tuple((index, w) for (index, _), w in zip(pairs, weights, strict=True))
+
+
+def _terms_expanded(node):
+    """How many terms an expression has when its products and powers are expanded."""
+    if isinstance(node, sp.Pow) and node.exp.is_Integer:
+        terms, times = _terms_expanded(node.base), abs(int(node.exp))
+        return math.comb(terms + times - 1, times) if terms > 1 else 1
+    if isinstance(node, sp.Mul):
+        return math.prod(map(_terms_expanded, node.args))
+    if isinstance(node, (sp.Add, sp.Piecewise, ExprCondPair)):
+        return sum(map(_terms_expanded, node.args))
+    return 1

@@ -16,6 +16,7 @@ from keraspinn.expressions.json_checks import (
     short,
 )
 from keraspinn.expressions.nodes import CONSTANTS
+from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 
 # ASCII digits only, and an exponent of at most three: SymPy would honour 1e999999999.
@@ -38,6 +39,8 @@ def leaf_to_json(leaf):
     if isinstance(leaf, Parameter):
         saved = {"parameter": leaf.name, "initial": leaf.initial}
         return _with_assumptions(saved, leaf.assumptions0)
+    if isinstance(leaf, NormalComponent):
+        return {"normal": leaf_to_json(leaf.coordinate)}
     if type(leaf) is sp.Symbol:
         return _with_assumptions({"symbol": leaf.name}, leaf.assumptions0)
     if isinstance(leaf, AppliedUndef):
@@ -155,6 +158,15 @@ def _read_parameter(data):
     return declare(Parameter, data, name(data["parameter"]), initial)
 
 
+def _read_normal(data):
+    # Looked at before it is read: a normal that holds itself would not end.
+    if not isinstance(data["normal"], dict) or "symbol" not in data["normal"]:
+        raise ValueError(
+            f"Only a coordinate has a normal. Received {short(data['normal'])}."
+        )
+    return NormalComponent(leaf_from_json(data["normal"]))
+
+
 def _read_field(data):
     function = declare(sp.Function, data, name(data["field"]))
     arguments = bounded_list(
@@ -203,6 +215,7 @@ _KINDS = {
     "constant": ({"constant"}, _NONE, _read_constant),
     "symbol": ({"symbol"}, _ASSUMED, _read_symbol),
     "parameter": ({"parameter", "initial"}, _ASSUMED, _read_parameter),
+    "normal": ({"normal"}, _NONE, _read_normal),
     "field": ({"field", "of"}, _ASSUMED, _read_field),
     "derivative": ({"derivative", "by"}, _NONE, _read_derivative),
 }

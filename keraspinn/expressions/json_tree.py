@@ -55,8 +55,8 @@ def to_json(expr):
 def from_json(data, symbols=None):
     """Rebuilds an expression that `to_json` turned into plain data.
 
-    Nothing in `data` is evaluated as code, and memory and time stay bounded: a tree
-    that is malformed, or larger than the limits in `bounds.py`, is refused.
+    Nothing in `data` is evaluated as code. A tree that is malformed, or has more nodes
+    or levels than `bounds.py` allows, is refused.
 
     Args:
         data: What `to_json` returned, possibly by way of a JSON file.
@@ -75,7 +75,7 @@ def from_json(data, symbols=None):
     >>> from_json(["Add", 1, {"symbol": "x"}])
     x + 1
     """
-    expr, _ = _Reader().read(data)
+    expr = _Reader().read(data)
     if not isinstance(expr, (sp.Expr, Boolean)):
         raise ValueError(f"A {type(expr).__name__} is no expression by itself.")
     if symbols is not None:
@@ -94,8 +94,6 @@ class _Budget:
 
     def __init__(self):
         self._left = bounds.MAX_NODES
-        self._rational_bits = 0
-        self._constants = 0
 
     def spend(self, depth, width=0):
         self._left -= 1
@@ -107,22 +105,6 @@ class _Budget:
             raise ValueError(
                 f"The expression is nested over {bounds.MAX_DEPTH} levels deep, or "
                 "holds itself."
-            )
-
-    def spend_growth(self, expr, growth):
-        if isinstance(expr, sp.Rational):
-            self._rational_bits += growth.bits
-        elif expr.args and growth.value is not None:
-            self._constants += 1
-        if self._rational_bits > bounds.MAX_RATIONAL_BITS:
-            raise ValueError(
-                "The expression's integers and fractions are too long: together they "
-                f"have over {bounds.MAX_RATIONAL_BITS} bits. Write floats instead."
-            )
-        if self._constants > bounds.MAX_CONSTANTS:
-            raise ValueError(
-                f"The expression has over {bounds.MAX_CONSTANTS} compound constants. "
-                "Evaluate them with `.evalf()` first."
             )
 
 
@@ -149,26 +131,18 @@ class _Reader:
         self._budget = _Budget()
 
     def read(self, data, depth=0):
-        """Returns an expression and the bound on its growth."""
         self._budget.spend(depth, len(data) if isinstance(data, list) else 0)
         if not isinstance(data, list):
-            leaf = leaf_from_json(data)
-            growth = bounds.leaf_growth(leaf)
-            self._budget.spend_growth(leaf, growth)
-            return leaf, growth
+            return leaf_from_json(data)
         node = _node_called(data[0] if data else None)
         if not node.least <= len(data) - 1 <= node.most:
             raise ValueError(
                 f"{node.name} takes from {node.least} to {node.most} arguments. "
                 f"Received {len(data) - 1}."
             )
-        read = [self.read(argument, depth + 1) for argument in data[1:]]
-        arguments = [argument for argument, _ in read]
+        arguments = [self.read(argument, depth + 1) for argument in data[1:]]
         _check_kinds(node, arguments)
-        expr = _build(node, arguments)
-        growth = bounds.node_growth(expr, [growth for _, growth in read])
-        self._budget.spend_growth(expr, growth)
-        return expr, growth
+        return _build(node, arguments)
 
 
 def _node_called(name):

@@ -10,7 +10,7 @@ from sympy.logic.boolalg import Boolean, BooleanAtom
 _UNEVALUATED = (sp.Integral, sp.Sum, sp.Product, sp.Limit)
 
 
-def normalize(equation):
+def normalize(equation, called="An equation"):
     """Turns an equation into the expression that must vanish.
 
     `sp.Eq(a, b)` becomes `a - b`, and an expression stands for itself. Derivatives
@@ -18,6 +18,7 @@ def normalize(equation):
 
     Args:
         equation: A `sympy.Eq`, or a SymPy expression that means "= 0".
+        called: String that begins errors, such as `"An expression to predict"`.
 
     Returns:
         A SymPy expression.
@@ -43,30 +44,29 @@ def normalize(equation):
         )
     if isinstance(equation, numbers.Number) and not isinstance(equation, sp.Basic):
         raise TypeError(
-            "An equation must be a SymPy expression or a `sympy.Eq`. Received the "
-            f"number {equation!r}. Write `sympy.Eq(u, {equation!r})` to set a field "
-            "to it."
+            f"{called} must be a SymPy expression or a `sympy.Eq`. Received the number "
+            f"{equation!r}. Write `sympy.Eq(u, {equation!r})` to set a field to it."
         )
     if isinstance(equation, sp.Eq):
         sides = equation.args
     elif isinstance(equation, (Relational, Boolean)) and not equation.is_Symbol:
         raise TypeError(
-            "An equation must be a `sympy.Eq`, or an expression that means '= 0'. "
+            f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
             f"Received the {type(equation).__name__} {equation}. Inequalities and "
             "logic may stand only in the conditions of a `sympy.Piecewise`."
         )
     else:
         sides = (equation,)
     for side in sides:
-        _check_scalar(side)
+        _check_scalar(side, called)
     left, right = sides if len(sides) == 2 else (sides[0], sp.S.Zero)
     return (left - right).doit()
 
 
-def _check_scalar(side):
+def _check_scalar(side, called):
     if isinstance(side, (sp.MatrixBase, sp.MatrixExpr)):
         raise TypeError(
-            "An equation must be scalar: declare one for each component of a system. "
+            f"{called} must be scalar: declare one for each component of a system. "
             f"Received a matrix: {side}."
         )
     if not isinstance(side, sp.Expr):
@@ -78,7 +78,7 @@ def _check_scalar(side):
         elif isinstance(side, sp.FunctionClass):
             hint = f" Apply the function to the coordinates, as in {side}(x, y)."
         raise TypeError(
-            "An equation must be a SymPy expression or a `sympy.Eq`. Received "
+            f"{called} must be a SymPy expression or a `sympy.Eq`. Received "
             f"{side!r} of type {type(side).__name__}.{hint}"
         )
     for derivative in side.atoms(sp.Derivative):

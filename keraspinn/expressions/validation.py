@@ -12,6 +12,7 @@ from keraspinn.expressions.nodes import (
     is_number_leaf,
     supported_functions,
 )
+from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 
 _HINTS = {
@@ -36,8 +37,8 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
     Args:
         expressions: A normalized SymPy expression, or an iterable of them.
         coordinates: Tuple of the domain's SymPy symbols.
-        parameters: Iterable of further symbols that are allowed. A `Parameter`
-            brings its value along, and needs no mention here.
+        parameters: Iterable of further symbols that are allowed, such as a domain's
+            normal. A `Parameter` brings its value along, and needs no mention here.
         where: String that names the expressions in errors, such as
             `"equation 'helmholtz'"`.
 
@@ -96,6 +97,11 @@ class _Check:
             twin = self._twin(symbol)
             if twin is not None:
                 self._fail(_assumptions_differ(symbol, twin))
+            if isinstance(symbol, NormalComponent):
+                self._fail(
+                    f"{symbol} is a component of the outward normal, which there is on "
+                    "a boundary only. It may stand in a Condition."
+                )
             self._fail(
                 f"unknown symbol {symbol}. Coordinates are {self._names}. For a "
                 f"coefficient to be found by training, declare {symbol} = "

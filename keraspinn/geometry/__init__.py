@@ -1,5 +1,36 @@
 """Domains: where collocation points come from."""
 
+from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.ball import Ball, Disk
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.boolean import Difference, Intersection, Union
 from keraspinn.geometry.box import Box
+from keraspinn.geometry.cloud import PointCloud
+from keraspinn.geometry.ellipse import Ellipse
+from keraspinn.geometry.mesh import Mesh
+from keraspinn.geometry.part import Part
+from keraspinn.geometry.polygon import Polygon
+from keraspinn.geometry.polyhedron import Polyhedron
+from keraspinn.geometry.product import Product
+from keraspinn.geometry.sector import Annulus, Sector
 
-__all__ = ["Box"]
+__all__ = [
+    "Annulus",
+    "Ball",
+    "Box",
+    "Difference",
+    "Disk",
+    "Ellipse",
+    "Geometry",
+    "Intersection",
+    "Mesh",
+    "Part",
+    "PointCloud",
+    "Polygon",
+    "Polyhedron",
+    "Product",
+    "Sector",
+    "Union",
+    "library",
+    "like",
+]

@@ -1,32 +1,108 @@
-import math
+from dataclasses import dataclass, field
 
 import keras
 import numpy as np
-import sympy as sp
-from keras import ops
 
-from keraspinn.configs import reading
+from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
+from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.intervals import checked_intervals, names
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+
+
+@dataclass(frozen=True)
+class Slice(Part):
+    """The part of a box on which some coordinates are fixed; none: its interior.
+
+    Args:
+        half: The box's half extents.
+        fixed: Pairs of a column and where it is fixed, from -1 at the lower end of
+            its interval to 1 at the upper.
+        spatial: How many coordinates, the first ones, have a normal.
+        text: What it is called.
+    """
+
+    half: tuple
+    fixed: tuple
+    spatial: int
+    text: str = field(compare=False)
+
+    @property
+    def is_point(self):
+        """Whether every coordinate is fixed."""
+        return len(self.fixed) == len(self.half)
+
+    def sample(self, uniform):
+        """Points, in the free coordinates proportional to the uniform numbers."""
+        origin, extent = -np.array(self.half), 2 * np.array(self.half)
+        for column, place in self.fixed:
+            origin[column], extent[column] = place * self.half[column], 0.0
+        return like(origin, uniform) + uniform * like(extent, uniform)
+
+    def contains(self, points):
+        """Which points lie here, by a tolerance of its own for each coordinate."""
+        lib = library(points)
+        scaled = points / like(self.half, points)
+        inside = lib.all(lib.abs(scaled) <= 1 + 2 * TOLERANCE, axis=-1)
+        for column, place in self.fixed:
+            near = lib.abs(scaled[..., column] - place) <= 2 * TOLERANCE
+            inside = lib.logical_and(inside, near)
+        return inside
+
+    def normals(self, points):
+        """The outward normal of a face; towards greater values on an inner one."""
+        spatial = [(c, place) for c, place in self.fixed if c < self.spatial]
+        if len(spatial) != 1:
+            return super().normals(points)
+        ((column, place),) = spatial
+        normal = np.zeros(self.spatial)
+        normal[column] = -1.0 if place == -1 else 1.0
+        return like(normal, points) + library(points).zeros_like(
+            points[..., : self.spatial]
+        )
+
+    def measure(self):
+        """Product of the extents that are not fixed."""
+        extent = 2 * np.array(self.half)
+        extent[[column for column, _ in self.fixed]] = 1.0
+        return float(extent.prod())
+
+    def distance(self, coordinates, outside=False):
+        """1 ± ξ for a face, ξ from -1 to 1 over the interval; linear on inner ones."""
+        if len(self.fixed) != 1 or outside:
+            return super().distance(coordinates, outside)
+        ((column, place),) = self.fixed
+        xi = coordinates[column] / exact_number(self.half[column])
+        return 1 - xi if place == 1 else xi - exact_number(place)
+
+    def __str__(self):
+        return self.text
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class Box:
+class Box(Geometry):
     """An interval, a rectangle, a box of any dimension, with or without time.
 
     Args:
         space: Dict from each spatial coordinate, a SymPy symbol, to its interval
-            `(start, end)`, in the units the equations are written in.
+            `(start, end)`, in the units the equations are written in. It may be left
+            out where time is all there is, for ordinary differential equations.
         time: Optional dict of the same form with the time coordinate alone. Its
             start is where `on="initial"` points; its two ends are not part of
             `"boundary"`.
+        parameters: Optional dict of the same form with further coordinates, such as
+            a Reynolds number, which have no boundary.
+        periodic: The spatial coordinates at whose two ends everything is the same;
+            they have no boundary.
 
     Attributes:
         coordinates: The symbols, time last: the columns of an array of points.
 
     Raises:
         TypeError: If a coordinate is not a SymPy symbol.
-        ValueError: If an interval is empty, reversed or not finite, or a coordinate
-            is declared twice.
+        ValueError: If an interval is empty, reversed or not finite, a coordinate is
+            declared twice, or a periodic one is not a coordinate of space.
 
     Example:
 
@@ -36,131 +112,124 @@ class Box:
     (x, y, t)
     """
 
-    def __init__(self, space, time=None):
-        self.space = _intervals(space, "space")
-        self.time = _intervals(time or {}, "time")
+    def __init__(self, space=None, time=None, parameters=None, periodic=()):
+        self.space = checked_intervals({} if space is None else space, "space")
+        self.parameters = checked_intervals(parameters or {}, "parameters")
+        self.time = checked_intervals(time or {}, "time")
+        self.periodic = tuple(periodic)
         if len(self.time) > 1:
             raise ValueError(
-                f"`time` must hold one coordinate. Received: {_names(self.time)}"
+                f"`time` must hold one coordinate. Received: {names(self.time)}"
             )
-        names = [symbol.name for symbol in (*self.space, *self.time)]
-        if not names or len(set(names)) < len(names):
+        declared = [*self.space, *self.parameters, *self.time]
+        found = names(declared)
+        if not found or len(set(found)) < len(found):
+            also = f", parameters={names(self.parameters)}" if self.parameters else ""
             raise ValueError(
                 "A domain needs at least one coordinate, each declared once. "
-                f"Received: space={_names(self.space)}, time={_names(self.time)}"
+                f"Received: space={names(self.space)}, time={names(self.time)}{also}"
             )
-        self.coordinates = (*self.space, *self.time)
-        intervals = [*self.space.values(), *self.time.values()]
-        self._lower = np.array([start for start, _ in intervals])
-        self._extent = np.array([end - start for start, end in intervals])
-
-    @property
-    def dimension(self):
-        """Number of coordinates, time included."""
-        return len(self.coordinates)
-
-    @property
-    def mean(self):
-        """Mean of points uniform in the box, `(d,)`."""
-        return self._lower + self._extent / 2
-
-    @property
-    def variance(self):
-        """Variance of points uniform in the box, `(d,)`."""
-        return self._extent**2 / 12
-
-    def blocks(self, on):
-        """The parts of the domain that `on=` of a `Condition` names.
-
-        Args:
-            on: `"interior"`, `"boundary"` (every spatial face), `"initial"` (time at
-                its start), a dict from coordinates to a value at an end of their
-                interval (`{y: 1}` is a face, `{x: 0, y: 0}` the edge or corner where
-                two meet), or a list of these.
-
-        Returns:
-            Tuple of blocks, one for each entry of a list, else one. A block is a
-            tuple of regions; a region is the tuple of pairs `(column, value)` held
-            fixed on it, `()` being the interior.
-
-        Raises:
-            ValueError: If `on` names no part of this domain.
-        """
-        if isinstance(on, (list, tuple)):
-            if not on:
-                raise ValueError(f"`on` must not be empty. {self._advice()}")
-            return tuple(block for part in on for block in self.blocks(part))
-        if isinstance(on, dict) and on:
-            return ((self._face(on),),)
-        if on == "interior":
-            return (((),),)
-        if on == "boundary" and self.space:
-            return (
-                tuple(
-                    ((column, float(end)),)
-                    for column, interval in enumerate(self.space.values())
-                    for end in interval
-                ),
-            )
-        if on == "initial" and self.time:
-            ((start, _),) = self.time.values()
-            return ((((self.dimension - 1, float(start)),),),)
-        raise ValueError(f"`on` names no part of the domain: {on!r}. {self._advice()}")
-
-    def sample(self, region, uniform):
-        """Points of a region from numbers uniform in [0, 1), `(..., n, d)`."""
-        origin, extent = self._lower.copy(), self._extent.copy()
-        for column, value in region:
-            origin[column], extent[column] = value, 0.0
-        return ops.cast(origin, uniform.dtype) + uniform * ops.cast(
-            extent, uniform.dtype
-        )
-
-    def contains(self, region, points):
-        """Which points lie on a region, to rounding: booleans `(..., n)`."""
-        tolerance = 1e-6 * float(self._extent.max())
-        upper = self._lower + self._extent
-        inside = ops.all(
-            ops.logical_and(
-                points >= ops.cast(self._lower - tolerance, points.dtype),
-                points <= ops.cast(upper + tolerance, points.dtype),
-            ),
-            axis=-1,
-        )
-        for column, value in region:
-            near = ops.abs(points[..., column] - value) <= tolerance
-            inside = ops.logical_and(inside, near)
-        return inside
-
-    def grid(self, n):
-        """Equidistant points, ends included: `(n**d, d)`, the last column fastest."""
-        if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        if not set(self.periodic) <= set(self.space):
             raise ValueError(
-                f"`n` must be an integer, the points a side, at least 2. Received: {n}"
+                "`periodic` must be a list of coordinates of space, of "
+                f"{names(self.space)}. Received: {periodic!r}"
             )
-        axes = [
-            np.linspace(start, end, n)
-            for start, end in zip(self._lower, self._lower + self._extent, strict=True)
-        ]
-        mesh = np.meshgrid(*axes, indexing="ij")
-        return np.stack([axis.ravel() for axis in mesh], axis=-1)
-
-    def describe(self, region):
-        """Text for a region, such as `x = -1`."""
-        return (
-            ", ".join(f"{self.coordinates[c].name} = {v:g}" for c, v in region)
-            or "the interior"
+        self._intervals = self.space | self.parameters | self.time
+        lower, upper = np.array(list(self._intervals.values())).T
+        time = next(iter(self.time), None)
+        super().__init__(self.space, lower, upper, self.parameters, time)
+        self.interior = self._slice()
+        self.boundary = tuple(
+            self._slice((column, place))
+            for column, symbol in enumerate(self.space)
+            if symbol not in self.periodic
+            for place in (-1.0, 1.0)
         )
+        if self.time:
+            self.initial = self._slice((self.dimension - 1, -1.0))
+
+    def faces(self, on):
+        """The block of the face, inner face, edge or corner that a dict names."""
+        fixed = []
+        for symbol, value in on.items():
+            if symbol not in self.coordinates:
+                raise ValueError(
+                    f"`on` must be a face of the domain. Received {on}: the domain "
+                    f"has no coordinate {symbol}. {self.advice()}"
+                )
+            column = self.coordinates.index(symbol)
+            place = self._place(column, value)
+            if place is None:
+                raise ValueError(
+                    f"`on` must be a face of the domain. Received {on}. {self.advice()}"
+                )
+            fixed.append((column, place))
+        return (self._slice(*sorted(fixed)),)
+
+    def fixed(self, part):
+        """Pairs of a column and the value, in the user's units, that a part fixes."""
+        if not isinstance(part, Slice):
+            return ()
+        return [(column, self._value(column, place)) for column, place in part.fixed]
+
+    def _value(self, column, place):
+        ends = {-1.0: self.lower, 1.0: self.upper}
+        return ends.get(place, self.centre + self.half * place)[column]
+
+    def split(self, symbols):
+        """A box in the given coordinates of space, and one in all others."""
+        if not set(symbols) <= set(self.space) or set(symbols) & set(self.periodic):
+            return super().split(symbols)
+        own = {s: ends for s, ends in self.space.items() if s in symbols}
+        other = {s: ends for s, ends in self.space.items() if s not in symbols}
+        rest = Box(other, self.time, self.parameters, self.periodic)
+        return Box(own), rest
+
+    def _place(self, column, value):
+        """From -1 to 1 within the interval; `None` outside, or for no number."""
+        try:
+            value = float(value)
+        except (TypeError, ValueError):
+            return None
+        lower, upper = self.lower[column], self.upper[column]
+        nearest = -1.0 if abs(value - lower) <= abs(value - upper) else 1.0
+        end = lower if nearest < 0 else upper
+        if abs(value - end) <= TOLERANCE * 2 * self.half[column]:
+            return nearest
+        inside = lower < value < upper
+        return (value - self.centre[column]) / self.half[column] if inside else None
+
+    def _slice(self, *fixed):
+        values = [(column, self._value(column, place)) for column, place in fixed]
+        text = ", ".join(f"{self.coordinates[c].name} = {v:g}" for c, v in values)
+        fixed = tuple((column, float(place)) for column, place in fixed)
+        spatial = len(self.space)
+        return Slice(tuple(self.half.tolist()), fixed, spatial, text or "the interior")
+
+    def _face_words(self):
+        faces = [
+            f"{{{symbol.name}: {end:g}}}"
+            for symbol, ends in self._intervals.items()
+            if symbol not in self.parameters
+            for end in ends
+        ]
+        return [f"a face ({', '.join(faces)})"] if faces else []
 
     def __str__(self):
-        intervals = (self.space | self.time).items()
+        intervals = self._intervals.items()
         return " × ".join(f"{s} ∈ [{a:g}, {b:g}]" for s, (a, b) in intervals)
 
     def get_config(self):
-        return {
+        config = {
             "space": [[to_json(s), *ends] for s, ends in self.space.items()],
             "time": [[to_json(s), *ends] for s, ends in self.time.items()],
         }
+        if self.parameters:
+            parameters = self.parameters.items()
+            config["parameters"] = [[to_json(s), *ends] for s, ends in parameters]
+        if self.periodic:
+            config["periodic"] = [to_json(symbol) for symbol in self.periodic]
+        return config
 
     @classmethod
     @reading
@@ -168,75 +237,9 @@ class Box:
         def intervals(saved):
             return {from_json(symbol): tuple(ends) for symbol, *ends in saved}
 
-        return cls(intervals(config["space"]), intervals(config["time"]))
-
-    def _face(self, on):
-        fixed = []
-        for symbol, value in on.items():
-            if symbol not in self.coordinates:
-                raise ValueError(
-                    f"`on` must be a face of the domain. Received {on}: the domain "
-                    f"has no coordinate {symbol}. {self._advice()}"
-                )
-            column = self.coordinates.index(symbol)
-            ends = (self.space | self.time)[symbol]
-            match = [end for end in ends if _close(end, value)]
-            if not match:
-                raise ValueError(
-                    f"`on` must be a face of the domain. Received {on}. "
-                    f"{self._advice()}"
-                )
-            fixed.append((column, match[0]))
-        return tuple(sorted(fixed))
-
-    def _advice(self):
-        faces = [
-            f"{{{symbol.name}: {end:g}}}"
-            for symbol, ends in (self.space | self.time).items()
-            for end in ends
-        ]
-        words = ['"interior"']
-        words += ['"boundary"'] if self.space else []
-        words += ['"initial"'] if self.time else []
-        words.append(f"a face ({', '.join(faces)})")
-        return f"Write {', '.join(words)}, or a list of these."
-
-
-def _intervals(declared, what):
-    if not isinstance(declared, dict):
-        raise TypeError(
-            f"`{what}` must be a dict from SymPy symbols to intervals, such as "
-            f"{{x: (0, 1)}}. Received: {declared!r}"
+        return cls(
+            intervals(config["space"]),
+            intervals(config["time"]),
+            intervals(config.get("parameters", [])),
+            [from_json(symbol) for symbol in config.get("periodic", [])],
         )
-    intervals = {}
-    for symbol, interval in declared.items():
-        if not isinstance(symbol, sp.Symbol):
-            raise TypeError(
-                f"A coordinate must be a SymPy symbol, such as `sympy.Symbol('x')`. "
-                f"Received: {symbol!r} of type {type(symbol).__name__}"
-            )
-        try:
-            start, end = (float(bound) for bound in interval)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"The interval of {symbol} must be two numbers, (start, end). "
-                f"Received: {interval!r}"
-            ) from None
-        if not (math.isfinite(start) and math.isfinite(end)) or start >= end:
-            raise ValueError(
-                f"The interval of {symbol} must be finite and start below its end. "
-                f"Received: {interval!r}"
-            )
-        intervals[symbol] = (start, end)
-    return intervals
-
-
-def _close(end, value):
-    try:
-        return math.isclose(end, float(value), rel_tol=1e-12, abs_tol=1e-12)
-    except (TypeError, ValueError):
-        return False
-
-
-def _names(intervals):
-    return [symbol.name for symbol in intervals]

@@ -1,20 +1,9 @@
-import numbers
-
 import keras
 from keras import ops
 
-from keraspinn import activations
-from keraspinn.taylor.rules import activate, affine, register_rule
-
-
-def positive_integer(name, count):
-    """`count` as an `int`, if it counts units or layers."""
-    whole = isinstance(count, numbers.Integral) and not isinstance(count, bool)
-    if not whole or count < 1:
-        raise ValueError(
-            f"`{name}` must be a positive integer. Received: {name}={count!r}"
-        )
-    return int(count)
+from keraspinn.common.checks import check_count
+from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
+from keraspinn.layers import activations
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -65,7 +54,7 @@ class GatedDense(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.units = positive_integer("units", units)
+        self.units = check_count("units", units)
         self.activation = activations.get(activation)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)

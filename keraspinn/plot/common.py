@@ -2,10 +2,13 @@
 
 import itertools
 
+import numpy as np
+
 # Colours of Okabe and Ito that colour-blind readers tell apart, from dark to light, so
 # that greyscale does too; dashes and widths differ besides.
 _COLOURS = ("#000000", "#0072B2", "#D55E00", "#56B4E9", "#E69F00")
 _DASHES = ("-", "--", "-.", ":")
+_OTHER_SIGN = 0.02  # less than this part of the largest is rounding, or an overshoot
 
 
 def check_is(name, value, kind, source):
@@ -28,3 +31,16 @@ def line_styles():
     colours, dashes = itertools.cycle(_COLOURS), itertools.cycle(_DASHES)
     for colour, dash in zip(colours, dashes, strict=False):
         yield {"color": colour, "linestyle": dash}
+
+
+def colours(*arrays):
+    """Keyword arguments of a map that shows values, NaN left out, on one scale.
+
+    Diverging with zero in the middle where the values have both signs.
+    """
+    least = min(np.nanmin(array) for array in arrays)
+    most = max(np.nanmax(array) for array in arrays)
+    largest = max(-least, most)
+    if min(-least, most) > _OTHER_SIGN * largest:
+        return {"vmin": -largest, "vmax": largest, "cmap": "RdBu_r"}
+    return {"vmin": least, "vmax": most, "cmap": "viridis"}

@@ -7,6 +7,9 @@ from keraspinn.plot.common import check_is, line_styles, new_figure
 def history(history, figure=None):
     """Losses, and loss weights where there are any, over training steps.
 
+    Over epochs where nobody knows how many steps these have: in a stream of unknown
+    length.
+
     Args:
         history: The `keras.callbacks.History` that `fit` returns.
         figure: Matplotlib figure or subfigure to draw into; a new one if not given.
@@ -22,15 +25,17 @@ def history(history, figure=None):
     """
     check_is("history", history, keras.callbacks.History, "what `fit` returns")
     logs = history.history
-    steps = (np.asarray(history.epoch) + 1) * history.params["steps"]
+    steps, label = np.asarray(history.epoch) + 1, "Epoch"
+    if history.params["steps"] is not None:
+        steps, label = steps * history.params["steps"], "Training step"
     losses = [n for n in logs if n.endswith("_loss") and not n.startswith("val_")]
     weights = [name for name in logs if name.endswith("_weight")]
     figure = new_figure(figure, (10, 3.4))
     panels = figure.subplots(1, 2 if weights else 1, squeeze=False)[0]
-    _draw_traces(panels[0], steps, {n: logs[n] for n in losses}, "Loss")
+    _draw_traces(panels[0], steps, {n: logs[n] for n in losses}, label, "Loss")
     if weights:
         traces = {name: logs[name] for name in weights}
-        _draw_traces(panels[1], steps, traces, "Loss weight λ")
+        _draw_traces(panels[1], steps, traces, label, "Loss weight λ")
     return figure
 
 
@@ -67,9 +72,9 @@ def traces(traces, label="Largest eigenvalue of the Hessian", figure=None):
     return figure
 
 
-def _draw_traces(panel, steps, traces, label):
+def _draw_traces(panel, steps, traces, xlabel, ylabel):
     for (name, values), style in zip(traces.items(), line_styles(), strict=False):
         panel.semilogy(steps, values, label=name, **style)
-    panel.set(xlabel="Training step", ylabel=label)
+    panel.set(xlabel=xlabel, ylabel=ylabel)
     panel.legend(frameon=False)
     panel.grid(alpha=0.3)

@@ -1,8 +1,9 @@
 import numpy as np
 
-from keraspinn.model import PINNModel
 from keraspinn.plot.common import check_is, new_figure
-from keraspinn.plot.solutions import draw_maps
+from keraspinn.plot.domains import is_time
+from keraspinn.plot.solutions import compared, draw_maps
+from keraspinn.training.model import PINNModel
 
 
 def snapshots(model, name=None, times=4, n=30, figure=None):
@@ -38,24 +39,24 @@ def snapshots(model, name=None, times=4, n=30, figure=None):
     points, values = problem.test_data(n)
     name = next(iter(values)) if name is None else name
     space = points.shape[1] - 1
-    if not problem.domain.time or space > 2 or name not in values:
+    timed = is_time(problem.domain, problem.coordinates[-1])
+    if not timed or space > 2 or name not in values:
         raise ValueError(
             "`plot.snapshots` draws references in time and one or two dimensions of "
             f"space; this problem has {list(values)} in {problem.domain}. Received: "
             f"name={name!r}"
         )
     moments = _nearest(np.unique(points[:, -1]), times)
-    expression = problem.reference_expressions[name]
     symbol = problem.coordinates[-1].name
     size = (3.2 * len(moments), 3.2) if space == 1 else (12, 3.2 * len(moments))
     figure = new_figure(figure, size)
     shape = (1, len(moments)) if space == 1 else (len(moments), 1)
     parts = figure.subfigures(*shape, squeeze=False).ravel()
-    predicted = model.predict_expression(expression, points)
-    limits = _limits(np.concatenate([values[name], predicted]))
+    reference, predicted = compared(model, name, points, values[name])
+    limits = _limits(np.concatenate([reference, predicted]))
     for place, (part, moment) in enumerate(zip(parts, moments, strict=True)):
         rows = points[:, -1] == moment
-        exact, found = values[name][rows], predicted[rows]
+        exact, found = reference[rows], predicted[rows]
         if space == 1:
             panel = _draw_curves(part, points[rows, 0], exact, found)
             panel.set(xlabel=problem.coordinates[0].name, ylim=limits)
@@ -97,5 +98,6 @@ def _draw_curves(part, x, exact, predicted):
 
 
 def _limits(values):
-    margin = 0.1 * (values.max() - values.min()) or 1.0
-    return values.min() - margin, values.max() + margin
+    least, most = np.nanmin(values), np.nanmax(values)
+    margin = 0.1 * (most - least) or 1.0
+    return least - margin, most + margin

@@ -1,7 +1,9 @@
 import numpy as np
 
-from keraspinn.model import PINNModel
-from keraspinn.plot.common import check_is, new_figure
+from keraspinn.metrics import RelativeL2
+from keraspinn.plot.common import check_is, colours, new_figure
+from keraspinn.plot.domains import is_time
+from keraspinn.training.model import PINNModel
 
 
 def solution(model, name=None, n=100, figure=None):
@@ -35,16 +37,29 @@ def solution(model, name=None, n=100, figure=None):
             f"problem's are {list(values)} in {points.shape[1]}. Received: "
             f"name={name!r}"
         )
-    exact = values[name]
-    expression = problem.reference_expressions[name]
-    predicted = model.predict_expression(expression, points)
+    exact, predicted = compared(model, name, points, values[name])
     error = np.abs(exact - predicted)
     figure = new_figure(figure, (12, 3.4))
     draw = draw_curves if points.shape[1] == 1 else draw_maps
     draw(figure, problem, name, points, exact, predicted, error)
-    relative = np.linalg.norm(exact - predicted) / np.linalg.norm(exact)
-    figure.suptitle(f"Relative L2 error of {name}: {relative:.2e}")
+    constant = problem.determined_up_to_constant(name)
+    metric = RelativeL2(up_to_constant=constant, dtype="float64")
+    metric.update_state(exact, predicted)
+    figure.suptitle(f"Relative L2 error of {name}: {float(metric.result()):.2e}")
     return figure
+
+
+def compared(model, name, points, exact):
+    """The reference and the prediction.
+
+    What is determined up to a constant, such as a pressure, is predicted with the
+    reference's mean.
+    """
+    expression = model.problem.reference_expressions[name]
+    predicted = model.predict_expression(expression, points).astype("float64")
+    if model.problem.determined_up_to_constant(name):
+        predicted += np.nanmean(exact - predicted)
+    return exact, predicted
 
 
 def draw_curves(figure, problem, name, points, exact, predicted, error):
@@ -60,24 +75,29 @@ def draw_curves(figure, problem, name, points, exact, predicted, error):
 
 
 def draw_maps(figure, problem, name, points, exact, predicted, error):
-    limits = {"vmin": exact.min(), "vmax": exact.max(), "cmap": "viridis"}
-    horizontal, vertical = (symbol.name for symbol in problem.coordinates[:2])
+    symbols = problem.coordinates[:2]
+    horizontal, vertical = (symbol.name for symbol in symbols)
+    lengths = not any(is_time(problem.domain, symbol) for symbol in symbols)
     panels = figure.subplots(1, 3)
     maps = [
-        ("Reference", exact, limits),
-        ("Predicted", predicted, limits),
-        ("Absolute error", error, {"cmap": "magma"}),
+        ("Reference", exact, colours(exact)),
+        ("Predicted", predicted, colours(exact)),
+        ("Absolute error", error, {"cmap": "magma", "vmin": 0}),
     ]
     for panel, (title, values, options) in zip(panels, maps, strict=True):
         image = _draw_map(panel, points, values, options)
         panel.set(title=f"{title}: {name}", xlabel=horizontal, ylabel=vertical)
+        if lengths:
+            panel.set_aspect("equal")
         figure.colorbar(image, ax=panel)
 
 
 def _draw_map(panel, points, values, options):
     x, y = (np.unique(points[:, column]) for column in (0, 1))
     if len(x) * len(y) != len(points):  # scattered, not a grid
-        return panel.tripcolor(*points.T, values, shading="gouraud", **options)
+        known = ~np.isnan(values)
+        options = {"shading": "gouraud", **options}
+        return panel.tripcolor(*points[known].T, values[known], **options)
     order = np.lexsort((points[:, 0], points[:, 1]))
     table = values[order].reshape(len(y), len(x))
     return panel.pcolormesh(x, y, table, shading="gouraud", **options)

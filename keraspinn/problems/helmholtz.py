@@ -1,9 +1,9 @@
 import sympy as sp
 
 from keraspinn import geometry
-from keraspinn.conditions import Condition
-from keraspinn.problem import Problem
 from keraspinn.problems.constants import check_constants
+from keraspinn.spec.conditions import Condition
+from keraspinn.spec.problem import Problem
 
 
 def helmholtz(a1=1, a2=4, k=1):

@@ -3,9 +3,9 @@ import numbers
 import sympy as sp
 
 from keraspinn import geometry
-from keraspinn.conditions import Condition
-from keraspinn.problem import Problem
 from keraspinn.problems.constants import check_constants
+from keraspinn.spec.conditions import Condition
+from keraspinn.spec.problem import Problem
 
 
 def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):

@@ -7,7 +7,7 @@ import sympy as sp
 import tensorflow as tf
 
 import keraspinn as kp
-from keraspinn.points import PointSources
+from keraspinn.sampling.sources import PointSources
 
 
 @pytest.fixture(autouse=True)
@@ -128,10 +128,10 @@ def test_is_algorithm_1(conditions, rule, update_freq):
     annealing = kp.callbacks.LearningRateAnnealing(0.7, update_freq, rule)
     steps = 3 if update_freq == 1 else 12
     model.fit(batch_size=8, steps_per_epoch=steps, callbacks=[annealing], verbose=0)
-    sources = PointSources(problem, 8)
+    sources = PointSources(problem, "float64", 8)
     for n in range(steps):
-        batches = sources.draw(model.seed, n, "float64")
-        by_hand.step(n, {name: batch.points for name, batch in batches.items()})
+        batches = sources.draw(model.seed, n)
+        by_hand.step(n, {name: batch.coordinates for name, batch in batches.items()})
     for name, weight in by_hand.weights.items():
         np.testing.assert_allclose(model.loss_weights[name].numpy(), weight, rtol=1e-11)
     for variable, theta in zip(variables, by_hand.theta, strict=True):
@@ -201,14 +201,20 @@ def test_literal_rule_grows_where_the_weighted_settles():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"alpha": 0}, r"`alpha` must be in \(0, 1\]. Received: alpha=0"),
+        ({"alpha": 0}, r"`alpha` must be in \(0, 1\]. Received: 0"),
         ({"alpha": 1.5}, "`alpha` must be in"),
         ({"alpha": float("nan")}, "`alpha` must be in"),
-        ({"update_freq": 0}, "`update_freq` must be at least 1. Received: 0"),
-        ({"update_freq": 2.5}, "`update_freq` must be an integer. Received: 2.5"),
+        (
+            {"update_freq": 0},
+            "`update_freq` must be an integer, at least 1. Received: 0",
+        ),
+        (
+            {"update_freq": 2.5},
+            "`update_freq` must be an integer, at least 1. Received: 2.5",
+        ),
         ({"layers": "all"}, "`layers` must be one of"),
         ({"exclude": "bias"}, "`exclude` must be a list of texts"),
-        ({"rule": "max"}, '`rule` must be "weighted" or "literal". Received: rule='),
+        ({"rule": "max"}, "`rule` must be one of .*weighted.*literal"),
     ],
 )
 def test_refuses_settings_out_of_range(arguments, message):

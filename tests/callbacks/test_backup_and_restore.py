@@ -1,6 +1,7 @@
 """A training that dies goes on from its last whole epoch, to the bit."""
 
 import json
+import os
 
 import keras
 import numpy as np
@@ -27,14 +28,15 @@ class Dies(keras.callbacks.Callback):
             raise Died
 
 
-def compiled():
+def compiled(**options):
     model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
     for place, variable in enumerate(model.trainable_variables):
         shape = variable.shape
         variable.assign(np.random.default_rng(place).normal(size=shape))
     schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 7, 0.9)
     # Eager, since a few steps take less time than to trace them.
-    model.compile(keras.optimizers.Adam(schedule), run_eagerly=True)
+    options = options or {"run_eagerly": True}
+    model.compile(keras.optimizers.Adam(schedule), **options)
     return model
 
 
@@ -148,7 +150,7 @@ def test_half_a_state_is_not_taken_for_a_whole_one(folder, undisturbed):
     die_after(folder, 1)
     half = folder / "partial-00000003"
     half.mkdir()
-    (half / "latest.weights.h5").write_bytes(b"\x89HDF")
+    (half / "variables.npz").write_bytes(b"PK")
     model = compiled()
     fit(model, backup(folder))
     assert state(model) == undisturbed[0] and not folder.exists()
@@ -157,7 +159,7 @@ def test_half_a_state_is_not_taken_for_a_whole_one(folder, undisturbed):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda p: (p / "latest.weights.h5").write_bytes(b"\0" * 100),
+        lambda p: (p / "variables.npz").write_bytes(b"\0" * 100),
         lambda p: (p / "training_metadata.json").write_text('{"epoch": 3}'),
         lambda p: (p / "digests.json").write_text("{"),
         lambda p: (p / "history.json").unlink(),
@@ -194,7 +196,9 @@ def test_the_state_of_another_model_is_refused(folder, units, optimizer):
     die_after(folder, 0)
     other = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(units, 1), seed=0)
     other.compile(optimizer, run_eagerly=True)
-    with pytest.raises(ValueError, match="(?s)epoch-0+1 is of another model.* Delete"):
+    with pytest.raises(
+        ValueError, match="(?s)epoch-0+1 is of another training.*delete"
+    ):
         fit(other, backup(folder))
 
 
@@ -212,6 +216,133 @@ def test_points_are_those_of_the_model_that_was_backed_up(folder):
         fit(first, backup(folder), Dies(1))
     fit(second, backup(folder))
     assert second.seed == first.seed
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_the_steps_of_an_execution_do_not_matter(folder, jit_compile):
+    whole, halves, model = (
+        compiled(steps_per_execution=steps, jit_compile=jit_compile)
+        for steps in (5, 2, 3)
+    )
+    fit(whole)
+    with pytest.raises(Died):
+        fit(halves, Dies(1), backup(folder))
+    fit(model, backup(folder))
+    assert model.steps_taken == 4 * STEPS and state(model) == state(whole)
+
+
+class Remembers(kp.PINNModel):
+    """A training that remembers more than its variables."""
+
+    memory = None
+
+    def extra_training_state(self):
+        if self.memory is None:
+            self.memory = {"file": np.zeros(3), "a/b": np.zeros(2, "int64")}
+        return self.memory
+
+    def restore_extra_training_state(self, arrays):
+        self.memory = arrays
+
+
+def remembering():
+    model = Remembers(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
+    model.compile(run_eagerly=True)
+    return model
+
+
+def test_further_state_comes_back_to_the_bit(folder):
+    model = remembering()
+    model.memory = {
+        "file": np.array([np.nan, -0.0, 5e-324]),
+        "a/b": np.array([2**62 + 1, -1]),
+    }
+    with pytest.raises(Died):
+        fit(model, Dies(1), backup(folder))
+    resumed = remembering()
+    fit(resumed, backup(folder))
+    for name, kept in model.memory.items():
+        found = resumed.memory[name]
+        assert found.dtype == kept.dtype and found.tobytes() == kept.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("memory", "differs"),
+    [
+        ({}, r"a/b: has int64\[2\], needs nothing"),
+        ({"file": np.zeros(3)}, r"a/b: has int64\[2\], needs nothing"),
+        (
+            {"file": np.zeros(4), "a/b": np.zeros(2, "int64"), "more": np.zeros(1)},
+            r"(?s)file: has .*\[3\], needs .*\[4\].*more: has nothing",
+        ),
+    ],
+)
+def test_further_state_of_another_kind_is_refused(folder, memory, differs):
+    with pytest.raises(Died):
+        fit(remembering(), Dies(1), backup(folder))
+    other = remembering()
+    other.memory = memory
+    before = state(other)
+    with pytest.raises(ValueError, match=differs):
+        fit(other, backup(folder))
+    assert state(other) == before
+
+
+class FullDisk(keras.callbacks.Callback):
+    """Lets no file grow beyond some bytes for two epochs."""
+
+    def __init__(self, limit):
+        super().__init__()
+        self._limit = limit
+
+    def on_epoch_begin(self, epoch, logs=None):
+        resource = pytest.importorskip("resource")
+        most = self._limit if epoch in (1, 2) else resource.RLIM_INFINITY
+        limits = most, resource.RLIM_INFINITY
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize("limit", [100, 3000])
+def test_training_goes_on_while_the_disk_is_full(folder, undisturbed, limit):
+    model = compiled()
+    with pytest.warns(UserWarning, match="No backup of epoch [23].*goes on") as warned:
+        fit(model, FullDisk(limit), backup(folder, delete_checkpoint=False))
+    texts = [str(w.message) for w in warned if "No backup" in str(w.message)]
+    assert len(texts) == 2 and all("from epoch-00000001" in text for text in texts)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"epoch-00000001", "epoch-00000004"}
+    assert state(model) == undisturbed[0]
+
+
+def test_death_on_a_full_disk_goes_on_from_the_last_whole_epoch(folder, undisturbed):
+    with pytest.raises(Died), pytest.warns(UserWarning, match="No backup"):
+        fit(compiled(), FullDisk(3000), backup(folder), Dies(2))
+    FullDisk(0).on_epoch_begin(0)
+    model = compiled()
+    fit(model, backup(folder))
+    assert state(model) == undisturbed[0]
+
+
+def test_a_directory_that_cannot_be_written_is_found_at_once(tmp_path):
+    (tmp_path / "file").write_text("")
+    model = compiled()
+    with pytest.raises(OSError, match="directory cannot be written .*Name one"):
+        fit(model, backup(tmp_path / "file" / "backup"))
+    assert model.steps_taken == 0
+
+
+def test_a_directory_that_another_process_trains_with_is_refused(folder, monkeypatch):
+    class Tries(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            with monkeypatch.context() as patched:
+                # To another process, this one is another.
+                pid = os.getpid()
+                patched.setattr(os, "getpid", lambda: pid + 1)
+                with pytest.raises(RuntimeError, match=f"in use by process {pid}"):
+                    fit(compiled(), backup(folder))
+
+    fit(compiled(), Tries(), backup(folder), epochs=1)
+    assert not folder.exists()
 
 
 def test_refuses_no_directory():

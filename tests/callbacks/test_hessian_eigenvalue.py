@@ -61,7 +61,7 @@ def test_the_bound_is_where_gradient_descent_turns_unstable():
 
     def trained(rate):
         network = keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")])
-        model = kp.PINNModel(problem, network, seed=0, standardize=False)
+        model = kp.PINNModel(problem, network, seed=0)
         model.compile(keras.optimizers.SGD(rate), jit_compile=False)
         stiffness = kp.callbacks.HessianEigenvalue(every=50, points=points)
         run = {"steps_per_epoch": 50, "epochs": 2, "verbose": 0}
@@ -74,7 +74,7 @@ def test_the_bound_is_where_gradient_descent_turns_unstable():
 
 
 def test_refuses():
-    with pytest.raises(ValueError, match="every=-1"):
+    with pytest.raises(ValueError, match="every.*-1"):
         kp.callbacks.HessianEigenvalue(every=-1)
     stiffness = kp.callbacks.HessianEigenvalue(terms=["top"])
     with pytest.raises(ValueError, match="no term 'top'"):

@@ -23,7 +23,7 @@ def linear():
         {"wall": kp.Condition(sp.Eq(U, Y), on={X: 0}, weight=4.0)},
     )
     network = keras.Sequential([keras.layers.Dense(1)])
-    model = kp.PINNModel(problem, network, seed=0, standardize=False)
+    model = kp.PINNModel(problem, network, seed=0)
     network.layers[0].set_weights([np.array([[2.0], [-3.0]]), np.array([0.5])])
     return model
 

@@ -33,8 +33,8 @@ def nonlinear(network=None):
         {"ode": sp.Eq(U.diff(X, 2) + U**2, X)},
         {"left": kp.Condition([sp.Eq(U, 1), U.diff(X)], on={X: 0}, weight=3.0)},
     )
-    network = network or kp.networks.MLP(4, 2)
-    return kp.PINNModel(problem, network, seed=0, standardize=False)
+    network = network or kp.networks.MLP(4, 2, standardize=False)
+    return kp.PINNModel(problem, network, seed=0)
 
 
 def dense(model, term):
@@ -122,7 +122,7 @@ def quadratic():
         bias_initializer=keras.initializers.RandomNormal(stddev=0.5, seed=2),
     )
     network = keras.Sequential([features, keras.layers.Dense(1)])
-    model = kp.PINNModel(problem, network, seed=0, standardize=False)
+    model = kp.PINNModel(problem, network, seed=0)
     features.trainable = False
     inner = points @ features.kernel.numpy() + features.bias.numpy()
     slopes = (1 - np.tanh(inner) ** 2) * features.kernel.numpy()

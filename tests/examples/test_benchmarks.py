@@ -137,6 +137,15 @@ def test_anatomy_of_a_step():
     assert float(descent) > 0
 
 
+def test_the_guard_is_timed():
+    command = [sys.executable, str(BENCHMARKS / "guard.py"), "--steps", "100"]
+    command += ["--repeats", "1", "--units", "4", "--depth", "1"]
+    output = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, check=True
+    ).stdout
+    assert re.findall(r"(M\d): [\d.]+ ms a step with the guard", output) == ["M1", "M4"]
+
+
 def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
     import cells
     import entries

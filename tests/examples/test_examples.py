@@ -39,6 +39,24 @@ def test_benchmark_examples(tmp_path, name, arguments, metric, bound):
     assert figure.stat().st_size > 20_000
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], (0.1, "cosine", 3e-3)),
+        (["--paper"], (0.9, "exponential", 1e-3)),
+        (["--paper", "--alpha", "0.5"], (0.5, "exponential", 1e-3)),
+        (["--schedule", "exponential"], (0.1, "exponential", 3e-3)),
+    ],
+)
+def test_settings(monkeypatch, options, expected):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    import common
+
+    arguments = common.options("").parse_args(options)
+    names = ("alpha", "schedule", "learning_rate")
+    assert tuple(common.setting(arguments, name) for name in names) == expected
+
+
 def test_inverse_problem(tmp_path):
     """Training starts from a Reynolds number of 20; the samples are at 100."""
     output = run(

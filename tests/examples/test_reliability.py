@@ -1,4 +1,4 @@
-"""The commands that kill trainings and fuzz files, with little to do."""
+"""The commands that kill trainings and draw problems, with little to do."""
 
 import json
 import pathlib
@@ -18,13 +18,14 @@ def run(tmp_path, name, *arguments):
 
 
 def test_kills(tmp_path):
-    arguments = ("--kills", "2", "--trainings", "inverse", "--epochs", "4")
-    record = run(tmp_path, "kills.py", *arguments, "--busy", "0", "--seed", "1")
-    assert record["kills"] == 2 and record["trainings"] >= 1
+    arguments = ("--kills", "3", "--trainings", "inverse", "--epochs", "6")
+    special = ("--full", "1", "--second", "1")
+    record = run(tmp_path, "kills.py", *arguments, *special, "--busy", "0")
+    assert record["kills"] == 3 and record["trainings"] >= 1
+    assert record["killed on a full disk"] == record["second processes refused"] == 1
     assert record["trainings"] == record["trainings whose end is equal to the bit"]
 
 
-def test_fuzz(tmp_path):
-    record = run(tmp_path, "fuzz.py", "--files", "20", "--no-attacks")
-    assert record["files"] == 20 and record["code run"] == 0
-    assert set(record["outcomes"]) <= {"refused", "loaded"}
+def test_declarations(tmp_path):
+    record = run(tmp_path, "declarations.py", "--problems", "3")
+    assert record["problems"] >= 3 and sum(record["outcomes"].values()) >= 3

@@ -107,7 +107,9 @@ def test_whole_numbers_of_any_kind_count_units():
 
 @pytest.mark.parametrize("units", [0, -1, 2.0, True, "4", None])
 def test_units_that_do_not_count_are_refused(units):
-    with pytest.raises(ValueError, match="`units` must be a positive integer.*units="):
+    with pytest.raises(
+        ValueError, match="`units` must be a positive integer. Received"
+    ):
         GatedDense(units)
 
 

@@ -1,4 +1,6 @@
+import numpy as np
 import sympy as sp
+import tensorflow as tf
 
 import keraspinn as kp
 
@@ -9,10 +11,22 @@ def test_history(trained):
     assert list(losses.lines[0].get_xdata()) == [3, 6]
     assert [line.get_label() for line in losses.lines] == [
         "boundary_loss",
+        "helmholtz_loss",
         "residual_loss",
     ]
     assert losses.lines[0].get_linestyle() != losses.lines[1].get_linestyle()
     assert weights.get_xlabel() == "Training step"
+
+
+def test_history_of_a_stream_of_unknown_length(trained):
+    model, _ = trained(kp.problems.helmholtz())
+    points = np.zeros((4, 2), "float32")
+    stream = tf.data.Dataset.from_generator(
+        lambda: iter([points] * 3), output_signature=tf.TensorSpec((4, 2), "float32")
+    )
+    losses, weights = kp.plot.history(model.fit(stream, epochs=2, verbose=0)).axes
+    assert list(losses.lines[0].get_xdata()) == [1, 2]
+    assert losses.get_xlabel() == weights.get_xlabel() == "Epoch"
 
 
 def test_history_without_conditions(trained):

@@ -57,6 +57,38 @@ def test_reference_and_boundary(formulation):
     assert not problem.determined_up_to_constant("u")
 
 
+def test_declaring_and_loading_solve_nothing(tmp_path, monkeypatch):
+    def solve(reynolds, n):
+        raise AssertionError("It is solved.")
+
+    monkeypatch.setattr("keraspinn.problems.cavity_reference._solved", solve)
+    problem = kp.problems.lid_driven_cavity(123.0, reference_n=16)
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1, outputs=2), seed=0)
+    model.save(tmp_path / "cavity.keras")
+    loaded = kp.load_model(tmp_path / "cavity.keras").problem
+    assert loaded.get_config() == problem.get_config()
+    with pytest.raises(AssertionError, match="It is solved"):
+        loaded.test_data()
+    monkeypatch.undo()
+    assert loaded.test_data()[1]["u"].shape == (10_000,)
+
+
+def test_pressures_are_compared_where_they_mean_something():
+    points, values = cavity("velocity-pressure").test_data()
+    astray = points[np.isnan(values["p"])]
+    assert len(astray) == 8 and astray[:, 1].min() > 0.98
+    assert all(np.isfinite(values[name]).all() for name in ("speed", "u", "v"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"reynolds": -1}, "`reynolds`"), ({"reference_n": 4}, "`n` must be an integer")],
+)
+def test_refuses_what_cannot_be_solved(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        kp.problems.lid_driven_cavity(**wrong)
+
+
 def test_lid_moves_and_walls_stand():
     model = kp.PINNModel(
         cavity("velocity-pressure"), kp.networks.MLP(4, 1, outputs=3), seed=0

@@ -18,7 +18,7 @@ from protocol import serve
 from work import order_indices
 
 import keraspinn as kp
-from keraspinn.execution import Progress
+from keraspinn.training.execution import Progress
 
 PROBLEMS = {
     "poisson": lambda: kp.problems.poisson(c=4),
@@ -81,7 +81,8 @@ class Fit:
         self.task = task
         self.model = self._model(task.options["jit_compile"])
         annealed = task.model in ("M2", "M4")
-        self.callbacks = [kp.callbacks.LearningRateAnnealing()] if annealed else []
+        annealing = kp.callbacks.LearningRateAnnealing(alpha=0.9)  # as others have it
+        self.callbacks = [annealing] if annealed else []
         self.callbacks += [CALLBACKS[name]() for name in task.options["callbacks"]]
         self.notes = {"engine": self.model.derivative_engine, "anneals": annealed}
 

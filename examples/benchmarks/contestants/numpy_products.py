@@ -9,7 +9,9 @@ import numpy as np
 from contestants.keraspinn_fit import problem
 from protocol import serve
 
-from keraspinn.taylor import IndexSet
+from keraspinn.derivatives.taylor import IndexSet
+from keraspinn.residuals import LossTerm
+from keraspinn.sampling.sources import PointSources
 
 
 class Products:
@@ -43,11 +45,13 @@ class Products:
 
 def row_counts(problem, batch):
     """Rows of each term's product with one kernel."""
+    sources = PointSources(problem, "float32", batch)
     counts = []
-    for term in problem.terms.values():
-        required = set().union(*term.program.derivatives.values())
-        carried = IndexSet(required, term.program.combinations)
-        counts.append(term.count(batch) * len(carried))
+    for name, term in problem.terms.items():
+        program = LossTerm(term, problem).program
+        required = set().union(*program.derivatives.values())
+        carried = IndexSet(required, program.combinations)
+        counts.append(sources.total(name) * len(carried))
     return counts
 
 

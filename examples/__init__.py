@@ -1,0 +1,1 @@
+"""Programs that use keraspinn; those of several files run by `python -m examples.…`."""

@@ -1,0 +1,90 @@
+"""Several trainings at a time, each in a process on cores of its own."""
+
+import concurrent.futures
+import multiprocessing
+import os
+
+import keras
+
+from examples.reproduction.training import train
+
+TRAININGS_PER_PROCESS = 8
+"""Then processes begin anew: each keeps the programs it compiled, 60 MB a training."""
+
+AVAILABLE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+"""Cores that this process may run on, where the system tells."""
+
+_shares = None
+
+
+def run(missing, results, workers):
+    """Train what is missing, and keep each record as soon as it is there.
+
+    A training that fails is told of, and does not keep others from being trained.
+
+    Returns:
+        Number of trainings that failed.
+    """
+    bar = keras.utils.Progbar(len(missing), unit_name="training")
+    done = failures = 0
+    # Not `max_tasks_per_child`, with which Python's executor can wait for ever.
+    many = workers * TRAININGS_PER_PROCESS
+    for first in range(0, len(missing), many):
+        for training, outcome in _run(missing[first : first + many], workers):
+            if isinstance(outcome, Exception):
+                told = f"{type(outcome).__name__}: {outcome}"
+                failures += 1
+            else:
+                results.append(outcome)
+                told = outcome["errors"]
+            name = f"{training.problem} {training.model}"
+            size = f"{training.units}x{training.depth} seed {training.seed}"
+            print(f"\n{name} {size}: {told}", flush=True)
+            done += 1
+            bar.update(done)
+    return failures
+
+
+def _run(trainings, workers):
+    """Trainings with their records, or the errors they ended in, as they end."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    for share in shares(AVAILABLE, workers):
+        queue.put(share)
+    pool = concurrent.futures.ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_keep, initargs=(queue,)
+    )
+    with pool:
+        futures = {pool.submit(_trained, training): training for training in trainings}
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                yield futures[future], future.exception() or future.result()
+        except (KeyboardInterrupt, GeneratorExit):
+            pool.shutdown(wait=False, cancel_futures=True)
+            # Or they would train to the end, and one more each that is queued.
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            raise
+
+
+def shares(cores, workers):
+    """Each worker's cores: all of them in equal parts, or one where they are fewer."""
+    return [
+        cores[k::workers] or cores[k % max(1, len(cores)) :][:1] for k in range(workers)
+    ]
+
+
+def _keep(queue):
+    global _shares
+    _shares = queue
+
+
+def _trained(training):
+    """The record of a training on cores of its own: two that share two are slower."""
+    share = _shares.get()
+    try:
+        if share:
+            os.sched_setaffinity(0, share)
+        return train(training)
+    finally:
+        _shares.put(share)

@@ -1,0 +1,80 @@
+"""The file of training records, one JSON object a line."""
+
+import dataclasses
+import json
+import os
+import pathlib
+
+from examples.reproduction.training import Training
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
+
+_FIELDS = {field.name: field for field in dataclasses.fields(Training)}
+
+
+class Results:
+    """Records of trainings, kept in a file that only grows.
+
+    A record is written in one piece when its training ends, so a run that is cut
+    short loses the trainings in flight and nothing else.
+
+    Args:
+        path: The file; it need not exist.
+
+    Example:
+
+    >>> from examples.reproduction import Training
+    >>> results = Results("results.jsonl")
+    >>> results.missing([Training("helmholtz", "M1")])[0].model
+    'M1'
+    """
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+
+    def records(self):
+        """Dict from trainings to their records; the last of several counts."""
+        if not self.path.exists():
+            return {}
+        records = {}
+        # What follows the last end of a line was cut short while it was written.
+        lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+                records[_identity(record)] = record
+            except (AttributeError, TypeError, ValueError) as error:
+                raise ValueError(
+                    f"Line {number} of {self.path} is no record of a training: {error}"
+                ) from None
+        return records
+
+    def missing(self, trainings):
+        """Those of `trainings` that have no record yet, in order."""
+        records = self.records()
+        return [training for training in trainings if training not in records]
+
+    def append(self, record):
+        """Add a record, and have it on disk before returning."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+        with self.path.open("rb+") as file:
+            if fcntl is not None:  # another command may append
+                fcntl.flock(file, fcntl.LOCK_EX)
+            whole = file.read().rfind(b"\n") + 1
+            file.seek(whole)
+            file.truncate()  # a record that was cut short while it was written
+            file.write(json.dumps(record, sort_keys=True).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _identity(record):
+    values = {name: value for name, value in record.items() if name in _FIELDS}
+    values["exclude"] = tuple(values.get("exclude", ()))
+    return Training(**values)

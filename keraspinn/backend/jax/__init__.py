@@ -1,0 +1,57 @@
+"""JAX's side of the backend."""
+
+from keraspinn.backend.jax.data import (
+    array_dataset,
+    is_tick,
+    static_shape,
+    tick_dataset,
+)
+from keraspinn.backend.jax.devices import (
+    check_dtype,
+    double_precision,
+    has_accelerator,
+    replica,
+    replica_mean,
+)
+from keraspinn.backend.jax.events import EventWriter
+from keraspinn.backend.jax.gradients import (
+    compiled,
+    hessian_products,
+    value_and_gradients,
+)
+from keraspinn.backend.jax.jacobian import jacobian
+from keraspinn.backend.jax.jvp import jvp
+from keraspinn.backend.jax.linalg import cholesky
+from keraspinn.backend.jax.random import uniform
+from keraspinn.backend.jax.steps import (
+    all_finite,
+    apply_optimizer,
+    chosen,
+    copies,
+)
+from keraspinn.backend.jax.trainer import StepFunctions
+
+__all__ = [
+    "EventWriter",
+    "StepFunctions",
+    "all_finite",
+    "apply_optimizer",
+    "array_dataset",
+    "check_dtype",
+    "cholesky",
+    "chosen",
+    "compiled",
+    "copies",
+    "double_precision",
+    "has_accelerator",
+    "hessian_products",
+    "is_tick",
+    "jacobian",
+    "jvp",
+    "replica",
+    "replica_mean",
+    "static_shape",
+    "tick_dataset",
+    "uniform",
+    "value_and_gradients",
+]

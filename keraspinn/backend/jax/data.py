@@ -1,0 +1,45 @@
+"""JAX: batches of arrays, and of nothing."""
+
+import keras
+import numpy as np
+
+
+def tick_dataset(replicas=1):
+    """An endless stream of nothing, for training steps that draw their own points.
+
+    A batch of it is an int32 for each replica.
+    """
+    while True:
+        yield (np.zeros(replicas, "int32"),)
+
+
+def is_tick(x):
+    """Whether a batch is of `tick_dataset`, for a step that draws all its points."""
+    return getattr(x, "ndim", 0) == 1 and x.dtype == "int32"
+
+
+def static_shape(points):
+    """The shape of an array as a tuple."""
+    return tuple(points.shape)
+
+
+def array_dataset(arrays, batch_size, replicas=1):
+    """A nested structure of float64 arrays as a dataset of batches, in order."""
+    del replicas  # one device
+    return _Batches(arrays, batch_size)
+
+
+class _Batches(keras.utils.PyDataset):
+    def __init__(self, arrays, batch_size):
+        super().__init__()
+        self._arrays = keras.tree.map_structure(np.float64, arrays)
+        self._count = len(keras.tree.flatten(self._arrays)[0])
+        self._size = batch_size
+
+    def __len__(self):
+        return -(-self._count // self._size)
+
+    def __getitem__(self, number):
+        rows = slice(number * self._size, (number + 1) * self._size)
+        batch = keras.tree.map_structure(lambda array: array[rows], self._arrays)
+        return batch if isinstance(batch, tuple) else (batch,)

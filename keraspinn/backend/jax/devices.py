@@ -1,0 +1,37 @@
+"""JAX: what it computes on, and in which precision."""
+
+import jax
+
+
+def replica():
+    """Index of the replica that runs: there is one."""
+    return 0
+
+
+def replica_mean(tensors):
+    """The mean over replicas of each tensor of a nested structure."""
+    return tensors
+
+
+def has_accelerator():
+    """Whether there is a GPU or TPU to compute on."""
+    return jax.default_backend() != "cpu"
+
+
+def double_precision():
+    """A scope in which float64 is to be had, whatever the model computes in."""
+    return jax.enable_x64(True)
+
+
+def check_dtype(dtype):
+    """Raises `ValueError` for a type that JAX would silently round to a smaller one.
+
+    Args:
+        dtype: Name of a floating-point type.
+    """
+    if dtype == "float64" and not jax.config.jax_enable_x64:
+        raise ValueError(
+            "JAX computes in float32 unless told otherwise. Received: dtype="
+            "'float64'. Set the environment variable JAX_ENABLE_X64=1, or write "
+            '`jax.config.update("jax_enable_x64", True)` first of all.'
+        )

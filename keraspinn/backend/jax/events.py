@@ -1,0 +1,64 @@
+"""JAX: files that TensorBoard reads, without TensorFlow."""
+
+import os
+import pathlib
+import socket
+import time
+
+import numpy as np
+
+
+class EventWriter:
+    """Writes scalars and histograms to the files that TensorBoard reads.
+
+    Args:
+        directory: Where to put the file.
+
+    Raises:
+        ImportError: If the package `tensorboard` is not there.
+    """
+
+    def __init__(self, directory):
+        try:
+            from tensorboard.compat.proto import event_pb2
+            from tensorboard.summary.writer.record_writer import RecordWriter
+            from tensorboard.util import tensor_util
+        except ImportError as error:
+            raise ImportError(
+                "On JAX the package `tensorboard` writes TensorBoard's files. Run `pip "
+                "install tensorboard`, or leave `tensorboard=` out."
+            ) from error
+        self._event, self._as_proto = event_pb2.Event, tensor_util.make_tensor_proto
+        directory = pathlib.Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        now = time.time()
+        name = f"events.out.tfevents.{int(now)}.{socket.gethostname()}.{os.getpid()}"
+        self._file = (directory / f"{name}.{time.monotonic_ns()}").open("wb")
+        self._records = RecordWriter(self._file)
+        self._add(wall_time=now, file_version="brain.Event:2")
+
+    def scalar(self, name, value, step):
+        """Write a number."""
+        self._write("scalars", name, np.float32(value), step)
+
+    def histogram(self, name, edges, counts, step):
+        """Write a histogram: the edges of K bins, K + 1 numbers, and their counts."""
+        columns = [np.float64(c) for c in (edges[:-1], edges[1:], counts)]
+        self._write("histograms", name, np.stack(columns, axis=-1), step)
+
+    def flush(self):
+        """Make what was written readable."""
+        self._records.flush()
+
+    def close(self):
+        """Write no more."""
+        self._records.close()
+
+    def _write(self, plugin, name, value, step):
+        event = self._event(wall_time=time.time(), step=int(step))
+        own = event.summary.value.add(tag=name, tensor=self._as_proto(value))
+        own.metadata.plugin_data.plugin_name = plugin
+        self._records.write(event.SerializeToString())
+
+    def _add(self, **fields):
+        self._records.write(self._event(**fields).SerializeToString())

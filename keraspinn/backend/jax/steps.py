@@ -1,0 +1,130 @@
+"""JAX: the parts of a training step that are not Keras's, and many steps as one."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import keras
+
+from keraspinn.backend.scopes import distinct, stateless, substituted
+
+
+def copies(variables):
+    """The present values of Keras variables, which later assignments do not change."""
+    return [variable.value for variable in variables]
+
+
+def all_finite(tensors):
+    """Whether every number of a list of floating-point tensors is finite."""
+    checks = [jnp.isfinite(jnp.sum(jnp.abs(tensor))) for tensor in tensors]
+    return functools.reduce(jnp.logical_and, checks)
+
+
+def chosen(condition, new, old):
+    """One of two structures of tensors: `new` where a boolean scalar is true."""
+    return keras.tree.map_structure(
+        lambda a, b: b if a is b else jnp.where(condition, a, b), new, old
+    )
+
+
+def apply_optimizer(optimizer, variables, gradients, state, taken=None):
+    """A Keras optimizer's step, as a function of the training state.
+
+    Args:
+        optimizer: Keras optimizer.
+        variables: List of the trained Keras variables.
+        gradients: List of gradients.
+        state: The training state, of which `"variables"` and `"optimizer"` are used.
+        taken: Boolean scalar: whether to make the step, or leave everything as it is.
+            It is made, if not given.
+
+    Returns:
+        The trained variables' values, and the optimizer's.
+    """
+    moved = [*variables, *optimizer.variables]
+    before = [*state["variables"], *state["optimizer"]]
+    # As `optimizer.stateless_apply`, which wants all that it was built for.
+    with substituted(moved, before) as scope:
+        optimizer.apply(gradients, variables)
+        after = [scope.get_current_value(variable) for variable in moved]
+    if taken is not None:
+        after = chosen(taken, after, before)
+    return after[: len(variables)], after[len(variables) :]
+
+
+def fused_loop(step, finish, names, dtype, variables, watched=(), read=()):
+    """Many training steps as one program, which ends early at a loss not finite.
+
+    Args:
+        step: Function without arguments that makes one training step and returns a
+            dict from `names`, `"loss"` among them, to scalars.
+        finish: Function of the dict of means of these over the loop and the number
+            of steps, that returns the logs. Part of the same program.
+        names: Names of the scalars that `step` returns.
+        dtype: Their floating-point type.
+        variables: Keras variables that are put back as they were before a step whose
+            loss is not finite: all that `step` writes to. The steps before the bad one
+            are run again.
+        watched: Those of them that must be finite after the last step.
+        read: Keras variables besides that `step` reads, or `finish` reads or writes.
+
+    Returns:
+        Function of a number of steps that returns the logs, compiled once for all
+        numbers.
+    """
+    variables = list(variables)
+    every = distinct([*variables, *read])
+    own = len(variables)
+    step, finish = stateless(step, every), stateless(finish, every)
+    kept = [n for n, v in enumerate(every) for w in watched if v is w]
+
+    def run(values, count):
+        before, others = values[:own], values[own:]
+
+        def going(carry):
+            i, _, totals = carry
+            return jnp.logical_and(i < count, jnp.isfinite(totals["loss"]))
+
+        def body(carry):
+            i, now, totals = carry
+            losses, after = step([*now, *others])
+            totals = {name: totals[name] + losses[name] for name in names}
+            return i + 1, after[:own], totals
+
+        zeros = {name: jnp.zeros((), dtype) for name in names}
+        start = jnp.int32(0), before, zeros
+        done, after, totals = jax.lax.while_loop(going, body, start)
+        good = jnp.isfinite(totals["loss"])
+        after = chosen(good, after, before)
+        means = {name: totals[name] / done.astype(dtype) for name in names}
+        last = [after[n] for n in kept if after[n].dtype == dtype]
+        if last:  # the last update may have overflowed, and no step follows it
+            means["loss"] = jnp.where(all_finite(last), means["loss"], jnp.nan)
+        logs, after = finish([*after, *others], means, done.astype(dtype))
+        return logs, after, good, done
+
+    program = jax.jit(run, donate_argnums=0)
+
+    def advance(count):
+        logs, values, good, done = program(_apart(every), jnp.int32(count))
+        for variable, value in zip(every, values, strict=True):
+            variable.assign(value)
+        return logs, good, done
+
+    def call(count):
+        logs, good, done = advance(count)
+        if not good and done > 1:
+            advance(int(done) - 1)
+        return logs
+
+    return call
+
+
+def _apart(variables):
+    """The values of variables, each in a buffer of its own, to be given away."""
+    values, seen = [], set()
+    for variable in variables:
+        value = variable.value
+        values.append(jnp.copy(value) if id(value) in seen else value)
+        seen.add(id(value))
+    return values

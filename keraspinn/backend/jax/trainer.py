@@ -1,0 +1,113 @@
+"""JAX: what Keras's loops over batches call."""
+
+import contextlib
+
+import jax
+import keras
+import numpy as np
+
+from keraspinn.backend.jax.steps import fused_loop
+from keraspinn.backend.scopes import distinct, stateless
+
+
+class StepFunctions:
+    """A Keras model whose steps are methods of data, as on TensorFlow.
+
+    Keras takes the variables' values away from a model, and hands them to functions
+    `(state, iterator) → (results, state)`. Those made here put the values back first,
+    run the step as a program of them, and write what comes of it: variables hold the
+    present values whenever Python runs, also where a fit is interrupted.
+    """
+
+    optimizer_writes = False  # it returns what they become
+
+    replica_count = 1
+    worker_count = 1
+
+    def replica_scope(self):
+        """Where variables are made that replicas share."""
+        return contextlib.nullcontext()
+
+    def jax_state_sync(self):
+        """Nothing to do: the variables hold what Keras would write to them."""
+
+    def loop_function(self, count, step, finish, names, variables, watched):
+        """Many steps as one program, as Keras calls it.
+
+        Args:
+            count: Function that returns the number of steps to run now.
+            step: See `fused_loop`, as `finish`, `names`, `variables` and `watched`.
+        """
+        read = [*self.variables, *self.metrics_variables]
+        loop = fused_loop(
+            step, finish, names, self.variable_dtype, variables, watched, read
+        )
+
+        def function(state, iterator):
+            self._attach(state)
+            logs = loop(count())
+            return logs, self._values(state)
+
+        return function
+
+    def make_train_function(self, force=False):
+        """Steps one by one, each a program."""
+        if self.train_function is None or force:
+            trained = [*self.optimizer.variables, *self.training.variables]
+            self.train_function = self._function(self.train_step, trained)
+        return self.train_function
+
+    def make_test_function(self, force=False):
+        """As `make_train_function`."""
+        if self.test_function is None or force:
+            self.test_function = self._function(self.test_step)
+        return self.test_function
+
+    def make_predict_function(self, force=False):
+        """As `make_train_function`."""
+        if self.predict_function is None or force:
+            self.predict_function = self._function(self.predict_step, joined=True)
+        return self.predict_function
+
+    def _function(self, step, variables=(), joined=False):
+        every = distinct([*self.variables, *self.metrics_variables, *variables])
+        program = stateless(step, every)
+        if not self.run_eagerly:
+            program = jax.jit(program)
+
+        def run(iterator):
+            result, after = program([v.value for v in every], next(iterator))
+            for variable, value in zip(every, after, strict=True):
+                variable.assign(value)
+            return result
+
+        def function(state, iterator):
+            self._attach(state)
+            results = [run(iterator)]
+            with contextlib.suppress(StopIteration):
+                for _ in range(self.steps_per_execution - 1):
+                    results.append(run(iterator))
+            if joined and len(results) > 1:
+                result = keras.tree.map_structure(
+                    lambda *parts: np.concatenate(parts), *results
+                )
+            else:
+                result = results[-1]
+            return result, self._values(state)
+
+        return function
+
+    def _groups(self, state):
+        """The variables of Keras's state, which has four parts, three or two."""
+        own = [self.trainable_variables, self.non_trainable_variables]
+        if len(state) == 4:
+            own.append(self.optimizer.variables)
+        return own if len(state) == 2 else [*own, self.metrics_variables]
+
+    def _attach(self, state):
+        for variables, values in zip(self._groups(state), state, strict=True):
+            for variable, value in zip(variables, values, strict=True):
+                variable.assign(value)
+
+    def _values(self, state):
+        return tuple([v.value for v in group] for group in self._groups(state))

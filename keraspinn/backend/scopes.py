@@ -1,0 +1,58 @@
+"""Functions that read and write Keras variables, as pure functions of their values."""
+
+import contextlib
+import contextvars
+
+import keras
+
+_around = contextvars.ContextVar("around", default=((), None))
+
+
+@contextlib.contextmanager
+def substituted(variables, values):
+    """A scope in which variables have other values, and are not written to.
+
+    Inside another of these scopes the others' values hold still, unlike with
+    `keras.StatelessScope`, which sees what it is given alone.
+
+    Args:
+        variables: Keras variables.
+        values: A tensor for each.
+
+    Returns:
+        The `keras.StatelessScope`.
+    """
+    before, outer = _around.get()
+    pairs = {id(v): (v, outer.get_current_value(v)) for v in before}
+    pairs |= {id(v): (v, own) for v, own in zip(variables, values, strict=True)}
+    with keras.StatelessScope(list(pairs.values())) as scope:
+        token = _around.set(([v for v, _ in pairs.values()], scope))
+        try:
+            yield scope
+        finally:
+            _around.reset(token)
+
+
+def stateless(function, variables):
+    """A function that reads and writes variables, as one of their values.
+
+    Args:
+        function: Any function.
+        variables: All Keras variables that it reads or writes.
+
+    Returns:
+        Function of the variables' values, a list, and `function`'s arguments, that
+        returns what `function` does and the values after it.
+    """
+
+    def pure(values, *arguments):
+        with substituted(variables, values) as scope:
+            result = function(*arguments)
+            return result, [scope.get_current_value(v) for v in variables]
+
+    return pure
+
+
+def distinct(variables):
+    """The variables without repetition, in order."""
+    return list({id(variable): variable for variable in variables}.values())

@@ -1,0 +1,55 @@
+"""TensorFlow's side of the backend."""
+
+from keraspinn.backend.tensorflow.data import (
+    array_dataset,
+    is_tick,
+    static_shape,
+    tick_dataset,
+)
+from keraspinn.backend.tensorflow.events import EventWriter
+from keraspinn.backend.tensorflow.gradients import (
+    compiled,
+    hessian_products,
+    value_and_gradients,
+)
+from keraspinn.backend.tensorflow.jacobian import jacobian
+from keraspinn.backend.tensorflow.jvp import jvp
+from keraspinn.backend.tensorflow.linalg import cholesky
+from keraspinn.backend.tensorflow.random import uniform
+from keraspinn.backend.tensorflow.replicas import (
+    all_finite,
+    apply_optimizer,
+    check_dtype,
+    chosen,
+    copies,
+    double_precision,
+    has_accelerator,
+    replica,
+    replica_mean,
+)
+from keraspinn.backend.tensorflow.trainer import StepFunctions
+
+__all__ = [
+    "EventWriter",
+    "StepFunctions",
+    "all_finite",
+    "apply_optimizer",
+    "array_dataset",
+    "check_dtype",
+    "cholesky",
+    "chosen",
+    "compiled",
+    "copies",
+    "double_precision",
+    "has_accelerator",
+    "hessian_products",
+    "is_tick",
+    "jacobian",
+    "jvp",
+    "replica",
+    "replica_mean",
+    "static_shape",
+    "tick_dataset",
+    "uniform",
+    "value_and_gradients",
+]

@@ -1,0 +1,135 @@
+"""TensorFlow: training steps on several devices, and steps that are not taken."""
+
+import contextlib
+
+import tensorflow as tf
+
+
+def replica():
+    """Index of the replica that runs, 0 where there is one."""
+    context = tf.distribute.get_replica_context()
+    return 0 if context is None else context.replica_id_in_sync_group
+
+
+def replica_mean(tensors):
+    """The mean over replicas of each tensor of a nested structure."""
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return tensors
+    return context.all_reduce(tf.distribute.ReduceOp.MEAN, tensors)
+
+
+def copies(variables):
+    """The present values of Keras variables, which later assignments do not change."""
+    return [tf.identity(variable.value) for variable in variables]
+
+
+def all_finite(tensors):
+    """Whether every number of a list of floating-point tensors is finite."""
+    # A sum of magnitudes is NaN or infinite if one of them is, and a gradient whose
+    # 1-norm overflows is of no use either. XLA adds up one number after the other on
+    # a CPU, but tensors of one shape side by side.
+    alike = {}
+    for tensor in tensors:
+        alike.setdefault(tuple(tensor.shape), []).append(tf.abs(tensor))
+    return tf.math.is_finite(
+        tf.add_n([tf.reduce_sum(tf.add_n(group)) for group in alike.values()])
+    )
+
+
+def chosen(condition, new, old):
+    """One of two structures of tensors: `new` where a boolean scalar is true."""
+    return tf.nest.map_structure(
+        lambda a, b: b if a is b else tf.where(condition, a, b), new, old
+    )
+
+
+def apply_optimizer(optimizer, variables, gradients, state, taken=None):
+    """A Keras optimizer's step, as a function of the training state.
+
+    Keras's optimizers write to their variables on TensorFlow, which hold the state when
+    a step begins; they are read again after it.
+
+    Args:
+        optimizer: Keras optimizer.
+        variables: List of the trained Keras variables.
+        gradients: List of gradients, already averaged over the replicas.
+        state: The training state, of which `"variables"` and `"optimizer"` are used.
+        taken: Boolean scalar, the same on all replicas: whether to make the step, or
+            leave everything as it is. It is made, if not given.
+
+    Returns:
+        The trained variables' values, and the optimizer's.
+    """
+    moved = [*variables, *optimizer.variables]
+    before = [*state["variables"], *state["optimizer"]]
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        optimizer.apply(gradients, variables)
+        after = copies(moved)
+        if taken is not None:
+            after = chosen(taken, after, before)
+    else:
+        _apply_on_replicas(context, optimizer, variables, gradients, taken)
+        after = copies(moved)
+    return after[: len(variables)], after[len(variables) :]
+
+
+def _apply_on_replicas(context, optimizer, variables, gradients, taken):
+    """The same where the state is in the variables of several replicas already."""
+    # Keras clips gradients, then adds up those of all replicas. That one brings what
+    # it should come to, and the others nothing, makes both right.
+    first = tf.equal(context.replica_id_in_sync_group, 0)
+    gradients = [tf.where(first, g, tf.zeros_like(g)) for g in gradients]
+
+    def apply(gradients):
+        optimizer.apply(gradients, variables)
+
+    def on_all_replicas(strategy, condition, gradients):
+        # Replicas may not meet inside a branch; a branch may hold their meeting.
+        here = strategy.experimental_local_results(condition)[0]
+        _do_if(here, lambda: strategy.run(apply, args=(gradients,)))
+
+    context.merge_call(on_all_replicas, args=(taken, gradients))
+
+
+def _do_if(condition, action):
+    def act():
+        action()
+        return tf.constant(0)
+
+    tf.cond(condition, act, lambda: tf.constant(0))
+
+
+def on_replicas(strategy, function, *arguments):
+    """Run a function on every replica; what the first here returns, as all do."""
+    results = strategy.run(function, args=arguments)
+    if strategy.num_replicas_in_sync == 1:
+        return results
+    return tf.nest.map_structure(
+        lambda result: strategy.experimental_local_results(result)[0], results
+    )
+
+
+def has_accelerator():
+    """Whether there is a GPU or TPU to compute on."""
+    return bool(
+        tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("TPU")
+    )
+
+
+def check_dtype(dtype):
+    """Every floating-point type is computed in as it is declared."""
+
+
+def double_precision():
+    """A scope in which float64 is to be had, as everywhere here."""
+    return contextlib.nullcontext()
+
+
+def worker_count(strategy):
+    """Number of processes that train together."""
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return 1
+    tasks = strategy.cluster_resolver.cluster_spec().as_dict()
+    return max(1, sum(len(tasks.get(kind, ())) for kind in ("chief", "worker")))

@@ -1,0 +1,61 @@
+"""TensorFlow: what Keras's loops over batches call."""
+
+import contextlib
+
+from keraspinn.backend.tensorflow.loop import fused_loop
+from keraspinn.backend.tensorflow.replicas import worker_count
+
+
+class StepFunctions:
+    """A Keras model whose steps may run on the replicas of a `tf.distribute` strategy.
+
+    Keras calls functions `iterator → results`, which read and write variables.
+    """
+
+    optimizer_writes = True  # to its variables, in every step
+
+    @property
+    def replica_count(self):
+        """Number of devices that share a batch."""
+        return self.distribute_strategy.num_replicas_in_sync
+
+    @property
+    def worker_count(self):
+        """Number of processes that train together."""
+        return worker_count(self.distribute_strategy)
+
+    def replica_scope(self):
+        """Where variables are made that replicas share."""
+        return self.distribute_strategy.scope()
+
+    def loop_function(self, count, step, finish, names, variables, watched):
+        """Many steps as one program, as Keras calls it.
+
+        Args:
+            count: Function that returns the number of steps to run now.
+            step: See `fused_loop`, as `finish`, `names`, `variables` and `watched`.
+        """
+        dtype, jit_compile = self.variable_dtype, self.jit_compile
+        strategy = self.distribute_strategy
+        loop = fused_loop(
+            step, finish, names, dtype, jit_compile, strategy, variables, watched
+        )
+        return lambda iterator: loop(count())
+
+    def make_test_function(self, force=False):
+        """Evaluation is not worth the seconds that XLA takes to compile it."""
+        with self._without_xla():
+            return super().make_test_function(force)
+
+    def make_predict_function(self, force=False):
+        """Nor is prediction."""
+        with self._without_xla():
+            return super().make_predict_function(force)
+
+    @contextlib.contextmanager
+    def _without_xla(self):
+        self.jit_compile, kept = False, self.jit_compile
+        try:
+            yield
+        finally:
+            self.jit_compile = kept

@@ -1,0 +1,67 @@
+import keras
+
+from keraspinn.training.model import PINNModel
+
+
+class LossWeighting(keras.callbacks.Callback):
+    """Lets a rule of `keraspinn.weighting` adapt the loss weights in every step.
+
+    The update is compiled into the training step, with the gradients that the step
+    takes anyway. The weights are the model's `loss_weights`, and in the logs as
+    `<condition>_weight`. What the rule remembers is kept by the model.
+
+    Args:
+        rule: A `weighting.WeightingRule`, such as `weighting.GradientRatio()`.
+
+    Raises:
+        ValueError: If the model has no conditions, or the rule does not fit it.
+        TypeError: If the model is not a `PINNModel`.
+
+    Example:
+
+    ```python
+    rule = keraspinn.weighting.GradientRatio(alpha=0.1)
+    model.fit(epochs=40, callbacks=[keraspinn.callbacks.LossWeighting(rule)])
+    ```
+    """
+
+    def __init__(self, rule):
+        super().__init__()
+        self.rule = rule
+        self._fitting = False
+
+    def set_model(self, model):
+        super().set_model(model)
+        if not isinstance(model, PINNModel):
+            raise TypeError(
+                f"{type(self).__name__} needs a keraspinn.PINNModel, which keeps the "
+                f"gradients of its loss terms apart. Received: {type(model).__name__}"
+            )
+        model.set_weighting(self.rule)
+
+    def on_train_begin(self, logs=None):
+        self._fitting = True
+
+    def on_train_end(self, logs=None):
+        self._fitting = False
+
+    def on_test_begin(self, logs=None):
+        """Refuse to be given to `evaluate`, where nothing is trained."""
+        if not self._fitting:
+            self.model.set_weighting(None)
+            raise ValueError(
+                f"{type(self).__name__} adapts loss weights in training: pass it to "
+                "`fit`. `evaluate` changes nothing."
+            )
+
+    def get_config(self):
+        """The rule, serialized."""
+        return {"rule": keras.saving.serialize_keras_object(self.rule)}
+
+    @classmethod
+    def from_config(cls, config):
+        """A callback from what `get_config` returned."""
+        config = dict(config)
+        if "rule" in config and isinstance(config["rule"], dict):
+            config["rule"] = keras.saving.deserialize_keras_object(config["rule"])
+        return cls(**config)

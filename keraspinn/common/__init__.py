@@ -1,0 +1,1 @@
+"""What every room may lean on: checks of arguments, saved configurations, files."""

@@ -1,0 +1,237 @@
+"""What a model's methods may be given, and what they answer to anything else."""
+
+import inspect
+
+import keras
+import numpy as np
+
+from keraspinn.common.checks import (  # noqa: F401, some for those who import here
+    check_count,
+    check_unmasked,
+    checked_flag,
+    is_whole,
+    real_array,
+)
+
+TAKES = {
+    "fit": "an array (n, d), a dict from term names to such arrays, or a dataset or "
+    "generator of batches; `fit()` draws them",
+    "train_on_batch": "an array (n, d), or a dict from term names to such arrays; "
+    "`train_on_batch()` draws them",
+    "evaluate": "an array (n, d), or a dataset or generator of batches, and values "
+    "apart: `evaluate(*problem.test_data(100))`",
+    "test_on_batch": "an array (n, d), and values apart: "
+    "`test_on_batch(*problem.test_data(100))`",
+    "predict": "an array (n, d), or a dataset or generator of batches",
+    "predict_on_batch": "an array (n, d)",
+    "validation_data": "(points, values), as `problem.test_data(100)` returns them, "
+    "points alone, or a dataset or generator of batches",
+}
+COMPILE_IN_KERAS = (
+    "loss",
+    "loss_weights",
+    "metrics",
+    "weighted_metrics",
+    "run_eagerly",
+    "steps_per_execution",
+    "jit_compile",
+)
+OF_DATA = {"self", "y", "class_weight", "sample_weight", "validation_split"}
+OF_FIT = set(inspect.signature(keras.Model.fit).parameters)
+found_optimizer = keras.optimizers.get
+
+
+def refuse_what_the_problem_says(method, y=None, **arguments):
+    """Raises `ValueError` for arguments of a method that have no meaning here."""
+    if y is not None:
+        raise ValueError(
+            f"`{method}` takes no `y`: the equations say what holds at the points. "
+            "Declare measurements as a keraspinn.Data condition."
+        )
+    for name in ("class_weight", "sample_weight", "validation_split"):
+        given = arguments.get(name)
+        nothing = name == "validation_split" and given == 0
+        if given is not None and not nothing:
+            instead = ", and pass `validation_data`" if method == "fit" else ""
+            raise ValueError(
+                f"`{method}` takes no `{name}`: the problem says what counts. Weigh "
+                f"its terms with `Condition(..., weight=)`{instead}."
+            )
+
+
+def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
+    """Raises `TypeError` or `ValueError` unless `fit` can do with these arguments.
+
+    Args:
+        y: As `fit` receives it, like the two that follow.
+        steps_per_epoch: Number of steps, or `None`.
+        validation_batch_size: Number of points, or `None`.
+        arguments: All others, a dict.
+    """
+    refuse_what_the_problem_says("fit", y, **arguments)
+    unknown = sorted(set(arguments) - OF_FIT)
+    if unknown:
+        raise TypeError(f"`fit` takes {sorted(OF_FIT - OF_DATA)}. Received: {unknown}")
+    callback_list(arguments.get("callbacks"))
+    check_count("steps_per_epoch", steps_per_epoch, None)
+    check_count("validation_batch_size", validation_batch_size, None)
+
+
+def check_run(arguments):
+    """The same for what `fit`, `evaluate` and `predict` share."""
+    callback_list(arguments.get("callbacks"))
+
+
+def frequency(given):
+    """`validation_freq` as Keras takes it: an integer, or a list of epochs."""
+    if is_whole(given):
+        return int(given)
+    return list(given) if isinstance(given, (tuple, set)) else given
+
+
+def callback_list(callbacks):
+    """Callbacks as a list, or `TypeError`."""
+    if isinstance(callbacks, keras.callbacks.CallbackList):
+        return callbacks.callbacks
+    callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
+    for callback in callbacks:
+        if isinstance(callback, keras.callbacks.Callback):
+            continue
+        if isinstance(callback, type):
+            name = callback.__name__
+            received = f"{name}. Write `{name}()`, of a class that is a Callback."
+        else:
+            received = (
+                f"{callback!r} of type {type(callback).__name__}. Write, for example, "
+                "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
+            )
+        raise TypeError(
+            "`callbacks` must be a list of keras.callbacks.Callback objects. "
+            f"Received: {received}"
+        )
+    return callbacks
+
+
+def is_stream(method, x):
+    """Whether `x` yields batches; otherwise it is an array, or a list of points.
+
+    Raises:
+        TypeError: If it is neither.
+        ValueError: If it is known to have no batches.
+    """
+    if isinstance(x, list) or hasattr(x, "__array__"):
+        return False
+    if not _yields_batches(x):
+        raise TypeError(_takes(method, x))
+    # The cardinality of what tf.distribute makes is no method.
+    cardinality = getattr(x, "cardinality", None)
+    count = cardinality() if callable(cardinality) else getattr(x, "num_batches", None)
+    if count is not None and int(count) == 0:
+        raise ValueError(without_batches(method))
+    return True
+
+
+def as_tuples(method, x):
+    """What yields batches as Keras takes it, which wants tuples of a generator."""
+    return _tuples(method, x) if inspect.isgenerator(x) else x
+
+
+def _tuples(method, generator):
+    empty = True
+    for batch in generator:
+        empty = False
+        if isinstance(batch, list):
+            batch = np.asarray(batch)
+        yield batch if isinstance(batch, tuple) else (batch,)
+    if empty:
+        raise ValueError(without_batches(method))
+
+
+def without_batches(method):
+    """The sentence for a stream that ended before it began."""
+    return (
+        f"`{method}` received a dataset without batches. Check what it reads, and "
+        "whether `drop_remainder` or a filter leaves nothing of it."
+    )
+
+
+def single_batch(method, x, by_term=False):
+    """A batch of points as a tensor or array, or a dict of them if that may be."""
+    if by_term and x is None:
+        return {}
+    if by_term and isinstance(x, dict):
+        return {name: single_batch(method, points) for name, points in x.items()}
+    if isinstance(x, list):
+        return real_array(f"points of `{method}`", x)
+    if not hasattr(x, "__array__"):
+        raise TypeError(_takes(method, x))
+    check_unmasked(f"points of `{method}`", x)
+    return x
+
+
+def validation_pair(data):
+    """Points, with values where there are some; `None` of a stream, or of nothing."""
+    what = "validation_data"
+    if isinstance(data, list) and any(isinstance(part, dict) for part in data):
+        data = tuple(data)
+    if isinstance(data, tuple):
+        if len(data) == 3 and data[2] is None:
+            data = data[:2]
+        if len(data) not in (1, 2):
+            raise ValueError(
+                f"`{what}` must be {TAKES[what]}. Received: a tuple of {len(data)}. "
+                "Leave weights of samples out: errors are relative to the whole."
+            )
+        if is_stream(what, data[0]):
+            raise TypeError(_takes(what, data))
+        return data
+    return None if data is None or is_stream(what, data) else (data,)
+
+
+def _takes(method, x):
+    received = "None" if x is None else f"an object of type {type(x).__name__}"
+    if method == "validation_data":
+        return f"`{method}` must be {TAKES[method]}. Received: {received}"
+    return f"`{method}` takes points as {TAKES[method]}. Received: {received}"
+
+
+def _yields_batches(x):
+    if isinstance(x, keras.utils.PyDataset) or inspect.isgenerator(x):
+        return True
+    if hasattr(x, "element_spec"):  # of tf.data, or made by tf.distribute
+        return True
+    packages = {base.__module__.partition(".")[0] for base in type(x).__mro__}
+    return bool(packages & {"torch", "grain"})  # which Keras reads as well
+
+
+def check_optimizer(optimizer, replicas):
+    """Raises `ValueError` for settings that cannot be honoured on these replicas."""
+    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+    if scales or optimizer.loss_scale_factor is not None:
+        raise ValueError(
+            "Losses are not scaled: they are computed in float32 or float64, where "
+            "gradients do not underflow. Give the optimizer itself, without "
+            "LossScaleOptimizer or `loss_scale_factor`. Received: "
+            f"{type(optimizer).__name__}"
+        )
+    if replicas > 1 and hasattr(optimizer, "step"):
+        raise ValueError(
+            f"{type(optimizer).__name__} trains on one device: its searches along a "
+            "line would have to agree on every one. Make the model outside of the "
+            "strategy's scope, with as many points a step as one device holds. "
+            f"Received: {replicas} devices"
+        )
+    if replicas > 1 and optimizer.gradient_accumulation_steps:
+        raise ValueError(
+            "Gradients cannot accumulate on several devices, which Keras does in a "
+            "branch where they cannot exchange them. Use a larger `batch_size` in "
+            "`fit` instead. Received: gradient_accumulation_steps="
+            f"{optimizer.gradient_accumulation_steps}"
+        )
+    if replicas > 1 and optimizer.use_ema and optimizer.ema_overwrite_frequency:
+        raise ValueError(
+            "Averages cannot overwrite the weights during training on several "
+            "devices, which Keras does in a branch where they cannot exchange them. "
+            "Leave `ema_overwrite_frequency` out: `fit` does it at its end. Received: "
+            f"ema_overwrite_frequency={optimizer.ema_overwrite_frequency}"
+        )

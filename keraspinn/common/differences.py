@@ -1,0 +1,151 @@
+"""What differs between two configurations, as places and values."""
+
+import hashlib
+import json
+import re
+
+import numpy as np
+
+LONGEST_ROW = 100
+NOTHING = "nothing"
+
+# Of a saved object, what says where its class was found and how it was built.
+_ABOUT = {"module", "registered_name", "build_config", "compile_config"}
+_STAMPS = {"format", "version"}
+_NAMING = {"name", "keras_history", "input_layers", "output_layers"}
+
+
+def plain(config):
+    """A saved configuration as data that compares equal wherever it was made.
+
+    A saved object becomes a dict of its settings and its `"class"`. Versions are left
+    out, NumPy's numbers become Python's, long arrays of numbers a digest of them, and
+    the names that Keras counts up, as `dense_7`, are numbered anew.
+
+    Args:
+        config: What `get_config` or `keras.saving.serialize_keras_object` returns.
+
+    Returns:
+        Dicts, lists, texts, numbers and `None`, from which JSON makes the same.
+
+    Example:
+
+    >>> from keraspinn.common.differences import plain
+    >>> plain(keras.saving.serialize_keras_object(keras.initializers.Constant(2)))
+    {'class': 'Constant', 'value': 2}
+    """
+    names = {}
+    _collect_names(config, names)
+    return _plain(config, names)
+
+
+def differences(old, new, place=""):
+    """Where two plain configurations differ.
+
+    Args:
+        old: What `plain` returned.
+        new: The same of another.
+        place: Where both are found, a text.
+
+    Returns:
+        List of tuples of the place, such as `"network.units"`, the old value and the
+        new one; of an expression, the terms that differ.
+
+    Example:
+
+    >>> from keraspinn.common.differences import differences
+    >>> differences({"units": 50, "depth": 4}, {"units": 20, "depth": 4})
+    [('units', 50, 20)]
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        if old.get("class") != new.get("class"):
+            return [(place, *(d.get("class", d) for d in (old, new)))]
+        found = []
+        for key in dict.fromkeys((*old, *new)):
+            there = f"{place}.{key}" if place else key
+            pair = old.get(key, NOTHING), new.get(key, NOTHING)
+            found += differences(*pair, there)
+        return found
+    if _is_node(old) and _is_node(new) and old[0] == new[0]:
+        return _differing_terms(old, new, place)
+    lists = isinstance(old, list) and isinstance(new, list)
+    if lists and len(old) == len(new) and not _is_node(old):
+        pairs = enumerate(zip(old, new, strict=True))
+        return [d for n, pair in pairs for d in differences(*pair, f"{place}[{n}]")]
+    return [] if old == new else [(place, old, new)]
+
+
+def _is_node(data):
+    """Whether this is an operation with its operands, `["Add", ...]`."""
+    return isinstance(data, list) and bool(data) and isinstance(data[0], str)
+
+
+def _differing_terms(old, new, place):
+    head, gone, come = old[0], list(old[1:]), []
+    for term in new[1:]:
+        if term in gone:
+            gone.remove(term)
+        else:
+            come.append(term)
+    if len(gone) == len(come) == 1:
+        return differences(*gone, *come, place)
+    if head in ("Add", "Mul") and gone and come:
+        join = [t[0] if len(t) == 1 else [head, *t] for t in (gone, come)]
+        return [(place, *join)]
+    same = old == new or (head in ("Add", "Mul") and not gone and not come)
+    return [] if same else [(place, old, new)]
+
+
+def _collect_names(part, names):
+    """The names of layers, in the order in which they are met."""
+    if isinstance(part, dict):
+        config = part.get("config")
+        if isinstance(config, dict) and part.get("class_name") != "DTypePolicy":
+            name = config.get("name")
+            if isinstance(name, str) and name not in names:
+                names[name] = re.sub(r"_\d+$", "", name) + f" #{len(names)}"
+        part = list(part.values())
+    if isinstance(part, (list, tuple)):
+        for inner in part:
+            _collect_names(inner, names)
+
+
+def _plain(part, names):
+    if isinstance(part, dict):
+        if part.get("class_name") == "DTypePolicy":
+            return part["config"]["name"]
+        if "class_name" in part and isinstance(part.get("config"), dict):
+            # Layers of functional models have their calls beside their settings.
+            beside = {k: v for k, v in part.items() if k not in _ABOUT | {"config"}}
+            part = {"class": beside.pop("class_name"), **beside, **part["config"]}
+        return {
+            str(key): _renamed(value, names) if key in _NAMING else _plain(value, names)
+            for key, value in part.items()
+            if key not in _STAMPS
+        }
+    if isinstance(part, (list, tuple, np.ndarray)):
+        rows = [_plain(row, names) for row in part]
+        return _folded(rows) if len(rows) > LONGEST_ROW else rows
+    if isinstance(part, (set, frozenset)):
+        return sorted(map(str, part))
+    if isinstance(part, np.generic):
+        part = part.item()
+    if isinstance(part, float) and not np.isfinite(part):
+        return str(part)  # NaN would differ from itself
+    if part is None or isinstance(part, (bool, int, float, str)):
+        return part
+    return getattr(part, "__qualname__", type(part).__qualname__)
+
+
+def _renamed(part, names):
+    if isinstance(part, (list, tuple)):
+        return [_renamed(inner, names) for inner in part]
+    return names.get(part, part) if isinstance(part, str) else part
+
+
+def _folded(rows):
+    """A digest in place of a table that nobody would read; expressions stay whole."""
+    if any(isinstance(row, (dict, str)) or _is_node(row) for row in rows):
+        return rows
+    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+    return f"{len(rows)} rows, sha256 {digest[:16]}"

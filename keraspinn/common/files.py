@@ -1,0 +1,96 @@
+"""Files that are whole or not there, whenever the process that writes them dies."""
+
+import glob
+import os
+import pathlib
+
+import keras
+
+from keraspinn.common.lock import is_dead
+
+
+def write_whole(path, write):
+    """Write a file so that no one finds half of it at `path`.
+
+    What is written goes to a file beside it first, named `partial-…` with the number
+    of the process; the disk has it before it takes the place of what stood at `path`.
+    Such files of processes that are dead are removed.
+
+    Args:
+        path: Where the file shall be.
+        write: Function that writes a file to the path it is given.
+    """
+    path = pathlib.Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"There is no directory '{path.parent}' to write '{path.name}' into. Make "
+            "it first."
+        )
+    for left in path.parent.glob(f"partial-*-{glob.escape(path.name)}"):
+        process = left.name.split("-")[1]
+        if process.isdecimal() and is_dead(int(process)):
+            left.unlink(missing_ok=True)
+    # In front: Keras tells formats apart by the end of a name.
+    partial = path.with_name(f"partial-{os.getpid()}-{path.name}")
+    try:
+        write(partial)
+        sync(partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    sync(path.parent)
+
+
+def sync(path):
+    """Wait until the disk has a file, or the names in a directory."""
+    if os.name == "nt" and pathlib.Path(path).is_dir():
+        return  # Windows opens no directories
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class WholeFiles(keras.Model):
+    """A model whose files are whole, also those that Keras's callbacks write."""
+
+    def save(self, filepath, overwrite=True, zipped=None, **kwargs):
+        """Save the model to one `.keras` file; see `keras.Model.save`.
+
+        The file appears at once: a process that dies on the way leaves what was there
+        before, and perhaps a file `partial-…`, which the next one removes.
+        """
+        name = str(filepath)
+        whole = name.endswith(".keras") or "://" in name
+        if name.endswith((".h5", ".hdf5")) or (zipped is not False and not whole):
+            raise ValueError(
+                "A PINNModel is saved to a `.keras` file, or its weights alone to "
+                "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
+                f"Received: {name!r}"
+            )
+        save = super().save
+        if zipped is False or not _replaceable(filepath, ".keras", overwrite):
+            return save(filepath, overwrite, zipped, **kwargs)
+        return write_whole(filepath, lambda path: save(path, **kwargs))
+
+    def save_weights(self, filepath, overwrite=True, max_shard_size=None):
+        """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`.
+
+        As with `save`, the file appears at once. Shards are several files, each of
+        which Keras writes in its place.
+        """
+        save = super().save_weights
+        if max_shard_size or not _replaceable(filepath, ".weights.h5", overwrite):
+            return save(filepath, overwrite, max_shard_size)
+        return write_whole(filepath, save)
+
+
+def _replaceable(filepath, suffix, overwrite):
+    """Whether it is a local file of this kind that may be replaced unasked."""
+    if not isinstance(filepath, (str, os.PathLike)):
+        return False
+    name = os.fspath(filepath)
+    if not isinstance(name, str) or "://" in name or not name.endswith(suffix):
+        return False
+    return overwrite or not pathlib.Path(name).exists()

@@ -1,0 +1,1 @@
+"""Derivatives of a network's outputs by its inputs."""

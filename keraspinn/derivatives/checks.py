@@ -1,0 +1,182 @@
+"""Whether a network can satisfy equations at all, found before it is trained."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn.common.compatibility import every_layer
+from keraspinn.derivatives.engines import jvp_derivatives
+
+SCALES = (1.0, 0.3)  # of the weights tried besides the network's own
+
+
+def check_derivatives(network, derivatives, coordinates):
+    """Refuse a network with a derivative that is zero whatever its weights.
+
+    A network of ReLUs has no second derivative: the residual of Laplace's equation is
+    zero from the first step, and what is learned has nothing to do with it. Derivatives
+    are looked at with the weights as they are, and those zero at every point again
+    with random ones, so that a head that starts from zeros passes.
+
+    Args:
+        network: The network, built. One without trained variables, such as a solution
+            in closed form, is what it is, and passes.
+        derivatives: Function without arguments that returns a dict from pairs
+            `(field name, multi-index)` to tensors, the derivatives that the equations
+            and conditions need, at some 64 points inside of the domain.
+        coordinates: Names of the coordinates, in the order of the multi-indices.
+
+    Raises:
+        ValueError: If a derivative is zero at each of the points, with the layers
+            that are to blame.
+
+    Example:
+
+    >>> network = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> x = keras.random.uniform((64, 1))
+    >>> def derivatives():
+    ...     return {("u", (2,)): jvp_derivatives(network, x, [(2,)])[2,]}
+    >>> check_derivatives(network, derivatives, ["x"])
+    Traceback (most recent call last):
+        ...
+    ValueError: The equations need ∂²u/∂x², zero for this network whatever its ...
+    """
+    variables = [v for v in network.trainable_variables if v.shape and _is_float(v)]
+    if not variables:
+        return
+    vanishing = _vanishing(derivatives())
+    for scale in SCALES:
+        if not vanishing:
+            return
+        with keras.StatelessScope(_redrawn(variables, scale)):
+            vanishing &= _vanishing(derivatives())
+    if not vanishing:
+        return
+    order = min(sum(index) for _, index in vanishing)
+    suspects = _layers_without(network, order)
+    shown = [_notation(*each, coordinates) for each in sorted(vanishing)]
+    blamed = f" because of {_joined(suspects)}" if suspects else ""
+    raise ValueError(
+        f"The equations need {_joined(shown)}, zero for this network whatever its "
+        f"weights{blamed}. Use a smooth activation, such as "
+        '"tanh", "gelu" or `keraspinn.activations.sin`. If the network is meant to be '
+        "this way, leave what is zero out of the equations."
+    )
+
+
+def check_no_activity_losses(network, points):
+    """Refuse a network whose layers add losses when they are called.
+
+    Derivatives are found without calling the layers, so that an `activity_regularizer`
+    or `add_loss` would be ignored.
+
+    Args:
+        network: The network, built.
+        points: Tensor `(N, d)` to call it with.
+
+    Raises:
+        ValueError: If a layer has a loss besides its weights' regularizers.
+
+    Example:
+
+    >>> layer = keras.layers.Dense(1, activity_regularizer="l2", name="head")
+    >>> network = keras.Sequential([keras.Input((2,)), layer])
+    >>> check_no_activity_losses(network, keras.ops.ones((1, 2)))
+    Traceback (most recent call last):
+        ...
+    ValueError: Layer 'head' has an `activity_regularizer`, ...
+    """
+    layers = every_layer(network)
+    for layer in layers:
+        if getattr(layer, "activity_regularizer", None) is not None:
+            _refuse_loss(f"Layer '{layer.name}' has an `activity_regularizer`")
+    with keras.StatelessScope(collect_losses=True) as scope:
+        network(points)
+        if scope.losses:
+            inner = [layer for layer in layers if _adds_loss(layer)]
+            _refuse_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
+
+
+def _refuse_loss(what):
+    raise ValueError(
+        f"{what}, which the training of a PINN would ignore: its losses are those of "
+        "the equations and conditions. Write what must hold as a "
+        "`keraspinn.Condition`, or regularize weights, as with `kernel_regularizer`."
+    )
+
+
+def _adds_loss(layer):
+    penalties = [v for v in layer.trainable_variables if v.regularizer is not None]
+    return len(layer.losses) > len(penalties)
+
+
+def _is_float(variable):
+    return "float" in keras.backend.standardize_dtype(variable.dtype)
+
+
+def _vanishing(derivatives):
+    """Those of a positive order that are zero everywhere; NaNs are not."""
+    return {
+        (name, index)
+        for (name, index), values in derivatives.items()
+        if any(index) and not np.any(ops.convert_to_numpy(values))
+    }
+
+
+def _redrawn(variables, scale):
+    """Pairs of variables and random values, of a size that keeps their outputs'."""
+    generator = np.random.default_rng(0)
+    for variable in variables:
+        fan_in = int(np.prod(variable.shape[:-1])) or 1
+        values = generator.normal(0.0, scale / fan_in**0.5, variable.shape)
+        yield variable, ops.convert_to_tensor(values, variable.dtype)
+
+
+def _layers_without(network, order):
+    """Names of those that compute a function without an `order`-th derivative."""
+    found = []
+    for layer in every_layer(network):
+        if isinstance(layer, keras.Function):
+            own = [o for o in layer.operations if not isinstance(o, keras.layers.Layer)]
+            found += [f"operation '{o.name}'" for o in own if _is_broken(o, order)]
+        if len(every_layer(layer)) > 1 or isinstance(layer, keras.layers.InputLayer):
+            continue
+        function = getattr(layer, "activation", None)
+        if function is None and not layer.variables:
+            function = layer
+        if callable(function) and _is_broken(function, order):
+            name = getattr(function, "__name__", type(function).__name__)
+            found.append(f"layer '{layer.name}' ({name})")
+    return found
+
+
+def _is_broken(function, order):
+    """Whether a function of one number has no `order`-th derivative, being nonlinear.
+
+    Of a linear one nothing else is expected; a constant one is to blame.
+    """
+    points = ops.cast(np.linspace(-8.0, 8.0, 64)[:, None], "float32")
+    try:
+        slopes = jvp_derivatives(
+            lambda x: ops.cast(function(x), "float32"), points, [(1,), (order,)]
+        )
+    except Exception:  # not a function of one number: it is not what we look for
+        return False
+    linear = np.any(slopes[1,]) and np.ptp(slopes[1,]) < 1e-6
+    return not np.any(slopes[order,]) and not linear
+
+
+def _joined(names, most=3):
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _notation(name, index, coordinates):
+    """A derivative as it is written: ∂³u/∂x²∂y."""
+    powers = dict(zip(range(10), "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)) | {1: ""}
+    below = "".join(
+        f"∂{coordinate}{powers[count]}"
+        for coordinate, count in zip(coordinates, index, strict=True)
+        if count
+    )
+    return f"∂{powers[sum(index)]}{name}/{below}"

@@ -1,0 +1,16 @@
+"""Truncated multivariate Taylor arithmetic, and a rule for every Keras layer."""
+
+from keraspinn.derivatives.taylor import operations  # noqa: F401 (its rules)
+from keraspinn.derivatives.taylor.activations import register_activation
+from keraspinn.derivatives.taylor.indices import IndexSet
+from keraspinn.derivatives.taylor.rules import MissingRule, propagate, register_rule
+from keraspinn.derivatives.taylor.series import Taylor
+
+__all__ = [
+    "IndexSet",
+    "MissingRule",
+    "Taylor",
+    "propagate",
+    "register_activation",
+    "register_rule",
+]

@@ -1,0 +1,209 @@
+"""Taylor coefficients of activation functions.
+
+Every function here takes `(x, order)` and returns f⁽ᵏ⁾(x) / k! for k = 0 … order,
+`None` where it vanishes everywhere. Most follow from a differential equation the
+activation satisfies, so any order costs polynomial work.
+"""
+
+import math
+
+import keras
+import numpy as np
+from keras import ops
+
+_COEFFICIENTS = {}
+
+
+def register_activation(*functions):
+    """Teach the Taylor engine an activation function.
+
+    Args:
+        *functions: The callables to recognise, as given to `activation=`.
+
+    Returns:
+        A decorator for a function of `(x, order)` that returns the list of
+        f⁽ᵏ⁾(x) / k! for k = 0 … order: tensors like `x`, or `None` for zero.
+
+    Example:
+
+    >>> def cube(x):
+    ...     return x**3
+    >>> @keraspinn.taylor.register_activation(cube)
+    ... def cube_coefficients(x, order):
+    ...     return [x**3, 3 * x**2, 3 * x, 1 + 0 * x, *[None] * order][: order + 1]
+    """
+
+    def register(coefficients):
+        for function in functions:
+            _COEFFICIENTS[function] = coefficients
+        return coefficients
+
+    return register
+
+
+def coefficients_of(activation):
+    """The registered coefficients of `activation`, or `None` if there are none."""
+    try:
+        return _COEFFICIENTS.get(activation)
+    except TypeError:  # an unhashable callable cannot have been registered
+        return None
+
+
+def _self_convolution(series, k):
+    """Coefficient k of the square of a univariate series, each product once."""
+    total = None
+    for i in range((k + 1) // 2):
+        term = 2.0 * series[i] * series[k - i]
+        total = term if total is None else total + term
+    if k % 2 == 0:
+        middle = ops.square(series[k // 2])
+        total = middle if total is None else total + middle
+    return total
+
+
+@register_activation(keras.activations.linear, None)
+def linear(x, order):
+    return [x, ops.ones_like(x), *[None] * order][: order + 1]
+
+
+@register_activation(keras.activations.tanh, keras.ops.tanh)
+def tanh(x, order):
+    """y' = 1 − y²."""
+    y = [ops.tanh(x)]
+    for k in range(order):
+        square = _self_convolution(y, k)
+        y.append((1.0 - square) if k == 0 else square * (-1.0 / (k + 1)))
+    return y
+
+
+@register_activation(keras.activations.sigmoid, keras.ops.sigmoid)
+def sigmoid(x, order):
+    """y' = y − y²."""
+    y = [ops.sigmoid(x)]
+    for k in range(order):
+        y.append((y[k] - _self_convolution(y, k)) * (1.0 / (k + 1)))
+    return y
+
+
+@register_activation(keras.ops.sin)
+def sin(x, order):
+    cycle = [ops.sin(x), ops.cos(x)]
+    signs = (1, 1, -1, -1)
+    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+
+
+@register_activation(keras.ops.cos)
+def cos(x, order):
+    cycle = [ops.cos(x), ops.sin(x)]
+    signs = (1, -1, -1, 1)
+    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+
+
+@register_activation(keras.activations.exponential, keras.ops.exp)
+def exponential(x, order):
+    y = ops.exp(x)
+    return [y * (1.0 / math.factorial(k)) for k in range(order + 1)]
+
+
+@register_activation(keras.activations.softplus, keras.ops.softplus)
+def softplus(x, order):
+    """y' = sigmoid(x)."""
+    slope = sigmoid(x, max(order - 1, 0))
+    return [ops.softplus(x)] + [slope[k] * (1.0 / (k + 1)) for k in range(order)]
+
+
+@register_activation(keras.activations.softsign, keras.ops.softsign)
+def softsign(x, order):
+    """y = x / (1 + |x|), on either side of zero a shifted reciprocal."""
+    side = ops.where(x < 0, -ops.ones_like(x), ops.ones_like(x))
+    reciprocal = 1.0 / (1.0 + ops.abs(x))
+    y, slope = [x * reciprocal], ops.square(reciprocal)
+    for _ in range(order):
+        y.append(slope)
+        slope = slope * reciprocal * -side
+    return y
+
+
+def power(exponent):
+    """The function that returns the coefficients of a power with a real exponent."""
+
+    def coefficients(x, order):
+        found, binomial = [], 1.0
+        for k in range(order + 1):
+            # At zero, x⁰ and its derivative are taken as they are, not as limits.
+            factor = ops.ones_like(x) if exponent == k else ops.power(x, exponent - k)
+            found.append(binomial * factor if binomial else None)
+            binomial *= (exponent - k) / (k + 1)
+        return found
+
+    return coefficients
+
+
+register_activation(ops.square)(power(2))
+register_activation(ops.sqrt)(power(0.5))
+register_activation(ops.reciprocal)(power(-1))
+
+
+@register_activation(ops.log)
+def log(x, order):
+    return [ops.log(x), *(c / (k + 1) for k, c in enumerate(power(-1)(x, order - 1)))]
+
+
+def _times_identity(x, factor):
+    """Coefficients of x · g(x) from those of g."""
+    return [x * factor[0]] + [
+        x * factor[k] + factor[k - 1] for k in range(1, len(factor))
+    ]
+
+
+@register_activation(keras.activations.silu, keras.ops.silu)
+def silu(x, order):
+    """y = x · sigmoid(x), also called swish."""
+    return _times_identity(x, sigmoid(x, order))
+
+
+# TensorFlow's gelu holds these two in single precision whatever the type of x; the
+# derivatives must be those of the function that the network computes.
+_GELU_ROOT = float(np.float32(math.sqrt(0.5)))
+_GELU_CUBIC = float(np.float32(0.044715))
+
+
+@register_activation(keras.activations.gelu)
+def gelu(x, order):
+    """y = x · Φ(x), Φ(x) = erfc(−x / √2) / 2 the normal distribution function."""
+    scaled = x * _GELU_ROOT
+    distribution = [0.5 * ops.erfc(-scaled)]
+    if order > 0:
+        # p(x) = exp(−x² / 2) / √(2π) has p' = −x p.
+        rate, scale = 2.0 * _GELU_ROOT**2, _GELU_ROOT / math.sqrt(math.pi)
+        density = [scale * ops.exp(-ops.square(scaled))]
+        for k in range(order - 1):
+            lower = x * density[k] + (density[k - 1] if k else 0.0)
+            density.append(lower * (-rate / (k + 1)))
+        distribution += [density[k] * (1.0 / (k + 1)) for k in range(order)]
+    return _times_identity(x, distribution)
+
+
+@register_activation(keras.ops.gelu)
+def approximate_gelu(x, order):
+    """y = x (1 + t) / 2 with t = tanh(p(x)), p cubic, so that t' = (1 − t²) p'."""
+    root = math.sqrt(2.0 / math.pi)
+    inner_slope = [
+        root * (1.0 + 3.0 * _GELU_CUBIC * ops.square(x)),
+        6.0 * root * _GELU_CUBIC * x,
+        3.0 * root * _GELU_CUBIC,
+    ]
+    t = [ops.tanh(root * (x + _GELU_CUBIC * x * ops.square(x)))]
+    slope = []  # 1 − t²
+    for k in range(order):
+        square = _self_convolution(t, k)
+        slope.append(-square if k else 1.0 - square)
+        terms = [inner_slope[j] * slope[k - j] for j in range(min(k, 2) + 1)]
+        t.append(sum(terms) * (1.0 / (k + 1)))
+    return _times_identity(x, [0.5 * (1.0 + t[0]), *(0.5 * c for c in t[1:])])
+
+
+@register_activation(keras.activations.relu, keras.ops.relu)
+def relu(x, order):
+    slope = ops.cast(x > 0, x.dtype)
+    return [ops.relu(x), slope, *[None] * order][: order + 1]

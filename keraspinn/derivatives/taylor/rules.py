@@ -1,0 +1,305 @@
+"""How each Keras layer acts on a truncated Taylor series."""
+
+import keras
+from keras import ops
+
+from keraspinn.common.compatibility import public_function
+from keraspinn.derivatives.taylor.activations import coefficients_of
+from keraspinn.derivatives.taylor.functional import in_order, is_functional, replay
+from keraspinn.derivatives.taylor.series import Taylor
+
+_RULES = {}
+_CALLS = {}  # what each class computed when its rule was written
+
+
+class MissingRule(LookupError):
+    """A layer or activation function that the Taylor engine has no rule for.
+
+    Attributes:
+        layer: The innermost layer that it is missing for, if it is known.
+    """
+
+    layer = None
+
+
+def register_rule(*layers):
+    """Teach the Taylor engine a layer, or a function of `keras.ops`.
+
+    A rule is looked up by a layer's exact class: a subclass may compute something
+    else, so it needs a rule of its own.
+
+    Args:
+        *layers: The classes of the layers the rule is for; or functions of
+            `keras.ops`, for their operations in functional models.
+
+    Returns:
+        A decorator for the rule, a function of `(layer, *inputs)` from `Taylor`
+        series to a `Taylor` series. Layers inside the layer are applied with
+        `keraspinn.taylor.propagate(inner, series)`. The inputs of operations are
+        those of the function, constants among them; its options are in
+        `operation.get_config()`.
+
+    Example:
+
+    >>> class Squared(keras.layers.Layer):
+    ...     def call(self, x):
+    ...         return x * x
+    >>> @keraspinn.taylor.register_rule(Squared)
+    ... def squared_rule(layer, x):
+    ...     return x * x
+    """
+
+    def register(rule):
+        for layer in layers:
+            _RULES[layer] = rule
+            _CALLS[layer] = getattr(layer, "call", None)
+        return rule
+
+    return register
+
+
+def propagate(layer, *inputs):
+    """The Taylor series of a layer's output, from those of its inputs.
+
+    Args:
+        layer: A Keras layer or model.
+        *inputs: What the layer is called with, `Taylor` series in place of tensors.
+
+    Returns:
+        The `Taylor` series of what the layer would return.
+
+    Raises:
+        MissingRule: If `layer`, a layer inside it or an activation has no rule.
+
+    Example:
+
+    >>> x = Taylor.of_points(keras.random.uniform((8, 2)), IndexSet([(2, 0)]))
+    >>> network = keraspinn.networks.MLP(units=10)
+    >>> keraspinn.taylor.propagate(network, x).derivative((2, 0)).shape
+    TensorShape([8, 1])
+    """
+    try:
+        rule = _rule_for(layer)
+        if isinstance(layer, keras.layers.Layer):
+            inputs = _as_called(layer, inputs)
+        return rule(layer, *inputs)
+    except MissingRule as error:
+        error.layer = error.layer or layer
+        raise
+
+
+def _as_called(layer, inputs):
+    """What a layer gets to see of its inputs; and it is built for them."""
+    if not layer.built:
+        layer(*keras.tree.map_structure(lambda x: x.value, inputs))
+    # As Keras does before a call, unless a layer declares the type of its inputs.
+    declares = isinstance(layer, (keras.Function, keras.layers.InputLayer))
+    if layer.autocast and not declares:
+        return keras.tree.map_structure(lambda x: x.cast(layer.input_dtype), inputs)
+    return inputs
+
+
+def _rule_for(layer):
+    own = type(layer)
+    rule = _RULES.get(own)
+    if rule is None and is_functional(layer):
+        rule = _functional
+    if rule is None and not isinstance(layer, keras.layers.Layer):
+        rule = _rule_for_operation(layer)
+    if rule is None:
+        kind = "layer" if isinstance(layer, keras.layers.Layer) else "operation"
+        raise MissingRule(
+            f"No Taylor rule for {kind} '{layer.name}' of class {own.__name__}. Write "
+            "one with `keraspinn.taylor.register_rule`."
+        )
+    if "call" in vars(layer) or own.call is not _CALLS.get(own, own.call):
+        raise MissingRule(
+            f"The `call` of layer '{layer.name}' was replaced, so that the Taylor rule "
+            f"for {own.__name__} may not be what it computes. Write a subclass, and a "
+            "rule for it with `keraspinn.taylor.register_rule`."
+        )
+    return rule
+
+
+def _rule_for_operation(operation):
+    """That of the function it is a call of; elementwise ones need no more than that."""
+    function = public_function(operation)
+    rule = _RULES.get(function)
+    has_options = set(operation.get_config()) - {"name"}
+    if rule is None and coefficients_of(function) and function and not has_options:
+        return lambda operation, x: activate(function, x)
+    return rule
+
+
+def activate(activation, x):
+    """The Taylor series of an activation function of a series."""
+    coefficients = coefficients_of(activation)
+    if coefficients is None:
+        name = getattr(activation, "__name__", repr(activation))
+        raise MissingRule(
+            f"No Taylor coefficients for activation '{name}'. Write them with "
+            "`keraspinn.taylor.register_activation`."
+        )
+    if coefficients is coefficients_of(None):  # linear: nothing to compute
+        return x
+    return x.compose(coefficients)
+
+
+def affine(x, kernel, bias=None):
+    """The series of x W + b: one matrix product a coefficient."""
+    kernel = ops.cast(kernel, x.dtype)
+    x = x.map(lambda coefficient: _spread(coefficient, kernel.shape[-2]))
+    if kernel.shape[-1] == 1:
+        # XLA turns a product with one column into a loop that evaluates whatever
+        # produced the other factor anew for every entry: 14 % of a step's time.
+        two = ops.pad(kernel, ((0, 0), (0, 1)))
+        y = x.map(lambda coefficient: ops.matmul(coefficient, two)[..., :1])
+    else:
+        y = x.map(lambda coefficient: ops.matmul(coefficient, kernel))
+    return y if bias is None else y + ops.cast(bias, x.dtype)
+
+
+def _spread(coefficient, width):
+    """A coefficient that is the same in all features, in each of them."""
+    if coefficient.shape[-1] == width:
+        return coefficient
+    return ops.repeat(coefficient, width, axis=-1)
+
+
+def columns(x, places):
+    """The series of some features, in the order of `places`."""
+    width = x.value.shape[-1]
+
+    def take(coefficient):
+        whole = _spread(coefficient, width)
+        return ops.stack([whole[..., place] for place in places], axis=-1)
+
+    return x.map(take)
+
+
+def concatenated(series):
+    """The series of several functions' features side by side."""
+    indices = series[0].indices
+
+    def join(key):
+        parts = []
+        for own in series:
+            shape = ops.shape(own.value)
+            coefficient = own.coefficients.get(key)
+            parts.append(
+                ops.zeros(shape, own.value.dtype)
+                if coefficient is None
+                else ops.broadcast_to(coefficient, shape)
+            )
+        return ops.concatenate(parts, axis=-1)
+
+    carried = set().union(*(own.coefficients for own in series))
+    return Taylor(indices, {key: join(key) for key in indices.keys if key in carried})
+
+
+@register_rule(keras.layers.Dense)
+def dense(layer, x):
+    if layer.quantization_mode is not None:
+        raise MissingRule(f"Layer '{layer.name}' is quantized.")
+    bias = layer.bias if layer.use_bias else None
+    return activate(layer.activation, affine(x, layer.kernel, bias))
+
+
+@register_rule(keras.layers.Activation)
+def activation(layer, x):
+    return activate(layer.activation, x)
+
+
+@register_rule(keras.layers.ReLU)
+def relu(layer, x):
+    if layer.max_value is not None or layer.negative_slope or layer.threshold:
+        raise MissingRule(
+            f"Layer '{layer.name}' has a maximum, a negative slope or a threshold; "
+            "the Taylor rule for ReLU is for a plain one."
+        )
+    return activate(keras.activations.relu, x)
+
+
+@register_rule(keras.layers.InputLayer)
+def input_layer(layer, x):
+    return x.cast(layer.dtype)
+
+
+@register_rule(keras.layers.Identity)
+def identity(layer, x):
+    return x
+
+
+@register_rule(keras.layers.Rescaling)
+def rescaling(layer, x):
+    return x * ops.cast(layer.scale, x.dtype) + ops.cast(layer.offset, x.dtype)
+
+
+@register_rule(keras.layers.Normalization)
+def normalization(layer, x):
+    if layer.invert or set(layer.axis) - {-1, len(x.value.shape) - 1}:
+        raise MissingRule(
+            f"Layer '{layer.name}' inverts, or normalizes axes {layer.axis}; the "
+            "Taylor rule for Normalization is for features, axis -1."
+        )
+    deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
+    slope = 1.0 / ops.maximum(deviation, keras.config.epsilon())
+    # The layer's own arithmetic for the value, the chain rule for the rest.
+    coefficients = (x * slope).coefficients | {x.indices.zero: layer(x.value)}
+    return Taylor(x.indices, coefficients)
+
+
+@register_rule(keras.layers.Add)
+def add(layer, inputs):
+    total, *rest = inputs
+    for term in rest:
+        total = total + term
+    return total
+
+
+@register_rule(keras.layers.Subtract)
+def subtract(layer, inputs):
+    left, right = inputs
+    return left - right
+
+
+@register_rule(keras.layers.Multiply)
+def multiply(layer, inputs):
+    result, *rest = inputs
+    for factor in rest:
+        result = result * factor
+    return result
+
+
+@register_rule(keras.Sequential)
+def sequential(model, x):
+    for layer in model.layers:
+        x = propagate(layer, x)
+    return x
+
+
+@register_rule(keras.layers.Concatenate)
+def concatenate(layer, inputs):
+    if layer.axis not in (-1, len(inputs[0].value.shape) - 1):
+        raise MissingRule(
+            f"Layer '{layer.name}' joins axis {layer.axis}; the Taylor rule for "
+            "Concatenate joins features, axis -1."
+        )
+    return concatenated(inputs)
+
+
+def _functional(model, *inputs):
+    try:
+        series = in_order(model, inputs)
+        pairs = list(zip(series, model.inputs, strict=True))
+        if any(len(x.value.shape) != len(own.shape) for x, own in pairs):
+            layers = [isinstance(o, keras.layers.Layer) for o in model.operations]
+            if not all(layers):  # operations may name an axis
+                raise LookupError(
+                    f"Model '{model.name}' is called with other axes than it declares."
+                )
+        return replay(model, propagate, [x.cast(own.dtype) for x, own in pairs])
+    except MissingRule:
+        raise
+    except LookupError as error:
+        raise MissingRule(str(error)) from error

@@ -1,0 +1,216 @@
+"""Arithmetic on truncated multivariate Taylor series."""
+
+import itertools
+
+import keras
+from keras import ops
+
+from keraspinn.derivatives.taylor.indices import factorial
+
+
+class Taylor:
+    """A function's truncated Taylor series at every point of a batch.
+
+    Carries the coefficients c_a = ∂^a f / a! for the multi-indices a of an
+    `IndexSet`.
+
+    Args:
+        indices: The `IndexSet`.
+        coefficients: Dict from the set's keys to tensors `(..., N, F)`, that of the
+            value at least. One that is left out is known to vanish, and costs
+            nothing; an axis of length 1 stands for values equal along it.
+
+    Supports `+`, `-` and `*` with another series over the same index set, or with
+    anything that broadcasts against `(..., N, F)`, which is taken as constant.
+
+    Example:
+
+    >>> points = keras.ops.convert_to_tensor([[2.0], [3.0]])
+    >>> x = Taylor.of_points(points, IndexSet([(2,)]))
+    >>> (x * x * x).derivative((2,))  # 6 x
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[12.],
+           [18.]], dtype=float32)>
+    """
+
+    __array_ufunc__ = None  # so that `array * series` is left to the series
+
+    def __init__(self, indices, coefficients):
+        self.indices = indices
+        self.coefficients = coefficients
+
+    @classmethod
+    def of_points(cls, points, indices):
+        """The series of the coordinates themselves, at `points` `(..., N, d)`.
+
+        Args:
+            points: Tensor, one column for each coordinate.
+            indices: The `IndexSet`.
+        """
+        coefficients = {indices.zero: points}
+        one_row = (1,) * (len(points.shape) - 1) + (-1,)
+        for column in range(indices.dimension):
+            unit = tuple(int(place == column) for place in range(indices.dimension))
+            slope = ops.reshape(ops.convert_to_tensor(unit, points.dtype), one_row)
+            for key, share in indices.destinations(unit):
+                _add_to(coefficients, key, share * slope)
+        return cls(indices, coefficients)
+
+    @property
+    def value(self):
+        """The function's value, `(..., N, F)`."""
+        return self.coefficients[self.indices.zero]
+
+    @property
+    def dtype(self):
+        """Name of the type of the coefficients, such as `"float32"`."""
+        return keras.backend.standardize_dtype(self.value.dtype)
+
+    def derivative(self, index):
+        """The derivative ∂^a f with multi-index `index`, `(..., N, F)`.
+
+        Raises:
+            ValueError: If the series does not carry it.
+        """
+        index = tuple(index)
+        if index not in self.indices.members:
+            raise ValueError(f"The multi-index {index} is not in {self.indices}.")
+        return self._scaled(index, factorial(index))
+
+    def combination(self, combination):
+        """The value of one of the set's combinations of derivatives, `(..., N, F)`."""
+        return self._scaled(combination, self.indices.scale(combination))
+
+    def _scaled(self, key, scale):
+        if key not in self.coefficients:
+            return ops.zeros_like(self.value)
+        coefficient = self.coefficients[key]
+        derivative = coefficient if scale == 1 else scale * coefficient
+        return ops.broadcast_to(derivative, ops.shape(self.value))
+
+    def map(self, linear):
+        """Apply a linear map, one without a constant part, to every coefficient."""
+        return self._with({i: linear(c) for i, c in self.coefficients.items()})
+
+    def cast(self, dtype):
+        """The same series in another floating-point type."""
+        if self.dtype == keras.backend.standardize_dtype(dtype):
+            return self
+        return self.map(lambda coefficient: ops.cast(coefficient, dtype))
+
+    def __add__(self, other):
+        if isinstance(other, Taylor):
+            return self._with(_sum(self.coefficients, other.coefficients))
+        self._check_constant(other)
+        return self._with({**self.coefficients, self.indices.zero: self.value + other})
+
+    __radd__ = __add__
+
+    def __neg__(self):
+        return self.map(ops.negative)
+
+    def __sub__(self, other):
+        if not isinstance(other, Taylor):
+            return self + (-other)
+        return self._with(_difference(self.coefficients, other.coefficients))
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __mul__(self, other):
+        if not isinstance(other, Taylor):
+            self._check_constant(other)
+            return self.map(lambda coefficient: coefficient * other)
+        return self._with(_product(self.indices, self.coefficients, other.coefficients))
+
+    __rmul__ = __mul__
+
+    def compose(self, outer):
+        """The series of f(self), from f's own Taylor coefficients.
+
+        With h the series less its value, f(self) = Σ_k f_k h^k, and h^k has no
+        coefficient of total order below k, so the sum ends.
+
+        Args:
+            outer: Function of `(value, order)` that returns the list of
+                f_k = f⁽ᵏ⁾(value) / k! for k = 0 … order, tensors like `value` or
+                `None` where f_k vanishes everywhere.
+        """
+        order = self.indices.order
+        outer_coefficients = list(outer(self.value, order))
+        if len(outer_coefficients) != order + 1:
+            raise ValueError(
+                f"`outer` must return {order + 1} Taylor coefficients, those of orders "
+                f"0 to {order}. Received: {len(outer_coefficients)}"
+            )
+        constant, *rest = outer_coefficients
+        result = {
+            self.indices.zero: ops.zeros_like(self.value)
+            if constant is None
+            else constant
+        }
+        nilpotent = dict(self.coefficients)
+        del nilpotent[self.indices.zero]
+        power = None
+        for coefficient in rest:
+            if power is None:
+                power = nilpotent
+            elif power is nilpotent:
+                power = _square(self.indices, nilpotent)
+            else:
+                power = _product(self.indices, nilpotent, power)
+            if coefficient is not None:
+                result = _sum(result, {i: coefficient * c for i, c in power.items()})
+        return self._with(result)
+
+    def _with(self, coefficients):
+        return Taylor(self.indices, coefficients)
+
+    def _check_constant(self, other):
+        # A further axis would become one of the series' own.
+        if len(getattr(other, "shape", ())) > len(self.value.shape):
+            raise ValueError(
+                "A constant must not have more axes than the series it meets. "
+                f"Received: shape {tuple(other.shape)} and a series of shape "
+                f"{tuple(self.value.shape)}"
+            )
+
+
+def _product(indices, left, right):
+    """Coefficients of the product of two series, from theirs."""
+    result = {}
+    for (i, a), (j, b) in itertools.product(left.items(), right.items()):
+        for key, share in indices.product(i, j):
+            _add_to(result, key, a * b if share == 1 else share * a * b)
+    return result
+
+
+def _square(indices, coefficients):
+    """The same of a series by itself, each pair once."""
+    result = {}
+    pairs = itertools.combinations_with_replacement(coefficients.items(), 2)
+    for (i, a), (j, b) in pairs:
+        for key, share in indices.product(i, j):
+            share = share if i == j else 2.0 * share
+            _add_to(result, key, a * b if share == 1 else share * a * b)
+    return result
+
+
+def _sum(left, right):
+    result = dict(left)
+    for key, coefficient in right.items():
+        _add_to(result, key, coefficient)
+    return result
+
+
+def _difference(left, right):
+    result = dict(left)
+    for key, coefficient in right.items():
+        known = result.get(key)
+        result[key] = -coefficient if known is None else known - coefficient
+    return result
+
+
+def _add_to(coefficients, key, term):
+    known = coefficients.get(key)
+    coefficients[key] = term if known is None else known + term

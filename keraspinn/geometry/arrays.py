@@ -1,0 +1,59 @@
+"""One formula for tensors in a compiled program and float64 arrays on the host."""
+
+import numpy as np
+from keras import ops
+
+
+def library(array):
+    """Where to find `sqrt`, `where` and their like for an array.
+
+    Args:
+        array: A NumPy array, or a tensor.
+
+    Returns:
+        `numpy` for a NumPy array, which stays one, and float64, on every backend;
+        else `keras.ops`.
+
+    Example:
+
+    >>> library(np.ones(3)) is np, library(keras.ops.ones(3)) is keras.ops
+    (True, True)
+    """
+    return np if isinstance(array, np.ndarray) else ops
+
+
+def like(constant, array):
+    """A constant in the type of an array, to calculate with it.
+
+    Args:
+        constant: Numbers.
+        array: A NumPy array, or a tensor.
+
+    Returns:
+        A NumPy array if `array` is one, else a tensor.
+
+    Example:
+
+    >>> like([1, 2], np.ones(2))
+    array([1., 2.])
+    """
+    if isinstance(array, np.ndarray):
+        return np.asarray(constant, array.dtype)
+    return ops.cast(constant, array.dtype)
+
+
+def on_host(array):
+    """A NumPy array, of whatever it was."""
+    return array if isinstance(array, np.ndarray) else ops.convert_to_numpy(array)
+
+
+def pick(table, uniform):
+    """Rows of a table, one for each number uniform in [0, 1)."""
+    count = len(table)
+    rows = uniform * count
+    if isinstance(uniform, np.ndarray):
+        rows = np.minimum(rows.astype(int), count - 1)
+    else:
+        # In float32 a number below 1 times the count may be the count.
+        rows = ops.minimum(ops.cast(rows, "int32"), count - 1)
+    return library(uniform).take(like(table, uniform), rows, axis=0)

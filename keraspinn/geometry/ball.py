@@ -1,0 +1,184 @@
+import math
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+
+from keraspinn.geometry.arrays import library
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.numbers import checked_center, positive
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+
+
+def direction(uniform, dimension):
+    """Unit vectors, evenly spread, from `direction_draws` uniform numbers each."""
+    lib = library(uniform)
+    if dimension > 3:
+        return _gaussian_direction(uniform)
+    angle = 2 * math.pi * uniform[..., 0]
+    circle = [lib.cos(angle), lib.sin(angle)]
+    if dimension == 3:  # Archimedes: heights on a sphere are uniform
+        height = 2 * uniform[..., 1] - 1
+        radius = lib.sqrt(1 - lib.square(height))
+        circle = [radius * circle[0], radius * circle[1], height]
+    return lib.stack(circle, axis=-1)
+
+
+def direction_draws(dimension):
+    """How many uniform numbers a direction needs."""
+    return dimension - 1 if dimension <= 3 else dimension
+
+
+def _gaussian_direction(uniform):
+    lib = library(uniform)
+    inner = 1e-7 + (1 - 2e-7) * uniform  # the ends are at infinity
+    if lib is np:
+        from scipy.special import ndtri
+
+        normal = ndtri(inner)
+    else:
+        normal = lib.erfinv(2 * inner - 1)
+    return normal / length(normal)
+
+
+def length(vectors):
+    """Euclidean lengths, `(..., n, 1)`."""
+    squares = (vectors[..., k : k + 1] ** 2 for k in range(vectors.shape[-1]))
+    return library(vectors).sqrt(sum(squares))
+
+
+@dataclass(frozen=True)
+class Inside(Part):
+    """The inside of a ball about the centre."""
+
+    radius: float
+    dimension: int
+
+    @property
+    def draws(self):
+        """Those of a direction, and one for the distance from the centre."""
+        return direction_draws(self.dimension) + 1
+
+    def sample(self, uniform):
+        """A direction, and the radius whose ball has that share of the volume."""
+        along = direction(uniform[..., 1:], self.dimension)
+        radius = library(uniform).power(uniform[..., :1], 1 / self.dimension)
+        return self.radius * radius * along
+
+    def contains(self, points):
+        """Which points are no farther off than the radius."""
+        return length(points)[..., 0] <= self.radius * (1 + 2 * TOLERANCE)
+
+    def measure(self):
+        """Area or volume."""
+        half = self.dimension / 2
+        return math.pi**half / math.gamma(half + 1) * self.radius**self.dimension
+
+    def __str__(self):
+        return "the interior"
+
+
+@dataclass(frozen=True)
+class Sphere(Part):
+    """The sphere about the centre, a circle in the plane."""
+
+    radius: float
+    dimension: int
+
+    @property
+    def draws(self):
+        """Those of a direction."""
+        return direction_draws(self.dimension)
+
+    def sample(self, uniform):
+        """The point in a direction."""
+        return self.radius * direction(uniform, self.dimension)
+
+    def contains(self, points):
+        """Which points are as far off as the radius."""
+        lib = library(points)
+        return lib.abs(length(points)[..., 0] / self.radius - 1) <= 2 * TOLERANCE
+
+    def normals(self, points):
+        """Away from the centre."""
+        return points / length(points)
+
+    def measure(self):
+        """Circumference or area."""
+        return Inside(self.radius, self.dimension).measure() * (
+            self.dimension / self.radius
+        )
+
+    def distance(self, coordinates, outside=False):
+        """1 - r²/R² inside, 1 - R²/r² outside."""
+        ratio = sum(c**2 for c in coordinates) / exact_number(self.radius) ** 2
+        return 1 - 1 / ratio if outside else 1 - ratio
+
+    def __str__(self):
+        return "the circle" if self.dimension == 2 else "the sphere"
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Ball(Geometry):
+    """A ball of any dimension from two.
+
+    Args:
+        center: Its centre, a number a coordinate, in the user's units.
+        radius: Its radius, in the same units.
+        coordinates: Its symbols. They may be left out where it is combined with a
+            domain that has them.
+
+    Raises:
+        ValueError: If the radius is not positive or the centre no point.
+
+    Example:
+
+    >>> x, y, z = sp.symbols("x y z")
+    >>> ball = keraspinn.geometry.Ball((0, 0, 0), radius=1, coordinates=(x, y, z))
+    >>> round(ball.measure(ball.interior), 3)
+    4.189
+    """
+
+    def __init__(self, center, radius, coordinates=None):
+        self.center = checked_center(center)
+        self.radius = positive("radius", radius)
+        center = np.array(self.center)
+        super().__init__(coordinates, center - self.radius, center + self.radius)
+        self.interior = Inside(self.radius, self.dimension)
+        self.boundary = (Sphere(self.radius, self.dimension),)
+
+    def __str__(self):
+        at = ", ".join(f"{c:g}" for c in self.center)
+        return f"{type(self).__name__}(({at}), {self.radius:g})"
+
+    def get_config(self):
+        own = {"center": list(self.center), "radius": self.radius}
+        return {**super().get_config(), **own}
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Disk(Ball):
+    """A disk in the plane.
+
+    Args:
+        center: Its centre, two numbers, in the user's units.
+        radius: Its radius, in the same units.
+        coordinates: Its two symbols. They may be left out where it is combined with
+            a domain that has them.
+
+    Raises:
+        ValueError: If the radius is not positive or the centre no point.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> hole = keraspinn.geometry.Disk(center=(0, 0), radius=0.01)
+    >>> plate = keraspinn.geometry.Box({x: (-0.1, 0.1), y: (-0.05, 0.05)}) - hole
+    >>> ((rim,),) = plate.blocks(hole)
+    >>> plate.normals(rim, np.array([[0.01, 0.0]]))
+    array([[-1., -0.]])
+    """
+
+    def __init__(self, center, radius, coordinates=None):
+        center = checked_center(center, 2)
+        super().__init__(center, radius, coordinates)

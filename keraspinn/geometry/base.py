@@ -1,0 +1,385 @@
+"""Domains, and how their parts are named."""
+
+import numpy as np
+import sympy as sp
+
+from keraspinn.common.configs import reading
+from keraspinn.expressions import NormalComponent, from_json, to_json
+from keraspinn.geometry.arrays import library, like, on_host
+from keraspinn.geometry.intervals import check_symbol, names
+from keraspinn.geometry.part import exact_number, quasi_random
+from keraspinn.geometry.selection import at_values, lying_on, restricted
+
+_GRID_POINTS = 200_000
+_MOST_GRID_POINTS = 2_000_000
+
+
+class Geometry:
+    """A domain: coordinates, a bounding box, and parts that points are drawn from.
+
+    A `Box` is the example of it. Its *parts* (`Part`) are its interior and its faces.
+    A user names parts by `on=`; `blocks` translates that: a *block* is a tuple of
+    parts that share one mean, as the four sides of `"boundary"` do. Whoever draws
+    points calls `sample` with a part and with uniform numbers from wherever; points
+    come back *relative to the centre*, in the user's lengths: a Unix time of 1.7e9
+    has no digits left in float32, its distance from the middle of the interval has.
+    Everything here is a pure function, written once for tensors and for NumPy arrays.
+
+    Shapes combine: `+`, `-` and `&` of two in the same coordinates, `*` of two in
+    different ones, such as a shape and an interval of time.
+
+    To add one, copy `keraspinn/geometry/ball.py`: parts are objects with `sample`,
+    `contains` and `normals`; the geometry passes its symbols and its bounding box to
+    `__init__` here, sets `interior` and `boundary`, and has a `get_config`.
+
+    Args:
+        space: The spatial coordinates, SymPy symbols; `None` for a shape that takes
+            them from the domain it is combined with.
+        lower: Lower ends of the bounding box, of all coordinates, time last.
+        upper: Upper ends.
+        parameters: Coordinates that have no boundary.
+        time: The time coordinate, if there is one.
+
+    Attributes:
+        time_coordinate: The symbol of time, or `None`.
+        lower, upper, centre, half: The bounding box and its half extents, `(d,)`,
+            float64, in the user's units.
+        interior: The `Part` that is all of it.
+        boundary: Tuple of the parts that `"boundary"` means, together.
+        initial: The part where time starts, or `None`.
+        named: Dict from further names to tuples of parts.
+        periodic: The coordinates in which its ends are joined.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> box = keraspinn.geometry.Box({x: (0, 1), y: (10, 12)})
+    >>> ((right,),) = box.blocks({x: 1})
+    >>> box.centre + box.sample(right, np.array([[0.3, 0.25]]))
+    array([[ 1. , 10.5]])
+    >>> box.normals(right, np.zeros((1, 2)))
+    array([[1., 0.]])
+    """
+
+    initial = None
+    periodic = ()
+
+    def __init__(self, space, lower, upper, parameters=(), time=None):
+        last = () if time is None else (time,)
+        self._space = None if space is None else tuple(space)
+        self._coordinates = None if space is None else (*space, *parameters, *last)
+        self.time_coordinate = time
+        self.lower = np.asarray(lower, "float64")
+        self.upper = np.asarray(upper, "float64")
+        # Halves first: the sum of two large ends may overflow.
+        self.centre = self.lower / 2 + self.upper / 2
+        self.half = self.upper / 2 - self.lower / 2
+        self.boundary = ()
+        self.named = {}
+        if space is not None:
+            self._check_coordinates()
+
+    @property
+    def has_coordinates(self):
+        """Whether it has symbols of its own, or waits for another's."""
+        return self._space is not None
+
+    @property
+    def coordinates(self):
+        """The symbols, time last: the columns of an array of points."""
+        return self._own(self._coordinates)
+
+    @property
+    def space_coordinates(self):
+        """The symbols of space, which have a boundary and a normal."""
+        return self._own(self._space)
+
+    @property
+    def dimension(self):
+        """Number of coordinates, time included."""
+        return len(self.lower)
+
+    @property
+    def mean(self):
+        """Middle of the bounding box, `(d,)`."""
+        return self.centre
+
+    @property
+    def variance(self):
+        """Variance of points uniform in the bounding box, `(d,)`."""
+        return self.half**2 / 3
+
+    @property
+    def normal(self):
+        """Symbols for the outward unit normal, one a spatial coordinate."""
+        return tuple(NormalComponent(symbol) for symbol in self.space_coordinates)
+
+    def blocks(self, on, where=None):
+        """The parts of the domain that `on=` of a `Condition` names.
+
+        Args:
+            on: `"interior"`, `"boundary"` (all of it in space), `"initial"` (time at
+                its start), the name of a part, a dict from coordinates to a value
+                (`{y: 1}` is a face, `{x: 0, y: 0}` where two meet), a geometry (what
+                of the boundary lies in it), or a list of these.
+            where: Optional SymPy relation in the coordinates, such as `x > 0`, which
+                leaves what fulfils it.
+
+        Returns:
+            Tuple of blocks, one for each entry of a list, else one. A block is a
+            tuple of parts.
+
+        Raises:
+            ValueError: If `on` names no part of this domain, or one twice.
+        """
+        blocks = self._blocks(on)
+        for place, block in enumerate(blocks):
+            if block in blocks[:place]:
+                raise ValueError(
+                    "`on` names a part twice, which would count it twice. Received "
+                    f"{on}: {' and '.join(map(str, block))}. Name it once."
+                )
+        if where is not None:
+            return tuple(restricted(self, block, where) for block in blocks)
+        return blocks
+
+    def _blocks(self, on):
+        if not isinstance(on, (list, tuple)):
+            return (self._block(on),)
+        if not on:
+            raise ValueError(f"`on` must not be empty. {self.advice()}")
+        return tuple(block for entry in on for block in self._blocks(entry))
+
+    def _block(self, on):
+        if isinstance(on, Geometry):
+            return lying_on(self, on)
+        if isinstance(on, dict) and on:
+            return self.faces(on)
+        words = {"interior": (self.interior,), "boundary": self.boundary, **self.named}
+        if self.initial is not None:
+            words["initial"] = (self.initial,)
+        block = words.get(on) if isinstance(on, str) else None
+        if not block:
+            raise ValueError(
+                f"`on` names no part of the domain: {on!r}. {self.advice()}"
+            )
+        return block
+
+    def faces(self, on):
+        """The block of a dict from coordinates to values.
+
+        Raises:
+            ValueError: If there is no such face.
+        """
+        found = at_values(self, on)
+        if not found:
+            raise ValueError(
+                f"`on` must be a part of the domain. Received {on}. {self.advice()}"
+            )
+        return found
+
+    def advice(self):
+        """What may be written for `on=`, as a sentence."""
+        words = ['"interior"']
+        words += ['"boundary"'] if self.boundary else []
+        words += ['"initial"'] if self.initial is not None else []
+        words += [f'"{name}"' for name in self.named]
+        return f"Write {', '.join([*words, *self._face_words()])}, or a list of these."
+
+    def _face_words(self):
+        return []
+
+    def draws(self, part):
+        """How many uniform numbers a point of a part needs."""
+        return self.dimension if part.draws is None else part.draws
+
+    def is_point(self, part):
+        """Whether a part is a single point."""
+        return part.is_point
+
+    def sample(self, part, uniform):
+        """Points of a part, relative to the centre.
+
+        Args:
+            part: A part, from `blocks`.
+            uniform: Numbers uniform in [0, 1), `(..., n, draws(part))`.
+
+        Returns:
+            Points `(..., n, d)` less `centre`, in the user's units.
+        """
+        return part.sample(uniform)
+
+    def absolute(self, part, points):
+        """Points in the user's units; what the part fixes is so to the last digit.
+
+        Args:
+            part: The part that the points are of.
+            points: Points `(..., n, d)` less `centre`.
+        """
+        coordinates = points + like(self.centre, points)
+        for column, value in self.fixed(part):
+            here = np.arange(self.dimension) == column
+            coordinates = library(points).where(
+                here, like(np.full(self.dimension, value), points), coordinates
+            )
+        return coordinates
+
+    def fixed(self, part):
+        """Pairs of a column and the value, in the user's units, that a part fixes."""
+        return ()
+
+    def contains(self, part, points):
+        """Which points `(..., n, d)`, relative to the centre, lie on a part.
+
+        To 1e-6 of each coordinate's extent; booleans `(..., n)`.
+        """
+        return part.contains(points)
+
+    def normals(self, part, points):
+        """Outward unit normals at a part's points: `(..., n, spatial coordinates)`.
+
+        Raises:
+            ValueError: If the part has none: the interior, an edge, a moment.
+        """
+        return part.normals(points)
+
+    def measure(self, part):
+        """Length, area, volume or duration of a part, in the user's units.
+
+        Raises:
+            ValueError: If it is not known.
+        """
+        return part.measure()
+
+    def describe(self, part):
+        """Text for a part, such as `x = -1`."""
+        return str(part)
+
+    def distance(self, block):
+        """A smooth function that vanishes on a part, or on each part of a block.
+
+        Dimensionless, of size one, zero on the part to first order and positive
+        elsewhere in the domain: what hard conditions multiply the network by.
+
+        Args:
+            block: A part, or a block.
+
+        Returns:
+            SymPy expression in the coordinates; for several parts the product.
+
+        Raises:
+            ValueError: If none is known.
+        """
+        parts = block if isinstance(block, tuple) else (block,)
+        relative = [
+            symbol - exact_number(middle)
+            for symbol, middle in zip(self.coordinates, self.centre, strict=True)
+        ]
+        return sp.Mul(*[part.distance(relative) for part in parts])
+
+    def grid(self, n=None):
+        """Equidistant points, in the user's units, float64: those inside of the box.
+
+        Args:
+            n: Number of points a side of the bounding box, ends included. If not
+                given 100 in one and two dimensions and fewer above, 200,000 points
+                in all at most; above 17 dimensions, where two a side are too many,
+                evenly spread points instead of a grid.
+
+        Returns:
+            Array `(N, d)`, the last column fastest.
+
+        Raises:
+            ValueError: If `n` is not an integer from 2, or the grid would not fit in
+                memory.
+        """
+        sides = min(100, int(_GRID_POINTS ** (1 / self.dimension) + 1e-9))
+        if n is None and sides < 2:
+            draws = self.draws(self.interior)
+            return self.centre + on_host(
+                self.sample(self.interior, quasi_random(2**16, draws))
+            )
+        n = sides if n is None else n
+        if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+            raise ValueError(
+                f"`n` must be an integer, the points a side, at least 2. Received: {n}"
+            )
+        if n**self.dimension > _MOST_GRID_POINTS:
+            fits = f"Write n={sides}, or leave" if sides > 1 else "Leave"
+            raise ValueError(
+                f"A grid of n={n} points a side in {self.dimension} dimensions has "
+                f"{float(n) ** self.dimension:.0e} points, more than "
+                f"{_MOST_GRID_POINTS:.0e}. {fits} `n` out."
+            )
+        axes = [
+            np.linspace(start, end, n)
+            for start, end in zip(self.lower, self.upper, strict=True)
+        ]
+        mesh = np.meshgrid(*axes, indexing="ij")
+        points = np.stack([axis.ravel() for axis in mesh], axis=-1)
+        inside = self.contains(self.interior, points - self.centre)
+        return points[on_host(inside)]
+
+    def with_coordinates(self, symbols):
+        """The same shape in the given coordinates."""
+        config = {**self.get_config(), "coordinates": [to_json(s) for s in symbols]}
+        return type(self).from_config(config)
+
+    def split(self, symbols):
+        """This as a product: the factor in the given coordinates, and the rest.
+
+        Raises:
+            ValueError: If it is no such product.
+        """
+        raise ValueError(
+            f"{self} is no product with a factor in {names(symbols)} alone."
+        )
+
+    def __add__(self, other):
+        from keraspinn.geometry.combining import combine
+
+        return combine("+", self, other)
+
+    def __sub__(self, other):
+        from keraspinn.geometry.combining import combine
+
+        return combine("-", self, other)
+
+    def __and__(self, other):
+        from keraspinn.geometry.combining import combine
+
+        return combine("&", self, other)
+
+    def __mul__(self, other):
+        from keraspinn.geometry.combining import combine
+
+        return combine("*", self, other)
+
+    def get_config(self):
+        symbols = self._coordinates and [to_json(s) for s in self._coordinates]
+        return {"coordinates": symbols}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        symbols = config["coordinates"]
+        symbols = symbols and tuple(map(from_json, symbols))
+        return cls(**{**config, "coordinates": symbols})
+
+    def _own(self, symbols):
+        if symbols is None:
+            raise ValueError(
+                f"{self} has no coordinates. Write coordinates=(x, y, ...) where it is "
+                "made, or combine it with a domain that has them."
+            )
+        return symbols
+
+    def _check_coordinates(self):
+        for symbol in self._coordinates:
+            check_symbol(symbol)
+        found = names(self._coordinates)
+        if len(found) != self.dimension or len(set(found)) < len(found):
+            raise ValueError(
+                f"`coordinates` must be {self.dimension} different symbols. Received: "
+                f"{found}"
+            )

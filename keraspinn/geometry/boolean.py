@@ -1,0 +1,269 @@
+"""Sums, differences and intersections of domains."""
+
+import keras
+import numpy as np
+
+from keraspinn.common.configs import reading, restored
+from keraspinn.geometry.arrays import library, like, on_host
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.kept import Kept, portion
+from keraspinn.geometry.mixture import Mixture
+from keraspinn.geometry.selection import at_values
+
+_STEP = 1e-5
+"""How far from a boundary its two sides are looked at, relative to the half extents;
+beyond the tolerance of `contains`."""
+_CONTACT = 4e-3
+"""The share of a circle that is within the tolerance of a line that touches it."""
+
+
+class Combination(Geometry):
+    """Two domains as one: what `+`, `-` and `&` have in common.
+
+    A piece of either boundary bounds the combination where one of its sides is inside
+    and the other outside. That is looked at from the points themselves, so faces that
+    touch, or lie on each other, need no case of their own.
+
+    Args:
+        first: A geometry.
+        second: Another, of the same coordinates.
+    """
+
+    flips = False  # whether the second boundary is seen from its other side
+    sharp = False  # whether pieces that are cut off lie within the domain
+
+    def __init__(self, first, second):
+        self.operands = (first, second)
+        lower, upper = self._bounds(first, second)
+        if not (lower < upper).all():
+            raise ValueError(f"Nothing is left: {first} and {second} do not meet.")
+        space = first.space_coordinates if first.has_coordinates else None
+        super().__init__(space, lower, upper)
+        self._shifts = [operand.centre - self.centre for operand in self.operands]
+        self._step = _STEP * np.maximum(first.half, second.half)
+        self.interior = self._make_interior()
+        if self.interior is None:
+            raise ValueError(f"Nothing is left: {self}.")
+        pieces = [
+            {part: self._piece(place, part) for part in operand.boundary}
+            for place, operand in enumerate(self.operands)
+        ]
+        self.boundary = tuple(p for own in pieces for p in own.values() if p)
+        for own, operand in zip(pieces, self.operands, strict=True):
+            for name, parts in operand.named.items():
+                found = tuple(own[p] for p in parts if own.get(p))
+                if found:
+                    self.named[name] = self.named.get(name, ()) + found
+
+    def _bounds(self, first, second):
+        """Lower and upper ends of a box that holds the combination."""
+        raise NotImplementedError
+
+    def _make_interior(self):
+        raise NotImplementedError
+
+    def _inside(self, points):
+        """Which points, relative to the centre, belong to the closed combination."""
+        raise NotImplementedError
+
+    def _in(self, place, points):
+        operand = self.operands[place]
+        return operand.interior.contains(points - like(self._shifts[place], points))
+
+    def _on(self, place, points):
+        """Which points lie on the boundary of an operand."""
+        lib = library(points)
+        relative = points - like(self._shifts[place], points)
+        on_part = lib.zeros_like(points[..., 0]) > 0
+        for part in self.operands[place].boundary:
+            on_part = lib.logical_or(on_part, part.contains(relative))
+        return on_part
+
+    def _portion(self, place, part, keep, **how):
+        """What `keep` leaves of an operand's part."""
+        draws = self.operands[place].draws(part)
+        return portion(part, keep, draws, self._shifts[place], **how)
+
+    def _piece(self, place, part):
+        """What of an operand's boundary bounds the combination, or `None`."""
+        flip = self.flips and place == 1
+
+        def keep(points):
+            lib = library(points)
+            normals = part.normals(points - like(self._shifts[place], points))
+            step = normals * like(-self._step if flip else self._step, points)
+            inner, outer = self._inside(points - step), self._inside(points + step)
+            kept = lib.logical_and(inner, lib.logical_not(outer))
+            kept = lib.logical_and(kept, self._inside(points))
+            if place == 1:  # what both have in common is the first one's
+                kept = lib.logical_and(kept, lib.logical_not(self._on(0, points)))
+            return kept
+
+        piece = self._portion(place, part, keep, flip=flip, sharp=self.sharp)
+        return None if self._only_touches(place, piece) else piece
+
+    def _only_touches(self, place, piece):
+        """Whether a piece is a place where the two are tangent, blurred by rounding."""
+        if not isinstance(piece, Kept) or piece.whole or piece.share > _CONTACT:
+            return False
+        points = piece.sample((np.arange(64)[:, None] + 0.5) / 64)
+        return bool(on_host(self._on(1 - place, points)).all())
+
+    def faces(self, on):
+        """The block of the boundary at a value, or of an inner face of an operand."""
+        found = at_values(self, on)
+        if not found:
+            found = tuple(filter(None, (self._inner(place, on) for place in (0, 1))))[
+                :1
+            ]
+        return found or super().faces(on)
+
+    def _inner(self, place, on):
+        try:
+            (part,) = self.operands[place].faces(on)
+        except ValueError:  # the operand has no such face, the other may
+            return None
+        return self._portion(place, part, self._inside, sharp=True)
+
+    def with_coordinates(self, symbols):
+        """The same in other coordinates."""
+        return type(self)(*(o.with_coordinates(symbols) for o in self.operands))
+
+    def __str__(self):
+        first, second = self.operands
+        return f"({first} {self.sign} {second})"
+
+    def get_config(self):
+        first, second = map(keras.saving.serialize_keras_object, self.operands)
+        return {"first": first, "second": second}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(
+            restored(config["first"], Geometry), restored(config["second"], Geometry)
+        )
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Difference(Combination):
+    """One domain without another, `plate - hole`.
+
+    Its boundary is what is left of the first one's, and that of the second inside of
+    the first, whose normals then point into the hole.
+
+    Args:
+        first: A geometry.
+        second: What is taken away.
+
+    Raises:
+        ValueError: If nothing is left.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> hole = keraspinn.geometry.Disk(center=(0, 0), radius=0.5)
+    >>> plate = keraspinn.geometry.Box({x: (-1, 1), y: (-1, 1)}) - hole
+    >>> len(plate.boundary), round(plate.measure(plate.interior), 4)
+    (5, 3.2146)
+    """
+
+    flips, sign = True, "-"
+
+    def _bounds(self, first, second):
+        return first.lower, first.upper
+
+    def _inside(self, points):
+        lib = library(points)
+        out = lib.logical_not(self._in(1, points))
+        rim = lib.logical_or(out, self._on(1, points))
+        return lib.logical_and(self._in(0, points), rim)
+
+    def _make_interior(self):
+        first, second = self.operands
+        within = self._portion(1, second.interior, lambda points: self._in(0, points))
+        size, hole = None, second.interior.measure()
+        if within is not None and within.measure() == hole:
+            size = first.interior.measure() - hole
+        return self._portion(0, first.interior, self._inside, size=size)
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Intersection(Combination):
+    """What two domains have in common, `first & second`.
+
+    Args:
+        first: A geometry.
+        second: Another, of the same coordinates.
+
+    Raises:
+        ValueError: If they have nothing in common.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> disk = keraspinn.geometry.Disk(center=(0, 0), radius=1)
+    >>> half = disk & keraspinn.geometry.Box({x: (0, 1), y: (-1, 1)})
+    >>> half.lower
+    array([ 0., -1.])
+    """
+
+    sign = "&"
+
+    def _bounds(self, first, second):
+        return np.maximum(first.lower, second.lower), np.minimum(
+            first.upper, second.upper
+        )
+
+    def _inside(self, points):
+        return library(points).logical_and(self._in(0, points), self._in(1, points))
+
+    def _make_interior(self):
+        sizes = [operand.interior.measure() for operand in self.operands]
+        smaller = int(np.argmin(sizes))
+        return self._portion(smaller, self.operands[smaller].interior, self._inside)
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Union(Combination):
+    """Two domains together, `first + second`.
+
+    Args:
+        first: A geometry.
+        second: Another, of the same coordinates, apart or overlapping.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> left = keraspinn.geometry.Box({x: (0, 2), y: (0, 1)})
+    >>> both = left + keraspinn.geometry.Box({x: (0, 1), y: (0, 2)})
+    >>> round(both.measure(both.interior), 3)
+    3.0
+    """
+
+    sign, sharp = "+", True
+
+    def _bounds(self, first, second):
+        return np.minimum(first.lower, second.lower), np.maximum(
+            first.upper, second.upper
+        )
+
+    def _inside(self, points):
+        return library(points).logical_or(self._in(0, points), self._in(1, points))
+
+    def _make_interior(self):
+        first, second = self.operands
+
+        def anywhere(points):
+            return library(points).ones_like(points[..., 0]) > 0
+
+        def alone(points):
+            return library(points).logical_not(self._in(0, points))
+
+        parts = [
+            self._portion(0, first.interior, anywhere),
+            self._portion(1, second.interior, alone),
+        ]
+        parts = [part for part in parts if part is not None]
+        draws = [self.draws(part) for part in parts]
+        return Mixture(parts, draws, self._inside)

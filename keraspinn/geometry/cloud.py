@@ -1,0 +1,157 @@
+import keras
+import numpy as np
+
+from keraspinn.geometry.arrays import library, like, pick
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.numbers import checked_points
+from keraspinn.geometry.part import TOLERANCE, Part
+from keraspinn.geometry.simplices import in_chunks
+
+
+class Points(Part):
+    """Given points, picked from at random.
+
+    Args:
+        points: Array `(n, d)`, relative to the domain's centre.
+        half: The domain's half extents, which the tolerance is relative to.
+        text: What they are called.
+        outward: Optional normals, `(n, d)`.
+        filled: Whether all of the bounding box counts as this part.
+    """
+
+    draws = 1
+
+    def __init__(self, points, half, text, outward=None, filled=False):
+        self._points, self._half, self._text = points, half, text
+        self._outward, self._filled = outward, filled
+
+    @property
+    def is_point(self):
+        """Whether there is one alone."""
+        return len(self._points) == 1
+
+    def sample(self, uniform):
+        """Some of the points."""
+        return pick(self._points, uniform[..., 0])
+
+    def contains(self, points):
+        """Which points are among them."""
+        lib = library(points)
+        if self._filled:
+            scaled = lib.abs(points / like(self._half, points))
+            return lib.all(scaled <= 1 + 2 * TOLERANCE, axis=-1)
+
+        def near(rows):
+            return lib.min(self._distances(rows), axis=-1) <= 2 * TOLERANCE
+
+        return in_chunks(near, points, self._points.size)
+
+    def normals(self, points):
+        """The normal of the nearest of the points."""
+        if self._outward is None:
+            return super().normals(points)
+        lib = library(points)
+
+        def nearest(rows):
+            place = lib.argmin(self._distances(rows), axis=-1)
+            return lib.take(like(self._outward, rows), place, axis=0)
+
+        return in_chunks(nearest, points, self._points.size)
+
+    def _distances(self, points):
+        lib = library(points)
+        scaled = (points / like(self._half, points))[..., None, :]
+        apart = lib.abs(scaled - like(self._points / self._half, points))
+        return lib.max(apart, axis=-1)
+
+    def __str__(self):
+        return self._text
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class PointCloud(Geometry):
+    """Points from elsewhere, a scan or another program, inside and on boundaries.
+
+    Points are picked from those given, so they should be as dense as they are wanted.
+
+    Args:
+        points: Points inside, `(n, d)`, in the user's units.
+        boundary: Optional dict from names to points `(m, d)`, or to pairs of points
+            and outward normals, `(m, d)` each. `on="boundary"` is all of them.
+        coordinates: Its symbols. They may be left out where it is multiplied with a
+            domain that has them.
+
+    Raises:
+        ValueError: If arrays are of other shapes, or normals have no direction.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> grid = np.stack(np.meshgrid([0.0, 0.5, 1.0], [0.25, 0.75]), -1).reshape(-1, 2)
+    >>> wall = [(0.0, 0.0), (0.5, 0.0)], [(0.0, -1.0), (0.0, -2.0)]
+    >>> cloud = keraspinn.geometry.PointCloud(grid, {"wall": wall}, (x, y))
+    >>> ((wall,),) = cloud.blocks("wall")
+    >>> cloud.normals(wall, cloud.sample(wall, np.array([[0.6]])))
+    array([[ 0., -1.]])
+    """
+
+    def __init__(self, points, boundary=None, coordinates=None):
+        self.points = checked_points("points", points, least=2)
+        dimension = self.points.shape[1]
+        self.sets = {
+            name: _set(name, given, dimension)
+            for name, given in (boundary or {}).items()
+        }
+        everything = np.concatenate(
+            [self.points, *(own for own, _ in self.sets.values())]
+        )
+        lower, upper = everything.min(axis=0), everything.max(axis=0)
+        if not (lower < upper).all():
+            raise ValueError(
+                "A cloud's points must extend in every direction. Received: points "
+                f"from {lower} to {upper}"
+            )
+        super().__init__(coordinates, lower, upper)
+        inside = self.points - self.centre
+        self.interior = Points(inside, self.half, "the interior", filled=True)
+        self.named = {
+            name: (Points(own - self.centre, self.half, name, normals),)
+            for name, (own, normals) in self.sets.items()
+        }
+        self.boundary = tuple(part for (part,) in self.named.values())
+
+    def grid(self, n=None):
+        """The points themselves; `n` would be how many a side of a grid."""
+        return self.points.copy()
+
+    def __str__(self):
+        return f"a cloud of {len(self.points)} points"
+
+    def get_config(self):
+        def saved(points, normals):
+            return [points.tolist(), None if normals is None else normals.tolist()]
+
+        return {
+            **super().get_config(),
+            "points": self.points.tolist(),
+            "boundary": {name: saved(*own) for name, own in self.sets.items()},
+        }
+
+
+def _set(name, given, dimension):
+    """Points, and unit normals or `None`."""
+    normals = None
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        if given[1] is None or np.ndim(given[1]) == 2:
+            given, normals = given
+    points = checked_points(f"boundary['{name}']", given, dimension)
+    if normals is None:
+        return points, None
+    normals = checked_points(f"normals of '{name}'", normals, dimension, len(points))
+    lengths = np.linalg.norm(normals, axis=-1, keepdims=True)
+    if len(normals) != len(points) or not (lengths > 0).all():
+        raise ValueError(
+            f"Each of the {len(points)} points of '{name}' needs one normal, not of "
+            f"length zero. Received: shape {normals.shape}"
+        )
+    return points, normals / lengths

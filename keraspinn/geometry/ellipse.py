@@ -1,0 +1,135 @@
+import functools
+import math
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+
+from keraspinn.geometry.arrays import library, like, pick
+from keraspinn.geometry.ball import Inside, length
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.numbers import checked_center, positive
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+
+_ARCS = 4096
+
+
+@dataclass(frozen=True)
+class InsideEllipse(Part):
+    """The inside of an ellipse about the centre: a stretched disk."""
+
+    axes: tuple
+
+    def sample(self, uniform):
+        """Points of the unit disk, stretched."""
+        return Inside(1.0, 2).sample(uniform) * like(self.axes, uniform)
+
+    def contains(self, points):
+        """Which points were in the unit disk."""
+        return Inside(1.0, 2).contains(points / like(self.axes, points))
+
+    def measure(self):
+        """Area."""
+        return math.pi * self.axes[0] * self.axes[1]
+
+    def __str__(self):
+        return "the interior"
+
+
+@dataclass(frozen=True)
+class EllipseCurve(Part):
+    """The ellipse itself."""
+
+    axes: tuple
+    draws = 1
+
+    def sample(self, uniform):
+        """Uniform in length: the angle is looked up in a table, made on the host."""
+        lib = library(uniform)
+        place = uniform * _ARCS
+        within = place - lib.floor(place)
+        start, end = (pick(column, uniform[..., 0]) for column in self._angles)
+        angle = start + (end - start) * within[..., 0]
+        circle = lib.stack([lib.cos(angle), lib.sin(angle)], axis=-1)
+        return circle * like(self.axes, uniform)
+
+    @functools.cached_property
+    def _arc(self):
+        """Angles, and the length of the curve up to each."""
+        angles = np.linspace(0, 2 * math.pi, 16 * _ARCS + 1)
+        a, b = self.axes
+        speed = np.hypot(a * np.sin(angles), b * np.cos(angles))
+        steps = (speed[1:] + speed[:-1]) / 2 * np.diff(angles)
+        return angles, np.concatenate([[0], np.cumsum(steps)])
+
+    @functools.cached_property
+    def _angles(self):
+        """The angles at which each of many equally long arcs starts and ends."""
+        angles, lengths = self._arc
+        table = np.interp(np.linspace(0, lengths[-1], _ARCS + 1), lengths, angles)
+        return table[:-1], table[1:]
+
+    def contains(self, points):
+        """Which points lie on the curve."""
+        lib = library(points)
+        radius = length(points / like(self.axes, points))[..., 0]
+        return lib.abs(radius - 1) <= 2 * TOLERANCE
+
+    def normals(self, points):
+        """The gradient of (x/a)² + (y/b)², of length one."""
+        gradient = points / like(np.square(self.axes), points)
+        return gradient / length(gradient)
+
+    def measure(self):
+        """Length."""
+        return float(self._arc[1][-1])
+
+    def distance(self, coordinates, outside=False):
+        """1 - ρ² inside, 1 - 1/ρ² outside, ρ being 1 on the ellipse."""
+        ratio = sum(
+            (c / exact_number(axis)) ** 2
+            for c, axis in zip(coordinates, self.axes, strict=True)
+        )
+        return 1 - 1 / ratio if outside else 1 - ratio
+
+    def __str__(self):
+        return "the ellipse"
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Ellipse(Geometry):
+    """The inside of an ellipse whose axes are parallel to the coordinates.
+
+    Args:
+        center: Its centre, two numbers, in the user's units.
+        axes: Its two half axes.
+        coordinates: Its two symbols. They may be left out where it is combined with
+            a domain that has them.
+
+    Raises:
+        ValueError: If a half axis is not positive or the centre no point.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> ellipse = keraspinn.geometry.Ellipse((0, 0), (2, 1), coordinates=(x, y))
+    >>> round(ellipse.measure(ellipse.boundary[0]), 4)
+    9.6884
+    """
+
+    def __init__(self, center, axes, coordinates=None):
+        self.center = checked_center(center, 2)
+        first, second = axes
+        self.axes = (positive("axes", first), positive("axes", second))
+        center, half = np.array(self.center), np.array(self.axes)
+        super().__init__(coordinates, center - half, center + half)
+        self.interior = InsideEllipse(self.axes)
+        self.boundary = (EllipseCurve(self.axes),)
+
+    def __str__(self):
+        at = ", ".join(f"{c:g}" for c in self.center)
+        return f"Ellipse(({at}), ({self.axes[0]:g}, {self.axes[1]:g}))"
+
+    def get_config(self):
+        own = {"center": list(self.center), "axes": list(self.axes)}
+        return {**super().get_config(), **own}

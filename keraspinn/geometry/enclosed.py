@@ -1,0 +1,95 @@
+"""Which points closed boundaries of segments or triangles enclose."""
+
+import itertools
+import math
+
+import numpy as np
+
+from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.simplices import in_chunks
+
+
+def enclosed(corners, points):
+    """Whether points are inside of a closed boundary.
+
+    Args:
+        corners: Corners of its facets, `(k, d, d)`, in 2-D or 3-D; in 3-D all turned
+            the same way.
+        points: Array `(..., n, d)`.
+    """
+    inside = _even_odd if corners.shape[-1] == 2 else _winding
+    return in_chunks(lambda rows: inside(corners, rows), points, 4 * corners.size)
+
+
+def _even_odd(corners, points):
+    """A ray to the right crosses the boundary an odd number of times."""
+    lib = library(points)
+    # One constant each: a tensor in a graph cannot be unpacked.
+    x0, y0, x1, y1 = (like(corners[:, k, j], points) for k in (0, 1) for j in (0, 1))
+    x, y = points[..., 0, None], points[..., 1, None]
+    spans = lib.not_equal(y0 > y, y1 > y)
+    height = lib.where(spans, y1 - y0 + lib.zeros_like(y), lib.ones_like(y))
+    right = (y - y0) / height * (x1 - x0) + x0 > x
+    crossed = lib.where(lib.logical_and(spans, right), 1.0, 0.0)
+    crossings = lib.sum(crossed, axis=-1)
+    return crossings - 2 * lib.floor(crossings / 2) > 0.5
+
+
+def _winding(corners, points):
+    """The solid angles of all triangles make a full turn, or none.
+
+    Reference:
+        Van Oosterom & Strackee, "The solid angle of a plane triangle", 1983.
+    """
+    lib = library(points)
+    a, b, c = (like(corners[:, k], points) - points[..., None, :] for k in range(3))
+    one, two, three = (lib.sqrt(lib.sum(v * v, axis=-1)) for v in (a, b, c))
+
+    def dot(u, v):
+        return lib.sum(u * v, axis=-1)
+
+    triple = (
+        a[..., 0] * (b[..., 1] * c[..., 2] - b[..., 2] * c[..., 1])
+        + a[..., 1] * (b[..., 2] * c[..., 0] - b[..., 0] * c[..., 2])
+        + a[..., 2] * (b[..., 0] * c[..., 1] - b[..., 1] * c[..., 0])
+    )
+    below = one * two * three + dot(a, b) * three + dot(b, c) * one + dot(c, a) * two
+    turns = lib.sum(lib.arctan2(triple, below), axis=-1) / (2 * math.pi)
+    return lib.abs(turns) > 0.5
+
+
+def trapezoids(segments):
+    """Triangles that fill what segments enclose by the even-odd rule.
+
+    The plane is cut into strips at the height of every corner: in a strip no segment
+    starts or ends, and those that cross it, from left to right, are the left and the
+    right sides of trapezoids by turns.
+
+    Args:
+        segments: Corners, `(k, 2, 2)`, which meet at their ends alone.
+
+    Returns:
+        Corners of triangles, `(n, 3, 2)`.
+    """
+    heights = np.unique(segments[..., 1])
+    triangles = []
+    for low, high in itertools.pairwise(heights):
+        middle = (low + high) / 2
+        above = segments[..., 1] > middle
+        crossing = segments[above[:, 0] != above[:, 1]]
+        (x0, y0), (x1, y1) = crossing[:, 0].T, crossing[:, 1].T
+
+        def at(y, x0=x0, y0=y0, x1=x1, y1=y1):
+            return x0 + (y - y0) / (y1 - y0) * (x1 - x0)
+
+        order = np.argsort(at(middle))
+        bottom, top = at(low)[order], at(high)[order]
+        for left in range(0, len(order) - 1, 2):
+            right = left + 1
+            a, b = (bottom[left], low), (bottom[right], low)
+            c, d = (top[right], high), (top[left], high)
+            triangles += [(a, b, c), (a, c, d)]
+    triangles = np.array(triangles)
+    u, v = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    area = np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+    return triangles[area > 1e-14 * area.max()]

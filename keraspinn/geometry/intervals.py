@@ -1,0 +1,45 @@
+"""Checks of declared intervals."""
+
+import math
+
+import sympy as sp
+
+
+def checked_intervals(declared, what):
+    """A dict from symbols to pairs of floats, or a sentence that says what is wrong."""
+    if not isinstance(declared, dict):
+        raise TypeError(
+            f"`{what}` must be a dict from SymPy symbols to intervals, such as "
+            f"{{x: (0, 1)}}. Received: {declared!r}"
+        )
+    intervals = {}
+    for symbol, interval in declared.items():
+        check_symbol(symbol)
+        try:
+            start, end = (float(bound) for bound in interval)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"The interval of {symbol} must be two numbers, (start, end). "
+                f"Received: {interval!r}"
+            ) from None
+        if not (math.isfinite(start) and math.isfinite(end)) or start >= end:
+            raise ValueError(
+                f"The interval of {symbol} must be finite and start below its end. "
+                f"Received: {interval!r}"
+            )
+        intervals[symbol] = (start, end)
+    return intervals
+
+
+def check_symbol(symbol):
+    """Raises `TypeError` unless it may be a coordinate."""
+    if not isinstance(symbol, sp.Symbol):
+        raise TypeError(
+            f"A coordinate must be a SymPy symbol, such as `sympy.Symbol('x')`. "
+            f"Received: {symbol!r} of type {type(symbol).__name__}"
+        )
+
+
+def names(symbols):
+    """Their names, as a list for messages."""
+    return [symbol.name for symbol in symbols]

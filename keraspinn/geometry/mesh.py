@@ -1,0 +1,164 @@
+import keras
+import numpy as np
+
+from keraspinn.geometry.arrays import library
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.enclosed import enclosed
+from keraspinn.geometry.files import read_mesh
+from keraspinn.geometry.numbers import checked_points
+from keraspinn.geometry.simplices import Facets, Simplices
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Mesh(Geometry):
+    """A domain of triangles in the plane, or of tetrahedra in space.
+
+    Args:
+        points: The nodes, `(n, 2)` or `(n, 3)`, in the user's units.
+        cells: Three nodes for each triangle, or four for each tetrahedron, as rows
+            of `points`: `(k, 3)` or `(k, 4)`.
+        named: Optional dict from names to facets of the boundary, two nodes each in
+            the plane and three in space: what `on=` may name.
+        coordinates: Its symbols. They may be left out where it is combined with a
+            domain that has them.
+
+    Raises:
+        ValueError: If cells name no nodes, or a named facet is not on the boundary.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> square = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    >>> mesh = keraspinn.geometry.Mesh(
+    ...     square, [(0, 1, 2), (0, 2, 3)], named={"base": [(0, 1)]}, coordinates=(x, y)
+    ... )
+    >>> ((base,),) = mesh.blocks("base")
+    >>> mesh.measure(mesh.interior), mesh.measure(base)
+    (1.0, 1.0)
+    """
+
+    def __init__(self, points, cells, named=None, coordinates=None):
+        self.points = checked_points("points", points, least=3)
+        dimension = self.points.shape[1]
+        if dimension not in (2, 3):
+            raise ValueError(
+                "A mesh has points in the plane or in space, (n, 2) or (n, 3). "
+                f"Received: shape {self.points.shape}"
+            )
+        self.cells = self._nodes("cells", cells, dimension + 1)
+        self._facets = {
+            name: self._nodes(f"named['{name}']", facets, dimension)
+            for name, facets in (named or {}).items()
+        }
+        used = self.points[np.unique(self.cells)]
+        super().__init__(coordinates, used.min(axis=0), used.max(axis=0))
+        relative = self.points - self.centre
+        nodes, opposite = _outer_facets(self.cells)
+        outward = _outward(relative[nodes], relative[opposite])
+        # Turned the same way, for whoever counts how often they go around a point.
+        turned = _turned(relative[nodes], outward)
+        edges = Facets(turned, outward, self.half)
+
+        def contains(points):
+            inside = enclosed(turned, points)
+            return library(points).logical_or(inside, edges.contains(points))
+
+        self.interior = Simplices(relative[self.cells], contains)
+        self.boundary = (edges,)
+        places = {frozenset(row): place for place, row in enumerate(nodes.tolist())}
+        for name, facets in self._facets.items():
+            rows = [places.get(frozenset(facet)) for facet in facets.tolist()]
+            if None in rows:
+                raise ValueError(
+                    f"Every facet of '{name}' must be on the mesh's boundary. "
+                    f"Received: {facets[rows.index(None)].tolist()}"
+                )
+            self.named[name] = (edges.only(np.array(rows), name),)
+
+    @classmethod
+    def read(cls, path, coordinates=None, scale=1.0):
+        """A mesh from a file that `meshio` reads: gmsh, VTK, and others.
+
+        Physical groups of gmsh become named parts.
+
+        Args:
+            path: The file's path.
+            coordinates: The symbols, as above.
+            scale: What the file's lengths are multiplied by, 1e-3 for millimetres.
+
+        Raises:
+            ImportError: If `meshio` is not installed.
+            ValueError: If the file holds neither triangles nor tetrahedra.
+        """
+        found = read_mesh(path)
+        dimension = 3 if "tetra" in found.cells_dict else 2
+        kinds = {2: ("triangle", "line"), 3: ("tetra", "triangle")}[dimension]
+        if kinds[0] not in found.cells_dict:
+            raise ValueError(
+                f"{path} holds neither triangles nor tetrahedra. Received: "
+                f"{list(found.cells_dict)}"
+            )
+        facets = found.cells_dict.get(kinds[1], np.zeros((0, dimension)))
+        tags = found.cell_data_dict.get("gmsh:physical", {}).get(kinds[1])
+        named = {
+            name: facets[tags == tag]
+            for name, (tag, tagged) in found.field_data.items()
+            if tags is not None and tagged == dimension - 1
+        }
+        points = found.points[:, :dimension] * scale
+        return cls(points, found.cells_dict[kinds[0]], named, coordinates)
+
+    def _nodes(self, name, rows, columns):
+        array = np.asarray(rows)
+        most = len(self.points) - 1
+        whole = array.ndim == 2 and array.dtype.kind in "iu" and array.size
+        fits = whole and array.shape[1] == columns
+        if not fits or array.min() < 0 or array.max() > most:
+            raise ValueError(
+                f"`{name}` must be rows of {columns} nodes, numbers from 0 to "
+                f"{most}, (k, {columns}). Received: {array.dtype} of "
+                f"shape {array.shape}"
+            )
+        return array.astype("int64")
+
+    def __str__(self):
+        return f"a mesh of {len(self.cells)} cells"
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "points": self.points.tolist(),
+            "cells": self.cells.tolist(),
+            "named": {name: rows.tolist() for name, rows in self._facets.items()},
+        }
+
+
+def _outer_facets(cells):
+    """The facets that one cell alone has, and the node opposite to each."""
+    width = cells.shape[1]
+    facets = np.concatenate([np.delete(cells, k, axis=1) for k in range(width)])
+    opposite = np.concatenate([cells[:, k] for k in range(width)])
+    _, first, count = np.unique(
+        np.sort(facets, axis=1), axis=0, return_index=True, return_counts=True
+    )
+    outer = first[count == 1]
+    return facets[outer], opposite[outer]
+
+
+def _outward(corners, opposite):
+    if corners.shape[-1] == 2:
+        along = corners[:, 1] - corners[:, 0]
+        across = np.stack([along[:, 1], -along[:, 0]], axis=-1)
+    else:
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    side = np.sum(across * (opposite - corners[:, 0]), axis=-1, keepdims=True)
+    return -np.sign(side) * across / np.linalg.norm(across, axis=-1, keepdims=True)
+
+
+def _turned(corners, outward):
+    """Triangles with their corners counter-clockwise as seen from outside."""
+    if corners.shape[-1] == 2:
+        return corners
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    wrong = np.sum(across * outward, axis=-1) < 0
+    return np.where(wrong[:, None, None], corners[:, ::-1], corners)

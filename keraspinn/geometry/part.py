@@ -1,0 +1,101 @@
+"""A part of a domain: where one kind of point lies."""
+
+import numpy as np
+import sympy as sp
+
+
+class Part:
+    """What can be drawn from: the interior of a domain, a face, a curve, a point.
+
+    Points are arrays `(..., n, d)` relative to the centre of the domain, in the
+    user's lengths, so that an interval far from zero keeps its digits in float32.
+    Every method is a pure function of arrays, which may be tensors in a compiled
+    program or NumPy's; `geometry.library` finds the functions for either, and who
+    writes `keras.ops` throughout is understood as well.
+
+    A part is equal to itself only, unless its class says otherwise; a frozen
+    dataclass of its numbers is the shortest way to say so.
+
+    To add one, write `sample` and `contains`, and `normals` if it bounds the domain.
+
+    Attributes:
+        draws: How many uniform numbers a point needs; `None` stands for one a
+            coordinate.
+        is_point: Whether this is one point, of which there is no second to draw.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> (left, right) = keraspinn.geometry.Box({x: (0, 2)}).boundary
+    >>> print(left, left.is_point, left.sample(np.zeros((1, 1))))
+    x = 0 True [[-1.]]
+    """
+
+    draws = None
+    is_point = False
+
+    def sample(self, uniform):
+        """Points `(..., n, d)` from numbers uniform in [0, 1), `(..., n, draws)`."""
+        raise NotImplementedError
+
+    def contains(self, points):
+        """Which points lie here, to 1e-6 of the domain's extent: `(..., n)`."""
+        raise NotImplementedError
+
+    def normals(self, points):
+        """Outward unit normals at points of this part, `(..., n, spatial)`.
+
+        Raises:
+            ValueError: If this part has none.
+        """
+        raise ValueError(
+            f"There is no normal on {self}. Normals are those of a face or a boundary."
+        )
+
+    def measure(self):
+        """Length, area or volume, in the user's units; 1 for a point.
+
+        Raises:
+            ValueError: If it is not known.
+        """
+        raise ValueError(f"The size of {self} is not known.")
+
+    def distance(self, coordinates, outside=False):
+        """A smooth expression, zero here to first order and positive in the domain.
+
+        Args:
+            coordinates: SymPy expressions, the coordinates less the centre.
+            outside: Whether it is to be positive on the other side.
+
+        Raises:
+            ValueError: If none is known.
+        """
+        raise ValueError(
+            f"No smooth function is known that vanishes on {self} alone. Declare the "
+            "condition without `hard=True`, or on a part that has one."
+        )
+
+    def pieces(self):
+        """Smaller parts that make up this one, if it is made of some."""
+        return (self,)
+
+    def __str__(self):
+        return "a part of the domain"
+
+
+TOLERANCE = 1e-6
+"""How far off a part, relative to each coordinate's extent, a point may lie."""
+
+
+def quasi_random(count, draws, seed=0):
+    """Numbers uniform in [0, 1), `(count, draws)`, evenly spread, always the same."""
+    from scipy.stats import qmc  # a second to load, for those who need it
+
+    power = int(np.ceil(np.log2(count)))
+    return qmc.Sobol(draws, scramble=True, rng=seed).random_base2(power)[:count]
+
+
+def exact_number(value):
+    """A float as a SymPy number: a fraction where a short one prints the same."""
+    fraction = sp.Rational(repr(float(value)))
+    return fraction if fraction.q < 10**9 else sp.Float(value)

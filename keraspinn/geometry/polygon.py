@@ -1,0 +1,109 @@
+import keras
+import numpy as np
+
+from keraspinn.geometry.arrays import library
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.enclosed import enclosed, trapezoids
+from keraspinn.geometry.numbers import checked_points
+from keraspinn.geometry.simplices import Facets, Simplices
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Polygon(Geometry):
+    """A polygon, with holes if there are any; three corners make a triangle.
+
+    The boundary is one part, drawn from by length. A straight edge along a coordinate
+    is named by its value, as a face of a box is; any other by a geometry on which it
+    lies, or by `where`.
+
+    Args:
+        vertices: The corners in order, either way round, `(n, 2)`, in the user's units.
+        holes: Optional list of such arrays, the corners of holes.
+        coordinates: Its two symbols. They may be left out where it is combined with
+            a domain that has them.
+
+    Raises:
+        ValueError: If there are fewer than three corners, or edges cross.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> corner = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    >>> domain = keraspinn.geometry.Polygon(corner, coordinates=(x, y))
+    >>> domain.measure(domain.interior), domain.measure(domain.boundary[0])
+    (3.0, 8.0)
+    >>> ((base,),) = domain.blocks({y: 0})
+    >>> domain.measure(base)
+    2.0
+    """
+
+    def __init__(self, vertices, holes=(), coordinates=None):
+        self.vertices = checked_points("vertices", vertices, 2, 3)
+        self.holes = [checked_points("holes", hole, 2, 3) for hole in holes]
+        lower, upper = self.vertices.min(axis=0), self.vertices.max(axis=0)
+        _check_edges(self._segments())
+        if not _area(self.vertices) > 1e-9 * np.prod(upper - lower):
+            raise ValueError(
+                f"`vertices` must not lie on a line. Received: {vertices!r}"
+            )
+        super().__init__(coordinates, lower, upper)
+        segments = self._segments() - self.centre
+        along = segments[:, 1] - segments[:, 0]
+        across = np.stack([along[:, 1], -along[:, 0]], axis=-1)
+        across /= np.linalg.norm(across, axis=-1, keepdims=True)
+        middles = segments.mean(axis=1)
+        step = 1e-7 * self.half
+        inwards = enclosed(segments, middles + step * across)
+        outward = np.where(inwards[:, None], -across, across)
+        edges = Facets(segments, outward, self.half)
+
+        def contains(points):
+            inside = enclosed(segments, points)
+            return library(points).logical_or(inside, edges.contains(points))
+
+        self.interior = Simplices(trapezoids(segments), contains)
+        self.boundary = (edges,)
+
+    def _segments(self):
+        """The edges of all rings, `(n, 2, 2)`, without those of length zero."""
+        rings = (self.vertices, *self.holes)
+        edges = [np.stack([r, np.roll(r, -1, axis=0)], axis=1) for r in rings]
+        edges = np.concatenate(edges)
+        return edges[(edges[:, 0] != edges[:, 1]).any(axis=-1)]
+
+    def __str__(self):
+        holes = f" with {len(self.holes)} holes" if self.holes else ""
+        return f"a polygon of {len(self.vertices)} corners{holes}"
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "vertices": self.vertices.tolist(),
+            "holes": [hole.tolist() for hole in self.holes],
+        }
+
+
+def _area(ring):
+    """Area between a ring and its first corner, by the shoelace formula."""
+    u, v = (ring - ring[0])[1:-1].T, (ring - ring[0])[2:].T
+    return abs(np.sum(u[0] * v[1] - u[1] * v[0])) / 2
+
+
+def _check_edges(segments):
+    """Raises `ValueError` where two edges cross."""
+    start = segments[:1, :1]  # differences are more exact near zero
+    a, b = (segments - start)[:, 0], (segments - start)[:, 1]
+
+    def side(p, q, r):
+        u, v = q - p, r - p
+        return np.sign(u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0])
+
+    first, second = a[:, None], b[:, None]
+    apart = side(first, second, a[None]) * side(first, second, b[None])
+    cross = (apart < 0) & (apart.T < 0)
+    if cross.any():
+        one, two = np.argwhere(cross)[0]
+        raise ValueError(
+            "The edges of a polygon must not cross. Received: "
+            f"{segments[one].tolist()} and {segments[two].tolist()}"
+        )

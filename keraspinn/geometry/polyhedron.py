@@ -1,0 +1,104 @@
+import itertools
+
+import keras
+import numpy as np
+
+from keraspinn.geometry.arrays import library
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.box import Slice
+from keraspinn.geometry.enclosed import enclosed
+from keraspinn.geometry.files import read_mesh
+from keraspinn.geometry.kept import portion
+from keraspinn.geometry.numbers import checked_points
+from keraspinn.geometry.simplices import Facets
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Polyhedron(Geometry):
+    """What a closed surface of triangles encloses, such as that of an STL file.
+
+    Args:
+        vertices: Its corners, `(n, 3)`, in the user's units.
+        faces: Three corners for each triangle, as rows of `vertices`, `(k, 3)`, all
+            turned the same way.
+        coordinates: Its three symbols. They may be left out where it is combined with
+            a domain that has them.
+
+    Raises:
+        ValueError: If the surface is not closed, or its faces are not turned alike.
+
+    Example:
+
+    >>> x, y, z = sp.symbols("x y z")
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    >>> tetrahedron = keraspinn.geometry.Polyhedron(corners, faces, (x, y, z))
+    >>> round(tetrahedron.measure(tetrahedron.interior), 6)
+    0.166667
+    """
+
+    def __init__(self, vertices, faces, coordinates=None):
+        self.vertices = checked_points("vertices", vertices, 3, 4)
+        self.triangles = np.asarray(faces)
+        _check_closed(self.triangles)
+        super().__init__(
+            coordinates, self.vertices.min(axis=0), self.vertices.max(axis=0)
+        )
+        corners = (self.vertices - self.centre)[self.triangles]
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        volume = float(np.sum(across * corners[:, 0]) / 6)
+        outward = across * np.sign(volume)
+        outward /= np.linalg.norm(outward, axis=-1, keepdims=True)
+        surface = Facets(corners, outward, self.half)
+
+        def contains(points):
+            inside = enclosed(corners, points)
+            return library(points).logical_or(inside, surface.contains(points))
+
+        block = Slice(tuple(self.half.tolist()), (), 3, "the interior")
+        self.interior = portion(block, contains, 3, size=abs(volume))
+        self.boundary = (surface,)
+
+    @classmethod
+    def read(cls, path, coordinates=None, scale=1.0):
+        """A closed surface from a file that `meshio` reads, such as STL.
+
+        Args:
+            path: The file's path.
+            coordinates: The symbols, as above.
+            scale: What the file's lengths are multiplied by, 1e-3 for millimetres.
+
+        Raises:
+            ImportError: If `meshio` is not installed.
+        """
+        found = read_mesh(path)
+        # STL writes the corners of every triangle anew.
+        points, same = np.unique(found.points, axis=0, return_inverse=True)
+        faces = same.ravel()[found.cells_dict["triangle"]]
+        return cls(points * scale, faces, coordinates)
+
+    def __str__(self):
+        return f"a polyhedron of {len(self.triangles)} triangles"
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "vertices": self.vertices.tolist(),
+            "faces": self.triangles.tolist(),
+        }
+
+
+def _check_closed(faces):
+    """Raises `ValueError` unless two faces go along each edge, one either way."""
+    edges = [
+        (a, b)
+        for face in faces.tolist()
+        for a, b in itertools.pairwise((*face, face[0]))
+    ]
+    if len(set(edges)) < len(edges) or {(b, a) for a, b in edges} != set(edges):
+        alone = next(((a, b) for a, b in edges if (b, a) not in set(edges)), None)
+        what = f"the edge {alone} has one" if alone else "some are turned otherwise"
+        raise ValueError(
+            "The faces of a polyhedron must close it: two for each edge, turned the "
+            f"same way. Received faces of which {what}."
+        )

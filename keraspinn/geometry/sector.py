@@ -1,0 +1,230 @@
+import math
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+import sympy as sp
+
+from keraspinn.geometry.arrays import library
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.numbers import checked_center, positive
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+
+
+@dataclass(frozen=True)
+class Polar(Part):
+    """Where the radius and the angle about `origin` are in their intervals, or fixed.
+
+    Args:
+        radii: The inner and the outer radius; equal on an arc.
+        angles: The first angle and the last, in radians; equal on a straight edge.
+        origin: The middle of the circles, relative to the centre of the domain.
+        size: The outer radius of the domain, which tolerances are relative to.
+        side: 1 where the normal goes with growing radius or angle, -1 against.
+        turn: The domain's whole angle.
+        text: What it is called.
+    """
+
+    radii: tuple
+    angles: tuple
+    origin: tuple
+    size: float
+    side: int
+    turn: float
+    text: str
+
+    @property
+    def _on_arc(self):
+        return self.radii[0] == self.radii[1]
+
+    @property
+    def _on_edge(self):
+        return self.angles[0] == self.angles[1]
+
+    def sample(self, uniform):
+        """Areas grow with the square of the radius; on an edge with the radius."""
+        lib = library(uniform)
+        (inner, outer), (start, end) = self.radii, self.angles
+        share = uniform[..., 0]
+        if self._on_edge:
+            radius = inner + (outer - inner) * share
+        else:
+            radius = lib.sqrt(inner**2 + (outer**2 - inner**2) * share)
+        angle = start + (end - start) * uniform[..., 1]
+        x, y = self.origin
+        return lib.stack(
+            [x + radius * lib.cos(angle), y + radius * lib.sin(angle)], axis=-1
+        )
+
+    def contains(self, points):
+        """Which points have their radius and angle there."""
+        lib = library(points)
+        x, y = points[..., 0] - self.origin[0], points[..., 1] - self.origin[1]
+        radius = lib.sqrt(x * x + y * y)
+        margin = 2 * TOLERANCE * self.size
+        near = lib.logical_and(
+            radius >= self.radii[0] - margin, radius <= self.radii[1] + margin
+        )
+        start, end = self.angles
+        if end - start >= 2 * math.pi:
+            return near
+        # The angle from the middle of the sector, from -π to π.
+        middle, spread = (start + end) / 2, (end - start) / 2
+        along = x * math.cos(middle) + y * math.sin(middle)
+        across = y * math.cos(middle) - x * math.sin(middle)
+        beyond = lib.abs(lib.arctan2(across, along)) - spread
+        return lib.logical_and(near, beyond * radius <= margin)
+
+    def normals(self, points):
+        """Along the radius on an arc, across it on an edge."""
+        lib = library(points)
+        if self._on_arc == self._on_edge:
+            return super().normals(points)
+        x, y = points[..., 0] - self.origin[0], points[..., 1] - self.origin[1]
+        if self._on_edge:
+            angle = self.angles[0]
+            one = self.side * lib.ones_like(x)
+            return lib.stack([-math.sin(angle) * one, math.cos(angle) * one], axis=-1)
+        radius = self.side * lib.sqrt(x * x + y * y)
+        return lib.stack([x / radius, y / radius], axis=-1)
+
+    def measure(self):
+        """Area, or length."""
+        (inner, outer), turn = self.radii, self.angles[1] - self.angles[0]
+        if self._on_arc:
+            return inner * turn
+        if self._on_edge:
+            return outer - inner
+        return turn * (outer**2 - inner**2) / 2
+
+    def distance(self, coordinates, outside=False):
+        """1 - r²/R² or 1 - R²/r² on an arc; a line through the origin on an edge."""
+        x, y = (
+            c - exact_number(o) for c, o in zip(coordinates, self.origin, strict=True)
+        )
+        if outside or self._on_arc == self._on_edge:
+            return super().distance(coordinates, outside)
+        if self._on_arc:
+            ratio = (x**2 + y**2) / exact_number(self.radii[0]) ** 2
+            return 1 - ratio if self.side == 1 else 1 - 1 / ratio
+        if self.turn > math.pi * (1 + 1e-9):
+            return super().distance(coordinates, outside)
+        angle = sp.Float(self.angles[0])
+        across = self.side * (x * sp.sin(angle) - y * sp.cos(angle))
+        return across / exact_number(self.size)
+
+    def __str__(self):
+        return self.text
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Sector(Geometry):
+    """A sector of a disk, or of a ring.
+
+    Its parts are called `"outer"`, `"inner"` (the arcs), `"start"` and `"end"` (the
+    straight edges at the first and the last angle).
+
+    Args:
+        center: The middle of the circles, two numbers, in the user's units.
+        radius: The outer radius.
+        angles: The first angle and the last, in radians, counter-clockwise.
+        inner: The inner radius, 0 for none.
+        coordinates: Its two symbols. They may be left out where it is combined with
+            a domain that has them.
+
+    Raises:
+        ValueError: If radii or angles are not in order, or make more than a turn.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> quarter = keraspinn.geometry.Sector((0, 0), 2, (0, np.pi / 2), 1, (x, y))
+    >>> len(quarter.boundary), round(quarter.measure(quarter.interior), 4)
+    (4, 2.3562)
+    """
+
+    def __init__(self, center, radius, angles, inner=0.0, coordinates=None):
+        self.center = checked_center(center, 2)
+        self.radius = positive("radius", radius)
+        self.angles = tuple(float(angle) for angle in angles)
+        self.inner = float(inner)
+        start, end = self.angles
+        if not 0 <= self.inner < self.radius or not 0 < end - start <= 2 * math.pi:
+            raise ValueError(
+                "A sector needs 0 <= inner < radius and angles (start, end) in order, "
+                "a turn apart at most, in radians. Received: "
+                f"inner={inner}, radius={radius}, angles={angles}"
+            )
+        corners = self._extremes()
+        lower, upper = corners.min(axis=0), corners.max(axis=0)
+        super().__init__(coordinates, lower, upper)
+        origin = tuple((np.array(self.center) - self.centre).tolist())
+        both, turn = (self.inner, self.radius), end - start
+
+        def part(text, radii, angles, side=0):
+            return Polar(radii, angles, origin, self.radius, side, turn, text)
+
+        self.interior = part("the interior", both, self.angles)
+        pieces = {"outer": part("the outer arc", (self.radius,) * 2, self.angles, 1)}
+        if self.inner:
+            pieces["inner"] = part("the inner arc", (self.inner,) * 2, self.angles, -1)
+        if turn < 2 * math.pi:
+            pieces["start"] = part("the first edge", both, (start, start), -1)
+            pieces["end"] = part("the last edge", both, (end, end), 1)
+        self.boundary = tuple(pieces.values())
+        self.named = {name: (piece,) for name, piece in pieces.items()}
+
+    def _extremes(self):
+        """Points that the bounding box is spanned by."""
+        start, end = self.angles
+        quarters = np.arange(math.ceil(start / (math.pi / 2)), end // (math.pi / 2) + 1)
+        angles = np.array([start, end, *quarters * math.pi / 2])
+        circle = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+        rings = np.concatenate([self.radius * circle, self.inner * circle])
+        return np.array(self.center) + rings
+
+    def __str__(self):
+        at = ", ".join(f"{c:g}" for c in self.center)
+        return f"{type(self).__name__}(({at}), {self.inner:g} to {self.radius:g})"
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "center": list(self.center),
+            "radius": self.radius,
+            "angles": list(self.angles),
+            "inner": self.inner,
+        }
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Annulus(Sector):
+    """A ring between two circles, whose parts are called `"inner"` and `"outer"`.
+
+    Args:
+        center: The middle of the circles, two numbers, in the user's units.
+        inner: The inner radius.
+        outer: The outer radius.
+        coordinates: Its two symbols. They may be left out where it is combined with
+            a domain that has them.
+
+    Raises:
+        ValueError: If the radii are not positive and in order.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> ring = keraspinn.geometry.Annulus((0, 0), 1, 2, coordinates=(x, y))
+    >>> ((inner,),) = ring.blocks("inner")
+    >>> ring.normals(inner, np.array([[0.0, 1.0]]))
+    array([[-0., -1.]])
+    """
+
+    def __init__(self, center, inner, outer, coordinates=None):
+        inner = positive("inner", inner)
+        super().__init__(center, outer, (0.0, 2 * math.pi), inner, coordinates)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["angles"], config["radius"]
+        return {**config, "outer": self.radius}

@@ -1,0 +1,240 @@
+"""Parts made of segments, triangles and tetrahedra."""
+
+import functools
+
+import numpy as np
+import sympy as sp
+
+from keraspinn.geometry.arrays import library, like, pick
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+
+_LARGEST = 4_000_000  # numbers a step of a comparison of all with all may hold
+_MOST_FACTORS = 12
+_MOST_PIECES = 64
+
+
+class Simplices(Part):
+    """Points spread evenly over simplices: segments, triangles, tetrahedra.
+
+    Args:
+        corners: Corners relative to the domain's centre, `(k, m + 1, d)`.
+        contains: Function that says which points `(..., n, d)` lie here.
+        text: What it is called.
+    """
+
+    def __init__(self, corners, contains, text="the interior"):
+        self.corners = np.asarray(corners, "float64")
+        self.draws = self.corners.shape[1]
+        self._contains, self._text = contains, text
+
+    @functools.cached_property
+    def sizes(self):
+        """Length, area or volume of each simplex."""
+        edges = self.corners[:, 1:] - self.corners[:, :1]
+        gram = np.einsum("kid,kjd->kij", edges, edges)
+        factorial = np.prod(np.arange(1, edges.shape[1] + 1))
+        return np.sqrt(np.maximum(np.linalg.det(gram), 0)) / factorial
+
+    @functools.cached_property
+    def _alias(self):
+        return alias_table(self.sizes)
+
+    def sample(self, uniform):
+        """The first number chooses a simplex, by its size; the others a point."""
+        lib = library(uniform)
+        chosen = uniform[..., 0]
+        count = len(self.corners)
+        if count == 1:
+            corners = like(self.corners[0], uniform) + lib.zeros_like(
+                uniform[..., :1, None]
+            )
+        else:
+            scaled = chosen * count
+            within = scaled - lib.floor(scaled)
+            stay, other = (pick(column, chosen) for column in self._alias)
+            own = pick(self.corners, chosen)
+            # The middle of a slot, so that no rounding leads to its neighbour.
+            another = pick(self.corners, (other + 0.5) / count)
+            corners = lib.where((within < stay)[..., None, None], own, another)
+        # Uniform in a cone over a simplex: the k-th root of a uniform number is how
+        # far to go from its tip towards a point uniform in its base.
+        point = corners[..., 0, :]
+        for k in range(1, self.draws):
+            tip = corners[..., k, :]
+            share = lib.power(uniform[..., k : k + 1], 1 / k)
+            point = tip + (point - tip) * share
+        return point
+
+    def contains(self, points):
+        """Which points lie on one of them, or within what they bound."""
+        return self._contains(points)
+
+    def measure(self):
+        """The sum of their sizes."""
+        return float(self.sizes.sum())
+
+    def __str__(self):
+        return self._text
+
+
+class Facets(Simplices):
+    """Segments in the plane or triangles in space that bound a domain.
+
+    Args:
+        corners: Corners relative to the domain's centre, `(k, d, d)`.
+        outward: Unit normals, `(k, d)`.
+        half: Half extents of the domain, which tolerances are relative to.
+        text: What they are called.
+    """
+
+    def __init__(self, corners, outward, half, text="the boundary"):
+        super().__init__(corners, self._touch, text)
+        self.outward = np.asarray(outward, "float64")
+        self.closed = self.corners  # of all facets, where these are some of them
+        self._half = np.asarray(half, "float64")
+
+    @functools.cached_property
+    def _frame(self):
+        """Scaled first corners, normals, and the maps to barycentric coordinates."""
+        scaled = self.corners / self._half
+        edges = scaled[:, 1:] - scaled[:, :1]
+        normals = self.outward * self._half
+        normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+        sizes = np.linalg.norm(edges, axis=-1).max(axis=-1)
+        return scaled[:, 0], normals, np.linalg.pinv(edges), sizes
+
+    def _distances(self, points):
+        """How far points are from each facet, `(..., n, k)`, in scaled coordinates."""
+        lib = library(points)
+        first, normals, maps, sizes = self._frame
+        scaled = points / like(self._half, points)
+        # Relative to each facet's first corner before anything is multiplied, and
+        # coordinate by coordinate: reductions of two or three numbers are slow.
+        offsets = [
+            scaled[..., j, None] - like(first[:, j], points)
+            for j in range(first.shape[1])
+        ]
+
+        def along(vectors):
+            return sum(
+                o * like(v, points) for o, v in zip(offsets, vectors.T, strict=True)
+            )
+
+        weights = [along(maps[..., k]) for k in range(maps.shape[-1])]
+        lowest = functools.reduce(lib.minimum, [*weights, 1 - sum(weights)])
+        return lib.maximum(lib.abs(along(normals)), -lowest * like(sizes, points))
+
+    def _touch(self, points):
+        def touch(rows):
+            lowest = library(rows).min(self._distances(rows), axis=-1)
+            return lowest <= 2 * TOLERANCE
+
+        return in_chunks(touch, points, self.corners.size * 2)
+
+    def normals(self, points):
+        """The normal of the nearest facet."""
+
+        def nearest(rows):
+            lib = library(rows)
+            place = lib.argmin(self._distances(rows), axis=-1)
+            return lib.take(like(self.outward, rows), place, axis=0)
+
+        return in_chunks(nearest, points, self.corners.size * 2)
+
+    def pieces(self):
+        """The flat pieces, of the facets in one plane each, unless there are many."""
+        return self._pieces
+
+    @functools.cached_property
+    def _pieces(self):
+        _, normals, _, _ = self._frame
+        offsets = np.sum(normals * self.corners[:, 0] / self._half, axis=-1)
+        keys = np.round(np.column_stack([normals, offsets]), 6) + 0.0
+        _, plane = np.unique(keys, axis=0, return_inverse=True)
+        plane = plane.ravel()
+        if not 0 < plane.max() < _MOST_PIECES:
+            return (self,)
+        return tuple(self.only(plane == k) for k in range(plane.max() + 1))
+
+    def only(self, chosen, text=None):
+        """Some of the facets."""
+        part = Facets(
+            self.corners[chosen], self.outward[chosen], self._half, text or self._text
+        )
+        part.closed = self.closed
+        return part
+
+    def distance(self, coordinates, outside=False):
+        """A product of lines, cut to their segments where they enter the domain."""
+        size = float(self._half.max())
+        planes = {}
+        for corners, outward in zip(self.corners, self.outward, strict=True):
+            place = outward @ corners[0] / size
+            key = tuple(np.round([*outward, place], 9) + 0.0)
+            planes.setdefault(key, (outward, place, []))[2].append(corners)
+        if len(planes) > _MOST_FACTORS:
+            return super().distance(coordinates, outside)
+        everything = self.closed.reshape(-1, len(coordinates)) / size
+        factors = []
+        for outward, place, own in planes.values():
+            line = exact_number(place) - sum(
+                exact_number(n) * c / exact_number(size)
+                for n, c in zip(outward, coordinates, strict=True)
+            )
+            if outside or (everything @ outward > place + 1e-9).any():
+                if len(coordinates) != 2 or len(own) != 1:
+                    return super().distance(coordinates, outside)
+                line = _trimmed(line, own[0], coordinates, size)
+            factors.append(line)
+        return sp.Mul(*factors)
+
+
+def _trimmed(line, segment, coordinates, size):
+    """Zero on a segment alone, positive elsewhere: Rvachev's trimming of a line.
+
+    Smooth but on the segment itself, where derivatives are of no use.
+
+    Reference:
+        Sukumar & Srivastava, "Exact imposition of boundary conditions with distance
+        functions in physics-informed deep neural networks", section 3.
+    """
+    middle, length = segment.mean(axis=0), np.linalg.norm(segment[1] - segment[0])
+    squares = sum(
+        (c - exact_number(m)) ** 2 for c, m in zip(coordinates, middle, strict=True)
+    )
+    size, length = exact_number(size), exact_number(length)
+    disk = (length**2 / 4 - squares) / (length * size)
+    beyond = (sp.sqrt(disk**2 + line**4) - disk) / 2
+    trimmed = sp.sqrt(line**2 + beyond**2)
+    return trimmed / (1 + trimmed)  # of size one far away, too
+
+
+def alias_table(weights):
+    """Walker's tables: with which probability to stay in a slot, and where else to go.
+
+    They choose one of many by its weight with one number, one product and one look
+    into a table, where a search would be a loop.
+    """
+    count = len(weights)
+    scaled = np.asarray(weights, "float64") / np.sum(weights) * count
+    stay, other = np.ones(count), np.arange(count, dtype="float64")
+    small = [k for k in range(count) if scaled[k] < 1]
+    large = [k for k in range(count) if scaled[k] >= 1]
+    while small and large:
+        low, high = small.pop(), large[-1]
+        stay[low], other[low] = scaled[low], high
+        scaled[high] -= 1 - scaled[low]
+        if scaled[high] < 1:
+            small.append(large.pop())
+    return stay, other
+
+
+def in_chunks(function, points, width):
+    """A function of rows, of as many at a time as memory is meant for, on the host."""
+    if not isinstance(points, np.ndarray) or points.ndim != 2:
+        return function(points)
+    rows = max(1, _LARGEST // width)
+    if len(points) <= rows:
+        return function(points)
+    starts = range(0, len(points), rows)
+    return np.concatenate([function(points[k : k + rows]) for k in starts])

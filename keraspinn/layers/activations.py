@@ -1,0 +1,61 @@
+"""Activation functions by name: those of Keras, and the sine."""
+
+import keras
+from keras import ops
+
+from keraspinn.derivatives.taylor import activations as taylor
+from keraspinn.derivatives.taylor import register_activation
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+def sin(x):
+    """The sine, as an activation function that is saved and loaded with a model.
+
+    `keras.ops.sin` computes the same, but a layer saved with it does not load. Layers
+    of Keras take the function, `activation=keraspinn.activations.sin`: Keras looks for
+    names among its own activations only, so that to it `"sin"` is unknown.
+
+    Args:
+        x: Tensor.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Example:
+
+    >>> layer = keras.layers.Dense(10, activation=keraspinn.activations.sin)
+    >>> network = keraspinn.networks.MLP(units=10, activation="sin")
+
+    Reference:
+        Sitzmann et al., "Implicit neural representations with periodic activation
+        functions", NeurIPS 2020.
+    """
+    return ops.sin(x)
+
+
+register_activation(sin)(taylor.sin)
+
+
+def get(identifier):
+    """The activation function that `identifier` stands for.
+
+    Args:
+        identifier: `"sin"`, or anything that `keras.activations.get` takes.
+
+    Raises:
+        ValueError: If there is no such activation.
+
+    Example:
+
+    >>> keraspinn.activations.get("sin") is keraspinn.activations.sin
+    True
+    """
+    if identifier is ops.sin or (isinstance(identifier, str) and identifier == "sin"):
+        return sin
+    try:
+        return keras.activations.get(identifier)
+    except ValueError:
+        raise ValueError(
+            '`activation` must be "sin", or a function or the name of one in '
+            f'keras.activations, such as "tanh". Received: {identifier!r}'
+        ) from None

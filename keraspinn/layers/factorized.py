@@ -1,0 +1,112 @@
+import keras
+from keras import ops
+
+from keraspinn.common.checks import check_count
+from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
+from keraspinn.layers import activations
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class FactorizedDense(keras.layers.Layer):
+    """A dense layer whose kernel is a scale for each unit times a direction.
+
+    Computes `φ(X W + b)` with `W = V diag(exp(s))`, and trains s and V. Each unit has
+    a learning rate of its own through s, which spreads the scales at which the
+    network learns. V starts such that W is what `kernel_initializer` draws.
+
+    Args:
+        units: Number of units.
+        activation: The activation φ, as for `keras.layers.Dense`, or `"sin"`.
+        mean: Mean of the normal distribution that s is drawn from; the paper has 0.5
+            to 1.
+        deviation: Its standard deviation.
+        kernel_initializer: Initializer of W.
+        bias_initializer: Initializer of b.
+        seed: Integer that s follows from; if not given, drawn at random.
+        **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Points or features, `(..., F)`.
+
+    Returns:
+        Features, `(..., units)`.
+
+    Raises:
+        ValueError: If `units` is not a positive integer.
+
+    Example:
+
+    >>> layer = keraspinn.layers.FactorizedDense(16, "tanh")
+    >>> layer(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 16])
+
+    Reference:
+        Wang, Wang, Seidman & Perdikaris, "Random weight factorization improves the
+        training of continuous neural representations", 2022.
+    """
+
+    def __init__(
+        self,
+        units,
+        activation=None,
+        mean=1.0,
+        deviation=0.1,
+        kernel_initializer="glorot_normal",
+        bias_initializer="zeros",
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.units = check_count("units", units)
+        self.activation = activations.get(activation)
+        self.mean, self.deviation, self.seed = mean, deviation, seed
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.bias_initializer = keras.initializers.get(bias_initializer)
+
+    def build(self, input_shape):
+        # An initializer draws the same numbers at each call.
+        scale = keras.initializers.RandomNormal(self.mean, self.deviation, self.seed)
+
+        def direction(shape, dtype=None):
+            kernel = self.kernel_initializer(shape, dtype=dtype)
+            return kernel / ops.exp(scale(shape[-1:], dtype=dtype))
+
+        self.scale = self.add_weight(
+            name="scale", shape=(self.units,), initializer=scale
+        )
+        self.direction = self.add_weight(
+            name="direction",
+            shape=(input_shape[-1], self.units),
+            initializer=direction,
+        )
+        self.bias = self.add_weight(
+            name="bias", shape=(self.units,), initializer=self.bias_initializer
+        )
+
+    @property
+    def kernel(self):
+        """W, `(F, units)`."""
+        return self.direction * ops.exp(self.scale)
+
+    def call(self, x):
+        return self.activation(ops.matmul(x, self.kernel) + self.bias)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.units)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "activation": keras.activations.serialize(self.activation),
+            "mean": self.mean,
+            "deviation": self.deviation,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
+            "seed": self.seed,
+        }
+
+
+@register_rule(FactorizedDense)
+def factorized_dense(layer, x):
+    return activate(layer.activation, affine(x, layer.kernel, layer.bias))

@@ -1,0 +1,81 @@
+import keras
+from keras import ops
+
+from keraspinn.common.checks import check_count, positive_number
+from keraspinn.derivatives.taylor.rules import (
+    activate,
+    affine,
+    concatenated,
+    register_rule,
+)
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class FourierFeatures(keras.layers.Layer):
+    """Waves of random directions and frequencies, in front of a network.
+
+    Computes `[cos(X B), sin(X B)]` with the entries of B drawn once from a normal
+    distribution and not trained. Networks learn low frequencies first; these features
+    let them see higher ones from the start.
+
+    Args:
+        units: Number of waves, the columns of B; there are twice as many features.
+        scale: Standard deviation of B's entries, in radians per unit of a coordinate:
+            about the highest frequency of the solution. 1 to 10 is usual for
+            coordinates of size one.
+        seed: Integer that B follows from; if not given, drawn at random.
+        **kwargs: `name`, `dtype` of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        Features, `(..., 2 * units)`.
+
+    Raises:
+        ValueError: If `units` is not a positive integer or `scale` not positive.
+
+    Example:
+
+    >>> layer = keraspinn.layers.FourierFeatures(16, scale=2.0)
+    >>> layer(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 32])
+
+    Reference:
+        Tancik et al., "Fourier features let networks learn high frequency functions
+        in low dimensional domains", NeurIPS 2020; Wang, Wang & Perdikaris, "On the
+        eigenvector bias of Fourier feature networks", CMAME 2021.
+    """
+
+    def __init__(self, units, scale=1.0, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.units = check_count("units", units)
+        self.scale = positive_number("scale", scale)
+        self.seed = seed
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=(input_shape[-1], self.units),
+            initializer=keras.initializers.RandomNormal(
+                stddev=self.scale, seed=self.seed
+            ),
+            trainable=False,
+        )
+
+    def call(self, x):
+        phase = ops.matmul(x, self.kernel)
+        return ops.concatenate([ops.cos(phase), ops.sin(phase)], axis=-1)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], 2 * self.units)
+
+    def get_config(self):
+        own = {"units": self.units, "scale": self.scale, "seed": self.seed}
+        return {**super().get_config(), **own}
+
+
+@register_rule(FourierFeatures)
+def fourier_features(layer, x):
+    phase = affine(x, layer.kernel)
+    return concatenated([activate(ops.cos, phase), activate(ops.sin, phase)])

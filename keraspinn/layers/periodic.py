@@ -1,0 +1,98 @@
+import math
+
+import keras
+from keras import ops
+
+from keraspinn.common.checks import positive_number
+from keraspinn.derivatives.taylor.rules import (
+    activate,
+    columns,
+    concatenated,
+    register_rule,
+)
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Periodic(keras.layers.Layer):
+    """Coordinates on circles, so that whatever comes behind is periodic in them.
+
+    Every coordinate x of period P is replaced by cos(2πx/P) and sin(2πx/P). A network
+    of these has the same value and derivatives at x and at x + P, to rounding, and
+    needs no boundary condition there. The other coordinates pass as they are.
+
+    Args:
+        periods: A sequence with the period of each coordinate, in the coordinate's
+            units, or `None` for one that is not periodic.
+        **kwargs: `name`, `dtype` of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        Features, `(..., d + p)` with p periods: all cosines, all sines, and the other
+        coordinates.
+
+    Raises:
+        ValueError: If `periods` has other entries than positive numbers and `None`,
+            no number at all, or not as many as there are coordinates.
+
+    Example:
+
+    >>> layer = keraspinn.layers.Periodic([2.0, None])  # in x, not in t
+    >>> layer(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 3])
+
+    Reference:
+        Dong & Ni, "A method for representing periodic functions and enforcing exactly
+        periodic boundary conditions with deep neural networks", JCP 2021.
+    """
+
+    def __init__(self, periods, **kwargs):
+        super().__init__(**kwargs)
+        self.periods = [
+            None if period is None else positive_number("periods", period)
+            for period in periods
+        ]
+        self._circles = [k for k, own in enumerate(self.periods) if own is not None]
+        self._others = [k for k, own in enumerate(self.periods) if own is None]
+        if not self._circles:
+            raise ValueError(
+                "`periods` must have the period of at least one coordinate, as "
+                f"[2.0, None]. Received: periods={periods}"
+            )
+
+    def build(self, input_shape):
+        if input_shape[-1] != len(self.periods):
+            raise ValueError(
+                "`periods` must have one entry for each coordinate, `None` for one "
+                f"that is not periodic. Received: periods={self.periods} and "
+                f"{input_shape[-1]} coordinates"
+            )
+
+    def frequencies(self, dtype):
+        """2π/P of the periodic coordinates, a tensor `(p,)`."""
+        values = [2 * math.pi / self.periods[place] for place in self._circles]
+        return ops.convert_to_tensor(values, dtype)
+
+    def call(self, x):
+        picked = [x[..., place] for place in self._circles]
+        phase = ops.stack(picked, axis=-1) * self.frequencies(x.dtype)
+        parts = [ops.cos(phase), ops.sin(phase)]
+        if self._others:
+            parts.append(ops.stack([x[..., place] for place in self._others], axis=-1))
+        return ops.concatenate(parts, axis=-1)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], input_shape[-1] + len(self._circles))
+
+    def get_config(self):
+        return {**super().get_config(), "periods": self.periods}
+
+
+@register_rule(Periodic)
+def periodic(layer, x):
+    phase = columns(x, layer._circles) * layer.frequencies(x.dtype)
+    parts = [activate(ops.cos, phase), activate(ops.sin, phase)]
+    if layer._others:
+        parts.append(columns(x, layer._others))
+    return concatenated(parts)

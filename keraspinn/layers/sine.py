@@ -1,0 +1,82 @@
+import math
+
+import keras
+from keras import ops
+
+from keraspinn.common.checks import check_count, positive_number
+from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class SineDense(keras.layers.Layer):
+    """A dense layer with sines of a given frequency, initialised to keep variances.
+
+    Computes `sin(ω (X W + b))`. With F features in, the entries of W are uniform over
+    ±√(6/F)/ω, so that what goes in and what comes out are distributed alike; those of
+    a first layer, which meets coordinates in [−1, 1], over ±1/F.
+
+    Args:
+        units: Number of units.
+        frequency: The frequency ω. For a first layer, about the highest of the
+            solution's, in radians per unit of a coordinate.
+        first: Whether the layer meets the coordinates.
+        seed: Integer that the weights follow from; if not given, drawn at random.
+        **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Points or features, `(..., F)`.
+
+    Returns:
+        Features, `(..., units)`.
+
+    Raises:
+        ValueError: If `units` is not a positive integer or `frequency` not positive.
+
+    Example:
+
+    >>> layer = keraspinn.layers.SineDense(16, frequency=10.0, first=True)
+    >>> layer(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 16])
+
+    Reference:
+        Sitzmann et al., "Implicit neural representations with periodic activation
+        functions", NeurIPS 2020, section 3.2.
+    """
+
+    def __init__(self, units, frequency=30.0, first=False, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.units = check_count("units", units)
+        self.frequency = positive_number("frequency", frequency)
+        self.first, self.seed = bool(first), seed
+
+    def build(self, input_shape):
+        features = input_shape[-1]
+        bound = 1 / features if self.first else math.sqrt(6 / features) / self.frequency
+        self.kernel = self._weight("kernel", (features, self.units), bound, self.seed)
+        other_seed = None if self.seed is None else self.seed + 1
+        bound = 1 / math.sqrt(features)
+        self.bias = self._weight("bias", (self.units,), bound, other_seed)
+
+    def _weight(self, name, shape, bound, seed):
+        uniform = keras.initializers.RandomUniform(-bound, bound, seed)
+        return self.add_weight(name=name, shape=shape, initializer=uniform)
+
+    def call(self, x):
+        return ops.sin(self.frequency * (ops.matmul(x, self.kernel) + self.bias))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.units)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "frequency": self.frequency,
+            "first": self.first,
+            "seed": self.seed,
+        }
+
+
+@register_rule(SineDense)
+def sine_dense(layer, x):
+    return activate(ops.sin, affine(x, layer.kernel, layer.bias) * layer.frequency)

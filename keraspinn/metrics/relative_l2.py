@@ -1,0 +1,71 @@
+"""Metrics of a solution's error."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class RelativeL2(keras.metrics.Metric):
+    """The relative L2 error ‖u − û‖₂ / ‖u‖₂ over all points seen.
+
+    Accumulates both sums of squares, so the result does not depend on batches.
+    Points where the exact value is NaN, which is how `ComputedReference` says that it
+    is not known, are left out. Nondimensional. Infinite, or not a number, where the
+    exact values are all zero.
+
+    Args:
+        name: Name of the metric.
+        up_to_constant: Whether to leave out the means of the error and of the exact
+            values, for what is determined up to a constant, such as a pressure.
+        dtype: Floating-point type of the sums.
+
+    Example:
+
+    >>> metric = keraspinn.metrics.RelativeL2()
+    >>> metric.update_state([3.0, 4.0], [3.0, 3.0])
+    >>> f"{metric.result():.2f}"
+    '0.20'
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", section 3: the error of every table.
+    """
+
+    def __init__(self, name="relative_l2", up_to_constant=False, dtype=None):
+        super().__init__(name=name, dtype=dtype)
+        self.up_to_constant = bool(up_to_constant)
+        # Sums over all points: 1, of the error and its square, of the exact value and
+        # its square.
+        self.sums = self.add_weight(
+            name="sums", shape=(5,), initializer="zeros", dtype=self.dtype
+        )
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true = ops.cast(y_true, self.dtype)
+        y_pred = ops.cast(y_pred, self.dtype)
+        if tuple(y_true.shape) != tuple(y_pred.shape):
+            raise ValueError(
+                "`y_true` and `y_pred` must have one shape. Received: "
+                f"{tuple(y_true.shape)} and {tuple(y_pred.shape)}"
+            )
+        weight = ops.ones_like(y_true)
+        if sample_weight is not None:
+            weight = weight * ops.cast(sample_weight, self.dtype)
+        gap = ops.isnan(y_true)
+        y_true = ops.where(gap, ops.zeros_like(y_true), y_true)
+        error = y_true - y_pred
+        columns = (ops.ones_like(error), error, error**2, y_true, y_true**2)
+        columns = [ops.where(gap, ops.zeros_like(c), weight * c) for c in columns]
+        self.sums.assign_add(ops.stack([ops.sum(column) for column in columns]))
+
+    def result(self):
+        count, error, squared_error, exact, squared_exact = ops.unstack(
+            ops.convert_to_tensor(self.sums)
+        )
+        if self.up_to_constant:
+            squared_error = squared_error - error**2 / count
+            squared_exact = squared_exact - exact**2 / count
+        return ops.sqrt(ops.maximum(squared_error, 0) / squared_exact)
+
+    def get_config(self):
+        return {**super().get_config(), "up_to_constant": self.up_to_constant}

@@ -1,0 +1,204 @@
+"""Networks that know a problem's units, and state their forward rule once.
+
+A network of ours takes points in the user's units and gives fields in the user's units,
+as any Keras network would. Between the two it works in the problem's scales: `adapt`,
+which a `PINNModel` calls when it is made, tells it which. Training goes straight to
+`forward`, in scaled numbers only.
+
+To add one, copy `mlp.py`: the layers in `__init__`, their composition in `forward`, and
+the one-line Taylor rule.
+"""
+
+import random
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn.common.checks import check_count
+from keraspinn.layers import Periodic, activations
+from keraspinn.spec.scales import Scales
+
+
+class Network(keras.Model):
+    """What networks share: arguments, units, and one statement of the forward rule.
+
+    Attributes:
+        scales: The `Scales` that the network is adapted to, or `None`.
+    """
+
+    scales = None
+    _sizes = None
+    _circles = None
+
+    def __init__(
+        self,
+        units=50,
+        depth=3,
+        outputs=1,
+        activation="tanh",
+        kernel_initializer="glorot_normal",
+        bias_initializer="zeros",
+        standardize=True,
+        adapted_to=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.standardize = bool(standardize)
+        if adapted_to is not None:
+            self.scales = Scales.from_config(adapted_to["scales"])
+            self._sizes = list(adapted_to["sizes"])
+            self._close(adapted_to.get("periods"))
+        self.units = check_count("units", units)
+        self.depth = check_count("depth", depth)
+        self.output_count = check_count("outputs", outputs)
+        self.activation = activations.get(activation)
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.bias_initializer = keras.initializers.get(bias_initializer)
+
+    def _layer(self, layer_class, name):
+        return layer_class(
+            self.units,
+            activation=self.activation,
+            dtype=self.dtype_policy,
+            name=name,
+            **self._initializers(name),
+        )
+
+    def _head(self):
+        return keras.layers.Dense(
+            self.output_count,
+            dtype=self.dtype_policy,
+            name="head",
+            **self._initializers("head"),
+        )
+
+    def _initializers(self, layer_name):
+        return {
+            "kernel_initializer": own_initializer(
+                self.kernel_initializer, f"{layer_name}/kernel"
+            ),
+            "bias_initializer": own_initializer(
+                self.bias_initializer, f"{layer_name}/bias"
+            ),
+        }
+
+    @property
+    def adapted(self):
+        """Whether there is nothing that `adapt` would change."""
+        return self.scales is not None or not self.standardize
+
+    def adapt(self, problem):
+        """Work in a problem's scales from now on, unless `standardize=False`.
+
+        Args:
+            problem: The `Problem`, whose fields are the network's outputs.
+        """
+        if self.standardize:
+            self.scales = problem.scales
+            self._sizes = [problem.scales.field(name) for name in problem.field_names]
+            self._close(_scaled_periods(problem))
+
+    def _close(self, periods):
+        """Put coordinates on circles, if there are periods."""
+        if not periods:
+            return
+        if self.built:
+            raise ValueError(
+                f"The network '{self.name}' was used before, with coordinates that are "
+                "not periodic. Make a new one for a periodic domain."
+            )
+        self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
+
+    def scaled(self, x, apply):
+        """`forward` behind what makes it periodic, in scaled numbers.
+
+        Args:
+            x: What stands for the points.
+            apply: As for `forward`.
+        """
+        if self._circles is not None:
+            x = apply(self._circles, x)
+        return self.forward(x, apply)
+
+    def forward(self, x, apply):
+        """Compose the layers, on tensors or on Taylor series, in scaled numbers.
+
+        Args:
+            x: What stands for the points.
+            apply: Function of a layer and its inputs that returns its output.
+        """
+        raise NotImplementedError
+
+    def in_units(self, x, apply):
+        """The same in the user's units.
+
+        Args:
+            x: What stands for the points.
+            apply: As for `forward`.
+        """
+        if self.scales is None:
+            return self.forward(x, apply)
+        centre, half = (
+            ops.cast(numbers, x.dtype)
+            for numbers in (self.scales.centre, self.scales.half)
+        )
+        fields = self.scaled((x - centre) * (1.0 / half), apply)
+        if all(size == 1 for size in self._sizes):
+            return fields
+        return fields * ops.cast(np.array(self._sizes), fields.dtype)
+
+    def call(self, x):
+        return self.in_units(x, lambda layer, *inputs: layer(*inputs))
+
+    def build(self, input_shape):
+        x = keras.Input(batch_shape=input_shape)
+        self.call(x)
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
+        self.built = True
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.output_count)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "standardize": self.standardize,
+            "adapted_to": self.scales
+            and {
+                "scales": self.scales.get_config(),
+                "sizes": list(self._sizes),
+                "periods": self._circles and self._circles.periods,
+            },
+            "units": self.units,
+            "depth": self.depth,
+            "outputs": self.output_count,
+            "activation": keras.activations.serialize(self.activation),
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
+        }
+
+
+def _scaled_periods(problem):
+    """The periods of a problem's coordinates in its scales, or `None`."""
+    domain = problem.domain
+    if not domain.periodic:
+        return None
+    lengths = (domain.upper - domain.lower) / problem.scales.half
+    return [
+        float(length) if symbol in domain.periodic else None
+        for symbol, length in zip(domain.coordinates, lengths, strict=True)
+    ]
+
+
+def own_initializer(initializer, name):
+    """The initializer of one weight, from the one given for all of a network's.
+
+    A Keras initializer draws the same numbers at every call, so that sharing it would
+    give layers of equal shape equal weights, and both encoders of a `ModifiedMLP`.
+    """
+    seed = getattr(initializer, "seed", None)
+    if not isinstance(seed, int):  # a constant, a function or a SeedGenerator
+        return initializer
+    seed = random.Random(f"{seed}/{name}").randrange(2**31)
+    return initializer.from_config({**initializer.get_config(), "seed": seed})

@@ -1,0 +1,57 @@
+import keras
+
+from keraspinn.derivatives.taylor import propagate, register_rule
+from keraspinn.networks.base import Network
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class MLP(Network):
+    """A fully-connected network, the paper's models M1 and M2.
+
+    Args:
+        units: Number of units in each hidden layer.
+        depth: Number of hidden layers.
+        outputs: Number of fields, one column each, in the order of
+            `Problem.fields`.
+        activation: Activation of the hidden layers, as for `keras.layers.Dense`, or
+            `"sin"`; the output is linear.
+        kernel_initializer: Initializer of every kernel; Glorot normal, as in the
+            paper. Each layer draws numbers of its own, also from one seed.
+        bias_initializer: Initializer of every bias.
+        standardize: Whether the network works in the scales of the problem that it is
+            made for, or sees the coordinates as they are.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        The fields' values, `(..., outputs)`.
+
+    Raises:
+        ValueError: If `units`, `depth` or `outputs` is not a positive integer.
+
+    Example:
+
+    >>> network = keraspinn.networks.MLP(units=50, depth=5)
+    >>> network(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 1])
+    """
+
+    def __init__(self, units=50, depth=3, outputs=1, **kwargs):
+        super().__init__(units, depth, outputs, **kwargs)
+        self.hidden = [
+            self._layer(keras.layers.Dense, f"hidden_{k + 1}")
+            for k in range(self.depth)
+        ]
+        self.head = self._head()
+
+    def forward(self, x, apply):
+        for layer in self.hidden:
+            x = apply(layer, x)
+        return apply(self.head, x)
+
+
+@register_rule(MLP)
+def mlp(network, x):
+    return network.in_units(x, propagate)

@@ -1,0 +1,108 @@
+import keras
+
+from keraspinn.derivatives.taylor import propagate, register_rule
+from keraspinn.layers import GatedDense
+from keraspinn.networks.base import Network, own_initializer
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class ModifiedMLP(Network):
+    """The paper's improved architecture, models M3 and M4.
+
+    Two encoders of the input, U = φ(X W¹ + b¹) and V = φ(X W² + b²), take part in
+    every hidden layer through gates:
+
+        H⁽¹⁾ = φ(X W + b),
+        Z⁽ᵏ⁾ = φ(H⁽ᵏ⁾ W + b),   H⁽ᵏ⁺¹⁾ = (1 − Z⁽ᵏ⁾) ⊙ U + Z⁽ᵏ⁾ ⊙ V,   k = 1, …, L,
+
+    each with weights of its own, followed by a linear output.
+
+    Args:
+        units: Number of units in each hidden layer and encoder.
+        depth: Number L of gated layers.
+        outputs: Number of fields, one column each, in the order of
+            `Problem.fields`.
+        gate_input: If `True`, the first gate acts on X itself and there is no H⁽¹⁾,
+            as in the authors' code. The network then has as many square kernels as an
+            `MLP` of equal depth, otherwise one more.
+        encoder_bias_initializer: Initializer of the encoders' biases, which the
+            authors' code draws at random; that of every bias if not given.
+        activation: Activation φ of hidden layers, gates and encoders, as for
+            `keras.layers.Dense`, or `"sin"`.
+        kernel_initializer: Initializer of every kernel; Glorot normal, as in the
+            paper. Each layer draws numbers of its own, also from one seed.
+        bias_initializer: Initializer of every bias.
+        standardize: Whether the network works in the scales of the problem that it is
+            made for, or sees the coordinates as they are.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        The fields' values, `(..., outputs)`.
+
+    Raises:
+        ValueError: If `units`, `depth` or `outputs` is not a positive integer.
+
+    Example:
+
+    >>> network = keraspinn.networks.ModifiedMLP(units=50, depth=5)
+    >>> network(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 1])
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", section 2.6.
+    """
+
+    def __init__(
+        self,
+        units=50,
+        depth=3,
+        outputs=1,
+        gate_input=False,
+        encoder_bias_initializer=None,
+        **kwargs,
+    ):
+        super().__init__(units, depth, outputs, **kwargs)
+        self.gate_input = bool(gate_input)
+        self.encoder_bias_initializer = keras.initializers.get(encoder_bias_initializer)
+        self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
+        self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
+        if not self.gate_input:
+            self.first = self._layer(keras.layers.Dense, "hidden_1")
+        self.gates = [
+            self._layer(GatedDense, f"gate_{k + 1}") for k in range(self.depth)
+        ]
+        self.head = self._head()
+
+    def forward(self, x, apply):
+        u = apply(self.encoder_u, x)
+        v = apply(self.encoder_v, x)
+        h = x if self.gate_input else apply(self.first, x)
+        for gate in self.gates:
+            h = apply(gate, h, u, v)
+        return apply(self.head, h)
+
+    def _initializers(self, layer_name):
+        initializers = super()._initializers(layer_name)
+        own = self.encoder_bias_initializer
+        if own is not None and layer_name.startswith("encoder"):
+            initializers["bias_initializer"] = own_initializer(
+                own, f"{layer_name}/bias"
+            )
+        return initializers
+
+    def get_config(self):
+        own = self.encoder_bias_initializer
+        return {
+            **super().get_config(),
+            "gate_input": self.gate_input,
+            "encoder_bias_initializer": own and keras.initializers.serialize(own),
+        }
+
+
+@register_rule(ModifiedMLP)
+def modified_mlp(network, x):
+    return network.in_units(x, propagate)

@@ -1,0 +1,100 @@
+import keras
+
+from keraspinn.derivatives.taylor import propagate, register_rule
+from keraspinn.layers import AdaptiveSkip, FourierFeatures, GatedDense
+from keraspinn.networks.base import Network
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class PirateNet(Network):
+    """Gated residual blocks that start shut, so that depth does not hurt.
+
+    The points become random Fourier features X⁽¹⁾ = Φ, and two encodings of these,
+    U = φ(Φ W¹ + b¹) and V = φ(Φ W² + b²), gate every block:
+
+        f = φ(X⁽ᵏ⁾ W + b),   Y = f ⊙ U + (1 − f) ⊙ V,
+        g = φ(Y W + b),      Z = g ⊙ U + (1 − g) ⊙ V,
+        h = φ(Z W + b),      X⁽ᵏ⁺¹⁾ = α h + (1 − α) X⁽ᵏ⁾,   k = 1, …, L,
+
+    each with weights and an α of its own. α starts from zero: the network starts as a
+    linear combination of the features, and gains nonlinearity as it is trained.
+
+    Args:
+        units: Number of units in each layer, even: half as many Fourier waves.
+        depth: Number L of blocks, of three layers each.
+        outputs: Number of fields, one column each, in the order of
+            `Problem.fields`.
+        scale: Standard deviation of the frequencies, in radians per unit of a
+            coordinate, as for `layers.FourierFeatures`.
+        seed: Integer that the frequencies follow from; if not given, drawn at random.
+        activation: Activation φ, as for `keras.layers.Dense`, or `"sin"`.
+        kernel_initializer: Initializer of every kernel; Glorot normal.
+            Each layer draws numbers of its own, also from one seed.
+        bias_initializer: Initializer of every bias.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        The fields' values, `(..., outputs)`.
+
+    Raises:
+        ValueError: If `units`, `depth` or `outputs` is not a positive integer, `units`
+            is odd, or `scale` is not positive.
+
+    Example:
+
+    >>> network = keraspinn.networks.PirateNet(units=50, depth=2, scale=2.0)
+    >>> network(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 1])
+
+    Reference:
+        Wang, Li, Chen & Perdikaris, "PirateNets: physics-informed deep learning with
+        residual adaptive networks", JMLR 2024, section 4.
+    """
+
+    def __init__(self, units=50, depth=3, outputs=1, scale=1.0, seed=None, **kwargs):
+        super().__init__(units, depth, outputs, **kwargs)
+        if self.units % 2:
+            raise ValueError(
+                "`units` must be even: half of the features are cosines, half are "
+                f"sines. Received: units={units}"
+            )
+        self.features = FourierFeatures(
+            self.units // 2, scale, seed, dtype=self.dtype_policy, name="features"
+        )
+        self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
+        self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
+        numbers = range(1, self.depth + 1)
+        self.first_gates, self.second_gates = (
+            [self._layer(GatedDense, f"gate_{k}_{which}") for k in numbers]
+            for which in (1, 2)
+        )
+        self.hidden = [self._layer(keras.layers.Dense, f"hidden_{k}") for k in numbers]
+        self.skips = [
+            AdaptiveSkip(dtype=self.dtype_policy, name=f"skip_{k}") for k in numbers
+        ]
+        self.head = self._head()
+
+    def forward(self, x, apply):
+        x = apply(self.features, x)
+        u = apply(self.encoder_u, x)
+        v = apply(self.encoder_v, x)
+        blocks = zip(
+            self.first_gates, self.second_gates, self.hidden, self.skips, strict=True
+        )
+        for first_gate, second_gate, hidden, skip in blocks:
+            h = apply(first_gate, x, v, u)
+            h = apply(second_gate, h, v, u)
+            x = apply(skip, x, apply(hidden, h))
+        return apply(self.head, x)
+
+    def get_config(self):
+        own = {"scale": self.features.scale, "seed": self.features.seed}
+        return {**super().get_config(), **own}
+
+
+@register_rule(PirateNet)
+def pirate_net(network, x):
+    return network.in_units(x, propagate)

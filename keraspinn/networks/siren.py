@@ -1,0 +1,93 @@
+import random
+
+import keras
+
+from keraspinn.common.checks import positive_number
+from keraspinn.derivatives.taylor import propagate, register_rule
+from keraspinn.layers import SineDense
+from keraspinn.networks.base import Network
+
+INITIALIZED_BY_ITSELF = ("kernel_initializer", "bias_initializer", "activation")
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class SIREN(Network):
+    """A fully-connected network of sines, for solutions with fine detail.
+
+    Its layers are `layers.SineDense`, initialised such that the values in every layer
+    are distributed alike whatever the depth; the output is linear.
+
+    Args:
+        units: Number of units in each hidden layer.
+        depth: Number of hidden layers.
+        outputs: Number of fields, one column each, in the order of
+            `Problem.fields`.
+        frequency: The frequency ω of every layer. The paper's 30 is for images; for
+            most equations lower ones do better, as derivatives grow with ω.
+        seed: Integer that the weights follow from; if not given, drawn at random.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Call arguments:
+        x: Points, `(..., d)`, with coordinates about [−1, 1].
+
+    Returns:
+        The fields' values, `(..., outputs)`.
+
+    Raises:
+        ValueError: If `units`, `depth` or `outputs` is not a positive integer, or
+            `frequency` is not positive.
+
+    Example:
+
+    >>> network = keraspinn.networks.SIREN(units=50, depth=3, frequency=10.0)
+    >>> network(keras.random.uniform((8, 2))).shape
+    TensorShape([8, 1])
+
+    Reference:
+        Sitzmann et al., "Implicit neural representations with periodic activation
+        functions", NeurIPS 2020.
+    """
+
+    def __init__(
+        self, units=50, depth=3, outputs=1, frequency=30.0, seed=None, **kwargs
+    ):
+        frequency = positive_number("frequency", frequency)
+        # The head's, as any layer's but the first: uniform over ±√(6/F)/ω.
+        keeping = keras.initializers.VarianceScaling(
+            2.0 / frequency**2, "fan_in", "uniform", seed
+        )
+        super().__init__(units, depth, outputs, "sin", keeping, "zeros", **kwargs)
+        self.seed = seed
+        self.hidden = [
+            SineDense(
+                self.units,
+                frequency,
+                first=k == 0,
+                seed=seed if seed is None else _own_seed(seed, k),
+                dtype=self.dtype_policy,
+                name=f"hidden_{k + 1}",
+            )
+            for k in range(self.depth)
+        ]
+        self.head = self._head()
+
+    def forward(self, x, apply):
+        for layer in self.hidden:
+            x = apply(layer, x)
+        return apply(self.head, x)
+
+    def get_config(self):
+        config = super().get_config()
+        for name in INITIALIZED_BY_ITSELF:
+            del config[name]
+        return {**config, "frequency": self.hidden[0].frequency, "seed": self.seed}
+
+
+def _own_seed(seed, number):
+    """One for each layer, or layers of equal shape would have equal weights."""
+    return random.Random(f"{seed}/{number}").randrange(2**31 - 1)
+
+
+@register_rule(SIREN)
+def siren(network, x):
+    return network.in_units(x, propagate)

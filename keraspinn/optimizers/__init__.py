@@ -1,0 +1,19 @@
+"""Optimizers that Keras does not have, most of them of the second order."""
+
+from keraspinn.optimizers.base import Objective, Optimizer
+from keraspinn.optimizers.bfgs import BFGS
+from keraspinn.optimizers.gauss_newton import GaussNewton
+from keraspinn.optimizers.lbfgs import LBFGS
+from keraspinn.optimizers.soap import SOAP
+from keraspinn.optimizers.ssbroyden import SSBFGS, SSBroyden
+
+__all__ = [
+    "BFGS",
+    "LBFGS",
+    "SOAP",
+    "SSBFGS",
+    "GaussNewton",
+    "Objective",
+    "Optimizer",
+    "SSBroyden",
+]

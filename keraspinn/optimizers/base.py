@@ -1,0 +1,278 @@
+"""What an optimizer of the second order is, and what it may ask of a loss.
+
+Adam sees one gradient a step, variable by variable. The methods in this room see the
+parameters of a whole network as one vector θ, (P,), and ask for more: the loss at
+several points along a direction (`BFGS` and its relatives search a line), or the
+residuals one by one with their Jacobian (Gauss–Newton). So `keras.optimizers.Optimizer`
+is kept for what it does well, which is names, variables, saving and configs, and its
+`apply` of a gradient is replaced by two functions:
+
+    init(parameters) → state                                     a dict of tensors
+    step(objective, parameters, state) → (parameters, state, logs)
+
+`step` is pure and written with `keras.ops`, loops and branches as `ops.while_loop` and
+`ops.cond`, so that it compiles into the program that runs many steps, and a leading
+axis can be put before it. All that it has to remember is in `state`, which `build`
+turns into variables of Keras: so it is saved, loaded and resumed as Adam's moments are.
+
+To add one, copy lbfgs.py: an `__init__` that hands what it does not know to `super()`,
+`init`, `step` and `get_config`. Arrays that grow with the square of the number of
+parameters are declared in `bytes_needed`.
+"""
+
+import math
+import warnings
+
+import keras
+from keras import ops
+
+from keraspinn.common.checks import check_count
+
+GIBIBYTE = 2**30
+
+
+class Objective:
+    """A loss on fixed points, as a function of the parameters: what `step` receives.
+
+    Every method takes the parameters as one tensor `(P,)`. Rows of the residuals are
+    weighted, √(λ_i / N_i) times the residual at a point, so that the sum of their
+    squares is the loss without its regularizers.
+
+    Attributes:
+        renewed: Boolean scalar tensor: whether points or loss weights are not those of
+            the step before. What an optimizer remembers of the loss is then of another
+            function: compute it anew, and do not subtract gradients across.
+
+    Example:
+
+    The least squares ‖θ − 1‖², which are the same in every step:
+
+    >>> class Distance(keraspinn.optimizers.Objective):
+    ...     renewed = keras.ops.convert_to_tensor(False)
+    ...
+    ...     def residuals(self, parameters):
+    ...         return parameters - 1
+    ...
+    ...     def value_and_gradient(self, parameters):
+    ...         rows = self.residuals(parameters)
+    ...         return keras.ops.sum(rows * rows), 2 * rows
+    >>> optimizer = keraspinn.optimizers.BFGS()
+    >>> start = keras.ops.zeros((3,), "float64")
+    >>> state = optimizer.init(start)
+    >>> end, state, logs = optimizer.step(Distance(), start, state)
+    >>> float(logs["loss"]) < 3
+    True
+    """
+
+    renewed = None
+
+    def loss(self, parameters):
+        """The total weighted loss with regularizers, a scalar."""
+        raise NotImplementedError
+
+    def value_and_gradient(self, parameters):
+        """The total loss and its gradient, `(P,)`."""
+        raise NotImplementedError
+
+    def residuals(self, parameters):
+        """The weighted residuals, `(N,)`."""
+        raise NotImplementedError
+
+    def jvp(self, parameters, direction):
+        """J v, `(N,)`, for a direction v, `(P,)`."""
+        raise NotImplementedError
+
+    def vjp(self, parameters, rows):
+        """Jᵀ w, `(P,)`, for w, `(N,)`."""
+        raise NotImplementedError
+
+    def jacobian(self, parameters):
+        """J, the derivative of the residuals, `(N, P)`, made in blocks of rows."""
+        raise NotImplementedError
+
+    def fresh(self):
+        """An objective on other points, to judge what was made from these."""
+        raise NotImplementedError
+
+
+class Optimizer(keras.optimizers.Optimizer):
+    """An optimizer that trains the parameters of a `PINNModel` as one vector.
+
+    Args:
+        resample_every: Number of steps for which points are held, or `None` for
+            other points in each step. A sampler of one's own may say otherwise.
+        memory_limit: Largest number of bytes that `build` may ask for.
+        name: Its name.
+        **kwargs: None: what Keras's optimizers take besides has no meaning here.
+
+    Raises:
+        ValueError: For clipping, accumulation of gradients, averages, decay of weights
+            or a learning rate; from `build` if the state takes more memory than
+            `memory_limit`.
+
+    Example:
+
+    A step down the gradient that halves itself until the loss decreases:
+
+    >>> class Descent(keraspinn.optimizers.Optimizer):
+    ...     def init(self, parameters):
+    ...         return {"size": keras.ops.ones((), parameters.dtype)}
+    ...
+    ...     def step(self, objective, parameters, state):
+    ...         loss, gradient = objective.value_and_gradient(parameters)
+    ...         moved = parameters - state["size"] * gradient
+    ...         better = objective.loss(moved) < loss
+    ...         size = keras.ops.where(better, 2 * state["size"], state["size"] / 2)
+    ...         parameters = keras.ops.where(better, moved, parameters)
+    ...         return parameters, {"size": size}, {"loss": loss}
+    >>> optimizer = Descent(resample_every=100)
+    >>> optimizer.build([keras.Variable(keras.ops.zeros((3, 2), "float64"))])
+    >>> list(optimizer.state_variables)
+    ['size']
+    """
+
+    log_names = ()  # of what `step` logs besides the loss
+
+    def __init__(
+        self, resample_every=None, memory_limit=2 * GIBIBYTE, name=None, **kwargs
+    ):
+        self._check_kwargs(kwargs)
+        super().__init__(learning_rate=1.0, name=name)
+        check_count("resample_every", resample_every, None)
+        check_count("memory_limit", memory_limit)
+        self.resample_every = resample_every
+        self.memory_limit = memory_limit
+        self._state_names = ()
+
+    def init(self, parameters):
+        """The state before the first step: a dict from names to tensors.
+
+        Args:
+            parameters: The parameters to train, `(P,)`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define `init`.")
+
+    def step(self, objective, parameters, state):
+        """One step, a pure function.
+
+        Args:
+            objective: An `Objective`.
+            parameters: The parameters, `(P,)`.
+            state: As `init` or the step before returned it.
+
+        Returns:
+            The new parameters, the new state with the shapes and dtypes of the old,
+            and a dict of scalars to log, `"loss"` among them.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define `step`.")
+
+    def bytes_needed(self, parameters):
+        """Bytes of the state and of what a step makes of its size.
+
+        Args:
+            parameters: The parameters to train, `(P,)`.
+        """
+        return 0
+
+    def flops_needed(self, gradient, rows, parameters):
+        """Roughly what a step costs: `fit` runs so many as one program as go quickly.
+
+        Args:
+            gradient: Operations of one evaluation of the loss and its gradient.
+            rows: Number of residuals.
+            parameters: Number of parameters.
+        """
+        return 3 * gradient
+
+    def build(self, variables):
+        if self.built:
+            return
+        super().build(variables)
+        parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
+        self._check_memory(parameters)
+        if keras.backend.standardize_dtype(parameters.dtype) == "float32":
+            warnings.warn(
+                f"{type(self).__name__} trains parameters of single precision: its "
+                "rounding ends the descent at relative errors of some 1e-3 to 1e-4. "
+                'Write `model = model.astype("float64")` before `compile`.',
+                stacklevel=2,
+            )
+        state = self.init(parameters)
+        for name, value in state.items():
+            self.add_variable(
+                shape=value.shape,
+                initializer=lambda shape, dtype, value=value: value,
+                dtype=keras.backend.standardize_dtype(value.dtype),
+                name=name,
+            )
+        self._state_names = tuple(state)
+
+    @property
+    def state_variables(self):
+        """Dict from the names in the state to the variables that keep it."""
+        names = self._state_names
+        first = len(self.variables) - len(names)
+        return dict(zip(names, self.variables[first:], strict=True))
+
+    @property
+    def state(self):
+        """The state as a dict of tensors, as `step` takes it."""
+        return {
+            name: ops.convert_to_tensor(variable)
+            for name, variable in self.state_variables.items()
+        }
+
+    def assign_state(self, state, steps=1):
+        """Keeps the state that `step` returned, and counts the steps that led to it."""
+        for name, variable in self.state_variables.items():
+            variable.assign(state[name])
+        self.iterations.assign_add(ops.cast(steps, self.iterations.dtype))
+
+    def apply(self, grads, trainable_variables=None):
+        """Raises `NotImplementedError`: a gradient is not enough to make a step."""
+        raise NotImplementedError(
+            f"{type(self).__name__} asks for losses and residuals at several places, "
+            "not for a gradient: it trains a keraspinn.PINNModel only, by `compile` "
+            "and `fit`. For other models take an optimizer of Keras's."
+        )
+
+    @property
+    def learning_rate(self):
+        """1.0, and not to be set: the step finds its own length."""
+        return super().learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate):
+        raise AttributeError(
+            f"{type(self).__name__} has no learning rate to set: each step finds its "
+            "own length. Leave callbacks that schedule a learning rate out. Received: "
+            f"{learning_rate!r}"
+        )
+
+    def get_config(self):
+        return {
+            "name": self.name,
+            "resample_every": self.resample_every,
+            "memory_limit": self.memory_limit,
+        }
+
+    def _check_kwargs(self, kwargs):
+        if kwargs:
+            raise ValueError(
+                f"{type(self).__name__} takes no {sorted(kwargs)}: a step goes as far "
+                "as the loss decreases, along a direction that clipping, decay, "
+                "averages or accumulated gradients would spoil. Leave them out, and "
+                "write regularizers into the layers."
+            )
+
+    def _check_memory(self, parameters):
+        needed = self.bytes_needed(parameters)
+        if needed > self.memory_limit:
+            raise ValueError(
+                f"{type(self).__name__} needs {needed / GIBIBYTE:.1f} GiB for "
+                f"{math.prod(parameters.shape):,} parameters, more than its "
+                f"`memory_limit` of {self.memory_limit / GIBIBYTE:.1f} GiB. Take "
+                "keraspinn.optimizers.LBFGS(), whose memory grows with the number of "
+                "parameters and not with its square, or a smaller network, or raise "
+                f"the limit: {type(self).__name__}(memory_limit={needed})."
+            )

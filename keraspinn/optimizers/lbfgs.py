@@ -1,0 +1,82 @@
+import math
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn.common.checks import check_count
+from keraspinn.optimizers.quasi_newton import QuasiNewton
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class LBFGS(QuasiNewton):
+    """BFGS from the last few steps alone, for networks whose P² does not fit.
+
+    Keeps the last `memory_size` pairs (s, y) and applies their updates to the identity
+    times s·y / y·y of the newest pair. Memory is 2 `memory_size` P numbers.
+
+    Args:
+        memory_size: Number of pairs m.
+        **kwargs: As for `BFGS`.
+
+    Raises:
+        ValueError: For arguments out of range.
+
+    Example:
+
+    >>> optimizer = keraspinn.optimizers.LBFGS(memory_size=10)
+    >>> optimizer.build([keras.Variable(keras.ops.zeros((4,), "float64"))])
+    >>> tuple(optimizer.state_variables["steps"].shape)
+    (10, 4)
+
+    Reference:
+        Nocedal & Wright, "Numerical optimization", algorithm 7.4.
+    """
+
+    memory_names = ("steps", "yields")
+
+    def __init__(self, memory_size=30, **kwargs):
+        super().__init__(**kwargs)
+        check_count("memory_size", memory_size)
+        self.memory_size = memory_size
+
+    def memory(self, parameters):
+        empty = ops.zeros((self.memory_size, parameters.shape[0]), parameters.dtype)
+        return {"steps": empty, "yields": empty}
+
+    def bytes_needed(self, parameters):
+        dtype = keras.backend.standardize_dtype(parameters.dtype)
+        count = math.prod(parameters.shape)
+        return 4 * self.memory_size * count * np.dtype(dtype).itemsize
+
+    def descend(self, memory, gradient):
+        steps, yields = memory["steps"], memory["yields"]
+        products = ops.sum(steps * yields, axis=-1)
+        # Pairs that are not there yet are zero, and do nothing.
+        there = products > 0
+        weights = ops.where(there, 1 / ops.where(there, products, 1.0), 0.0)
+        direction, shares = -gradient, [None] * self.memory_size
+        for i in reversed(range(self.memory_size)):
+            shares[i] = weights[i] * ops.sum(steps[i] * direction)
+            direction = direction - shares[i] * yields[i]
+        square = ops.sum(yields[-1] * yields[-1])
+        scale = products[-1] / ops.where(there[-1], square, 1.0)
+        direction = direction * ops.where(there[-1], scale, 1.0)
+        for i in range(self.memory_size):
+            share = shares[i] - weights[i] * ops.sum(yields[i] * direction)
+            direction = direction + share * steps[i]
+        return direction
+
+    def learn(self, memory, lesson, usable):
+        def pushed(rows, row):
+            longer = ops.concatenate([rows[1:], ops.expand_dims(row, 0)])
+            return ops.where(usable, longer, rows)
+
+        memory = {
+            "steps": pushed(memory["steps"], lesson.moved),
+            "yields": pushed(memory["yields"], lesson.changed),
+        }
+        return memory, self.descend(memory, lesson.gradient)
+
+    def get_config(self):
+        return {**super().get_config(), "memory_size": self.memory_size}

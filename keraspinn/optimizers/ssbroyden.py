@@ -1,0 +1,98 @@
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn.optimizers.bfgs import BFGS
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class SSBFGS(BFGS):
+    """BFGS that scales H before each update: `BFGS` with τ = min(1, s·y / sᵀBs).
+
+    Directions along which H has learned nothing for long are kept at the size of the
+    curvature where the descent is now.
+
+    Args:
+        resample_every: Number of steps for which points are held, at least 2.
+        sufficient_decrease: Fraction of the promised decrease that a step must reach.
+        curvature: Fraction of the slope along the line that a step may leave.
+        max_evaluations: Largest number of evaluations in one search.
+        memory_limit: Largest number of bytes that `build` may ask for.
+        name: Its name.
+        **kwargs: None, see `Optimizer`.
+
+    Raises:
+        ValueError: As `BFGS`.
+
+    Example:
+
+    >>> keraspinn.optimizers.SSBFGS(resample_every=300).resample_every
+    300
+
+    Reference:
+        Urbán, Stefanou & Pons, "Unveiling the optimization process of physics informed
+        neural networks: how accurate and competitive can PINNs be?", arXiv 2405.04230;
+        the scaling is Al-Baali's.
+    """
+
+    def factors(self, b, h, lesson):
+        one = ops.ones_like(b)
+        return ops.minimum(1 / b, one), one
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class SSBroyden(BFGS):
+    """The self-scaled method of Broyden: `BFGS` with τ and φ chosen in every update.
+
+    The optimizer to go on with where Adam's progress ends: in float64, on points that
+    are held for a few hundred steps and then renewed, with H kept.
+
+        model.compile(keras.optimizers.Adam(3e-3))
+        model.fit(...)
+        model = model.astype("float64")
+        model.compile(keraspinn.optimizers.SSBroyden())
+        model.fit(batch_size=3000, steps_per_epoch=500, epochs=10)
+
+    Args:
+        resample_every: Number of steps for which points are held, at least 2.
+        sufficient_decrease: Fraction of the promised decrease that a step must reach.
+        curvature: Fraction of the slope along the line that a step may leave.
+        max_evaluations: Largest number of evaluations in one search.
+        memory_limit: Largest number of bytes that `build` may ask for.
+        name: Its name.
+        **kwargs: None, see `Optimizer`.
+
+    Raises:
+        ValueError: As `BFGS`.
+
+    Example:
+
+    >>> optimizer = keraspinn.optimizers.SSBroyden()
+    >>> optimizer.get_config()["resample_every"]
+    500
+
+    Reference:
+        Urbán, Stefanou & Pons, "Unveiling the optimization process of physics informed
+        neural networks: how accurate and competitive can PINNs be?", arXiv 2405.04230;
+        the factors are Al-Baali's.
+    """
+
+    def factors(self, b, h, lesson):
+        one = ops.ones_like(b)
+        tiny = float(np.finfo(keras.backend.standardize_dtype(b.dtype)).eps)
+        # Zero where y is a multiple of Bs, and never less but by rounding.
+        a = ops.maximum(h * b - 1, tiny)
+        c = ops.sqrt(a / (a + 1))
+        lowest = ops.minimum(h * (1 - c), one)
+        theta = ops.maximum((lowest - 1) / a, ops.minimum(1 / lowest, (1 - b) / b))
+        sigma = 1 + a * theta
+        count = lesson.gradient.shape[-1]
+        root = sigma ** (-1.0 / max(count - 1, 1))
+        scale = ops.minimum(1 / b, one)
+        # Where θ > 0, also σ > 1: the unused branch may divide by zero.
+        shrink = ops.where(
+            theta > 0,
+            scale * ops.minimum(root, 1 / theta),
+            ops.minimum(scale * root, sigma),
+        )
+        return shrink, (1 - theta) / sigma

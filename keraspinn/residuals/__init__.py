@@ -1,0 +1,6 @@
+"""What a problem's equations come to for a network, and their losses."""
+
+from keraspinn.residuals.fields import Fields
+from keraspinn.residuals.loss_terms import LossTerm
+
+__all__ = ["Fields", "LossTerm"]

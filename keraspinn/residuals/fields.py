@@ -1,0 +1,213 @@
+"""A network's fields and their derivatives, and expressions in them."""
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.derivatives.engines import (
+    choose_engine,
+    jvp_derivatives,
+    taylor_derivatives,
+)
+from keraspinn.derivatives.taylor import MissingRule, Taylor, propagate
+from keraspinn.expressions import Program, normalize, validate
+from keraspinn.residuals.hard import HardConstraint
+
+
+class Fields:
+    """The fields that a network stands for, evaluated with their derivatives.
+
+    Everything here is in the problem's scales: points are ξ, values û. A network of
+    ours that is adapted to them takes and gives just these; any other sees the
+    coordinates that the user declared, and gives the fields in the user's units.
+
+    Args:
+        problem: The `Problem`, which names the fields and coordinates.
+        network: The Keras layer or model.
+        coefficients: Dict from names of unknown parameters to variables.
+        dtype: Floating-point type of points.
+
+    Attributes:
+        engine: `"taylor"` or `"jvp"`.
+    """
+
+    def __init__(self, problem, network, coefficients, dtype):
+        self._problem = problem
+        self._scales = problem.scales
+        self._names = problem.field_names
+        self._coordinates = [symbol.name for symbol in problem.coordinates]
+        self._network = network
+        self._coefficients = coefficients
+        self._dtype = dtype
+        self._sizes = np.array([problem.scales.field(name) for name in self._names])
+        self._adapted = getattr(network, "scales", None) == problem.scales
+        self._hard = HardConstraint(problem) if problem.hard else None
+        self._functions = {}
+        self.engine = self._chosen_engine()
+
+    def _chosen_engine(self):
+        return choose_engine(self._series, len(self._coordinates), self._dtype)
+
+    def _series(self, points, coordinates=None):
+        """The series of the scaled fields, from that of scaled points."""
+        series = self._network_series(points, coordinates)
+        return self._hard.series(points.value, series) if self._hard else series
+
+    def _network_series(self, points, coordinates):
+        if self._adapted:
+            return self._network.scaled(points, propagate)
+        # The value as the user has it, to the last digit; its slope by ξ.
+        unscaled = points * ops.cast(self._scales.half, points.dtype)
+        if coordinates is None:
+            unscaled = unscaled + ops.cast(self._scales.centre, points.dtype)
+        else:
+            value = {points.indices.zero: coordinates}
+            unscaled = Taylor(points.indices, unscaled.coefficients | value)
+        return self._scaled(propagate(self._network, unscaled))
+
+    def scaled_values(self, points):
+        """All scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
+        values = self._network_values(points)
+        return self._hard.values(points, values) if self._hard else values
+
+    def _network_values(self, points):
+        if self._adapted:
+            return self._network.scaled(points, lambda layer, *x: layer(*x))
+        half, centre = (
+            ops.cast(numbers, points.dtype)
+            for numbers in (self._scales.half, self._scales.centre)
+        )
+        return self._scaled(self._network(points * half + centre))
+
+    def values(self, points, coordinates):
+        """All fields in the user's units, a tensor `(N, F)`.
+
+        Args:
+            points: Tensor `(N, d)`, scaled.
+            coordinates: Tensor `(N, d)`, the same points in the user's units.
+        """
+        if not self._adapted and not self._hard:
+            return self._network(coordinates)
+        return self.scaled_values(points) * ops.cast(self._sizes, self._dtype)
+
+    def in_units(self, coordinates):
+        """All fields in the user's units, of points `(N, d)` in these alone."""
+        if not self._hard:
+            return self._network(coordinates)
+        half, centre = (
+            ops.cast(numbers, coordinates.dtype)
+            for numbers in (self._scales.half, self._scales.centre)
+        )
+        return self.values((coordinates - centre) / half, coordinates)
+
+    def _scaled(self, fields):
+        if (self._sizes == 1).all():
+            return fields
+        return fields * ops.cast(1.0 / self._sizes, fields.dtype)
+
+    def derivatives(self, points, required, combinations=(), coordinates=None):
+        """Derivatives of scaled fields by scaled coordinates.
+
+        Args:
+            points: Tensor `(N, d)`, scaled.
+            required: Dict from field names to sets of multi-indices.
+            combinations: Those in which alone the highest derivatives matter, as
+                `Program` finds them.
+            coordinates: Tensor `(N, d)`, the same points in the user's units.
+
+        Returns:
+            Dict from `(field name, multi-index)` to tensors `(N,)`.
+        """
+        indices = sorted(set().union(*required.values()))
+        if not indices:
+            return {}
+        values = None
+        if self.engine == "taylor":
+            try:
+                values = taylor_derivatives(
+                    lambda series: self._series(series, coordinates),
+                    points,
+                    indices,
+                    combinations,
+                )
+            except MissingRule:  # a layer was changed since the model was made
+                self.engine = self._chosen_engine()
+        if values is None:
+            values = jvp_derivatives(self.scaled_values, points, indices)
+        return {
+            (name, index): values[index][..., self._names.index(name)]
+            for name in required
+            for index in required[name]
+        }
+
+    def evaluate(self, program, points, coordinates, normals=None):
+        """Values `(N,)` of each of a program's scaled expressions.
+
+        Args:
+            program: The `Program`.
+            points: Tensor `(N, d)`, scaled.
+            coordinates: Tensor `(N, d)`, the same points in the user's units.
+            normals: Tensor `(N, s)`, if the program holds the outward normal.
+        """
+        columns = {
+            name: coordinates[..., place]
+            for place, name in enumerate(self._coordinates)
+        }
+        derivatives = self.derivatives(
+            points, program.derivatives, program.combinations, coordinates
+        )
+        coefficients = {
+            name: ops.convert_to_tensor(variable)
+            for name, variable in self._coefficients.items()
+        }
+        if normals is not None:
+            coefficients |= {
+                symbol.name: normals[..., place]
+                for place, symbol in enumerate(self._problem.domain.normal)
+            }
+        return program(columns, derivatives, coefficients)
+
+    def predict(self, expression, points, locate, size):
+        """Values of an expression, or of each of a list, in the user's units.
+
+        Args:
+            expression: SymPy expression, or a list of them.
+            points: Float64 array `(n, d)`.
+            locate: Function from a tensor of points to scaled and unscaled ones.
+            size: Number of points at a time.
+        """
+        several = isinstance(expression, (list, tuple))
+        requested = expression if several else [expression]
+        called = "An expression to predict"
+        function = self._function(tuple(normalize(e, called) for e in requested))
+        parts = np.split(points, range(size, len(points), size))
+        with backend.double_precision():
+            batches = [locate(ops.convert_to_tensor(p, "float64")) for p in parts]
+        batches = [function(*batch) for batch in batches]
+        values = [
+            np.concatenate([ops.convert_to_numpy(value) for value in column])
+            for column in zip(*batches, strict=True)
+        ]
+        return values if several else values[0]
+
+    def _function(self, expressions):
+        if expressions not in self._functions:
+            known = [*self._problem.fields, *self._problem.parameters]
+            validate(
+                [*known, *expressions],
+                self._problem.coordinates,
+                where="the expression",
+            )
+            scaled = map(self._scales.apply, expressions)
+            program = Program(scaled, self._problem.coordinates)
+            missing = set(program.derivatives) - set(self._names)
+            if missing:
+                raise ValueError(
+                    f"The problem has no fields {sorted(missing)}; it has "
+                    f"{list(self._names)}."
+                )
+            self._functions[expressions] = backend.compiled(
+                lambda points, coordinates: self.evaluate(program, points, coordinates),
+                read=[*self._network.variables, *self._coefficients.values()],
+            )
+        return self._functions[expressions]

@@ -1,0 +1,79 @@
+"""What a term's expressions come to for a network's fields, and the term's loss."""
+
+from keras import ops
+
+from keraspinn.expressions import Program
+
+
+class LossTerm:
+    """A term of the loss: Σ over expressions and blocks of mean squares, scaled.
+
+    Args:
+        term: The `spec.terms.Term`.
+        problem: The `Problem`, in whose scales residuals are taken.
+
+    Attributes:
+        program: The `Program` of the scaled expressions.
+        labels: Names of the expressions' own losses, or `()`.
+    """
+
+    def __init__(self, term, problem):
+        self.labels = term.labels
+        self._sizes = problem.scales.sizes(term)
+        self._weights = term.weights
+        scaled = [
+            problem.scales.apply(expression, size)
+            for expression, size in zip(term.expressions, self._sizes, strict=True)
+        ]
+        self.program = Program(scaled, problem.coordinates)
+
+    def residuals(self, fields, batch):
+        """What each expression misses at a batch's points: a list of `(N,)`.
+
+        Args:
+            fields: The `Fields`.
+            batch: The `Batch`.
+        """
+        residuals = fields.evaluate(
+            self.program, batch.points, batch.coordinates, batch.normals
+        )
+        if batch.targets is None:
+            return residuals
+        return [
+            residual - batch.targets[..., place] * (1.0 / size)
+            for place, (residual, size) in enumerate(
+                zip(residuals, self._sizes, strict=True)
+            )
+        ]
+
+    def losses(self, fields, batch):
+        """The loss of each expression, a list of scalars."""
+        return [
+            ops.sum(batch.weights * ops.square(residual))
+            for residual in self.residuals(fields, batch)
+        ]
+
+    def total(self, losses):
+        """The term's loss from those of its expressions."""
+        weighted = [
+            loss if weight == 1 else weight * loss
+            for weight, loss in zip(self._weights, losses, strict=True)
+        ]
+        return sum(weighted[1:], weighted[0])
+
+    def squared(self, fields, batch):
+        """The squared residual at each point, `(N,)`, summed over expressions."""
+        return self.total([ops.square(r) for r in self.residuals(fields, batch)])
+
+    def rows(self, fields, batch):
+        """Residuals `(N · k,)` whose squares add up to the term's loss."""
+        return ops.concatenate(self.separate_rows(fields, batch))
+
+    def separate_rows(self, fields, batch):
+        """The same, a list of `(N,)` for each expression."""
+        return [
+            ops.sqrt(weight * batch.weights * ops.ones_like(residual)) * residual
+            for weight, residual in zip(
+                self._weights, self.residuals(fields, batch), strict=True
+            )
+        ]

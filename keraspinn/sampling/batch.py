@@ -1,0 +1,64 @@
+"""Points at which a term is evaluated in one step."""
+
+import collections
+
+from keras import ops
+
+_FIELDS = "points coordinates weights targets normals"
+
+
+class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None,))):
+    """Points at which a term is evaluated in one step.
+
+    Args:
+        points: Tensor `(N, d)`, scaled coordinates ξ: what derivatives are taken by.
+        coordinates: Tensor `(N, d)`, the same points in the user's units: what the
+            coordinates in an equation stand for.
+        weights: What every squared residual counts: a number, or a tensor `(N,)`.
+        targets: Tensor `(N, k)`, what the k expressions should equal, or `None` for
+            zero.
+        normals: Tensor `(N, s)`, the outward unit normals in the s coordinates of
+            space, or `None` where no expression holds them.
+
+    Example:
+
+    >>> points = keras.ops.zeros((8, 2))
+    >>> batch = keraspinn.sampling.Batch(points, points, 1 / 8, None)
+    >>> count, part = batch.parts(largest=3)
+    >>> count, part(0).points.shape[0]
+    (3, 3)
+    """
+
+    def parts(self, largest):
+        """Batches of at most `largest` points each whose losses add up to this one's.
+
+        Args:
+            largest: A positive integer, or `None` for no bound.
+
+        Returns:
+            How many there are, and a function from their numbers to the batches. They
+            are equally long: the last is filled up with points that count nothing.
+        """
+        total = self.points.shape[0]
+        if largest is None or total is None or total <= largest:
+            return 1, lambda number: self
+        count = -(-total // largest)
+        size = -(-total // count)
+        fill = count * size - total
+        weights = ops.pad(self.weights * ops.ones_like(self.points[:, 0]), (0, fill))
+
+        def split(tensor):
+            filled = ops.concatenate([tensor, tensor[:fill]])
+            return ops.reshape(filled, (count, size, *tensor.shape[1:]))
+
+        points, coordinates = split(self.points), split(self.coordinates)
+        weights = ops.reshape(weights, (count, size))
+        targets = None if self.targets is None else split(self.targets)
+        normals = None if self.normals is None else split(self.normals)
+        return count, lambda number: Batch(
+            points[number],
+            coordinates[number],
+            weights[number],
+            None if targets is None else targets[number],
+            None if normals is None else normals[number],
+        )

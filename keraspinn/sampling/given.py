@@ -1,0 +1,83 @@
+"""Points that a user gives: arrays, dicts of them, and what pipelines yield."""
+
+from keraspinn import backend
+from keraspinn.common.arguments import is_stream
+from keraspinn.common.checks import check_count
+from keraspinn.sampling.base import Sampler
+from keraspinn.sampling.sources import checked_points, known_term
+
+EVALUATION_BATCH_SIZE = 8192
+
+
+def given_batches(sources, problem, x):
+    """Batches of what a user's pipeline yields: points, or a dict of them by term.
+
+    Args:
+        sources: The `PointSources` of the training.
+        problem: The `Problem`.
+        x: Tensor `(n, d)`, a dict of them, or the tick of a step that draws its points.
+
+    Raises:
+        ValueError: If something else is yielded.
+    """
+    if not isinstance(x, dict):
+        x = {} if backend.is_tick(x) else {"residual": x}
+    batches = {}
+    for name, points in x.items():
+        if known_term(problem, name).table is not None:
+            problem.terms[name].check_points(problem.domain, None)
+        check_batch(problem, name, points)
+        batches[name] = sources.places[name].given(points)
+    return batches
+
+
+def check_batch(problem, name, points):
+    """Raises unless a batch that a pipeline yields is an array of points `(n, d)`.
+
+    Raises:
+        TypeError: If it is no array.
+        ValueError: If it is of another shape, or holds texts.
+    """
+    if not hasattr(points, "shape"):
+        raise TypeError(
+            f"A batch of points of '{name}' must be an array (n, d). Received: an "
+            f"object of type {type(points).__name__}"
+        )
+    shape = backend.static_shape(points)
+    columns = len(problem.coordinates)
+    if shape is None or len(shape) != 2 or shape[1] != columns or shape[0] == 0:
+        raise ValueError(
+            f"A batch of points of '{name}' must have shape (n, {columns}), a column "
+            f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "
+            f"shape {shape}. Of single points make batches with `dataset.batch(n)`."
+        )
+    if points.dtype.name == "string" or getattr(points.dtype, "kind", "f") in "USO":
+        raise ValueError(
+            f"A batch of points of '{name}' must hold numbers. Received: texts"
+        )
+
+
+def held_or_streamed(x):
+    """`x` of `fit` by term, the sampler for the rest, and whether it streams."""
+    if x is None or isinstance(x, dict):
+        return x, None, False
+    if isinstance(x, Sampler):
+        return None, x, False
+    if is_stream("fit", x):
+        return None, None, True
+    return {"residual": x}, None, False
+
+
+def evaluation_data(problem, x, y, batch_size, replicas=1):
+    """Points, with reference values by name, as a dataset of batches for replicas."""
+    points = checked_points(problem, "evaluation", x)
+    if len(points) < replicas:
+        raise ValueError(
+            f"{replicas} devices need at least as many points, to share them. "
+            f"Received: {len(points)}"
+        )
+    data = points
+    if y is not None:
+        data = points, problem.checked_reference_values(y, len(points))
+    check_count("batch_size", batch_size, None)
+    return backend.array_dataset(data, batch_size or EVALUATION_BATCH_SIZE, replicas)

@@ -1,0 +1,79 @@
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.sampling.base import Sampler
+
+
+class Held(Sampler):
+    """Given points, or the rows of a table, kept from step to step.
+
+    Args:
+        points: Array `(n, d)` in the units of the problem.
+        targets: Optional array `(n, k)`, what the term's expressions should equal.
+        count: Number of points drawn of them in each step, with replacement; all of
+            them if not given, or if there are no more.
+
+    Example:
+
+    ```python
+    model.fit({"residual": keraspinn.sampling.Held(points, count=128)})
+    ```
+    """
+
+    def __init__(self, points, targets=None, count=None):
+        # Copies: what is trained on must not depend on what the user does next.
+        self.points = np.array(points, dtype="float64")
+        self.targets = None if targets is None else np.array(targets, dtype="float64")
+        self.requested = count
+
+    def count(self, place):
+        return min(self.requested or len(self.points), len(self.points))
+
+    def init(self, place, uniform):
+        with backend.double_precision():
+            batch = place.given(ops.convert_to_tensor(self.points, "float64"))
+        state = {"points": batch.points, "coordinates": batch.coordinates}
+        if self.targets is not None:
+            state["targets"] = ops.cast(self.targets, place.dtype)
+        return state
+
+    def step(self, place, state, iteration, uniform, error):
+        rows = self._rows(place, uniform)
+        batch = place.given(_taken(state["coordinates"], rows))
+        targets = state.get("targets")
+        return (
+            batch._replace(
+                points=_taken(state["points"], rows),
+                targets=None if targets is None else _taken(targets, rows),
+            ),
+            state,
+        )
+
+    def fresh(self, place, state, uniform, error):
+        return self.step(place, state, 0, uniform, error)[0]
+
+    def renewed(self, iteration):
+        return self.requested is not None and self.requested < len(self.points)
+
+    def _rows(self, place, uniform):
+        total, size = len(self.points), self.count(place)
+        if size == total:
+            return None
+        numbers = uniform((size,))
+        return ops.minimum(ops.cast(numbers * total, "int32"), total - 1)
+
+    def get_config(self):
+        return {
+            "points": self.points.tolist(),
+            "targets": None if self.targets is None else self.targets.tolist(),
+            "count": self.requested,
+        }
+
+    def key(self):
+        """What a compiled program depends on: shapes, not numbers."""
+        return type(self), self.points.shape, self.targets is None, self.requested
+
+
+def _taken(table, rows):
+    return table if rows is None else ops.take(table, rows, axis=0)

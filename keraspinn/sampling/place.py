@@ -1,0 +1,148 @@
+"""Where a term's points lie: from uniform numbers, or a user's points, to a batch."""
+
+import numpy as np
+from keras import ops
+
+from keraspinn.sampling.batch import Batch
+
+
+class Place:
+    """The part of a domain that a term's points come from, in a problem's scales.
+
+    Args:
+        term: The `spec.terms.Term`.
+        domain: The domain.
+        scales: The `Scales` that points are handed out in.
+        requested: Number of points on each of the domain's parts.
+        dtype: Floating-point type of the batches.
+        across_replicas: Function of a number of points, a scalar, that returns its
+            mean over the replicas that share a batch.
+    """
+
+    def __init__(self, term, domain, scales, requested, dtype, across_replicas):
+        self.term = term
+        self.requested = requested
+        self.dtype = dtype
+        self._domain = domain
+        self._scales = scales
+        self._across_replicas = across_replicas
+        self._parts = [part for block in term.blocks for part in block]
+        self._with_normals = term.holds_normals
+
+    def count(self, requested=None):
+        """Number of points of a batch with `requested` on each part."""
+        requested = requested or self.requested
+        return sum(self._size(part, requested) for part in self._parts)
+
+    def draw(self, uniform, requested=None):
+        """Fresh points, uniform on every part.
+
+        Args:
+            uniform: Function from a shape to a tensor of it, uniform in [0, 1).
+            requested: Number of points on each part; as declared, if not given.
+        """
+        requested = requested or self.requested
+        draws = max(self._domain.draws(part) for part in self._parts)
+        numbers = uniform((len(self._parts), requested, draws))
+        relative, coordinates = [], []
+        for place, part in enumerate(self._parts):
+            own = numbers[place, : self._size(part, requested)]
+            own = own[..., : self._domain.draws(part)]
+            relative.append(self._domain.sample(part, own))
+            coordinates.append(self._domain.absolute(part, relative[-1]))
+        points = self._scaled(_joined(relative), self._domain.centre)
+        return self.drawn(points, _joined(coordinates), requested)
+
+    def drawn(self, points, coordinates, requested=None):
+        """The batch of points that `draw` made."""
+        normals = self._drawn_normals(points, requested) if self._with_normals else None
+        weights = self._drawn_weights(requested)
+        return Batch(points, coordinates, weights, None, normals)
+
+    def _drawn_normals(self, points, requested):
+        """Each part's, whose points follow one another as `draw` made them."""
+        relative, start, normals = self._relative(points), 0, []
+        for part in self._parts:
+            end = start + self._size(part, requested or self.requested)
+            normals.append(self._domain.normals(part, relative[start:end]))
+            start = end
+        return _joined(normals)
+
+    def given(self, coordinates):
+        """A batch of a user's points, each counted in the blocks it lies on.
+
+        Args:
+            coordinates: Tensor `(N, d)` in the user's units.
+        """
+        relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
+        normals = self._given_normals(relative) if self._with_normals else None
+        weights = self._given_weights(relative)
+        return Batch(*self.locate(coordinates), weights, None, normals)
+
+    def _given_normals(self, relative):
+        """Those of the first part that each point lies on."""
+        normals = None
+        for part in reversed(self._parts):
+            own = ops.cast(self._domain.normals(part, relative), self.dtype)
+            here = self._domain.contains(part, relative)[..., None]
+            normals = own if normals is None else ops.where(here, own, normals)
+        return normals
+
+    def locate(self, coordinates):
+        """Points `(N, d)` in the user's units, as a batch has them: scaled, and as is.
+
+        Args:
+            coordinates: Tensor `(N, d)`. In float64 it is scaled before it is rounded.
+        """
+        relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
+        points = ops.cast(self._scaled(relative, self._domain.centre), self.dtype)
+        return points, ops.cast(coordinates, self.dtype)
+
+    def _given_weights(self, relative):
+        blocks, number = self.term.blocks, self._across_replicas
+        if len(blocks) <= 1:  # a table's points are in none
+            count = number(ops.cast(ops.shape(relative)[0], self.dtype))
+            return ops.divide_no_nan(ops.ones_like(count), count)
+        weights = ops.zeros_like(relative[..., 0], dtype=self.dtype)
+        for block in blocks:
+            on_block = ops.zeros_like(weights, dtype="bool")
+            for part in block:
+                on_part = self._domain.contains(part, relative)
+                on_block = ops.logical_or(on_block, on_part)
+            mask = ops.cast(on_block, self.dtype)
+            weights = weights + ops.divide_no_nan(mask, number(ops.sum(mask)))
+        return weights
+
+    def _drawn_weights(self, requested):
+        requested = requested or self.requested
+        sizes = [
+            sum(self._size(part, requested) for part in block)
+            for block in self.term.blocks
+        ]
+        if len(set(sizes)) == 1:
+            return 1.0 / sizes[0]
+        weights = np.repeat([1.0 / size for size in sizes], sizes)
+        return ops.convert_to_tensor(weights, self.dtype)
+
+    def _relative(self, points):
+        """Points less the domain's centre, from scaled ones."""
+        offset = np.asarray(self._scales.centre) - self._domain.centre
+        half = ops.cast(np.asarray(self._scales.half), points.dtype)
+        relative = points * half
+        return relative + ops.cast(offset, points.dtype) if offset.any() else relative
+
+    def _scaled(self, relative, origin):
+        """ξ of points relative to an origin."""
+        offset = (np.asarray(origin) - self._scales.centre) / self._scales.half
+        scaled = relative * ops.cast(
+            1.0 / np.asarray(self._scales.half), relative.dtype
+        )
+        return scaled + ops.cast(offset, relative.dtype) if offset.any() else scaled
+
+    def _size(self, part, requested):
+        """One point is all of a part that has every coordinate fixed."""
+        return 1 if self._domain.is_point(part) else requested
+
+
+def _joined(tensors):
+    return tensors[0] if len(tensors) == 1 else ops.concatenate(tensors)

@@ -1,0 +1,54 @@
+from keras import ops
+
+from keraspinn.common.checks import check_count
+from keraspinn.sampling.base import Sampler
+
+
+class Renewed(Sampler):
+    """Uniform points that are kept for a number of steps, and then drawn anew.
+
+    Optimizers that learn from the change of the gradient from one step to the next
+    need points that stay, and a network needs points that change, or it fits these
+    alone.
+
+    Args:
+        every: Number of steps from one set of points to the next.
+
+    Raises:
+        ValueError: If `every` is not a positive integer.
+
+    Example:
+
+    ```python
+    model.fit(keraspinn.sampling.Renewed(every=500), batch_size=3000)
+    ```
+    """
+
+    def __init__(self, every=500):
+        check_count("every", every)
+        self.every = int(every)
+
+    def init(self, place, uniform):
+        return _remembered(place.draw(uniform))
+
+    def step(self, place, state, iteration, uniform, error):
+        state = ops.cond(
+            self.renewed(iteration),
+            lambda: _remembered(self.choose(place, uniform, error)),
+            lambda: dict(state),
+        )
+        return place.drawn(**state), state
+
+    def choose(self, place, uniform, error):
+        """A `Batch` of new points to keep."""
+        return place.draw(uniform)
+
+    def renewed(self, iteration):
+        return ops.equal(ops.mod(iteration, self.every), 0)
+
+    def get_config(self):
+        return {"every": self.every}
+
+
+def _remembered(batch):
+    return {"points": batch.points, "coordinates": batch.coordinates}

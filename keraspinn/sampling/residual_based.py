@@ -1,0 +1,76 @@
+import numbers
+
+from keras import ops
+
+from keraspinn.common.checks import check_count
+from keraspinn.sampling.renewed import Renewed
+
+
+class ResidualBased(Renewed):
+    """Points drawn where the residual is large, and kept for a number of steps.
+
+    Residual-based adaptive distribution (RAD): of a pool of uniform points each is
+    taken with a probability proportional to εᵏ / mean(εᵏ) + c, where ε is the size of
+    the residual there. Terms on faces of the domain are drawn uniformly.
+
+    Args:
+        every: Number of steps from one set of points to the next.
+        k: Exponent k: the larger, the more points where the residual is large.
+        c: Constant c: the larger, the more uniform.
+        pool: Number of points to choose from, for each one that is kept.
+
+    Raises:
+        ValueError: If `every` or `pool` is not a positive integer, or k or c negative.
+
+    Example:
+
+    ```python
+    model.fit(keraspinn.sampling.ResidualBased(every=500), batch_size=3000)
+    ```
+
+    Reference:
+        Wu et al., "A comprehensive study of non-adaptive and residual-based adaptive
+        sampling for physics-informed neural networks", 2023, equation 2. Points are
+        taken there one by one; here by systematic sampling, which gives each the same
+        probability with less chance.
+    """
+
+    def __init__(self, every=500, k=1.0, c=1.0, pool=20):
+        super().__init__(every)
+        check_count("pool", pool)
+        for name, value in (("k", k), ("c", c)):
+            if not isinstance(value, numbers.Real) or not value >= 0:
+                raise ValueError(f"`{name}` must not be negative. Received: {value!r}")
+        self.k, self.c, self.pool = float(k), float(c), int(pool)
+
+    def choose(self, place, uniform, error):
+        if len(place.term.blocks) != 1 or place.count() != place.requested:
+            return place.draw(uniform)
+        pool = place.draw(uniform, self.pool * place.requested)
+        size = ops.power(ops.sqrt(error(pool)), self.k)
+        size = ops.where(ops.isfinite(size), size, ops.zeros_like(size))
+        mean = ops.mean(size)
+        density = ops.where(mean > 0, size / mean, ops.zeros_like(size)) + self.c
+        rows = systematic(density, place.requested, uniform((), 1))
+        return pool._replace(
+            points=ops.take(pool.points, rows, axis=0),
+            coordinates=ops.take(pool.coordinates, rows, axis=0),
+        )
+
+    def get_config(self):
+        return {**super().get_config(), "k": self.k, "c": self.c, "pool": self.pool}
+
+
+def systematic(density, count, offset):
+    """Rows drawn with probabilities proportional to a density, in order.
+
+    Args:
+        density: Tensor `(n,)`, not negative.
+        count: Number of rows.
+        offset: Scalar, uniform in [0, 1).
+    """
+    total = ops.cumsum(density)
+    steps = ops.arange(count, dtype=density.dtype)
+    marks = (steps + offset) * (total[-1] / count)
+    rows = ops.searchsorted(total, marks, side="right")
+    return ops.minimum(ops.cast(rows, "int32"), density.shape[0] - 1)

@@ -1,0 +1,236 @@
+"""Where the points of every loss term come from, step after step."""
+
+import hashlib
+import zlib
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common.checks import real_array
+from keraspinn.sampling.base import Sampler
+from keraspinn.sampling.held import Held
+from keraspinn.sampling.place import Place
+from keraspinn.sampling.uniform import Uniform
+
+BATCH_SIZE = 128
+
+
+class PointSources:
+    """The points of every term, by a sampler for each.
+
+    Args:
+        problem: The `Problem`.
+        dtype: Floating-point type of the points.
+        batch_size: Number of points of a step, inside and on each face; or a dict
+            from term names to numbers, others keeping the default, 128.
+        given: Optional dict from term names to samplers, or to arrays of points
+            `(n, d)` that are held: all of them in each step, or `batch_size` at random
+            if that is given.
+        default: The sampler of terms that are not given.
+        across_replicas: As for `Place`.
+
+    Raises:
+        ValueError: If a term is unknown, a number is not a positive integer, or
+            points are of the wrong shape, not finite, or not where they should be.
+    """
+
+    def __init__(
+        self,
+        problem,
+        dtype,
+        batch_size=None,
+        given=None,
+        default=None,
+        across_replicas=backend.replica_mean,
+    ):
+        counts = _checked_counts(problem.terms, batch_size)
+        self._dtype = dtype
+        self._marks = _distinct_marks(problem.terms)
+        own = batch_size if isinstance(batch_size, dict) else {}
+        self.samplers, self.places, self.digests = {}, {}, {}
+        given = given or {}
+        for name in given:
+            known_term(problem, name)
+        for name, term in problem.terms.items():
+            sampler = given.get(name, default or Uniform())
+            if term.table is not None:
+                term_given = name in given
+                if term_given:
+                    term.check_points(problem.domain, None)
+                sampler = Held(*term.table, count=own.get(name))
+            elif not isinstance(sampler, Sampler):
+                points = checked_points(problem, name, sampler)
+                term.check_points(problem.domain, points)
+                asked = own.get(name) if own or batch_size is None else batch_size
+                sampler = Held(points, count=asked)
+                digest = hashlib.sha256(sampler.points.tobytes()).hexdigest()
+                self.digests[name] = digest
+            self.samplers[name] = sampler
+            self.places[name] = Place(
+                term,
+                problem.domain,
+                problem.scales,
+                counts[name],
+                dtype,
+                across_replicas,
+            )
+
+    @property
+    def key(self):
+        """What a compiled program has baked in, to tell whether it still fits."""
+        return tuple(
+            (name, sampler.key(), self.places[name].requested)
+            for name, sampler in self.samplers.items()
+        )
+
+    @property
+    def settings(self):
+        """What the points follow from, a dict of JSON's types."""
+        drawn = {n: s for n, s in self.samplers.items() if n not in self.digests}
+        return {
+            "batch_size": {
+                name: place.requested for name, place in self.places.items()
+            },
+            "points": dict(self.digests),
+            "samplers": {
+                name: f"{type(sampler).__name__} {sampler.get_config()}"
+                for name, sampler in drawn.items()
+                if self.places[name].term.table is None
+            },
+        }
+
+    def total(self, name):
+        """Number of points of a term in a step."""
+        return self.samplers[name].count(self.places[name])
+
+    def init(self, seed):
+        """The samplers' states that training starts with, by term."""
+        return {
+            name: sampler.init(self.places[name], self._uniform(name, seed, -1, 0))
+            for name, sampler in self.samplers.items()
+        }
+
+    def step(self, states, seed, iteration, error, names=None, replica=0):
+        """The batches of one step, and the samplers' states after it.
+
+        Points are a pure function of (seed, replica, iteration, term) and the state.
+
+        Args:
+            states: Dict from term names to the samplers' states.
+            seed: Integer.
+            iteration: Number of steps taken before, an integer scalar.
+            error: Function of a term's name and a batch that returns the squared
+                residual at each point.
+            names: The terms wanted; all if not given.
+            replica: Index of the replica that draws.
+
+        Returns:
+            Dict of batches by term name, and of states.
+        """
+        batches, after = {}, dict(states)
+        for name, sampler in self.samplers.items():
+            if names is None or name in names:
+                batches[name], after[name] = sampler.step(
+                    self.places[name],
+                    states[name],
+                    iteration,
+                    self._uniform(name, seed, iteration, replica),
+                    lambda batch, name=name: error(name, batch),
+                )
+        return batches, after
+
+    def fresh(self, states, seed, iteration, error):
+        """Batches of points that no step is made from, as far as there are others."""
+        return {
+            name: sampler.fresh(
+                self.places[name],
+                states[name],
+                self._uniform(name, seed, iteration, 0, offset=8),
+                lambda batch, name=name: error(name, batch),
+            )
+            for name, sampler in self.samplers.items()
+        }
+
+    def draw(self, seed, iteration, error=None, names=None, replica=0, states=None):
+        """Batches by term name, of a step at its beginning."""
+        states = self.init(seed) if states is None else states
+        return self.step(states, seed, iteration, error, names, replica)[0]
+
+    def renewed(self, iteration):
+        """Whether a step's points are not those of the step before, a boolean."""
+        answers = [sampler.renewed(iteration) for sampler in self.samplers.values()]
+        if any(answer is True for answer in answers):
+            return ops.convert_to_tensor(True)
+        answers = [answer for answer in answers if answer is not False]
+        return ops.any(ops.stack([False, *answers]))
+
+    def _uniform(self, name, seed, iteration, replica, offset=0):
+        # Iterations, terms and replicas never share a stream of random numbers.
+        def uniform(shape, number=0):
+            own = replica + (number + offset) * 2**16
+            words = seed, own, self._marks[name], iteration
+            return backend.uniform(shape, words, self._dtype)
+
+        return uniform
+
+
+def known_term(problem, name):
+    """The problem's term called `name`."""
+    if name not in problem.terms:
+        raise ValueError(
+            f"The problem has no term '{name}'. Its terms are {list(problem.terms)}."
+        )
+    return problem.terms[name]
+
+
+def checked_points(problem, name, points):
+    """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
+    points = real_array(f"points of '{name}'", points)
+    coordinates = [symbol.name for symbol in problem.coordinates]
+    if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):
+        raise ValueError(
+            f"The points of '{name}' must have shape (n, {len(coordinates)}), a column "
+            f"for each of {coordinates}. Received: shape {points.shape}"
+        )
+    if not np.isfinite(points).all():
+        row = int(np.argwhere(~np.isfinite(points))[0][0])
+        raise ValueError(
+            f"The points of '{name}' must be finite. Received: {points[row]} in row "
+            f"{row}. Drop the rows that hold NaN or infinity."
+        )
+    return points
+
+
+def _distinct_marks(names):
+    """A number below 2**32 for each name, the same whatever other names there are.
+
+    Of two names with one checksum the later takes that of itself with a stroke.
+    """
+    marks = {}
+    for name in names:
+        marked = name
+        while (mark := zlib.crc32(marked.encode())) in marks.values():
+            marked += "'"
+        marks[name] = mark
+    return marks
+
+
+def _checked_counts(terms, batch_size):
+    requested = batch_size if isinstance(batch_size, dict) else {}
+    unknown = sorted(set(requested) - set(terms), key=str)
+    if unknown:
+        raise ValueError(
+            f"`batch_size` names {unknown}, which are no terms of the problem. Its "
+            f"terms are {list(terms)}."
+        )
+    default = BATCH_SIZE if batch_size is None or requested else batch_size
+    counts = {name: requested.get(name, default) for name in terms}
+    for name, count in counts.items():
+        whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+        if not whole or count < 1:
+            raise ValueError(
+                "`batch_size` must be a positive integer, or a dict from term names "
+                f"to positive integers. Received: {count!r} for '{name}'"
+            )
+    return {name: int(count) for name, count in counts.items()}

@@ -1,0 +1,237 @@
+"""Steady incompressible flow in the lid-driven cavity, by finite differences."""
+
+import math
+import operator
+
+import numpy as np
+
+from keraspinn.solvers._cavity_pressure import pressure_of
+from keraspinn.solvers._cavity_scheme import CavityScheme
+from keraspinn.solvers._cavity_solvers import (
+    SAFETY,
+    SteadyStateNotFound,
+    Stopping,
+    newton,
+    pseudo_time,
+    stable_time_step,
+)
+from keraspinn.solvers.cavity_flow import CavityFlow
+
+__all__ = ["SteadyStateNotFound", "lid_driven_cavity"]
+
+SMALLEST_N = 8
+# A velocity that changes faster than this is no steady state.
+LARGEST_TOLERANCE = 1e-2
+TOLERANCE = {"newton": 1e-10, "pseudo-time": 1e-4}
+MAX_STEPS = {"newton": 200, "pseudo-time": 200_000}
+APPENDIX_TIME_STEP = 1e-3
+
+
+def lid_driven_cavity(
+    reynolds,
+    n,
+    *,
+    method="newton",
+    lid_streamfunction="zero",
+    tolerance=None,
+    time_step=None,
+    max_steps=None,
+    verbose=0,
+):
+    """Solves for the steady flow in a square cavity whose lid slides.
+
+    The unit square is filled with incompressible fluid; the lid `y = 1` moves to the
+    right with speed 1, the other walls stand still. The streamfunction-vorticity
+    equations
+
+        ψ_y ω_x − ψ_x ω_y = Δω / Re,    Δψ = −ω
+
+    are discretised with central differences of second order and Woods' formula for
+    the vorticity on the walls. Everything is nondimensional, by the side, the lid's
+    speed and the density.
+
+    Both methods solve the same discrete equations. The field is theirs, not the
+    continuum's: a coarse grid at a high Reynolds number gives a solution far from the
+    flow, or none at all, so compare two grids.
+
+    Args:
+        reynolds: The Reynolds number, positive. Small values give creeping flow.
+        n: Number of cells a side, at least 8; the grid has `(n + 1)²` nodes.
+        method: `"newton"`, sparse Newton with continuation in the Reynolds number, or
+            `"pseudo-time"`, the appendix's explicit steps from rest, thousands of
+            times as many.
+        lid_streamfunction: `"zero"`, a sealed cavity, or `"half-cell"`, the appendix's
+            `ψ = h/2` on the lid, which lets `h/2` of fluid leak past the lid's
+            corners and through the cavity.
+        tolerance: When to stop. For Newton, the largest velocity component of the
+            last correction, 1e-10 by default; in pseudo-time, the largest change of a
+            velocity component per unit of time, 1e-4 by default as in the appendix.
+        time_step: The step in pseudo-time. By default the appendix's 1e-3, or 0.8
+            times the stability limit where that is less.
+        max_steps: Most steps before giving up: 200 Newton steps in all, or 200,000
+            in pseudo-time, by default.
+        verbose: 1 shows a progress bar with the change at each step.
+
+    Returns:
+        A `CavityFlow` with `psi`, `vorticity`, `u`, `v` and `pressure` at the nodes.
+
+    Raises:
+        ValueError: An argument is out of range.
+        SteadyStateNotFound: The steps diverge or do not reach the tolerance. It is a
+            `RuntimeError`; no field is returned.
+
+    Example:
+        >>> flow = keraspinn.solvers.lid_driven_cavity(reynolds=100, n=64)
+        >>> centre = flow.at([[0.5, 0.5]])
+        >>> print(f"{centre['u'][0]:.2f} {centre['pressure'][0]:.2f}")
+        -0.21 0.00
+
+    Reference:
+        S. Wang, Y. Teng, P. Perdikaris, *Understanding and mitigating gradient
+        pathologies in physics-informed neural networks*, appendix on the finite
+        difference approximation. Compared with U. Ghia, K. N. Ghia, C. T. Shin (1982)
+        and O. Botella, R. Peyret, *Benchmark spectral results on the lid-driven
+        cavity flow* (1998).
+    """
+    reynolds = check_reynolds(reynolds)
+    n = check_n(n)
+    _check_choice("method", method, TOLERANCE)
+    lid_values = {"zero": 0.0, "half-cell": 0.5 / n}
+    _check_choice("lid_streamfunction", lid_streamfunction, lid_values)
+    stopping = Stopping(
+        tolerance=_check_tolerance(tolerance, TOLERANCE[method]),
+        max_steps=_check_max_steps(max_steps, MAX_STEPS[method]),
+        report=_progress_bar() if verbose else _silence,
+    )
+
+    scheme = CavityScheme(n, lid_values[lid_streamfunction])
+    if method == "newton":
+        if time_step is not None:
+            raise ValueError(
+                "`time_step` belongs to method='pseudo-time'. Received "
+                f"time_step={time_step!r} with method='newton'; leave one of them out."
+            )
+        psi = newton(scheme, reynolds, stopping)
+    else:
+        time_step = _check_time_step(time_step, stable_time_step(scheme, reynolds))
+        psi = pseudo_time(scheme, reynolds, stopping, time_step)
+    return _flow(scheme, psi, reynolds)
+
+
+def _flow(scheme, psi, reynolds):
+    """All fields on all nodes, from the streamfunction inside."""
+    inside = (scheme.n - 1, scheme.n - 1)
+    u, v = np.zeros(scheme.shape), np.zeros(scheme.shape)
+    u[1:-1, 1:-1], v[1:-1, 1:-1] = (
+        part.reshape(inside) for part in scheme.velocity(psi)
+    )
+    u[:, -1] = 1.0
+
+    vorticity = scheme.vorticity(psi).reshape(scheme.shape)
+    # Zero is the limit on the floor; under the lid there is none (see CavityFlow).
+    vorticity[0, -1] = 0.5 * (vorticity[1, -1] + vorticity[0, -2])
+    vorticity[-1, -1] = 0.5 * (vorticity[-2, -1] + vorticity[-1, -2])
+    return CavityFlow(
+        reynolds=reynolds,
+        x=np.linspace(0.0, 1.0, scheme.n + 1),
+        y=np.linspace(0.0, 1.0, scheme.n + 1),
+        psi=scheme.streamfunction(psi).reshape(scheme.shape),
+        vorticity=vorticity,
+        u=u,
+        v=v,
+        pressure=pressure_of(reynolds, u, v, vorticity),
+    )
+
+
+def _silence(step, change):
+    pass
+
+
+def _progress_bar():
+    import keras  # here, so that the solver alone needs SciPy only
+
+    bar = keras.utils.Progbar(None, unit_name="step", stateful_metrics=["change"])
+    return lambda step, change: bar.update(step, [("change", change)])
+
+
+def _positive(value):
+    """The value as a float where it is a positive finite number, else None."""
+    if isinstance(value, (bool, np.bool_, str)):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) and number > 0.0 else None
+
+
+def _whole(value):
+    """The value as an int where it is a whole number, else None."""
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def check_reynolds(reynolds):
+    """The Reynolds number as a float, or `ValueError`."""
+    number = _positive(reynolds)
+    if number is None or math.isinf(1.0 / number):
+        raise ValueError(
+            "`reynolds` must be a positive finite number. Received "
+            f"reynolds={reynolds!r}; write 100, or a small one for creeping flow."
+        )
+    return number
+
+
+def check_n(n):
+    """The number of cells a side as an integer, or `ValueError`."""
+    whole = _whole(n)
+    if whole is None or whole < SMALLEST_N:
+        raise ValueError(
+            f"`n` must be an integer of at least {SMALLEST_N}, the number of cells a "
+            f"side. Received n={n!r}; write 128."
+        )
+    return whole
+
+
+def _check_choice(name, choice, choices):
+    if choice not in list(choices):  # a list, so that unhashable values get here too
+        raise ValueError(
+            f"`{name}` must be one of {', '.join(map(repr, choices))}. Received "
+            f"{name}={choice!r}; write {name}={next(iter(choices))!r}."
+        )
+
+
+def _check_tolerance(tolerance, default):
+    number = default if tolerance is None else _positive(tolerance)
+    if number is None or number > LARGEST_TOLERANCE:
+        raise ValueError(
+            f"`tolerance` must be positive and at most {LARGEST_TOLERANCE:g}: a flow "
+            f"that changes faster is not steady. Received tolerance={tolerance!r}; "
+            f"write {default:g}."
+        )
+    return number
+
+
+def _check_max_steps(max_steps, default):
+    whole = default if max_steps is None else _whole(max_steps)
+    if whole is None or whole < 1:
+        raise ValueError(
+            "`max_steps` must be a positive integer. Received "
+            f"max_steps={max_steps!r}; write {default}."
+        )
+    return whole
+
+
+def _check_time_step(time_step, limit):
+    default = min(APPENDIX_TIME_STEP, SAFETY * limit)
+    number = default if time_step is None else _positive(time_step)
+    if number is None:
+        raise ValueError(
+            "`time_step` must be a positive finite number. Received "
+            f"time_step={time_step!r}; write {default:.2g}."
+        )
+    return number

@@ -1,0 +1,129 @@
+"""The branches of a Piecewise: each must be met, and one at every point."""
+
+import numpy as np
+import sympy as sp
+from keras import ops
+from sympy.core.function import AppliedUndef
+
+from keraspinn import backend
+from keraspinn.expressions import Program
+from keraspinn.expressions.nodes import distinct_nodes
+
+POINTS = 1_000
+"""Points at which some branch must hold. What they miss is a tenth of a percent of a
+domain, and the guard of `fit` finds it."""
+
+# Functions that take one value on a whole region, so that an equation of theirs holds
+# on more than a surface.
+_FLAT = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
+
+
+def has_branches(expressions):
+    """Whether an expression holds a `sympy.Piecewise`."""
+    return any(isinstance(n, sp.Piecewise) for n in distinct_nodes(expressions))
+
+
+def check_branches(expressions, coordinates, points, where):
+    """Checks the branches of every Piecewise.
+
+    Args:
+        expressions: Normalized SymPy expressions.
+        coordinates: The domain's symbols.
+        points: Array `(n, d)` of points where the expressions should hold.
+        where: String that names them in errors.
+
+    Raises:
+        ValueError: If a branch holds on a surface or at a point only, where it is
+            never met and is not needed either, or if no branch holds at a point.
+    """
+    for node in distinct_nodes(expressions):
+        if isinstance(node, sp.Piecewise):
+            _check_sizes(node, where)
+    for expression in expressions:
+        hole = _find_hole(expression, coordinates, points)
+        if hole is not None:
+            at = dict(zip(map(str, coordinates), hole.tolist(), strict=True))
+            raise ValueError(
+                f"In {where}: no branch of a Piecewise holds at {at}, where the "
+                "expression has no value. Give it a last branch that holds elsewhere, "
+                f"such as (0, True). Received: {expression}"
+            )
+
+
+def _check_sizes(node, where):
+    for place, (value, condition) in enumerate(node.args):
+        others = [v for v, _ in (*node.args[:place], *node.args[place + 1 :])]
+        left = [sp.Not(c) for _, c in node.args[:place] if isinstance(c, sp.Ne)]
+        surface = _surface(sp.And(condition, *left))
+        if surface is None or _is_needed(value, others, surface):
+            continue
+        raise ValueError(
+            f"In {where}: a branch of a Piecewise holds where {surface.lhs} = "
+            f"{surface.rhs} only, which no point that is drawn ever meets. For a source"
+            " at a point write a narrow Gaussian; for a value on a face, a Condition "
+            f"with its `on=`; else leave the branch out. Received: {node}"
+        )
+
+
+def _surface(condition):
+    """An equation without which a condition does not hold, or `None`."""
+    if isinstance(condition, sp.Eq):
+        return None if condition.has(*_FLAT) else condition
+    if not isinstance(condition, (sp.And, sp.Or)):
+        return None
+    surfaces = [_surface(argument) for argument in condition.args]
+    found = [surface for surface in surfaces if surface is not None]
+    enough = found if isinstance(condition, sp.And) else len(found) == len(surfaces)
+    return found[0] if enough else None
+
+
+def _is_needed(value, others, surface):
+    """Whether another branch has no value there, as sin(x)/x at zero, or the same."""
+    there = {surface.lhs: surface.rhs}
+    for other in others:
+        limit = other.xreplace(there)
+        if limit.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or limit == value.xreplace(there):
+            return True
+    return False
+
+
+def _find_hole(expression, coordinates, points):
+    """A point where no branch holds, whatever the fields are, or `None`."""
+    holes = _without_values(expression)
+    if not holes.has(sp.Piecewise):
+        return None
+    program = Program([holes], coordinates)
+    generator = np.random.default_rng(0)
+
+    def some():
+        sizes = 10.0 ** generator.uniform(-3, 3, len(points))
+        return ops.convert_to_tensor(generator.standard_normal(len(points)) * sizes)
+
+    with backend.double_precision():
+        columns = {
+            symbol.name: ops.convert_to_tensor(points[:, place], "float64")
+            for place, symbol in enumerate(coordinates)
+        }
+        derivatives = {
+            (f, i): some() for f, own in program.derivatives.items() for i in own
+        }
+        # What is no Parameter is a component of a normal.
+        parameters = {
+            symbol.name: ops.convert_to_tensor(
+                getattr(symbol, "initial", 0.5), "float64"
+            )
+            for symbol in holes.free_symbols - set(coordinates)
+            if symbol.name in program.parameters
+        }
+        (values,) = program(columns, derivatives, parameters)
+    rows = np.flatnonzero(np.isnan(ops.convert_to_numpy(values)))
+    return points[rows[0]] if len(rows) else None
+
+
+def _without_values(node):
+    """An expression with the branches of this one, all of the value zero."""
+    if isinstance(node, (sp.Derivative, AppliedUndef)):
+        return sp.S.Zero
+    if isinstance(node, sp.Piecewise):
+        return sp.Piecewise(*((_without_values(v), c) for v, c in node.args))
+    return sp.Add(*map(_without_values, node.args)) if node.args else sp.S.Zero

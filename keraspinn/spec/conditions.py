@@ -1,0 +1,293 @@
+"""What must hold besides the equations: conditions on faces, and measured data."""
+
+import re
+
+import keras
+import numpy as np
+import sympy as sp
+
+from keraspinn.common.checks import finite_array, nonnegative, point_array
+from keraspinn.common.configs import reading, restored
+from keraspinn.expressions import from_json, normalize, to_json
+from keraspinn.geometry.base import Geometry
+from keraspinn.spec.declaration import expression_name
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Condition:
+    """Equations that hold on a part of the domain: a boundary or initial condition.
+
+    Dirichlet, Neumann, Robin and initial conditions are one concept: an equation in
+    the fields and their derivatives. The condition's loss is the sum, over its
+    blocks and equations, of the mean square of the equation's residual on the block.
+
+    Args:
+        equations: A `sympy.Eq`, an expression meaning "= 0", or a list of these,
+            which then share points and one weight.
+        on: Where they hold: `"boundary"`, `"initial"`, a face by its value such as
+            `{y: 1}`, or a list of these. Every entry of a list is a block of its
+            own; `"boundary"` is one block of all spatial faces. A geometry stands
+            for what of the boundary lies on it, `{x: 0.5}` for an inner face too.
+        weight: The loss weight λ that training starts with, nondimensional.
+        hard: Whether the fields are to satisfy the equations by construction, each
+            u = g on a boundary or initially, or u_t = h initially. Such a condition
+            holds to rounding, and is no term of the loss.
+        where: Optional SymPy relation in the coordinates, such as `x > 0`, which
+            restricts `on`.
+
+    Raises:
+        TypeError: If something is not a SymPy equation or expression.
+        ValueError: If there is no equation, or `weight` is negative or not finite.
+
+    Example:
+
+    >>> x, t = sp.symbols("x t")
+    >>> u = sp.Function("u")(x, t)
+    >>> at_rest = keraspinn.Condition(
+    ...     [sp.Eq(u, sp.sin(x)), sp.Eq(u.diff(t), 0)], on="initial"
+    ... )
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", equations 5 and 6.
+    """
+
+    def __init__(self, equations, on, weight=1.0, hard=False, where=None):
+        if not isinstance(equations, (list, tuple)):
+            equations = [equations]
+        if not equations:
+            raise ValueError("A Condition needs at least one equation. Received: []")
+        self.expressions = tuple(normalize(equation) for equation in equations)
+        self.on = on
+        self.weight = nonnegative("weight", weight)
+        self.hard = bool(hard)
+        self.where = where
+
+    def blocks(self, domain):
+        """The blocks of a domain's parts on which it holds.
+
+        Args:
+            domain: The geometry.
+        """
+        if self.where is None:
+            return domain.blocks(self.on)
+        return domain.blocks(self.on, self.where)
+
+    @property
+    def place(self):
+        """Text such as `= 0 on boundary`."""
+        where = "" if self.where is None else f" where {self.where}"
+        return f"= 0 on {self.on}{where}{', by construction' if self.hard else ''}"
+
+    @property
+    def latex_place(self):
+        """LaTeX of the same."""
+        return rf"= 0 \quad \text{{{_plain(self.place.removeprefix('= 0 '))}}}"
+
+    def get_config(self):
+        return {
+            "equations": [to_json(expression) for expression in self.expressions],
+            "on": _part_to_json(self.on),
+            "weight": self.weight,
+            **({"hard": True} if self.hard else {}),
+            **({} if self.where is None else {"where": to_json(self.where)}),
+        }
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(
+            [from_json(expression) for expression in config["equations"]],
+            _part_from_json(config["on"]),
+            config["weight"],
+            config.get("hard", False),
+            from_json(config["where"]) if "where" in config else None,
+        )
+
+
+class _Table:
+    """Values of expressions at points."""
+
+    def __init__(self, points, values):
+        self.points = point_array("points", points)
+        self.expressions, self.targets = tabulated(values, len(self.points))
+
+    def get_config(self):
+        return {
+            "points": self.points.tolist(),
+            "expressions": [to_json(expression) for expression in self.expressions],
+            "targets": self.targets.tolist(),
+        }
+
+    @staticmethod
+    def _arguments(config):
+        expressions = [from_json(expression) for expression in config["expressions"]]
+        targets = np.asarray(config["targets"], dtype="float64")
+        return config["points"], dict(zip(expressions, targets.T, strict=True))
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Data(_Table):
+    """Measured values of the fields, or of expressions in them, at given points.
+
+    The loss is the sum over the expressions of the mean square of their misfit.
+
+    Args:
+        points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
+        values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
+            Masked values (netCDF's) and dates are refused: leave their rows out,
+            `points[~mask]`, and count times in the units of the equations.
+        weight: The loss weight λ that training starts with, nondimensional.
+
+    Raises:
+        TypeError: If a key of `values` is not a SymPy expression.
+        ValueError: If shapes do not match, a number is masked or not finite, or
+            `weight` is negative or not finite.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u = sp.Function("u")(x, y)
+    >>> sensors = keraspinn.Data([[0.1, 0.2], [0.3, 0.4]], {u: [1.0, 2.0]})
+    """
+
+    def __init__(self, points, values, weight=1.0):
+        super().__init__(points, values)
+        self.weight = nonnegative("weight", weight)
+
+    @property
+    def place(self):
+        """Text such as `at 20 points`."""
+        return f"measured at {len(self.points)} points"
+
+    @property
+    def latex_place(self):
+        """LaTeX of the same."""
+        return rf"\quad \text{{{self.place}}}"
+
+    def get_config(self):
+        return {**super().get_config(), "weight": self.weight}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(*cls._arguments(config), weight=config["weight"])
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Reference(_Table):
+    """A known solution as values at points: a solver's output, or measurements.
+
+    Args:
+        points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
+        values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
+        names: Optional dict from some of these expressions to names for logs.
+        up_to_constant: The expressions that are determined up to a constant only,
+            such as a pressure: their error leaves the means out.
+
+    Raises:
+        TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
+            is not a list.
+        ValueError: If shapes do not match, or a number is masked or not finite.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u, v = (sp.Function(name)(x, y) for name in "uv")
+    >>> speed = sp.sqrt(u**2 + v**2)
+    >>> reference = keraspinn.Reference(
+    ...     [[0.5, 0.5]], {speed: [0.2]}, names={speed: "speed"}
+    ... )
+    """
+
+    def __init__(self, points, values, names=None, up_to_constant=()):
+        super().__init__(points, values)
+        names = names or {}
+        if isinstance(up_to_constant, (str, sp.Basic)):
+            raise TypeError(
+                "`up_to_constant` must be a list of expressions. Write "
+                f"[{up_to_constant}]. Received: {up_to_constant!r}"
+            )
+        self.up_to_constant = tuple(up_to_constant)
+        for what, own in (("names", names), ("up_to_constant", self.up_to_constant)):
+            unknown = [key for key in own if key not in self.expressions]
+            if unknown:
+                raise ValueError(
+                    f"`{what}` holds expressions that `values` does not: {unknown}"
+                )
+        self.names = tuple(
+            names.get(expression) or expression_name(expression)
+            for expression in self.expressions
+        )
+        twice = sorted({n for n in self.names if self.names.count(n) > 1})
+        if twice:
+            raise ValueError(
+                f"`names` must be different names. Received twice: {twice}"
+            )
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "names": list(self.names),
+            "up_to_constant": [to_json(e) for e in self.up_to_constant],
+        }
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        points, values = cls._arguments(config)
+        return cls(
+            points,
+            values,
+            dict(zip(values, config["names"], strict=True)),
+            [from_json(expression) for expression in config["up_to_constant"]],
+        )
+
+
+def _part_to_json(on):
+    if isinstance(on, (list, tuple)):
+        return [_part_to_json(part) for part in on]
+    if isinstance(on, Geometry):
+        return {"geometry": keras.saving.serialize_keras_object(on)}
+    if isinstance(on, dict):
+        return {"face": [[to_json(s), float(value)] for s, value in on.items()]}
+    return on
+
+
+def _part_from_json(on):
+    if isinstance(on, list):
+        return [_part_from_json(part) for part in on]
+    if isinstance(on, dict) and "geometry" in on:
+        return restored(on["geometry"], Geometry)
+    if isinstance(on, dict):
+        return {from_json(symbol): value for symbol, value in on["face"]}
+    return on
+
+
+def _plain(on):
+    """`on` as text that LaTeX takes literally."""
+    return re.sub(r"[{}\[\]']", "", str(on))
+
+
+def tabulated(values, count):
+    """Expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
+    if not isinstance(values, dict) or not values:
+        raise TypeError(
+            "`values` must be a dict from expressions to arrays, such as {u: values}. "
+            f"Received: {values!r}"
+        )
+    columns = []
+    for expression, column in values.items():
+        if not isinstance(expression, sp.Expr):
+            raise TypeError(
+                "The keys of `values` must be SymPy expressions in the fields, such "
+                f"as u or u.diff(x). Received: {expression!r}"
+            )
+        column = finite_array(f"values of {expression}", column)
+        if column.shape not in ((count,), (count, 1)):
+            raise ValueError(
+                f"The values of {expression} must have shape ({count},), one for each "
+                f"point. Received: shape {column.shape}"
+            )
+        columns.append(column.reshape(count))
+    return tuple(values), np.stack(columns, axis=-1)

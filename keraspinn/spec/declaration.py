@@ -1,0 +1,218 @@
+"""Checks of a problem's parts, made when it is declared."""
+
+import re
+import warnings
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions import (
+    NormalComponent,
+    Parameter,
+    fields_of,
+    normalize,
+    required_derivatives,
+    validate,
+)
+
+RESIDUAL = "residual"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def named(parts, what, kinds):
+    """`parts` as a plain dict, its names and the types of its values checked."""
+    expected = " or ".join(kind.__name__ for kind in kinds)
+    if not isinstance(parts, dict):
+        raise TypeError(
+            f"`{what}` must be a dict from names to {expected}. Received: an object of "
+            f"type {type(parts).__name__}"
+        )
+    for name, part in parts.items():
+        check_name(name, what)
+        if not isinstance(part, kinds):
+            raise TypeError(
+                f"`{what}`['{name}'] must be a {expected}. Received: {part!r} of type "
+                f"{type(part).__name__}"
+            )
+    return dict(parts)
+
+
+def normalized_equations(equations):
+    """Equations by name, each an expression that should vanish."""
+    if not isinstance(equations, dict) or not equations:
+        raise TypeError(
+            "`equations` must be a dict from names to equations, such as "
+            f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"
+        )
+    for name in equations:
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(
+                "A name in `equations` must be a text that is not empty, such as "
+                f"'heat'. Received: {name!r}"
+            )
+    return {name: normalize(equation) for name, equation in equations.items()}
+
+
+def check_name(name, what):
+    """Names of conditions become names of variables, so they must be plain."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(
+            f"A name in `{what}` must be letters, digits and underscores, starting "
+            f"with a letter. Received: {name!r}"
+        )
+
+
+def check_term_names(equations, conditions, parameters):
+    """Refuse two terms, or two columns of the logs, of one name."""
+    if RESIDUAL in conditions:
+        raise ValueError(
+            f"A condition may not be called '{RESIDUAL}': that is the name of the "
+            "equations' own loss term. Choose another name."
+        )
+    both = sorted(set(equations) & set(conditions))
+    if both:
+        raise ValueError(
+            f"Two terms of one name: {both} stand in `equations` and in `conditions`. "
+            "Rename one of each."
+        )
+    logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *equations))]
+    logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
+    logs += [parameter.name for parameter in parameters]
+    twice = sorted({name for name in logs if logs.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"The logs would have two columns of one name: {twice}. Rename the "
+            "equation, the condition or the parameter."
+        )
+
+
+def check_holds_a_field(expression, where):
+    """Refuse what constrains nothing."""
+    if not fields_of([expression]):
+        raise ValueError(
+            f"In {where}: there is no field in {expression} = 0. Write an equation in "
+            "the fields. (To SymPy the derivative of u(x) by any other symbol is zero, "
+            "and that of a function that is applied to nothing, sympy.Function('u')"
+            ".diff(x), is one: apply it to the coordinates first.)"
+        )
+
+
+def warn_without_conditions(equations, coordinates):
+    """Warns of differential equations that nothing else determines.
+
+    It is no error: a network may keep conditions by the way it is built.
+    """
+    needed = required_derivatives(equations.values(), coordinates)
+    if any(sum(index) for indices in needed.values() for index in indices):
+        warnings.warn(
+            "The problem has no conditions, and infinitely many fields solve its "
+            "equations. Declare boundary and initial conditions, conditions={'wall': "
+            "keraspinn.Condition(...)}, or measurements, keraspinn.Data(...), unless "
+            "the network keeps them by the way it is built, as periodic layers do.",
+            stacklevel=4,
+        )
+
+
+def parameters_of(expressions):
+    """The unknown coefficients in `expressions`, by name."""
+    found = {
+        symbol
+        for expression in expressions
+        for symbol in expression.free_symbols
+        if isinstance(symbol, Parameter)
+    }
+    names = [parameter.name for parameter in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"Several parameters are called {twice}: they differ in their initial "
+            "value or assumptions. Declare each once and use it throughout."
+        )
+    return tuple(sorted(found, key=lambda parameter: parameter.name))
+
+
+def ordered_fields(requested, expressions):
+    """The fields, as applied functions, in the order of the network's outputs."""
+    applied = {
+        atom.func.__name__: atom
+        for expression in expressions
+        for atom in expression.atoms(AppliedUndef)
+    }
+    names = fields_of(expressions)
+    if requested is None:
+        return tuple(applied[name] for name in names)
+    requested = (
+        tuple(requested) if isinstance(requested, (list, tuple)) else [requested]
+    )
+    if len(requested) != len(names) or {
+        getattr(getattr(field, "func", None), "__name__", None) for field in requested
+    } != set(names):
+        raise ValueError(
+            f"`fields` must list each field of the equations once: {list(names)}. "
+            f"Received: {list(requested)}"
+        )
+    return tuple(applied[field.func.__name__] for field in requested)
+
+
+def check_reference(expressions, exact, declared, coordinates):
+    """Compared expressions are in the problem's fields; exact ones in coordinates.
+
+    Args:
+        expressions: The expressions compared.
+        exact: Dict from those with a closed form to it.
+        declared: The problem's equations and conditions.
+        coordinates: The domain's symbols.
+    """
+    normals = {n for e in declared for n in e.atoms(NormalComponent)}
+    validate(expressions, coordinates, where="the reference")
+    validate([*expressions, *declared], coordinates, normals, "the reference")
+    unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
+    if unknown:
+        raise ValueError(
+            f"The reference compares {unknown}, which no equation or condition "
+            f"mentions. The problem's fields are {list(fields_of(declared))}."
+        )
+    names = [expression_name(expression) for expression in expressions]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"Two references have one name: {twice}. Rename the field, or give names: "
+            "keraspinn.Reference(points, values, names={...})."
+        )
+    for key, expression in exact.items():
+        if not isinstance(expression, sp.Expr):
+            raise TypeError(
+                f"The reference of {key} must be a SymPy expression in the "
+                "coordinates, or give values: keraspinn.Reference(points, {u: "
+                f"values}}). Received: {expression!r}"
+            )
+        validate([expression], coordinates, where=f"the reference of {key}")
+        if fields_of([expression]) or parameters_of([expression]):
+            raise ValueError(
+                f"The reference of {key} must be known: an expression in the "
+                f"coordinates alone. Received: {expression}"
+            )
+
+
+def expression_name(expression):
+    """A short name for an expression in the fields: `u`, `u_x`, `sqrt(u**2 + v**2)`."""
+    if isinstance(expression, AppliedUndef):
+        return expression.func.__name__
+    if isinstance(expression, sp.Derivative) and isinstance(
+        expression.expr, AppliedUndef
+    ):
+        order = "".join(symbol.name for symbol in expression.variables)
+        return f"{expression.expr.func.__name__}_{order}"
+    return str(short(expression))
+
+
+def short(expression):
+    """The expression with its fields and their derivatives as plain symbols."""
+    functions = {
+        atom: sp.Symbol(expression_name(atom))
+        for kind in (AppliedUndef, sp.Derivative)
+        for atom in expression.atoms(kind)
+    }
+    if len(set(functions.values())) < len(functions):
+        return expression  # a field is named like another's derivative
+    return expression.xreplace(functions)

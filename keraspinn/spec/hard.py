@@ -1,0 +1,198 @@
+"""Conditions that hold by construction: a field is written as g + φ N.
+
+N is the network, φ vanishes where the conditions hold (`Geometry.distance`, multiplied
+over the parts), and g takes the values there. On faces of a box g is put together one
+face after another: what the face at s = a still lacks, continued along s, times a
+polynomial in s that vanishes on the faces before it (Coons's and Gordon's way). What is
+added leaves the other faces alone if values agree on the edges, which is tried out.
+Other parts' values are averaged with the distances to the others as weights.
+An initial velocity h adds (t − t₀) (h − ∂g/∂t), and makes φ begin with t².
+
+Source: Lagaris, Likas & Fotiadis, IEEE Trans. Neural Networks 1998; Sukumar &
+Srivastava, CMAME 2022; Gordon & Hall, Numerische Mathematik 1973.
+"""
+
+import dataclasses
+
+import numpy as np
+import sympy as sp
+from keras import ops
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.geometry.part import exact_number
+from keraspinn.spec.sampled import columns, sampled
+
+TRIED_POINTS = 64
+TOLERANCE = 1e-6
+_SOFT = "Declare the condition without `hard=True`."
+
+
+@dataclasses.dataclass(frozen=True)
+class HardForm:
+    """A field as g + φ N, expressions in the coordinates, in the user's units.
+
+    Attributes:
+        value: g, what the field is where hard conditions hold.
+        factor: φ, what the network is multiplied by.
+    """
+
+    value: sp.Expr
+    factor: sp.Expr
+
+
+@dataclasses.dataclass(frozen=True)
+class _Given:
+    """The value of a field, or of its slope in time, on a part."""
+
+    name: str
+    part: object
+    value: sp.Expr
+
+
+def hard_forms(domain, conditions):
+    """Dict from names of fields to their `HardForm`, of those that have one.
+
+    Args:
+        domain: The geometry.
+        conditions: Dict from names to `Condition` and `Data`.
+
+    Raises:
+        ValueError: If a condition cannot hold by construction, or two conflict.
+    """
+    values, slopes = {}, {}
+    for name, condition in conditions.items():
+        if not getattr(condition, "hard", False):
+            continue
+        parts = {p: None for block in condition.blocks(domain) for p in block}
+        for expression in condition.expressions:
+            field, in_time, value = _solved(expression, domain, name)
+            if in_time and set(parts) != {domain.initial}:
+                _refuse(name, "gives a derivative elsewhere than at the initial time")
+            kind = slopes if in_time else values
+            own = kind.setdefault(field, [])
+            own += [_Given(name, part, value) for part in parts]
+    for field, own in slopes.items():
+        if domain.initial not in {given.part for given in values.get(field, [])}:
+            _refuse(
+                own[0].name,
+                f"gives a velocity of {field}, but no hard condition "
+                "gives its value at the initial time",
+            )
+    return {f: _form(domain, f, own, slopes.get(f, [])) for f, own in values.items()}
+
+
+def _refuse(name, why):
+    raise ValueError(
+        f"Condition '{name}' cannot be hard: it {why}. A hard condition says what a "
+        "field equals on a boundary or initially, sympy.Eq(u, value), or initially "
+        f"its velocity too, sympy.Eq(u.diff(t), value). {_SOFT}"
+    )
+
+
+def _solved(expression, domain, name):
+    """The field that an equation gives, whether it is its slope in time, its value."""
+    derivatives = expression.atoms(sp.Derivative)
+    nodes = derivatives or expression.atoms(AppliedUndef)
+    unknown = sp.Dummy()
+    plain = expression.xreplace(dict.fromkeys(nodes, unknown))
+    slope = plain.diff(unknown)
+    if len(nodes) > 1 or plain.has(AppliedUndef):
+        _refuse(name, "relates several fields or derivatives")
+    if not slope.is_number or not slope:
+        _refuse(name, "is not linear in the field with a constant coefficient")
+    value = -plain.xreplace({unknown: sp.S.Zero}) / slope
+    if value.has(Parameter, NormalComponent):
+        _refuse(name, "holds an unknown coefficient or a normal")
+    field, index = field_and_index(next(iter(nodes)), domain.coordinates)
+    time = domain.time_coordinate
+    in_time = tuple(int(symbol == time) for symbol in domain.coordinates)
+    if any(index) and index != in_time:
+        _refuse(name, "gives a derivative other than the initial velocity")
+    return field, any(index), value
+
+
+def _form(domain, field, values, slopes):
+    unique = {given.part: given for given in reversed(values)}.values()
+    try:
+        factor = domain.distance(tuple(given.part for given in unique))
+        value = _interpolated(domain, list(unique))
+        if slopes:
+            value, own = _with_velocity(domain, value, slopes[0].value)
+            factor *= own
+    except ValueError as error:
+        names = " and ".join(f"'{n}'" for n in dict.fromkeys(g.name for g in values))
+        raise ValueError(f"Condition {names} cannot be hard: {error}") from error
+    form = HardForm(value, factor)
+    time = domain.time_coordinate
+    for given in values:
+        _try(domain, field, given, form.value, given.value)
+    for given in slopes:
+        _try(domain, f"{field}_{time}", given, form.value.diff(time), given.value)
+    return form
+
+
+def _interpolated(domain, given):
+    """An expression with the values given on each of some parts."""
+    faces = [(own, _face(domain, own.part)) for own in given]
+    others = [own for own, face in faces if face is None]
+    faces = [(own, face) for own, face in faces if face is not None]
+    total = _averaged(domain, others) if others else faces[0][0].value
+    for place, (own, (symbol, at)) in enumerate(faces):
+        share = sp.S.One
+        for _, (other, there) in faces[:place]:
+            if other == symbol:
+                share *= (symbol - there) / (at - there)
+        total += (own.value - total).subs(symbol, at) * share
+    return total
+
+
+def _face(domain, part):
+    """The coordinate that a part fixes and its value, or `None`."""
+    if part == domain.initial:
+        return domain.time_coordinate, exact_number(domain.lower[-1])
+    fixed = domain.fixed(part)
+    if len(fixed) != 1:
+        return None
+    ((column, value),) = fixed
+    return domain.coordinates[column], exact_number(value)
+
+
+def _averaged(domain, given):
+    """Values weighted by the distances to where the others hold."""
+    parts = {}
+    for own in given:
+        parts.setdefault(own.value, []).append(own.part)
+    if len(parts) == 1:
+        return given[0].value
+    distances = {value: domain.distance(tuple(own)) for value, own in parts.items()}
+    shares = {
+        value: sp.Mul(*(d for other, d in distances.items() if other != value))
+        for value in distances
+    }
+    return sp.Add(*(v * share for v, share in shares.items())) / sp.Add(
+        *shares.values()
+    )
+
+
+def _with_velocity(domain, value, velocity):
+    symbol, start = _face(domain, domain.initial)
+    lacking = (velocity - value.diff(symbol)).subs(symbol, start)
+    return value + (symbol - start) * lacking, domain.distance(domain.initial)
+
+
+def _try(domain, called, given, found, wanted):
+    """Refuse a value that is missed on its part, as others there are not the same."""
+    points = sampled(domain, ((given.part,),), TRIED_POINTS)
+    program = Program([found, wanted], domain.coordinates)
+    found, wanted = map(ops.convert_to_numpy, program(columns(domain, points), {}))
+    error = np.abs(found - wanted)
+    if not error.max() <= TOLERANCE * max(1.0, np.abs(wanted).max()):
+        row = int(np.argmax(np.nan_to_num(error, nan=np.inf)))
+        raise ValueError(
+            f"Condition '{given.name}' cannot be hard: it gives {called} = "
+            f"{wanted[row]:.6g} at {points[row]} on {given.part}, where the hard "
+            f"conditions together make {found[row]:.6g}. Values of neighbouring parts "
+            f"must agree where they meet. {_SOFT}"
+        )

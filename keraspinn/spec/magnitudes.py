@@ -1,0 +1,169 @@
+"""The sizes of an equation's terms, and what a floating-point type can hold of them.
+
+A loss is a mean of squared residuals, its gradient is as large, and Adam squares that
+once more: a residual of size M asks the type for M⁴. In float32, which ends at 1e38,
+an equation in pascals overflows there, and one in joules per molecule is zero.
+"""
+
+import math
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.piecewise import ExprCondPair
+
+from keraspinn.expressions import Parameter
+from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.spec.declaration import short
+
+# Powers of ten within which a residual's fourth power, and a coefficient, are held.
+RESIDUAL = {"float32": 9, "float64": 75}
+COEFFICIENT = {"float32": 30, "float64": 290}
+# A coordinate's largest value over its extent, above which a type tells few of its
+# points apart: some thousand are left.
+OFFSET = {"float32": 1e4, "float64": 1e12}
+SHOWN = 6
+
+
+def check_magnitudes(equations, dtype, sizes=None):
+    """What a type cannot hold of some equations, and what to do about it.
+
+    Args:
+        equations: Dict from names, such as `"equation 'heat'"`, to normalized SymPy
+            expressions, after `Scales.apply`: fields and derivatives are taken to be
+            of size one.
+        dtype: `"float32"` or `"float64"`.
+        sizes: Optional dict from coordinates to the largest values that they take
+            where expressions hold them, one if not given.
+
+    Returns:
+        A sentence, or `None` if there is nothing to say.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> check_magnitudes({"equation 'e'": u.diff(x, 2) - 2 * u}, "float32")
+    >>> check_magnitudes({"equation 'e'": 1e-38 * u.diff(x, 2) - u}, "float32")[:44]
+    "In equation 'e': float32 cannot hold the num"
+    """
+    for name, expression in equations.items():
+        terms = sp.Add.make_args(expression)
+        found = [magnitude(term, sizes) for term in terms]
+        largest = max(found)
+        if not math.isfinite(largest):
+            continue
+        number = _extreme(expression, COEFFICIENT[dtype])
+        if number is not None:
+            fault = f"cannot hold the number {sp.N(number, 3)}"
+        elif abs(largest) > RESIDUAL[dtype]:
+            fault = (
+                "cannot hold the squares of its residual and of their gradients, which "
+                f"is of size 1e{largest:+.0f}"
+            )
+        else:
+            continue
+        shown = ", ".join(
+            f"1e{size:+.0f} of {short(term)}"
+            for term, size in list(zip(terms, found, strict=True))[:SHOWN]
+        )
+        more = ", …" if len(terms) > SHOWN else ""
+        wider = ", or compute in float64" if dtype == "float32" else ""
+        return (
+            f"In {name}: {dtype} {fault}. Its terms are of the sizes {shown}{more}. "
+            "Nondimensionalise: divide the equation by its largest coefficient, and "
+            "measure coordinates and fields in units in which they are about "
+            f"one{wider}."
+        )
+    return None
+
+
+def check_coordinates(equations, intervals, dtype):
+    """Where a coordinate stands in an expression whose points a type tells not apart.
+
+    Networks see coordinates relative to the domain, and do not mind. A source or a
+    coefficient does: in float32 the seconds of a Unix time come in steps of 128.
+
+    Args:
+        equations: Dict from names to normalized SymPy expressions, in which
+            coordinates are the user's.
+        intervals: Dict from coordinates to pairs of their ends.
+        dtype: `"float32"` or `"float64"`.
+
+    Returns:
+        A sentence, or `None` if there is nothing to say.
+
+    Example:
+
+    >>> t = sp.Symbol("t")
+    >>> u = sp.Function("u")(t)
+    >>> check_coordinates({"e": u.diff(t) - sp.sin(t)}, {t: (0, 100)}, "float32")
+    >>> unix = {t: (1.7e9, 1.7e9 + 100)}
+    >>> check_coordinates({"e": u.diff(t) - u}, unix, "float32")
+    >>> check_coordinates({"e": u.diff(t) - sp.sin(t)}, unix, "float32")[:45]
+    'In e: float32 does not tell apart the points '
+    """
+    for symbol, (start, end) in intervals.items():
+        farthest = max(abs(start), abs(end))
+        if farthest <= OFFSET[dtype] * (end - start):
+            continue
+        for name, expression in equations.items():
+            # Derivatives and fields hold it too, but are not made of it.
+            if not any(node == symbol for node in distinct_nodes([expression])):
+                continue
+            wider = " or compute in float64," if dtype == "float32" else ""
+            return (
+                f"In {name}: {dtype} does not tell apart the points of {symbol} ∈ "
+                f"[{start:.10g}, {end:.10g}], which the expression is computed from. "
+                f"Measure {symbol} from {start:.10g}, so that it begins at zero,{wider}"
+                f" or write the equation without {symbol} itself."
+            )
+    return None
+
+
+def magnitude(node, sizes=None):
+    """The decimal logarithm of how large an expression is, about; -inf for zero.
+
+    Sums are as large as their largest term, and functions of size one.
+    """
+    sizes = sizes or {}
+    if _is_number(node):
+        return _log10(node)
+    if isinstance(node, (sp.Derivative, AppliedUndef)):
+        return 0.0
+    if isinstance(node, Parameter):
+        return math.log10(abs(node.initial)) if node.initial else 0.0
+    if isinstance(node, sp.Symbol):
+        return math.log10(sizes.get(node, 1.0))
+    if isinstance(node, sp.Mul):
+        return sum(magnitude(argument, sizes) for argument in node.args)
+    if isinstance(node, (sp.Add, sp.Piecewise, sp.Max, sp.Min, sp.Abs)):
+        return max(magnitude(argument, sizes) for argument in node.args)
+    if isinstance(node, ExprCondPair):
+        return magnitude(node.expr, sizes)
+    if isinstance(node, sp.Pow) and _is_number(node.exp):
+        return magnitude(node.base, sizes) * float(node.exp)
+    return 0.0
+
+
+def _is_number(node):
+    return isinstance(node, sp.Expr) and node.is_number and not node.has(AppliedUndef)
+
+
+def _log10(number):
+    size = sp.Abs(number).evalf(15)
+    return float(sp.log(size, 10).evalf(15)) if size else -math.inf
+
+
+def _extreme(expression, limit):
+    """A coefficient whose power of ten is beyond the limit, or `None`."""
+    for node in distinct_nodes([expression]):
+        if isinstance(node, sp.Pow) or not isinstance(node, sp.Expr):
+            continue
+        numbers = [argument for argument in node.args if _is_number(argument)]
+        if isinstance(node, sp.Mul) and numbers:
+            numbers = [sp.Mul(*numbers)]
+        for number in numbers:
+            size = _log10(number)
+            if math.isfinite(size) and abs(size) > limit:
+                return number
+    return None

@@ -1,0 +1,78 @@
+"""An equation as products of a coefficient and powers of fields' derivatives."""
+
+import collections
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions.derivatives import field_and_index
+
+MOST = 400
+OPAQUE = ("", ())
+
+
+def monomials(expression, coordinates):
+    """What an expression is a sum of.
+
+    Args:
+        expression: Normalized SymPy expression.
+        coordinates: The domain's symbols.
+
+    Returns:
+        Dict from monomials to their coefficients, expressions without fields. A
+        monomial is a frozenset of pairs `((field, multi-index), power)`; the empty one
+        is the source. Functions of fields, such as sin(u), are `(OPAQUE, 1.0)`.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> found = monomials(3 * x * u.diff(x) ** 2 - sp.sin(x), (x,))
+    >>> [(list(monomial), coefficient) for monomial, coefficient in found.items()]
+    [([(('u', (1,)), 2.0)], 3*x), ([], -sin(x))]
+    """
+    total = {}
+    for monomial, coefficient in _terms(expression, tuple(coordinates)):
+        total[monomial] = total.get(monomial, 0) + coefficient
+    # Sources last: an order that does not hang on hashes of symbols.
+    return dict(sorted(total.items(), key=lambda item: (not item[0], str(item[0]))))
+
+
+def _terms(node, coordinates):
+    """Pairs of a monomial and its coefficient."""
+    if not node.has(AppliedUndef):
+        return [(frozenset(), node)]
+    if isinstance(node, (sp.Derivative, AppliedUndef)):
+        return [(frozenset({(field_and_index(node, coordinates), 1.0)}), sp.S.One)]
+    if isinstance(node, sp.Add):
+        return [term for part in node.args for term in _terms(part, coordinates)]
+    if isinstance(node, sp.Mul):
+        product = [(frozenset(), sp.S.One)]
+        for factor in node.args:
+            own = _terms(factor, coordinates)
+            if len(product) * len(own) > MOST:
+                return [_opaque()]
+            product = [_times(left, right) for left in product for right in own]
+        return product
+    if isinstance(node, sp.Pow) and node.exp.is_number and node.exp.is_positive:
+        # (a + b)^p is about as large as the larger of a^p and b^p.
+        return [_raised(t, node.exp) for t in _terms(node.base, coordinates)]
+    return [_opaque()]
+
+
+def _opaque():
+    return frozenset({(OPAQUE, 1.0)}), sp.S.One
+
+
+def _times(left, right):
+    powers = collections.Counter()
+    for monomial, _ in (left, right):
+        for key, power in monomial:
+            powers[key] += power
+    return frozenset(powers.items()), left[1] * right[1]
+
+
+def _raised(term, exponent):
+    monomial, coefficient = term
+    raised = frozenset((key, power * float(exponent)) for key, power in monomial)
+    return raised, coefficient if exponent == 1 else sp.Abs(coefficient) ** exponent

@@ -1,0 +1,400 @@
+"""A physical problem: what must hold, and where. Everything is checked here."""
+
+import types
+
+import keras
+import numpy as np
+import sympy as sp
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common.configs import reading, restored, stamped, unstamped
+from keraspinn.expressions import Program, from_json, to_json, validate
+from keraspinn.spec import declaration
+from keraspinn.spec.branches import POINTS, check_branches, has_branches
+from keraspinn.spec.computed import tabulated_with_gaps
+from keraspinn.spec.conditions import Condition, Data, Reference
+from keraspinn.spec.hard import hard_forms
+from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.scales import Scales
+from keraspinn.spec.scaling import scales_of
+from keraspinn.spec.terms import RESIDUAL, Term
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Problem:
+    """A system of differential equations with its domain and conditions.
+
+    Immutable, and validated as a whole when it is declared.
+
+    Args:
+        domain: Where the equations hold, such as `keraspinn.geometry.Box`.
+        equations: Dict from names to equations: a `sympy.Eq`, or an expression
+            meaning "= 0", in the fields and their derivatives.
+        conditions: Dict from names to `Condition` or `Data`. Each becomes a loss
+            term with a weight λ of its own.
+        reference: Optional known solution: a dict from fields, or expressions in
+            them, to SymPy expressions in the coordinates, or a `Reference` table.
+        fields: Optional list of the fields, in the order of the network's output
+            columns. Alphabetical if not given.
+        scales: What to train in: `Scales`; `"auto"`, found from the declaration; a
+            dict from fields to their sizes, the rest found; or nothing, for
+            `Scales.standardized(domain)`.
+
+    Attributes:
+        fields: The fields in the order of the network's output columns.
+        scales: The `Scales` that the problem is trained in.
+        parameters: The unknown coefficients, `Parameter` symbols.
+        terms: Dict from names of loss terms, `"residual"` first, to the terms.
+        hard: Dict from names of fields with hard conditions to the `HardForm` of each.
+
+    Raises:
+        TypeError: If an argument is not of the form described.
+        ValueError: If an equation holds an unknown symbol or function, a field or
+            derivative that does not fit the domain, or a Piecewise without a value
+            somewhere; or a name is taken twice.
+
+    Warns:
+        UserWarning: If differential equations have no conditions. Infinitely many
+            fields solve them, unless the network itself keeps some: periodic layers,
+            or a boundary condition that its output is made to satisfy.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u = sp.Function("u")(x, y)
+    >>> problem = keraspinn.Problem(
+    ...     domain=keraspinn.geometry.Box({x: (0, 1), y: (0, 1)}),
+    ...     equations={"laplace": u.diff(x, 2) + u.diff(y, 2)},
+    ...     conditions={"boundary": keraspinn.Condition(sp.Eq(u, x), on="boundary")},
+    ...     reference={u: x},
+    ... )
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", equations 2 to 4.
+    """
+
+    def __init__(
+        self,
+        domain,
+        equations,
+        conditions=None,
+        reference=None,
+        fields=None,
+        scales=None,
+    ):
+        coordinates = getattr(domain, "coordinates", None)
+        if not coordinates:
+            raise TypeError(
+                "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
+                f"(0, 1)}})`. Received: {domain!r}"
+            )
+        equations = declaration.normalized_equations(equations)
+        conditions = declaration.named(
+            {} if conditions is None else conditions, "conditions", (Condition, Data)
+        )
+        declared = _validated(equations, conditions, domain)
+        parameters = declaration.parameters_of(declared)
+        declaration.check_term_names(equations, conditions, parameters)
+        terms = _terms(domain, equations, conditions)
+        fields = declaration.ordered_fields(fields, declared)
+        self.__dict__.update(
+            domain=domain,
+            equations=types.MappingProxyType(equations),
+            conditions=types.MappingProxyType(conditions),
+            reference=_checked_reference(reference, declared, domain),
+            fields=fields,
+            parameters=parameters,
+            terms=types.MappingProxyType(
+                {name: term for name, term in terms.items() if not term.hard}
+            ),
+            hard=types.MappingProxyType(hard_forms(domain, conditions)),
+            scales=_checked_scales(scales, domain, terms, fields),
+        )
+
+    def __setattr__(self, name, value):
+        raise AttributeError(
+            f"A Problem cannot be changed. Declare a new one with {name}={value!r}."
+        )
+
+    def __reduce__(self):
+        return type(self).from_config, (self.get_config(),)
+
+    def with_scales(self, scales):
+        """The same problem, to be trained in other units.
+
+        Args:
+            scales: As for `Problem`.
+        """
+        other = object.__new__(type(self))
+        parts = self.domain, self.equations, self.conditions
+        scales = _checked_scales(scales, self.domain, _terms(*parts), self.fields)
+        other.__dict__.update(self.__dict__, scales=scales)
+        return other
+
+    @property
+    def coordinates(self):
+        """The domain's coordinates: the columns of an array of points."""
+        return self.domain.coordinates
+
+    @property
+    def field_names(self):
+        """Names of the fields, in the order of the network's output columns."""
+        return tuple(field.func.__name__ for field in self.fields)
+
+    def test_data(self, n=100):
+        """Points and reference values there, for `evaluate` and `validation_data`.
+
+        Args:
+            n: Number of points a side of the grid that closed-form references are
+                evaluated on. A `Reference` table brings its own points.
+
+        Returns:
+            Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN
+            where a `ComputedReference` has gaps.
+
+        Raises:
+            ValueError: If the problem has no reference.
+        """
+        if self.reference is None:
+            raise ValueError(
+                "This problem has no reference. Declare one: "
+                "Problem(..., reference={u: exact solution})."
+            )
+        if isinstance(self.reference, Reference):
+            names, table = self.reference.names, self.reference.targets
+            return self.reference.points, dict(zip(names, table.T, strict=True))
+        points = self.domain.grid(n)
+        program = Program(self.reference.values(), self.coordinates)
+        with backend.double_precision():
+            values = program(columns(self.domain, points), {})
+        return points, {
+            declaration.expression_name(key): ops.convert_to_numpy(value)
+            for key, value in zip(self.reference, values, strict=True)
+        }
+
+    def check_reference_names(self, values):
+        """Raises `ValueError` unless values are a dict from the reference's names."""
+        names = list(self.reference_expressions)
+        if not isinstance(values, dict) or set(values) != set(names):
+            received = list(values) if isinstance(values, dict) else type(values)
+            raise ValueError(
+                f"Reference values must be a dict with the keys {names}, as "
+                f"`test_data` returns it. Received: {received}"
+            )
+
+    def checked_reference_values(self, values, count):
+        """Reference values by name, `(count,)` each, as `evaluate` receives them.
+
+        Raises:
+            ValueError: If names or shapes do not match, or a number is not finite.
+        """
+        self.check_reference_names(values)
+        expressions = self.reference_expressions
+        by_expression = {e: values[name] for name, e in expressions.items()}
+        gaps = getattr(self.reference, "gaps", ())
+        _, table = tabulated_with_gaps(by_expression, count, gaps)
+        return dict(zip(expressions, table.T, strict=True))
+
+    @property
+    def reference_expressions(self):
+        """Dict from reference names to the expressions compared with them."""
+        if isinstance(self.reference, Reference):
+            return dict(
+                zip(self.reference.names, self.reference.expressions, strict=True)
+            )
+        return {declaration.expression_name(key): key for key in self.reference or {}}
+
+    def determined_up_to_constant(self, name):
+        """Whether the reference `name` leaves a constant open."""
+        return isinstance(self.reference, Reference) and (
+            self.reference_expressions[name] in self.reference.up_to_constant
+        )
+
+    def __str__(self):
+        """The equations and conditions, a line each, and the scales of training."""
+        lines = [
+            f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
+            *(f"  {n}: {declaration.short(e)} = 0" for n, e in self.equations.items()),
+        ]
+        for name, condition in self.conditions.items():
+            for expression in condition.expressions:
+                lines.append(
+                    f"  {name}: {declaration.short(expression)} {condition.place}"
+                )
+        scales = ", ".join(str(self.scales).splitlines())
+        return "\n".join([*lines, f"Trained in {scales}"])
+
+    def _repr_latex_(self):
+        rows = [rf"{sp.latex(e)} &= 0" for e in self.equations.values()]
+        rows += [
+            rf"{sp.latex(e)} &{condition.latex_place}"
+            for condition in self.conditions.values()
+            for e in condition.expressions
+        ]
+        body = " \\\\\n".join(rows)
+        return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+    def get_config(self):
+        config = {
+            "domain": keras.saving.serialize_keras_object(self.domain),
+            "equations": {n: to_json(e) for n, e in self.equations.items()},
+            "conditions": {
+                n: keras.saving.serialize_keras_object(c)
+                for n, c in self.conditions.items()
+            },
+            "reference": keras.saving.serialize_keras_object(self.reference)
+            if isinstance(self.reference, Reference)
+            else [[to_json(k), to_json(v)] for k, v in (self.reference or {}).items()],
+            "fields": [to_json(field) for field in self.fields],
+            "scales": self.scales.get_config(),
+        }
+        return stamped(config)
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(**cls._arguments(config))
+
+    @staticmethod
+    def _arguments(config):
+        config = unstamped(config, "problem")
+        reference = config["reference"]
+        return {
+            "domain": restored(config["domain"]),
+            "equations": {n: from_json(e) for n, e in config["equations"].items()},
+            "conditions": {
+                n: restored(c, Condition, Data) for n, c in config["conditions"].items()
+            },
+            "reference": restored(reference, Reference)
+            if isinstance(reference, dict)
+            else {from_json(k): from_json(v) for k, v in reference} or None,
+            "fields": [from_json(field) for field in config["fields"]],
+            "scales": Scales.from_config(config["scales"])
+            if config.get("scales")
+            else None,
+        }
+
+
+def _validated(equations, conditions, domain):
+    """All declared expressions, checked one by one and together."""
+    coordinates = domain.coordinates
+    declared = {f"equation '{name}'": (e,) for name, e in equations.items()}
+    held = {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    # A domain of one's own may have no normal.
+    normal = getattr(domain, "normal", ())
+    for where, expressions in (declared | held).items():
+        validate(expressions, coordinates, normal if where in held else (), where)
+        for expression in expressions:
+            declaration.check_holds_a_field(expression, where)
+    declared = [e for own in (declared | held).values() for e in own]
+    where = "the equations and conditions together"
+    validate(declared, coordinates, normal, where)
+    interior = domain.blocks("interior")
+    for name, equation in equations.items():
+        _check_branches([equation], domain, interior, f"equation '{name}'")
+    for name, condition in conditions.items():
+        known = isinstance(condition, Condition)
+        blocks = condition.blocks(domain) if known else interior
+        _check_branches(condition.expressions, domain, blocks, f"condition '{name}'")
+    if not conditions:
+        declaration.warn_without_conditions(equations, coordinates)
+    return declared
+
+
+def _check_branches(expressions, domain, blocks, where):
+    if has_branches(expressions):
+        points = sampled(domain, blocks, POINTS)
+        check_branches(expressions, domain.coordinates, points, where)
+
+
+def _checked_scales(scales, domain, terms, fields):
+    names = [field.func.__name__ for field in fields]
+    if scales is None:
+        return Scales.standardized(domain)
+    if scales == "auto":
+        return scales_of(domain, terms, names)
+    if isinstance(scales, dict):
+        given = {declaration.expression_name(f): s for f, s in scales.items()}
+        return scales_of(domain, terms, names, given)
+    if not isinstance(scales, Scales):
+        raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
+    if tuple(scales.coordinates) != tuple(domain.coordinates):
+        raise ValueError(
+            f"`scales` must have the coordinates {list(domain.coordinates)}, in this "
+            f"order. Received: {list(scales.coordinates)}"
+        )
+    return scales
+
+
+def _checked_reference(reference, declared, domain):
+    if reference is None:
+        return None
+    if isinstance(reference, Reference):
+        _check_points("the reference", reference.points, domain)
+        expressions, exact = reference.expressions, {}
+    elif isinstance(reference, dict) and reference:
+        reference = types.MappingProxyType(
+            {key: _number_or_expression(value) for key, value in reference.items()}
+        )
+        expressions, exact = tuple(reference), reference
+    else:
+        raise TypeError(
+            "`reference` must be a dict from fields to their exact solutions, or a "
+            f"keraspinn.Reference. Received: {reference!r}"
+        )
+    declaration.check_reference(expressions, exact, declared, domain.coordinates)
+    interior = domain.blocks("interior")
+    _check_branches(list(exact.values()), domain, interior, "the reference")
+    return reference
+
+
+def _number_or_expression(value):
+    return sp.Number(value) if isinstance(value, (int, float)) else value
+
+
+def _terms(domain, equations, conditions):
+    terms = {
+        RESIDUAL: Term(
+            RESIDUAL,
+            tuple(equations.values()),
+            domain.blocks("interior"),
+            labels=tuple(equations),
+            weights=(1.0,) * len(equations),
+        )
+    }
+    for name, condition in conditions.items():
+        expressions = condition.expressions
+        weights = (1.0,) * len(expressions)
+        if isinstance(condition, Data):
+            _check_points(f"Data '{name}'", condition.points, domain)
+            table = condition.points, condition.targets
+            terms[name] = Term(name, expressions, weights=weights, table=table)
+        else:
+            terms[name] = Term(
+                name,
+                expressions,
+                condition.blocks(domain),
+                weights=weights,
+                hard=condition.hard,
+            )
+        terms[name].check_normals(domain)
+    return terms
+
+
+def _check_points(what, points, domain):
+    names = [symbol.name for symbol in domain.coordinates]
+    if points.shape[1] != len(names):
+        raise ValueError(
+            f"The points of {what} must have a column for each of the coordinates "
+            f"{names}. Received: shape {points.shape}"
+        )
+    ((interior,),) = domain.blocks("interior")
+    astray = np.flatnonzero(~domain.contains(interior, points - domain.centre))
+    if len(astray):
+        row = int(astray[0])
+        raise ValueError(
+            f"The points of {what} must lie in the domain, {domain}, with columns "
+            f"{names}. Received: {points[row]} in row {row}."
+        )

@@ -1,0 +1,28 @@
+"""Points to look at a declaration's expressions at, always the same."""
+
+import numpy as np
+from keras import ops
+
+
+def sampled(domain, blocks, count):
+    """Points on every part of some blocks, `(n, d)`, in the user's units, float64.
+
+    Args:
+        domain: The geometry.
+        blocks: Tuple of tuples of its parts.
+        count: Number of points on each part.
+    """
+    generator, drawn = np.random.default_rng(0), []
+    for part in dict.fromkeys(part for block in blocks for part in block):
+        uniform = generator.random((count, domain.draws(part)))
+        points = domain.absolute(part, domain.sample(part, uniform))
+        drawn.append(ops.convert_to_numpy(points))
+    return np.concatenate(drawn)
+
+
+def columns(domain, points):
+    """Points by coordinate, as a `Program` takes them: dict from names to tensors."""
+    return {
+        symbol.name: ops.convert_to_tensor(points[:, place], "float64")
+        for place, symbol in enumerate(domain.coordinates)
+    }

@@ -1,0 +1,250 @@
+"""Scales from a declaration alone: intervals, coefficients, sources and given values.
+
+Coordinates are measured from −1 to 1. A field is as large as its boundary and initial
+values and data say, or as the sources of its equations ask for: u'' = q on an interval
+of half width h makes u of size q h², and where q itself oscillates with wavenumber κ,
+of size q / κ². A reaction a u − b u² settles at a / b. Fields that nothing of this is
+known of take what balances the others in an equation they share, as a pressure does;
+what is left open is taken to be of size one. Every equation and condition is then
+divided by the largest of its terms in the fields. All of it is good to a factor of a
+few, which is what it is for.
+"""
+
+import math
+
+import numpy as np
+import sympy as sp
+from keras import ops
+
+from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.spec.monomials import monomials
+from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.scales import Scales
+
+POINTS = 512
+LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
+
+
+def scales_of(domain, terms, field_names, given=None):
+    """The `Scales` of a problem, from its declaration.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        field_names: Names of the fields.
+        given: Optional dict from names of fields to sizes that are known.
+    """
+    strange = sorted(set(given or ()) - set(field_names))
+    if strange:
+        raise ValueError(
+            f"`scales` must give sizes of the fields {list(field_names)}. Received "
+            f"also: {strange}"
+        )
+    half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
+    parts = {
+        name: [
+            Balance(expression, target, domain, points)
+            for expression, target in _with_targets(term)
+        ]
+        for name, term in terms.items()
+        for points in [_points(domain, term)]
+    }
+    sizes = dict(given or {})
+    unknown = [name for name in field_names if name not in sizes]
+    _from_sources(parts, unknown, sizes)
+    _from_neighbours(parts, unknown, sizes)
+    centres = zip(domain.centre.tolist(), half.values(), strict=True)
+    return Scales(
+        dict(zip(half, centres, strict=True)),
+        {name: _rounded(sizes.get(name, 1.0)) for name in field_names},
+        {
+            name: [_rounded(part.largest(sizes)) for part in own]
+            for name, own in parts.items()
+            if not terms[name].hard
+        },
+    )
+
+
+def _from_sources(parts, unknown, sizes):
+    """The sizes that values, sources and reactions ask for, the largest of each."""
+    found = {name: [] for name in unknown}
+    for name, own in parts.items():
+        for part in own:
+            for field in unknown:
+                found[field] += part.asked(field, is_equation=name == "residual")
+    sizes |= {field: max(asked) for field, asked in found.items() if asked}
+
+
+def _from_neighbours(parts, unknown, sizes):
+    """Sizes that balance those known already, field after field."""
+    for _ in unknown:
+        for field in unknown:
+            if field in sizes:
+                continue
+            asked = [
+                part.balancing(field, sizes) for own in parts.values() for part in own
+            ]
+            asked = [size for size in asked if size]
+            if asked:
+                sizes[field] = max(asked)
+
+
+class Balance:
+    """One expression as terms with sizes: coefficients with the coordinates' scales.
+
+    Args:
+        expression: Normalized SymPy expression.
+        target: The size of what it should equal, beside the source it holds.
+        domain: The geometry.
+        points: Points at which coefficients are looked at, `(n, d)`.
+    """
+
+    def __init__(self, expression, target, domain, points):
+        found = monomials(expression, domain.coordinates)
+        source = found.pop(frozenset(), None)
+        self._half = domain.half.tolist()
+        sizes = _sizes(list(found.values()), domain, points)
+        self.terms = {
+            monomial: size
+            for monomial, size in zip(found, sizes, strict=True)
+            if size > 0
+        }
+        self.source, self._slopes = target, {}
+        if source is not None:
+            orders = {index for m in self.terms for (_, index), _ in m if any(index)}
+            self._look_at(source, sorted(orders), domain, points)
+
+    def _look_at(self, source, orders, domain, points):
+        """The sizes of the source and of its own derivatives."""
+        self.source = max(self.source, *_sizes([source], domain, points))
+        if not self.source or source.count_ops() > LONGEST_SOURCE:
+            return
+        for order in orders:
+            derivative = source
+            for symbol, count in zip(domain.coordinates, order, strict=True):
+                derivative = derivative.diff(symbol, count)
+            (size,) = _sizes([derivative], domain, points)
+            self._slopes[order] = size / self.source
+
+    def size(self, monomial, sizes, slopes=None):
+        """A term's size, fields being of given sizes and derivatives of theirs."""
+        total = self.terms[monomial]
+        for (field, index), power in monomial:
+            rate = math.prod(h**-n for h, n in zip(self._half, index, strict=False))
+            rate = max(rate, (slopes or {}).get(index, 0.0))
+            total *= (sizes.get(field, 1.0) * rate) ** power
+        return float(total)
+
+    def largest(self, sizes):
+        """The largest term's size, 1 where all vanish.
+
+        The source is none of them. One that oscillates is as large as the derivatives
+        of a solution that does, but those of a network that is not there yet are as
+        small as its coordinates' scales make them: divided by the source, Helmholtz's
+        equation is neglected beside its boundary, and nothing is learned.
+        """
+        found = [self.size(monomial, sizes) for monomial in self.terms]
+        largest = max(found, default=0.0)
+        return largest if math.isfinite(largest) and largest > 0 else 1.0
+
+    def asked(self, field, is_equation):
+        """Sizes of a field that this expression asks for by itself."""
+        own = {m: p for m in self.terms if (p := _degree(m, field)) and len(m) == 1}
+        asked = []
+        if self.source and own:
+            found = {m: self._settling(m, p) for m, p in own.items()}
+            values = [size for m, size in found.items() if not _is_derivative(m)]
+            # A condition with the value itself, Robin's too, says it.
+            known = values if values and not is_equation else found.values()
+            asked.append(min(known))
+        if is_equation:
+            asked += self._reactions(field)
+        return [size for size in asked if math.isfinite(size) and size > 0]
+
+    def _settling(self, monomial, power):
+        return (self.source / self.size(monomial, {}, self._slopes)) ** (1 / power)
+
+    def _reactions(self, field):
+        """Sizes at which undifferentiated terms that differ by the field balance."""
+        plain = [m for m in self.terms if m and not _is_derivative(m)]
+        for low in plain:
+            for high in plain:
+                more = _degree(high, field) - _degree(low, field)
+                if more > 0 and _without(low, field) == _without(high, field):
+                    yield (self.terms[low] / self.terms[high]) ** (1 / more)
+
+    def balancing(self, field, sizes):
+        """The size at which a field's terms match the others', 0 if none is known."""
+        known, own = [self.source], []
+        for monomial in self.terms:
+            power = _degree(monomial, field)
+            others = {f for (f, _), _ in monomial} - {field}
+            if not others <= set(sizes):
+                continue
+            if power:
+                own.append((monomial, power))
+            else:
+                known.append(self.size(monomial, sizes))
+        if not own or not max(known):
+            return 0.0
+        return min(
+            (max(known) / self.size(m, sizes | {field: 1.0})) ** (1 / p) for m, p in own
+        )
+
+
+def _degree(monomial, field):
+    return sum(power for (name, _), power in monomial if name == field)
+
+
+def _without(monomial, field):
+    return frozenset(pair for pair in monomial if pair[0][0] != field)
+
+
+def _is_derivative(monomial):
+    return any(any(index) for (_, index), _ in monomial)
+
+
+def _with_targets(term):
+    targets = [0.0] * len(term.expressions)
+    if term.table is not None:
+        targets = abs(term.table[1]).max(axis=0).tolist()
+    return zip(term.expressions, targets, strict=True)
+
+
+def _points(domain, term):
+    """Points where a term holds, always the same, `(n, d)`."""
+    if term.table is not None:
+        return term.table[0]
+    return sampled(domain, term.blocks, POINTS)
+
+
+def _sizes(expressions, domain, points):
+    """The largest absolute values at points; unknown numbers are as at the start."""
+    stand_ins = {}
+    for node in distinct_nodes(expressions):
+        if isinstance(node, Parameter):
+            stand_ins[node] = sp.Float(node.initial or 1.0)
+        elif isinstance(node, NormalComponent):
+            stand_ins[node] = sp.S.One
+    known = columns(domain, points)
+    return [
+        _size(sp.sympify(expression).xreplace(stand_ins), known, domain)
+        for expression in expressions
+    ]
+
+
+def _size(expression, known, domain):
+    try:
+        (values,) = Program([expression], domain.coordinates)(known, {})
+    except ValueError:  # a derivative that cannot be evaluated, of |x| for one
+        return 0.0
+    values = abs(ops.convert_to_numpy(values))
+    values = values[np.isfinite(values)]
+    # Not the very largest: a coefficient may have a pole.
+    return float(np.quantile(values, 0.99, method="higher")) if len(values) else 0.0
+
+
+def _rounded(size):
+    """To three digits: what is shown is what is meant, on every machine alike."""
+    return float(f"{size:.2e}")

@@ -1,0 +1,99 @@
+"""Loss terms as data: what should vanish, and where."""
+
+import dataclasses
+
+import numpy as np
+
+from keraspinn.expressions import NormalComponent
+
+RESIDUAL = "residual"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Term:
+    """Expressions that should vanish on parts of a domain, at points they share.
+
+    The term's loss is the sum, over its expressions and blocks, of mean squares.
+
+    Attributes:
+        name: The term's name in logs.
+        expressions: Tuple of normalized expressions, in the user's units.
+        blocks: Tuple of blocks, each a tuple of the domain's parts over which one mean
+            is taken; empty for tabulated values.
+        labels: Tuple of the names under which the expressions' own losses are logged;
+            empty where they have none.
+        weights: Tuple of what each expression's loss counts in the term's.
+        table: Points `(n, d)` and targets `(n, k)` as float64 arrays, in the user's
+            units; `None` where the targets are zero and points are drawn.
+        hard: Whether it holds by construction, and is no term of the loss.
+    """
+
+    name: str
+    expressions: tuple
+    blocks: tuple = ()
+    labels: tuple = ()
+    weights: tuple = ()
+    table: tuple | None = None
+    hard: bool = False
+
+    @property
+    def holds_normals(self):
+        """Whether an expression holds a component of the outward normal."""
+        return any(e.has(NormalComponent) for e in self.expressions)
+
+    def check_normals(self, domain):
+        """Raises `ValueError` unless there is a normal wherever one is asked for.
+
+        Args:
+            domain: The domain.
+        """
+        if not self.holds_normals:
+            return
+        if self.table is not None:
+            raise ValueError(
+                f"Data '{self.name}' holds the outward normal, which points inside of "
+                "the domain do not have. Give values of the normal's components there."
+            )
+        for part in (part for block in self.blocks for part in block):
+            try:
+                domain.normals(part, np.zeros((1, domain.dimension)))
+            except ValueError as error:
+                raise ValueError(f"In condition '{self.name}': {error}") from error
+
+    def check_points(self, domain, points):
+        """Raises `ValueError` unless every point is on a block, and each has some.
+
+        Args:
+            domain: The domain.
+            points: Array `(n, d)`.
+        """
+        if self.table is not None:
+            raise ValueError(
+                f"'{self.name}' is a Data term, which brings its own points; leave it "
+                "out of the points given."
+            )
+        relative = points - domain.centre
+        on_blocks = np.array(
+            [
+                np.any([domain.contains(part, relative) for part in block], axis=0)
+                for block in self.blocks
+            ]
+        )
+        astray = np.flatnonzero(~on_blocks.any(axis=0))
+        if len(astray):
+            row = int(astray[0])
+            raise ValueError(
+                f"The points of '{self.name}' must lie where it holds: "
+                f"{self._where(domain)}. Received: {points[row]} in row {row}."
+            )
+        if not on_blocks.any(axis=1).all():
+            empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
+            raise ValueError(
+                f"The points of '{self.name}' leave out "
+                f"{' and '.join(map(domain.describe, empty))}. Give some there too, or "
+                f"leave '{self.name}' out, and all of its points are drawn."
+            )
+
+    def _where(self, domain):
+        parts = {part for block in self.blocks for part in block}
+        return " or ".join(sorted(map(domain.describe, parts)))

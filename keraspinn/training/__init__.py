@@ -1,0 +1,6 @@
+"""The Keras model that solves a problem, and the steps that train it."""
+
+from keraspinn.training.loading import load_model
+from keraspinn.training.model import PINNModel
+
+__all__ = ["PINNModel", "load_model"]

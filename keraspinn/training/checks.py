@@ -1,0 +1,191 @@
+"""What a `PINNModel` may be made of."""
+
+import re
+import warnings
+
+import keras
+from keras import ops
+
+from keraspinn.common.checks import checked_seed  # noqa: F401, for the model
+from keraspinn.derivatives.checks import check_derivatives, check_no_activity_losses
+from keraspinn.geometry.part import quasi_random
+from keraspinn.spec.precision import precision_fault
+from keraspinn.spec.problem import Problem
+from keraspinn.spec.scales import Scales
+
+WHOLE = ("float32", "float64")
+
+
+def check_parts(problem, network):
+    """Raises `TypeError` unless these are a problem and a network."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"`problem` must be a keraspinn.Problem, not {problem!r}")
+    if not isinstance(network, keras.Layer):
+        raise TypeError(
+            "`network` must be a Keras layer or model, such as "
+            f"keraspinn.networks.MLP(). Received: {network!r}"
+        )
+
+
+def deserialized(config):
+    """A saved part of a model; `ValueError` if it is of an unknown class."""
+    try:
+        return keras.saving.deserialize_keras_object(config)
+    except TypeError as error:
+        missing = re.search(r"Could not locate class '(\w+)'", str(error))
+        if missing is None:
+            raise
+        raise ValueError(
+            f"The file holds a layer of the class {missing[1]}, which is not known "
+            "here. Decorate it with `@keras.saving.register_keras_serializable()`, and "
+            "import its module before you load the model."
+        ) from error
+
+
+def deserialized_parts(config):
+    """A model's configuration with its problem and network made.
+
+    Args:
+        config: Dict, as `PINNModel.get_config` or version 0.1 made it.
+    """
+    config = dict(config)
+    for name in ("problem", "network"):
+        config[name] = deserialized(config[name])
+    # Version 0.1 knew no scales but these.
+    if (standardized := config.pop("standardize", None)) is not None:
+        problem = config["problem"]
+        known = Scales.standardized if standardized else Scales.raw
+        config["problem"] = problem.with_scales(known(problem.domain))
+    return config
+
+
+def check_network(problem, network, points):
+    """Raises `ValueError` unless a network makes a column of points for each field.
+
+    Args:
+        problem: The `Problem`.
+        network: The Keras layer or model.
+        points: Symbolic tensor `(None, d)`.
+    """
+    coordinates = [symbol.name for symbol in problem.coordinates]
+    try:
+        outputs = network(points)
+    except ValueError as error:
+        raise ValueError(
+            f"The network must take points (n, {len(coordinates)}), a column for each "
+            f"of {coordinates}. Received: {network!r}, which does not: the error above "
+            "says why. A network is made for each problem anew."
+        ) from error
+    if not hasattr(outputs, "shape"):
+        raise ValueError(
+            "The network must output one tensor, with a column for each field. "
+            f"Received: an object of type {type(outputs).__name__}. Join several "
+            "tensors with keras.layers.Concatenate."
+        )
+    names, outputs = problem.field_names, outputs.shape[-1]
+    if outputs != len(names):
+        raise ValueError(
+            f"The network must output one column for each field {list(names)}. "
+            f"Received a network with {outputs} output(s). Write, for example, "
+            f"keraspinn.networks.MLP(outputs={len(names)})."
+        )
+
+
+def check_can_learn(problem, network, objective, place):
+    """Refuse a network that trains to a wrong answer without a sign of it.
+
+    Args:
+        problem: The `Problem`.
+        network: The Keras layer or model, built.
+        objective: The `Objective`.
+        place: The `Place` of the residual's points.
+    """
+    points = quasi_random(64, problem.domain.draws(problem.domain.interior))
+    batch = place.draw(lambda shape: ops.cast(points[None], place.dtype), 64)
+    required = {}
+    for term in objective.terms.values():
+        for field, indices in term.program.derivatives.items():
+            required.setdefault(field, set()).update(indices)
+    check_no_activity_losses(network, batch.coordinates)
+    check_derivatives(
+        network,
+        lambda: objective.fields.derivatives(batch.points, required),
+        [symbol.name for symbol in problem.coordinates],
+    )
+    warn_if_not_periodic(problem, objective.fields, place)
+
+
+def warn_if_not_periodic(problem, fields, place):
+    """Warn of a network that differs at the two ends of a periodic coordinate.
+
+    Args:
+        problem: The `Problem`.
+        fields: The `Fields` of the network.
+        place: The `Place` of the residual's points.
+    """
+    domain = problem.domain
+    for symbol in domain.periodic:
+        column = domain.coordinates.index(symbol)
+        points = domain.lower + quasi_random(64, domain.dimension) * 2 * domain.half
+        ends = []
+        for end in (domain.lower, domain.upper):
+            points[:, column] = end[column]
+            located, _ = place.locate(ops.convert_to_tensor(points, "float64"))
+            ends.append(ops.convert_to_numpy(fields.scaled_values(located)))
+        if abs(ends[0] - ends[1]).max() > 1e-3 * abs(ends[0]).max():
+            period = domain.upper[column] - domain.lower[column]
+            warnings.warn(
+                f"The domain is periodic in {symbol}, the network is not: it has no "
+                f"condition at the ends of {symbol}, and may end in any field. Begin "
+                f"with keraspinn.layers.Periodic, of period {period:g} in {symbol}, "
+                "or take one of keraspinn.networks, which do so by themselves.",
+                stacklevel=5,
+            )
+
+
+def check_one_type(model, network):
+    """Raises `ValueError` unless all computes in float32, or all in float64.
+
+    Args:
+        model: The `PINNModel`, whose policy is that of points and losses.
+        network: Its network, built.
+    """
+    policies = {model.dtype_policy.name, *(p.name for p in _policies(network))}
+    types = {model.compute_dtype, model.variable_dtype}
+    types |= {p.compute_dtype for p in _policies(network)}
+    types |= {v.dtype for v in network.variables if "float" in v.dtype}
+    if not types <= set(WHOLE):
+        raise ValueError(
+            "Derivatives of a network need float32 or float64: float16 has 3 digits "
+            "and ends at 65504, bfloat16 has 2 digits, and each order of derivative "
+            f"loses some. Received: {sorted(policies)}. Set one for the model and its "
+            'network with `keras.config.set_dtype_policy("float32")`.'
+        )
+    if len(types) > 1:
+        raise ValueError(
+            "The model and its network must compute in one floating-point type. "
+            f"Received: {sorted(types)}. Set it for both with "
+            "`keras.config.set_dtype_policy`."
+        )
+
+
+def _policies(layer):
+    """The policies of a layer and of those it is made of."""
+    yield layer.dtype_policy
+    for inner in getattr(layer, "layers", ()):
+        if isinstance(inner, keras.Layer):
+            yield from _policies(inner)
+
+
+def check_numbers(problem, network, dtype):
+    """Raises `ValueError` where a type cannot hold a problem's numbers.
+
+    Args:
+        problem: The `Problem`.
+        network: The Keras layer or model, adapted to the problem if it can be.
+        dtype: `"float32"` or `"float64"`.
+    """
+    adapted = getattr(network, "scales", None) is not None
+    fault = precision_fault(problem, dtype, adapted)
+    if fault is not None:
+        raise ValueError(fault)

@@ -1,0 +1,111 @@
+"""What a trained network says at points, and how far off it is."""
+
+import keras
+from keras import ops
+
+from keraspinn.common import arguments
+from keraspinn.expressions import Program
+from keraspinn.sampling.given import (
+    EVALUATION_BATCH_SIZE,
+    check_batch,
+    evaluation_data,
+)
+from keraspinn.sampling.sources import PointSources, checked_points
+from keraspinn.training.trainer import FusedModel
+
+EVALUATION_POINTS = 1024
+
+
+class EvaluatedModel(FusedModel):
+    """The half of `PINNModel` that trains nothing: `predict`, `evaluate`.
+
+    A subclass has the attributes `problem` and `seed`, makes `_fields`, `_objective`
+    and `_logs`, and calls `_prepare_evaluation` when it is made.
+    """
+
+    def _prepare_evaluation(self, problem, dtype):
+        self._evaluation_sources = PointSources(
+            problem, dtype, EVALUATION_POINTS, across_replicas=lambda count: count
+        )
+        scaled = map(problem.scales.apply, problem.reference_expressions.values())
+        self._reference = Program(scaled, problem.coordinates)
+
+    def test_step(self, data):
+        """Losses at given points, and errors against reference values there."""
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        place = self._evaluation_sources.places["residual"]
+        check_batch(self.problem, "evaluation", x)
+        batches = self._evaluation_sources.draw(self.seed, -1)
+        batches["residual"] = batch = place.given(x)
+        variables = self.trainable_variables
+        losses = self._objective.losses(batches, self.loss_weights, variables)
+        logs = self._logs.update(losses, steps=ops.shape(x)[0])
+        if y is not None:
+            self.problem.check_reference_names(y)
+            values = self._fields.evaluate(self._reference, *batch[:2])
+            for error, value in zip(self._logs.errors, values, strict=True):
+                name = error.name.removesuffix("_relative_l2")
+                error.update_state(ops.reshape(y[name], ops.shape(value)), value)
+                logs[error.name] = error.result()
+        return logs
+
+    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", **kwargs):
+        """Losses, and relative L2 errors against the reference.
+
+        The residual's loss is taken at the points given, the conditions' at fixed ones.
+
+        Args:
+            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
+            y: Optional dict from reference names to values `(n,)`.
+            batch_size: Number of points at a time.
+            **kwargs: As in `keras.Model.evaluate`, like `verbose`.
+
+        Returns:
+            `loss` and further values, or a dict with `return_dict=True`.
+        """
+        self.refuse_in_several_workers("evaluate")
+        ready = kwargs.get("_use_cached_eval_dataset")  # seen to by `fit`
+        if not ready and not arguments.is_stream("evaluate", x):
+            x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
+        return super().evaluate(x, y, batch_size, verbose, **kwargs)
+
+    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
+        """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
+        if not arguments.is_stream("predict", x):
+            x, batch_size = self._dataset(x, batch_size=batch_size), None
+        return super().predict(x, batch_size, verbose, **kwargs)
+
+    def predict_step(self, data):
+        """The fields at given points."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        check_batch(self.problem, "evaluation", x)
+        place = self._evaluation_sources.places["residual"]
+        return self._fields.values(*place.locate(x))
+
+    def predict_expression(self, expression, points):
+        """Values of any expression in the fields, derivatives included.
+
+        Args:
+            expression: SymPy expression in the problem's fields, coordinates and
+                parameters, or a list of them.
+            points: Array `(n, d)`.
+
+        Returns:
+            Array `(n,)`, or a list of arrays.
+
+        Raises:
+            ValueError: If the expression holds what the problem does not have.
+
+        Example:
+
+        ```python
+        flux = model.predict_expression(u.diff(x), points)
+        ```
+        """
+        points = checked_points(self.problem, "prediction", points)
+        locate = self._evaluation_sources.places["residual"].locate
+        return self._fields.predict(expression, points, locate, EVALUATION_BATCH_SIZE)
+
+    def _dataset(self, x, y=None, *, batch_size=None):
+        replicas = self.replica_count
+        return evaluation_data(self.problem, x, y, batch_size, replicas)

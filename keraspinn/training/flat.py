@@ -1,0 +1,144 @@
+"""The whole loss as a function of one vector: what second-order optimizers see."""
+
+import math
+
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.sampling import Batch
+from keraspinn.training.objective import penalty, substituted
+
+
+class FlatObjective:
+    """A training step's loss on its points, as a function of all parameters at once.
+
+    What `keraspinn.optimizers.Objective` describes. Parameters are the trained
+    variables' entries one after another, `(P,)`.
+
+    Args:
+        step: The `Step`.
+        batches: Dict from term names to the step's batches.
+        weights: Dict from condition names to the loss weights λ.
+        state: The training state.
+        iteration: Number of steps taken before.
+
+    Attributes:
+        renewed: Boolean scalar: whether points or loss weights are not those of the
+            step before.
+    """
+
+    renewed = None
+
+    def __init__(self, step, batches, weights, state, iteration):
+        self._step = step
+        self._batches = batches
+        self._weights = weights
+        self._state = state
+        self._iteration = iteration
+        self._shapes = [tuple(variable.shape) for variable in step.variables]
+
+    def joined(self, values):
+        """A list of tensors as one vector, `(P,)`."""
+        return ops.concatenate([ops.reshape(value, (-1,)) for value in values])
+
+    def split(self, parameters):
+        """A vector `(P,)` as a list of tensors, one for each variable."""
+        values, start = [], 0
+        for shape in self._shapes:
+            size = math.prod(shape)
+            values.append(ops.reshape(parameters[start : start + size], shape))
+            start += size
+        return values
+
+    def loss(self, parameters):
+        """The total weighted loss with regularizers, a scalar."""
+        with substituted(self._step.variables, self.split(parameters)):
+            total = penalty(self._step.variables)
+            for name, batch in self._batches.items():
+                count, part = batch.parts(self._step.largest)
+
+                def add(number, total, name=name, part=part):
+                    weight = self._weights.get(name, 1.0)
+                    loss = self._step.objective.loss(name, part(number))
+                    return total + weight * loss
+
+                if count == 1:
+                    total = add(0, total)
+                else:
+                    start = ops.cast(total, parameters.dtype)
+                    total = ops.fori_loop(0, count, add, start)
+        return total
+
+    def value_and_gradient(self, parameters):
+        """The total loss and its gradient, `(P,)`."""
+        variables, values = self._step.variables, self.split(parameters)
+        losses, gradients = self._step.objective.gradients(
+            self._batches, variables, values, self._step.largest
+        )
+        total, slope = losses["residual"], self.joined(gradients["residual"])
+        for name, weight in self._weights.items():
+            total = total + weight * losses[name]
+            slope = slope + weight * self.joined(gradients[name])
+        added, slopes = self._step.penalty(values)
+        if slopes is not None:
+            total, slope = total + added, slope + self.joined(slopes)
+        return total, slope
+
+    def residuals(self, parameters):
+        """The weighted residuals, `(N,)`: their squares add up to the loss."""
+        with substituted(self._step.variables, self.split(parameters)):
+            return ops.concatenate(
+                [self._rows(name, batch) for name, batch in self._batches.items()]
+            )
+
+    def _rows(self, name, batch):
+        objective = self._step.objective
+        return self._weighted(name, objective.terms[name].rows(objective.fields, batch))
+
+    def _weighted(self, name, rows):
+        if name not in self._weights:
+            return rows
+        return rows * ops.sqrt(ops.maximum(self._weights[name], 0.0))
+
+    def jvp(self, parameters, direction):
+        """J v, `(N,)`, for a direction v, `(P,)`."""
+        _, slopes = backend.jvp(
+            lambda at: {"rows": self.residuals(at)}, parameters, direction
+        )
+        return slopes["rows"]
+
+    def vjp(self, parameters, rows):
+        """Jᵀ w, `(P,)`, for w, `(N,)`."""
+
+        def function(values, _):
+            return ops.sum(self.residuals(values[0]) * rows), []
+
+        return backend.value_and_gradients(function, [parameters])[2][0]
+
+    def jacobian(self, parameters):
+        """J, the derivative of the residuals, `(N, P)`."""
+        objective, variables = self._step.objective, self._step.variables
+        blocks = []
+        for name, batch in self._batches.items():
+            weights = batch.weights * ops.ones_like(batch.points[:, 0])
+            points = {"batch": [*batch[:2], weights], "targets": batch.targets}
+            points = {key: value for key, value in points.items() if value is not None}
+
+            def rows(values, points, name=name):
+                own = Batch(*points["batch"], points.get("targets"))
+                with substituted(variables, values):
+                    return objective.terms[name].separate_rows(objective.fields, own)
+
+            values = self.split(parameters)
+            for row in backend.jacobian(rows, values, points):
+                blocks.append(self._weighted(name, row))
+        return ops.concatenate(blocks)
+
+    def fresh(self):
+        """An objective on other points, to judge what was made from these."""
+        batches = self._step.fresh_points(self._state, self._iteration)
+        other = FlatObjective(
+            self._step, batches, self._weights, self._state, self._iteration
+        )
+        other.renewed = self.renewed
+        return other

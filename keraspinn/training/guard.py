@@ -1,0 +1,150 @@
+"""What happens when a loss or gradient is not finite: no step, and an explanation."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common.arguments import callback_list
+
+_LOST = "the variable"
+
+
+class StopOnNonFinite(keras.callbacks.Callback):
+    """Ends training with the model's own explanation of what is not finite.
+
+    `fit` adds it, after all other callbacks, unless one of them is a
+    `keras.callbacks.TerminateOnNaN`.
+    """
+
+    def on_train_batch_end(self, batch, logs=None):
+        loss = (logs or {}).get("loss")
+        if loss is not None and not np.isfinite(loss):
+            raise FloatingPointError(self.model.explain_nonfinite(logs))
+
+    def on_epoch_end(self, epoch, logs=None):
+        """The last update of a step may overflow, whose loss was finite."""
+        if not all(map(_finite, self.model.trainable_variables)):
+            raise FloatingPointError(self.model.explain_nonfinite(logs or {}))
+
+
+def with_guard(callbacks):
+    """The callbacks of a fit as a list, with `StopOnNonFinite` if none handles it."""
+    callbacks = callback_list(callbacks)
+    if any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks):
+        return callbacks
+    return [*callbacks, StopOnNonFinite()]
+
+
+def explanation(cause, iteration, coefficients):
+    """The sentence for the user: what, when, and what to try.
+
+    Args:
+        cause: What is not finite, as `found_again` or `seen_in` say it.
+        iteration: Number of steps taken before.
+        coefficients: Dict from names of unknown parameters to variables.
+    """
+    values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients.items())
+    state = (
+        "Go back to a checkpoint"
+        if cause.startswith(_LOST)
+        else "The step was not taken: weights, optimizer and loss weights are those "
+        "before it"
+    )
+    return (
+        f"Training stopped at iteration {iteration}: {cause}. {state}. Try "
+        "a lower learning rate or `clipnorm=1.0` in the optimizer, and look for a "
+        "division by zero, or a logarithm, root or power of what may become negative, "
+        "in the equations"
+        + (f" and for where the coefficients went ({values})" if values else "")
+        + ". Pass keraspinn.callbacks.RestoreOnNonFinite() to `fit` to go back to "
+        "earlier weights instead of an error, or keras.callbacks.TerminateOnNaN() to "
+        "stop without one."
+    )
+
+
+def seen_in(losses):
+    """The cause, by the mean losses in the logs alone."""
+    terms = [
+        name.removesuffix("_loss")
+        for name, value in losses.items()
+        if name.endswith("_loss") and not np.isfinite(value)
+    ]
+    if terms:
+        return f"the loss of {_named(terms)} is not finite"
+    return "the gradient, or the sum of the weighted losses, is not finite"
+
+
+def found_again(objective, loss_weights, draws, variables, coordinates, largest=None):
+    """The cause, by taking the losses and gradients of the step once more.
+
+    Args:
+        objective: The `Objective`.
+        loss_weights: Dict from condition names to the variables of their weights.
+        draws: The step's batches, a dict from term names for each replica.
+        variables: The variables that are trained.
+        coordinates: The symbols of the columns of points.
+        largest: How many points are looked at at a time.
+
+    Returns:
+        Text, or `None` if nothing is found that is not finite.
+    """
+    for variable in variables:
+        if not _finite(variable):
+            return (
+                f"{_LOST} '{variable.path}' holds numbers that are not finite, "
+                "from an update that overflowed or from weights given"
+            )
+    for name, weight in loss_weights.items():
+        if not _finite(weight):
+            return f"the loss weight of '{name}' is {weight.numpy()}"
+    for batches in draws:
+        losses, gradients = objective.gradients(batches, variables, largest=largest)
+        for name in batches:
+            if not _finite(loss := losses[name]):
+                points, finite = _looked_at(objective, name, batches[name], largest)
+                return (
+                    f"the loss of '{name}' is {float(loss)}"
+                    f"{_where(points, finite, coordinates)}"
+                )
+        for name, own in gradients.items():
+            for variable, gradient in zip(variables, own, strict=True):
+                if not _finite(gradient):
+                    return (
+                        f"the gradient of the loss of '{name}' by '{variable.path}' "
+                        "is not finite"
+                    )
+    return None
+
+
+def _looked_at(objective, name, batch, largest):
+    """A batch's points, and whether every residual there is finite."""
+    points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
+    count, part = batch.parts(largest)
+    finite = []
+    for number in range(count):
+        size = part(number).points.shape[0]
+        residuals = objective.residuals(name, part(number))
+        own = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+        finite.append(np.broadcast_to(np.all(own, axis=0), size))
+    return points, np.concatenate(finite)[: len(points)]
+
+
+def _where(points, finite, coordinates):
+    points = points[~finite]
+    if not len(points):
+        return ", though every residual is finite"
+    first = ", ".join(
+        f"{symbol} = {value:.6g}"
+        for symbol, value in zip(coordinates, points[0], strict=True)
+    )
+    return f", from {len(points)} of {finite.size} points, the first {first}"
+
+
+def _finite(tensor):
+    tensor = ops.convert_to_tensor(tensor)
+    return bool(ops.convert_to_numpy(backend.all_finite([tensor])))
+
+
+def _named(terms):
+    return " and ".join(f"'{term}'" for term in terms)

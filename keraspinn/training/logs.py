@@ -1,0 +1,67 @@
+"""The numbers that a model logs: running means of losses, errors, λ, coefficients."""
+
+import keras
+from keras import ops
+
+from keraspinn.metrics.relative_l2 import RelativeL2
+
+
+class Logs:
+    """The metrics of a `PINNModel`.
+
+    Args:
+        problem: The `Problem`.
+        dtype: Floating-point type of the metrics.
+
+    Attributes:
+        errors: A `RelativeL2` for each of the problem's references.
+    """
+
+    def __init__(self, problem, dtype):
+        self._dtype = dtype
+        labels = [label for term in problem.terms.values() for label in term.labels]
+        names = (f"{name}_loss" for name in (*problem.terms, *labels))
+        self._losses = self._means(["loss", *names])
+        self._optimizer = []
+        self.errors = [
+            RelativeL2(
+                name=f"{name}_relative_l2",
+                up_to_constant=problem.determined_up_to_constant(name),
+                dtype=dtype,
+            )
+            for name in problem.reference_expressions
+        ]
+
+    def _means(self, names):
+        return [keras.metrics.Mean(name=name, dtype=self._dtype) for name in names]
+
+    def follow(self, optimizer):
+        """Log what an optimizer of `keraspinn.optimizers` says, from now on."""
+        self._optimizer = self._means(getattr(optimizer, "log_names", ()))
+
+    @property
+    def metrics(self):
+        """All metrics, a list."""
+        return [*self._losses, *self._optimizer, *self.errors]
+
+    @property
+    def names(self):
+        """Names of what a training step returns, `"loss"` among them."""
+        return [mean.name for mean in (*self._losses, *self._optimizer)]
+
+    @property
+    def is_finite(self):
+        """Whether every total loss since the last reset was, a boolean scalar."""
+        return ops.isfinite(self._losses[0].total)
+
+    def update(self, values, steps=1):
+        """Running means by name.
+
+        Args:
+            values: Dict from some of `names` to means over some steps.
+            steps: How many.
+        """
+        means = [m for m in (*self._losses, *self._optimizer) if m.name in values]
+        for mean in means:
+            mean.update_state(values[mean.name], sample_weight=steps)
+        return {mean.name: mean.result() for mean in means}

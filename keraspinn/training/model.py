@@ -1,0 +1,398 @@
+"""The Keras model that solves a `Problem`."""
+
+import random
+import types
+
+import keras
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common import arguments
+from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.residuals import Fields
+from keraspinn.sampling.given import given_batches, held_or_streamed
+from keraspinn.sampling.sources import PointSources
+from keraspinn.training import checks
+from keraspinn.training.evaluation import EvaluatedModel
+from keraspinn.training.execution import steps_per_execution_for
+from keraspinn.training.guard import explanation, found_again, seen_in
+from keraspinn.training.logs import Logs
+from keraspinn.training.objective import Objective
+from keraspinn.training.points import point_sources
+from keraspinn.training.precision import converted
+from keraspinn.training.state import TrainingState
+from keraspinn.training.step import Step
+from keraspinn.training.weighting import Weighting
+from keraspinn.weighting import WeightingRule
+
+STEPS_PER_EPOCH = 1000
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class PINNModel(EvaluatedModel):
+    """A network trained to satisfy a problem's equations and conditions.
+
+    Minimises L_r(θ) + Σ λ_i L_i(θ), the residual loss and one loss for each condition,
+    and the regularizers of the network's weights. Every term has a gradient of its own
+    in each step, so that a callback such as `callbacks.LearningRateAnnealing` can
+    balance them. The network runs as in inference: Dropout is inactive.
+
+    Args:
+        problem: The `Problem` to solve.
+        network: A Keras layer or model from points `(N, d)` to one column for each
+            of `problem.fields`, such as `networks.ModifiedMLP`.
+        seed: Integer that all collocation points follow from. If not given, drawn
+            from Python's `random`, which `keras.utils.set_random_seed` seeds.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Attributes:
+        loss_weights: Read-only dict from condition names to their weights λ, variables.
+        coefficients: The same from names of the problem's unknown parameters.
+        derivative_engine: `"taylor"`, or `"jvp"` for a network that holds layers the
+            Taylor engine has no rule for.
+
+    Call arguments:
+        points: `(N, d)`, columns in the order of `problem.coordinates`.
+
+    Returns:
+        The fields' values `(N, F)`, columns in the order of `problem.fields`.
+
+    Raises:
+        TypeError: If `problem` or `network` is something else.
+        ValueError: If the network's outputs do not match the problem's fields.
+
+    Example:
+
+    ```python
+    model = keraspinn.PINNModel(
+        keraspinn.problems.helmholtz(), keraspinn.networks.ModifiedMLP(units=50)
+    )
+    model.compile(optimizer=keras.optimizers.Adam(1e-3))
+    model.fit(epochs=40, callbacks=[keraspinn.callbacks.LearningRateAnnealing()])
+    ```
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", sections 2.1 and 2.5.
+    """
+
+    _made = None
+
+    def __init__(self, problem, network, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        backend.check_dtype(self.variable_dtype)
+        checks.check_parts(problem, network)
+        self.problem = problem
+        self.network = network
+        self._seed_given = seed is not None
+        self.seed = (
+            random.randint(0, 2**31 - 1) if seed is None else checks.checked_seed(seed)
+        )
+        soft = [name for name in problem.conditions if name in problem.terms]
+        weights = {name: problem.conditions[name].weight for name in soft}
+        initial = {p.name: p.initial for p in problem.parameters}
+        self.loss_weights = self._scalars(weights, "{}_weight", trainable=False)
+        self.coefficients = self._scalars(initial, "{}", trainable=True)
+        self._logs = Logs(problem, self.variable_dtype)
+        dtype = self.compute_dtype
+        self._prepare_evaluation(problem, dtype)
+        self._sources = PointSources(problem, dtype)
+        self._weighting, self._streams = Weighting(), False
+        self.build((None, problem.domain.dimension))
+        self._fields = Fields(problem, network, self.coefficients, dtype)
+        # Keras exports what was called once, which training does not do.
+        self(keras.Input((problem.domain.dimension,), dtype=self.compute_dtype))
+        self._objective = Objective(problem, self._fields)
+        place = self._evaluation_sources.places["residual"]
+        checks.check_can_learn(problem, network, self._objective, place)
+
+    def _scalars(self, values, name_format, trainable):
+        """Variables by name, read-only: a number put in place of one would be lost."""
+        variables = {
+            name: self.add_weight(
+                initializer=keras.initializers.Constant(value),
+                trainable=trainable,
+                aggregation="none" if trainable else "only_first_replica",
+                name=name_format.format(name),
+            )
+            for name, value in values.items()
+        }
+        return types.MappingProxyType(variables)
+
+    def build(self, input_shape):
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
+        points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
+        # Networks of ours learn what the problem's units are, and give fields in them.
+        if hasattr(self.network, "adapt") and not self.network.adapted:
+            self.network.adapt(self.problem)
+        checks.check_network(self.problem, self.network, points)
+        checks.check_one_type(self, self.network)
+        checks.check_numbers(self.problem, self.network, self.compute_dtype)
+        self.built = True
+
+    def call(self, points):
+        return self._fields.in_units(points)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], len(self.problem.fields))
+
+    @property
+    def derivative_engine(self):
+        """Which engine finds derivatives, `"taylor"` or `"jvp"`."""
+        return self._fields.engine
+
+    @property
+    def metrics(self):
+        """The losses' running means, and the errors against the reference."""
+        return self._logs.metrics
+
+    # Training
+
+    @property
+    def weighting(self):
+        """The rule that last adapted the loss weights, or `None`."""
+        return self._weighting.last
+
+    def set_weighting(self, rule):
+        """Let `rule` update the loss weights in every training step.
+
+        Meant for callbacks, in their `set_model`; `fit` begins without a rule. What a
+        rule remembers is kept until another is set, and saved with the model.
+
+        Args:
+            rule: A `weighting.WeightingRule`; a hashable function of `(gradients,
+                weights, iteration)` that returns the new weights; or `None`.
+
+        Raises:
+            ValueError: If the model has no conditions, or a rule already.
+        """
+        paths = [v.path for v in self.network.trainable_variables]
+        self._weighting.set(rule, self.loss_weights, paths)
+
+    def compile(self, optimizer="adam", *args, **kwargs):
+        super().compile(optimizer, *args, **kwargs)
+        self._logs.follow(self.optimizer)
+
+    compile.__doc__ = EvaluatedModel.compile.__doc__
+
+    def prepare_training(self):
+        """Make the step and the variables of its state, or keep those there are."""
+        made = (self.training_key, self._sources.digests)
+        if self._made == made and self.training is not None:
+            return
+        if self._made is not None and self._made[0] == made[0]:
+            # The same program; only the numbers of the points given are others.
+            self.training.restart(self._sources.init(self.seed))
+        else:
+            trained = self.trainable_variables
+            with self.replica_scope():
+                self.training = TrainingState(
+                    trained,
+                    self.optimizer,
+                    self.loss_weights,
+                    self._weighting.begin(self.loss_weights),
+                    self._sources.init(self.seed),
+                    len(self._objective.names),
+                )
+            self._step = Step(
+                objective=self._objective,
+                variables=tuple(trained),
+                network_variables=tuple(self.network.trainable_variables),
+                optimizer=self.optimizer,
+                sources=self._sources,
+                rule=self._weighting.rule,
+                seed=self.seed,
+                largest=self.max_points_per_pass,
+            )
+        self._made = made
+
+    def train_step(self, data):
+        """One step on the points of a user's pipeline; what it lacks is drawn."""
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        arguments.refuse_what_the_problem_says("fit", y)
+        given = given_batches(self._step.sources, self.problem, x)
+        # A step not taken is the epoch's last: the ones after it see NaN in the mean.
+        going = self._logs.is_finite
+        return self.training_logs(self.run_step(given, going))
+
+    def explain_nonfinite(self, logs):
+        """What is not finite in the step that follows, as a sentence."""
+        replicas = range(self.replica_count)
+        # Points that were streamed are gone; those drawn are drawn once more.
+        draws = () if self._streams else self._draws(replicas)
+        what = self._step.variables, self.problem.coordinates, self.max_points_per_pass
+        cause = found_again(self._objective, self.loss_weights, draws, *what)
+        return explanation(cause or seen_in(logs), self.steps_taken, self.coefficients)
+
+    def _draws(self, replicas):
+        """The points of the step that follows, for each replica."""
+        state, (iteration,) = self.training.read(), backend.copies([self.step_count])
+        for replica in replicas:
+            yield self._step.points(state, iteration, replica)
+
+    def training_logs(self, losses, steps=1):
+        """Running means of the losses, λ and the coefficients."""
+        current = {f"{name}_weight": v for name, v in self.loss_weights.items()}
+        current |= self.coefficients
+        return self._logs.update(losses, steps) | {
+            name: ops.convert_to_tensor(variable) for name, variable in current.items()
+        }
+
+    @property
+    def training_loss_names(self):
+        return self._logs.names
+
+    @property
+    def training_key(self):
+        trained = tuple(map(id, self.trainable_variables))
+        how = id(self.optimizer), self.max_points_per_pass
+        return self.seed, self._sources.key, self._weighting.rule, trained, how
+
+    @property
+    def training_settings(self):
+        """What a training follows from beside the configs of `fit`'s model, a dict.
+
+        The seed, `None` if it was drawn; what the sources of points are; whether points
+        are streamed; and the weighting rule.
+        """
+        return {
+            "seed": self.seed if self._seed_given else None,
+            **self._sources.settings,
+            "streamed": self._streams,
+            "weighting": self._weighting.rule,
+        }
+
+    def extra_training_state(self):
+        """What samplers and the weighting rule remember: arrays by name."""
+        return self.training.extra()
+
+    def restore_extra_training_state(self, arrays):
+        """Put back what `extra_training_state` returned."""
+        self.training.restore_extra(arrays)
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        *,
+        steps_per_epoch=None,
+        validation_batch_size=None,
+        **kwargs,
+    ):
+        """Train the model.
+
+        Args:
+            x: Points. `None` draws fresh ones on the device in every step, or as the
+                optimizer needs them. A sampler of `keraspinn.sampling` draws those of
+                all terms, an array `(n, d)` holds the residual's fixed, a dict from
+                term names to samplers or arrays says it for several terms; a
+                `tf.data.Dataset`, `PyDataset` or generator streams batches `(n, d)`, or
+                dicts of them. Terms left out are drawn.
+            y: Must be `None`: the equations say what holds at the points.
+            batch_size: Number of points a step uses inside and on each face, 128 if
+                not given, 3000 and 200 for an optimizer of `keraspinn.optimizers`; or
+                a dict from term names to numbers. Of points held fixed, that many are
+                drawn with replacement, all of them if not given.
+            steps_per_epoch: Number of steps of an epoch: if not given, 1000, or until
+                streamed points run out.
+            validation_batch_size: Number of points of `validation_data` at a time.
+            **kwargs: As in `keras.Model.fit`: `epochs`, `callbacks`, `verbose`,
+                `initial_epoch`, `validation_data`, `validation_freq`, `shuffle`.
+
+        Returns:
+            A `keras.callbacks.History` of `loss`, `<term>_loss`,
+            `<condition>_weight`, and each unknown parameter.
+
+        Raises:
+            ValueError: If an argument names a term or points the problem lacks.
+        """
+        arguments.check_fit(y, steps_per_epoch, validation_batch_size, kwargs)
+        if not self.compiled:
+            raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
+        if not self.trainable_variables:
+            raise ValueError(
+                "There is nothing to train: every layer of the network is frozen. Set "
+                "`trainable = True` for the network or some of its layers."
+            )
+        self._weighting.rule = None
+        given, default, self._streams = held_or_streamed(x)
+        where = self.problem, self.optimizer, self.compute_dtype
+        self._sources = point_sources(*where, batch_size, given, default)
+        pair = arguments.validation_pair(kwargs.get("validation_data"))
+        if pair is not None:
+            batches = self._dataset(*pair, batch_size=validation_batch_size)
+            kwargs["validation_data"] = batches
+        steps = self.compiled_with["steps_per_execution"]
+        if self._streams:
+            steps = 1 if steps == "auto" else steps
+            return self.fit_stepwise(
+                x, steps, steps_per_epoch=steps_per_epoch, **kwargs
+            )
+        steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
+        if steps == "auto":
+            steps = steps_per_execution_for(
+                self._sources,
+                self._objective.terms,
+                self.count_params(),
+                steps_per_epoch,
+                self.optimizer,
+            )
+        return self.fit_fused(steps_per_epoch, steps, **kwargs)
+
+    # Precision and saving
+
+    def astype(self, dtype):
+        """The same model at another precision, for second-order training above all.
+
+        Its network has the same configuration with every type replaced. Weights, loss
+        weights, coefficients and what the weighting rule remembers are copies, and
+        points follow from the same seed. This model stays as it is, its network too.
+
+        Args:
+            dtype: `"float32"` or `"float64"`.
+
+        Returns:
+            The model, not compiled.
+
+        Raises:
+            ValueError: For another type.
+
+        Example:
+
+        >>> model = keraspinn.PINNModel(
+        ...     keraspinn.problems.poisson(), keraspinn.networks.MLP(units=4, depth=1)
+        ... )
+        >>> model.astype("float64").variable_dtype
+        'float64'
+        """
+        other = converted(self, dtype)
+        other._seed_given = self._seed_given
+        other._weighting = self._weighting.continued(dtype)
+        return other
+
+    def get_config(self):
+        own = {
+            "problem": keras.saving.serialize_keras_object(self.problem),
+            "network": keras.saving.serialize_keras_object(self.network),
+            "seed": self.seed,
+        }
+        if (rule := self._weighting.get_config()) is not None:
+            own["weighting"] = rule
+        return stamped({**super().get_config(), **own})
+
+    @classmethod
+    def from_config(cls, config):
+        config = checks.deserialized_parts(unstamped(config, "model"))
+        rule = config.pop("weighting", None)
+        model = cls(**config)
+        if rule is not None:
+            model._weighting = Weighting(restored(rule, WeightingRule))
+        return model
+
+    def save_own_variables(self, store):
+        super().save_own_variables(store)
+        self._weighting.save(store)
+
+    def load_own_variables(self, store):
+        super().load_own_variables(self._weighting.load(store))

@@ -1,0 +1,103 @@
+"""The composite loss L_r + Σ λ_i L_i, and the gradient of each of its terms."""
+
+from keraspinn import backend
+from keraspinn.backend.scopes import substituted
+from keraspinn.residuals import LossTerm
+
+
+class Objective:
+    """The losses of a problem's terms for the fields of a network.
+
+    Args:
+        problem: The `Problem`.
+        fields: The `Fields` that stand for its solution.
+
+    Attributes:
+        terms: Dict from names to `LossTerm`s.
+    """
+
+    def __init__(self, problem, fields):
+        self.fields = fields
+        self.terms = {
+            name: LossTerm(term, problem) for name, term in problem.terms.items()
+        }
+
+    @property
+    def names(self):
+        """Names of all losses: the terms', and those expressions have of their own."""
+        labels = (label for term in self.terms.values() for label in term.labels)
+        return [*self.terms, *labels]
+
+    def loss(self, name, batch):
+        """The unweighted loss of one term, a scalar."""
+        term = self.terms[name]
+        return term.total(term.losses(self.fields, batch))
+
+    def residuals(self, name, batch):
+        """What each expression of a term comes to at a batch's points, `(N,)` each."""
+        return self.terms[name].residuals(self.fields, batch)
+
+    def squared(self, name, batch):
+        """A term's squared residual at each point of a batch, `(N,)`."""
+        return self.terms[name].squared(self.fields, batch)
+
+    def losses(self, batches, weights, variables=()):
+        """All losses by their names in logs.
+
+        Args:
+            batches: Dict from term names to batches.
+            weights: Dict from condition names to loss weights.
+            variables: Those whose regularizers are part of the total loss.
+        """
+        losses = {}
+        for name, batch in batches.items():
+            losses |= self._parts(name, self.terms[name].losses(self.fields, batch))
+        return named(losses, weights, penalty(variables))
+
+    def _parts(self, name, losses):
+        """A term's loss, and its expressions' where they have a name."""
+        own = dict(zip(self.terms[name].labels, losses, strict=False))
+        return own | {name: self.terms[name].total(losses)}
+
+    def gradients(self, batches, variables, values=None, largest=None):
+        """Losses and gradients of the unweighted terms.
+
+        Args:
+            batches: Dict from term names to batches.
+            variables: The variables to differentiate by.
+            values: Tensors to take in their place; their own, if not given.
+            largest: How many points of a term are differentiated at a time, which
+                bounds the memory that it takes; `None` for all.
+
+        Returns:
+            Dict from names of terms, and of expressions that have one, to losses; and
+            dict from term names to lists of gradients, one for each variable.
+        """
+        values = backend.copies(variables) if values is None else values
+        losses, gradients = {}, {}
+        for name, batch in batches.items():
+            count, part = batch.parts(largest)
+
+            def function(values, number, name=name, part=part):
+                with substituted(variables, values):
+                    own = self.terms[name].losses(self.fields, part(number))
+                    return self.terms[name].total(own), own
+
+            _, own, gradients[name] = backend.value_and_gradients(
+                function, values, count
+            )
+            losses |= self._parts(name, own)
+        return losses, gradients
+
+
+def penalty(variables):
+    """The sum of the variables' regularizers, as declared with their layers."""
+    return sum(v.regularizer(v) for v in variables if v.regularizer is not None)
+
+
+def named(losses, weights, added=0.0):
+    """Losses by their names in logs, with the total that is minimised."""
+    total = losses["residual"] + added
+    for name, weight in weights.items():
+        total = total + weight * losses[name]
+    return {"loss": total} | {f"{name}_loss": loss for name, loss in losses.items()}

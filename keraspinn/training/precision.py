@@ -1,0 +1,67 @@
+"""A model at another precision."""
+
+import contextlib
+
+import keras
+from keras import ops
+
+from keraspinn.common.compatibility import every_layer
+from keraspinn.training.checks import WHOLE
+
+
+def converted(model, dtype):
+    """What `PINNModel.astype` returns.
+
+    Args:
+        model: The `PINNModel`.
+        dtype: `"float32"` or `"float64"`.
+    """
+    if dtype not in WHOLE:
+        raise ValueError(f"`dtype` must be one of {WHOLE}. Received: {dtype!r}")
+    config = {
+        name: value
+        for name, value in model.get_config().items()
+        if name not in ("format", "version", "problem", "network", "weighting")
+    }
+    config["problem"] = model.problem
+    with _policy(dtype), model.replica_scope():
+        config["network"] = _converted_network(model.network, dtype)
+        other = type(model)(**_replaced(config, dtype))
+        for new, old in zip(other.weights, model.weights, strict=True):
+            new.assign(ops.cast(old, new.dtype))
+    return other
+
+
+@contextlib.contextmanager
+def _policy(dtype):
+    """The policy of layers that say none, as a network's own may not, for a while."""
+    kept = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(dtype)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(kept)
+
+
+def _converted_network(network, dtype):
+    # Classes of the user's that are not registered are at hand all the same.
+    classes = {type(layer).__name__: type(layer) for layer in every_layer(network)}
+    own = {n: c for n, c in classes.items() if not c.__module__.startswith("keras.")}
+    with keras.saving.custom_object_scope(own):
+        return type(network).from_config(_replaced(network.get_config(), dtype))
+
+
+def _replaced(config, dtype, key=None):
+    """A configuration with all floating-point types replaced, wherever they stand."""
+    if isinstance(config, dict):
+        policy = config.get("class_name") == "DTypePolicy"
+        return {
+            name: {**value, "name": dtype}
+            if policy and name == "config"
+            else _replaced(value, dtype, name)
+            for name, value in config.items()
+        }
+    if isinstance(config, (list, tuple)):
+        return type(config)(_replaced(value, dtype) for value in config)
+    # A layer may be called as it likes.
+    return dtype if key != "name" and config in WHOLE else config

@@ -1,0 +1,243 @@
+"""One training step: a function from a state to a state and logs.
+
+The state is a plain structure of tensors,
+
+    {"variables": [...],      the trained variables: the network's, unknown coefficients
+     "optimizer": [...],      what the optimizer remembers, the iteration among it
+     "weights": {...},        the loss weights λ, by condition
+     "weighting": {...},      what their rule remembers besides
+     "sampling": {...},       what the samplers remember, by term
+     "seen": {...}}           loss weights and losses of the steps before
+
+and nothing else decides what a step does. The loop that runs many of them, the guard
+that does not take those that are not finite, resuming, and the replicas of a
+distributed training are written around it.
+"""
+
+import dataclasses
+
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.training.flat import FlatObjective
+from keraspinn.training.objective import named, penalty, substituted
+
+# Of the steps of the second order, those whose terms are evaluated for the logs alone.
+LOG_EVERY = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A training step on a problem's terms.
+
+    Attributes:
+        objective: The `Objective`.
+        variables: The trained Keras variables.
+        network_variables: Those of them that are the network's, which alone weighting
+            rules look at.
+        optimizer: A Keras optimizer, or one of `keraspinn.optimizers`.
+        sources: The `PointSources`.
+        rule: The `WeightingRule`, or `None`.
+        seed: Integer that all points follow from.
+        largest: Number of points of a term that are differentiated at a time.
+    """
+
+    objective: object
+    variables: tuple
+    network_variables: tuple
+    optimizer: object
+    sources: object
+    rule: object
+    seed: int
+    largest: int | None
+
+    def __call__(self, state, iteration, given=None, going=None):
+        """Make one step.
+
+        Args:
+            state: The state, as above.
+            iteration: Number of steps taken before, an integer scalar.
+            given: Batches by term name, in place of those that would be drawn.
+            going: Boolean scalar: whether to take the step at all, and only if it is
+                finite. If not given, the step is taken whatever its numbers are, which
+                saves a choice for each of them.
+
+        Returns:
+            The state, and the losses by their names in logs; `"loss"` is NaN where
+            a loss or gradient is not finite.
+        """
+        batches, sampling = self._points(state, iteration, given or {})
+        if self._is_ours:
+            renewed = bool(given) or self.sources.renewed(iteration)
+            parts = self._second_order(state, batches, iteration, going, renewed)
+        else:
+            parts = self._first_order(state, batches, iteration, going)
+        new, losses, finite = parts
+        new["sampling"] = sampling
+        taken = finite
+        if going is not None:
+            taken = ops.logical_and(finite, going)
+            for part in ("weights", "weighting", "sampling"):
+                new[part] = backend.chosen(taken, new[part], state[part])
+        none = ops.full_like(losses["loss"], float("nan"))
+        return new, losses | {"loss": ops.where(taken, losses["loss"], none)}
+
+    @property
+    def _is_ours(self):
+        return hasattr(self.optimizer, "step")
+
+    def points(self, state, iteration, replica=0):
+        """The batches that a step draws, by term."""
+        names = set(self.sources.samplers)
+        return self._drawn(state, iteration, names, replica)[0]
+
+    def _points(self, state, iteration, given):
+        names = set(self.sources.samplers) - set(given)
+        drawn, sampling = self._drawn(state, iteration, names, backend.replica())
+        return drawn | given, sampling
+
+    def _drawn(self, state, iteration, names, replica):
+        return self.sources.step(
+            state["sampling"], self.seed, iteration, self._error(state), names, replica
+        )
+
+    def fresh_points(self, state, iteration):
+        """Batches of points that the step was not made from, by term."""
+        return self.sources.fresh(
+            state["sampling"], self.seed, iteration, self._error(state)
+        )
+
+    def _error(self, state):
+        def error(name, batch):
+            with substituted(self.variables, state["variables"]):
+                return self.objective.squared(name, batch)
+
+        return error
+
+    def _first_order(self, state, batches, iteration, going):
+        """Gradients of every term apart, and the Keras optimizer's step."""
+        values = state["variables"]
+        losses, gradients = backend.replica_mean(
+            self.objective.gradients(batches, self.variables, values, self.largest)
+        )
+        weights, weighting = self._weighted(gradients, losses, state, iteration)
+        total = gradients["residual"]
+        for name, weight in weights.items():
+            total = [
+                t + weight * g for t, g in zip(total, gradients[name], strict=True)
+            ]
+        added, slopes = self.penalty(values)
+        if slopes is not None:
+            total = [t + s for t, s in zip(total, slopes, strict=True)]
+        losses = named(losses, weights, added)
+        finite = backend.all_finite([losses["loss"], *total])
+        taken = None if going is None else ops.logical_and(finite, going)
+        variables, optimizer = backend.apply_optimizer(
+            self.optimizer, self.variables, total, state, taken
+        )
+        new = {
+            "variables": variables,
+            "optimizer": optimizer,
+            "weights": weights,
+            "weighting": weighting,
+            "seen": state["seen"],
+        }
+        return new, losses, finite
+
+    def penalty(self, values):
+        """The regularizers for these values, and their gradients or `None`."""
+        if not any(variable.regularizer for variable in self.variables):
+            return 0.0, None
+
+        def function(values, _):
+            with substituted(self.variables, values):
+                return penalty(self.variables), []
+
+        added, _, slopes = backend.value_and_gradients(function, values)
+        return added, slopes
+
+    def _weighted(self, gradients, losses, state, iteration):
+        """The weights λ and their rule's memory after its update."""
+        if self.rule is None:
+            return state["weights"], state["weighting"]
+        # θ are the network's parameters; unknown coefficients are not among them.
+        known = {id(variable) for variable in self.network_variables}
+        seen = {
+            name: {
+                variable.path: gradient
+                for variable, gradient in zip(self.variables, own, strict=True)
+                if id(variable) in known
+            }
+            for name, own in gradients.items()
+        }
+        before = {
+            **state["weighting"],
+            "weights": state["weights"],
+            "iteration": iteration,
+        }
+        weights, weighting = self.rule.update(seen, losses, before)
+        return state["weights"] | dict(weights), dict(weighting)
+
+    def _second_order(self, state, batches, iteration, going, renewed):
+        """The step of an optimizer that sees the whole loss as a function.
+
+        It logs its own loss; those of the terms, which take another evaluation, stand
+        for up to `LOG_EVERY` steps.
+        """
+        weights, weighting = state["weights"], state["weighting"]
+        if self.rule is not None:
+            losses, gradients = self.objective.gradients(
+                batches, self.variables, state["variables"], self.largest
+            )
+            weights, weighting = self._weighted(gradients, losses, state, iteration)
+            terms = ops.stack([losses[name] for name in self.objective.names])
+        flat = FlatObjective(self, batches, weights, state, iteration)
+        one = ops.ones((), state["variables"][0].dtype)
+        seen = ops.stack([one, *weights.values()])
+        flat.renewed = ops.logical_or(
+            renewed,
+            ops.any(ops.not_equal(seen, state["seen"]["weights"])),
+        )
+        names = tuple(self.optimizer.state_variables)
+        count, *_ = others = state["optimizer"][: -len(names) or None]
+        memory = state["optimizer"][len(others) :]
+        parameters, memory, logs = self.optimizer.step(
+            flat,
+            flat.joined(state["variables"]),
+            dict(zip(names, memory, strict=True)),
+        )
+        values = flat.split(parameters)
+        if self.rule is None:
+            terms = self._terms(batches, values, state, iteration, flat.renewed)
+        losses = {
+            f"{name}_loss": terms[place]
+            for place, name in enumerate(self.objective.names)
+        }
+        losses |= {
+            name: ops.cast(logs[name], parameters.dtype)
+            for name in ("loss", *self.optimizer.log_names)
+        }
+        finite = backend.all_finite([losses["loss"], parameters])
+        new = {
+            "variables": values,
+            "optimizer": [count + 1, *others[1:], *(memory[name] for name in names)],
+            "weights": weights,
+            "weighting": weighting,
+            "seen": {"weights": seen, "losses": terms},
+        }
+        if going is not None:
+            taken = ops.logical_and(finite, going)
+            for part in ("variables", "optimizer", "seen"):
+                new[part] = backend.chosen(taken, new[part], state[part])
+        return new, losses, finite
+
+    def _terms(self, batches, values, state, iteration, renewed):
+        """The terms' losses: the last ones, until they are due."""
+
+        def evaluate():
+            with substituted(self.variables, values):
+                losses = self.objective.losses(batches, {})
+            return ops.stack([losses[f"{name}_loss"] for name in self.objective.names])
+
+        due = ops.logical_or(renewed, ops.equal(ops.mod(iteration, LOG_EVERY), 0))
+        return ops.cond(due, evaluate, lambda: state["seen"]["losses"])

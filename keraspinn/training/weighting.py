@@ -1,0 +1,109 @@
+"""The rule that adapts a model's loss weights, and what it remembers."""
+
+import keras
+
+from keraspinn import backend
+from keraspinn.training.state import state_variables
+from keraspinn.weighting import FunctionRule, WeightingRule
+
+_PREFIX = "weighting."
+
+
+class Weighting:
+    """The weighting rule of a model: set for a fit, remembered ever after.
+
+    Args:
+        last: The rule that a saved model had.
+
+    Attributes:
+        rule: The rule of the present fit, or `None`.
+        last: The rule that last adapted the loss weights, or `None`.
+    """
+
+    def __init__(self, last=None):
+        self.rule, self.last = None, last
+        self._memory = None  # variables by name, of what `last` remembers
+
+    def set(self, rule, weights, paths):
+        """Let a rule adapt the loss weights; see `PINNModel.set_weighting`.
+
+        Args:
+            rule: The rule, a function, or `None`.
+            weights: Dict from condition names to the variables of their weights.
+            paths: The paths of the network's trainable variables.
+        """
+        if rule is not None and not isinstance(rule, WeightingRule):
+            rule = FunctionRule(rule)
+        if rule is not None and not weights:
+            raise ValueError(
+                "There are no loss weights to adapt: the problem has no conditions."
+            )
+        if rule is not None and self.rule not in (None, rule):
+            raise ValueError(
+                "Two callbacks adapt the loss weights; give `fit` one of them. "
+                f"Received: {self.rule} and {rule}"
+            )
+        if rule is not None:
+            rule.check(paths)
+        self.rule = rule
+
+    def begin(self, weights):
+        """The variables of what the present rule remembers, a dict.
+
+        A rule that was the last one goes on where it was.
+
+        Args:
+            weights: Dict from condition names to the variables of their weights.
+        """
+        if self.rule is None:
+            return {}
+        if self._memory is None or self.rule != self.last:
+            values = dict(zip(weights, backend.copies(weights.values()), strict=True))
+            self.last = self.rule
+            self._memory = state_variables(self.rule.init(values), "weighting")
+        return self._memory
+
+    def continued(self, dtype):
+        """The same at another precision: the last rule, and what it remembers.
+
+        Args:
+            dtype: The floating-point type.
+        """
+        other = Weighting(self.last)
+        if self._memory is not None:
+            memory = {
+                name: keras.ops.cast(v, dtype) if "float" in v.dtype else v.value
+                for name, v in self._memory.items()
+            }
+            other._memory = state_variables(memory, "weighting")
+        return other
+
+    def get_config(self):
+        """The last rule, if its class is registered with Keras, or `None`."""
+        name = keras.saving.get_registered_name(type(self.last))
+        if keras.saving.get_registered_object(name) is not type(self.last):
+            return None
+        return keras.saving.serialize_keras_object(self.last)
+
+    def save(self, store):
+        """Put what the last rule remembers into a dict of arrays."""
+        if self.get_config() is not None:
+            for name, variable in (self._memory or {}).items():
+                store[_PREFIX + name] = variable
+
+    def load(self, store):
+        """Take back what `save` put into a dict of arrays, and return the rest."""
+        # No dict, but a group of an HDF5 file.
+        arrays = {name: store[name] for name in store.keys()}  # noqa: SIM118
+        saved = {
+            name.removeprefix(_PREFIX): array
+            for name, array in arrays.items()
+            if name.startswith(_PREFIX)
+        }
+        if self._memory is None or set(self._memory) != set(saved):
+            values = {name: keras.ops.array(array) for name, array in saved.items()}
+            self._memory = state_variables(values, "weighting") if saved else None
+        else:
+            for name, variable in self._memory.items():
+                variable.assign(saved[name])
+        return {n: a for n, a in arrays.items() if not n.startswith(_PREFIX)}

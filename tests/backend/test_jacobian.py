@@ -1,0 +1,75 @@
+"""Jacobians of values at points, against a tape's own."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+import keraspinn
+from keraspinn.backend import jacobian
+from keraspinn.derivatives.engines import taylor_derivatives
+
+
+def residuals_of(network):
+    """Two residuals with derivatives of the second order, by tensors for weights."""
+    variables = network.trainable_variables
+
+    def residuals(tensors, points):
+        pairs = zip(variables, tensors, strict=True)
+        with keras.StatelessScope(state_mapping=list(pairs)):
+            derivatives = taylor_derivatives(
+                lambda x: keraspinn.taylor.propagate(network, x),
+                points,
+                [(0, 0), (1, 0), (2, 0), (0, 2)],
+            )
+        u, u_x, u_xx, u_yy = (
+            derivatives[index][..., 0] for index in [(0, 0), (1, 0), (2, 0), (0, 2)]
+        )
+        return [u_xx + u_yy + u**2, points[:, 0] * u_x]
+
+    return residuals, [variable.value for variable in variables]
+
+
+def rows_by_tape(residuals, tensors, points):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(tensors)
+        values = residuals(tensors, points)
+    return [
+        np.concatenate(
+            [
+                np.reshape(part, (len(points), -1))
+                for part in tape.jacobian(value, tensors, unconnected_gradients="zero")
+            ],
+            axis=1,
+        )
+        for value in values
+    ]
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("network", ["MLP", "ModifiedMLP"])
+def test_jacobian_is_a_tape_s(network, jit_compile):
+    network = getattr(keraspinn.networks, network)(units=5, depth=2, dtype="float64")
+    network.build((None, 2))
+    residuals, tensors = residuals_of(network)
+    points = ops.convert_to_tensor(np.random.default_rng(0).uniform(-1, 1, (7, 2)))
+    program = tf.function(
+        lambda tensors, points: jacobian(residuals, tensors, points),
+        jit_compile=jit_compile,
+        autograph=False,
+    )
+    expected = rows_by_tape(residuals, tensors, points)
+    for own, reference in zip(program(tensors, points), expected, strict=True):
+        assert own.shape == (7, network.count_params())
+        np.testing.assert_allclose(own, reference, rtol=1e-10, atol=1e-12)
+
+
+def test_points_may_bring_more_than_coordinates():
+    points = {"x": ops.convert_to_tensor([[1.0], [2.0]]), "weight": ops.arange(2.0)}
+    (rows,) = jacobian(
+        lambda tensors, points: [points["weight"] * tensors[0] * points["x"][:, 0]],
+        [ops.convert_to_tensor(3.0)],
+        points,
+    )
+    np.testing.assert_array_equal(rows, [[0.0], [2.0]])

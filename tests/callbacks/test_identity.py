@@ -1,0 +1,222 @@
+"""A backup is taken up by the training that it is of, and by no other."""
+
+import hashlib
+import json
+import shutil
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.callbacks.identity import compare, identity
+
+x, y = sp.symbols("x y")
+u = sp.Function("u")(x, y)
+
+
+def problem(k=1, side=1, walls=0, **options):
+    return kp.Problem(
+        domain=kp.geometry.Box({x: (0, side), y: (0, 1)}),
+        equations={"helmholtz": u.diff(x, 2) + u.diff(y, 2) + k**2 * u - sp.sin(x)},
+        conditions={
+            "walls": kp.Condition(sp.Eq(u, walls), on="boundary"),
+            "sensors": kp.Data(np.full((200, 2), 0.5), {u: np.ones(200)}),
+        },
+        **options,
+    )
+
+
+def network(activation="tanh", units=4):
+    layers = [keras.layers.Dense(units, activation), keras.layers.Dense(1)]
+    return keras.Sequential(layers)
+
+
+def train(
+    folder,
+    problem=problem,
+    network=network,
+    optimizer=lambda: keras.optimizers.Adam(1e-2),
+    seed=0,
+    epochs=2,
+    rule=kp.callbacks.LearningRateAnnealing,
+    batch_size=4,
+    steps_per_epoch=2,
+    x=None,
+):
+    model = kp.PINNModel(problem(), network(), seed=seed)
+    model.compile(optimizer(), run_eagerly=True)
+    backup = kp.callbacks.BackupAndRestore(folder, delete_checkpoint=False)
+    model.fit(
+        x,
+        batch_size=batch_size,
+        steps_per_epoch=steps_per_epoch,
+        epochs=epochs,
+        callbacks=[*([rule()] if rule else []), backup],
+        verbose=0,
+    )
+    return model
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("backup")
+    return folder, train(folder)
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    return shutil.copytree(trained[0], tmp_path / "backup")
+
+
+def decayed():
+    schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 10, 0.9)
+    return keras.optimizers.Adam(schedule)
+
+
+OTHERS = {
+    "a coefficient": (
+        {"problem": lambda: problem(k=5)},
+        r"problem.equations.helmholtz: u\(x, y\) became 25\*u\(x, y\)",
+    ),
+    "the domain": ({"problem": lambda: problem(side=2)}, r"domain.*1\.0 became 2\.0"),
+    "a condition": (
+        {"problem": lambda: problem(walls=x)},
+        r"conditions.walls.*u\(x, y\) became .*-x",
+    ),
+    "the activation": (
+        {"network": lambda: network("softplus")},
+        "tanh became softplus",
+    ),
+    "the width": ({"network": lambda: network(units=5)}, "units: 4 became 5"),
+    "the class of the network": (
+        {"network": lambda: kp.networks.MLP(4, 1)},
+        "network: Sequential became MLP",
+    ),
+    "the class of the optimizer": (
+        {"optimizer": lambda: keras.optimizers.AdamW(1e-2)},
+        "optimizer: Adam became AdamW",
+    ),
+    "the optimizer's settings": (
+        {"optimizer": lambda: keras.optimizers.Adam(1e-2, beta_1=0.8)},
+        "optimizer.beta_1: 0.9 became 0.8",
+    ),
+    "a schedule": ({"optimizer": decayed}, "learning_rate: 0.0.* became .*Decay"),
+    "the seed": ({"seed": 1}, "seed: 0 became 1"),
+    "the steps": ({"steps_per_epoch": 3}, "steps_per_epoch: 2 became 3"),
+    "the rule": ({"rule": None}, "weighting: .*GradientRatio.* became null"),
+    "the rule's settings": (
+        {"rule": lambda: kp.callbacks.LearningRateAnnealing(alpha=0.5)},
+        r"weighting.alpha: 0\.\d+ became 0.5",
+    ),
+    "the points": ({"x": np.full((4, 2), 0.5)}, "points.residual: nothing became"),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_another_training_is_refused(folder, other):
+    options, differs = OTHERS[other]
+    before = sorted(path.name for path in folder.rglob("*"))
+    with pytest.raises(ValueError, match=f"(?s)epoch-0+2 is of another.*{differs}"):
+        train(folder, **options)
+    assert sorted(path.name for path in folder.rglob("*")) == before
+
+
+def test_the_refusal_says_what_to_do(folder):
+    with pytest.raises(ValueError, match="delete .*backup, or give .* another direct"):
+        train(folder, seed=1)
+
+
+MILDER = {
+    "the learning rate": (
+        {"optimizer": lambda: keras.optimizers.Adam(1e-3)},
+        "optimizer.learning_rate: 0.0.* became 0.001",
+    ),
+    "the batch size": ({"batch_size": 8}, "batch_size.residual: 4 became 8"),
+    "the epochs": ({"epochs": 3}, "epochs: 2 became 3"),
+}
+
+
+@pytest.mark.parametrize("other", MILDER)
+def test_other_settings_are_taken_up_with_a_warning(folder, other):
+    options, differs = MILDER[other]
+    with pytest.warns(UserWarning, match=f"(?s)goes on after epoch-0+2.*{differs}"):
+        model = train(folder, **{"epochs": 3} | options)
+    assert model.steps_taken == 6
+    rate = 1e-3 if other == "the learning rate" else 1e-2
+    assert float(model.optimizer.learning_rate) == pytest.approx(rate)
+
+
+def test_the_same_is_taken_up_in_silence(folder, trained, recwarn):
+    """Though Keras has given its layers other names, and NumPy other types."""
+    model = train(
+        folder,
+        problem=lambda: problem(k=1, side=np.float64(1), reference={u: x}),
+        epochs=np.int64(2),
+    )
+    assert not [w for w in recwarn if w.category is UserWarning]
+    for old, new in zip(trained[1].variables, model.variables, strict=True):
+        np.testing.assert_array_equal(old.numpy(), new.numpy())
+
+
+def test_a_functional_network_is_known_again():
+    def branched(swapped=False):
+        points = keras.Input((2,))
+        a = keras.layers.Dense(4, "tanh")(points)
+        b = keras.layers.Dense(4, "tanh")(a)
+        first, second = (b, a) if swapped else (a, b)
+        product = keras.layers.Subtract()([first, second])
+        return keras.Model(points, keras.layers.Dense(1)(product))
+
+    def found(network):
+        model = kp.PINNModel(problem(), network, seed=0)
+        model.compile("adam")
+        return json.loads(json.dumps(identity(model, 2, 2)))
+
+    first = found(branched())
+    assert compare(first, found(branched())) == ([], [])
+    assert compare(first, found(branched(swapped=True)))[0]
+
+
+def test_a_network_that_cannot_be_saved_trains_and_resumes(tmp_path):
+    class Own(keras.layers.Layer):
+        def __init__(self, dense):
+            super().__init__()
+            self.dense = dense
+
+        def call(self, points):
+            return self.dense(points)
+
+        def get_config(self):
+            raise NotImplementedError
+
+    options = {"network": lambda: Own(keras.layers.Dense(1, "tanh")), "rule": None}
+    train(tmp_path, **options, epochs=1)
+    with pytest.warns(UserWarning, match="epochs: 1 became 2"):
+        assert train(tmp_path, **options).steps_taken == 4
+    with pytest.raises(ValueError, match="helmholtz"):
+        train(tmp_path, **options, problem=lambda: problem(k=2))
+
+
+def test_a_seed_that_was_drawn_is_taken_over(tmp_path):
+    first = train(tmp_path, seed=None)
+    second = train(tmp_path, seed=None)
+    assert second.seed == first.seed
+    with pytest.raises(ValueError, match="seed: .* became 3"):
+        train(tmp_path, seed=3)
+
+
+def test_a_backup_of_version_0_1_goes_on_as_before(folder, trained, tmp_path):
+    """It had Keras's weights file, the history, and nothing of what it is of."""
+    for path in folder.glob("epoch-*"):
+        for name in ("training.json", "variables.npz"):
+            (path / name).unlink()
+        digests = json.loads((path / "digests.json").read_text())
+        trained[1].save_weights(path / "latest.weights.h5")
+        weights = (path / "latest.weights.h5").read_bytes()
+        digests = {name: digests[name] for name in digests if (path / name).exists()}
+        digests["latest.weights.h5"] = hashlib.sha256(weights).hexdigest()
+        (path / "digests.json").write_text(json.dumps(digests))
+    model = train(folder, problem=lambda: problem(k=5), epochs=3)
+    assert model.steps_taken == 6

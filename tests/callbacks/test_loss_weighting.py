@@ -1,0 +1,140 @@
+"""Any rule as a callback: what it remembers, and where."""
+
+import dataclasses
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+
+RUN = {"steps_per_epoch": 3, "batch_size": 8, "verbose": 0}
+
+
+@keras.saving.register_keras_serializable("weighting_tests")
+@dataclasses.dataclass(frozen=True)
+class Counting(kp.weighting.WeightingRule):
+    """Weights are the number of steps so far times a number."""
+
+    times: float = 1.0
+
+    def init(self, weights):
+        return {"count": keras.ops.zeros((), "int32")}
+
+    def update(self, gradients, losses, state):
+        count = state["count"] + 1
+        weight = keras.ops.cast(count, losses["residual"].dtype) * self.times
+        return dict.fromkeys(state["weights"], weight), {"count": count}
+
+
+class Unregistered(Counting):
+    """A rule that no file can name."""
+
+
+def compiled(optimizer="adam"):
+    model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
+    model.compile(optimizer, jit_compile=False)
+    return model
+
+
+def fit(model, rule, **kwargs):
+    return model.fit(**RUN, **kwargs, callbacks=[kp.callbacks.LossWeighting(rule)])
+
+
+def weight_of(model):
+    return float(model.loss_weights["boundary"].numpy())
+
+
+def test_a_rule_s_weights_are_those_of_the_steps_and_in_the_logs():
+    model = compiled()
+    history = fit(model, Counting(2.0), epochs=2).history
+    assert history["boundary_weight"] == [6, 12]
+    assert weight_of(model) == 12 and model.weighting == Counting(2.0)
+
+
+def test_what_it_remembers_outlives_fits_and_compile_but_no_other_rule():
+    model = compiled()
+    fit(model, Counting())
+    model.fit(**RUN)  # no rule: weights stay
+    assert weight_of(model) == 3 and model.weighting == Counting()
+    model.compile("sgd", jit_compile=False)
+    fit(model, Counting())
+    assert weight_of(model) == 6
+    fit(model, Counting(10.0))
+    assert weight_of(model) == 30  # from its own beginning
+    fit(model, Counting())
+    assert weight_of(model) == 3
+
+
+def test_a_saved_model_remembers_its_rule(tmp_path):
+    model = compiled()
+    fit(model, Counting(2.0))
+    model.save(tmp_path / "model.keras")
+    loaded = kp.load_model(tmp_path / "model.keras")
+    assert loaded.weighting == Counting(2.0)
+    fit(loaded, loaded.weighting)
+    assert weight_of(loaded) == 12
+    loaded.load_weights(tmp_path / "model.keras")  # goes back
+    fit(loaded, Counting(2.0))
+    assert weight_of(loaded) == 12
+    again = compiled()
+    again.load_weights(tmp_path / "model.keras")
+
+
+def test_the_papers_rule_is_remembered_too(tmp_path):
+    model = compiled()
+    model.fit(**RUN, callbacks=[kp.callbacks.LearningRateAnnealing(alpha=0.3)])
+    model.save(tmp_path / "model.keras")
+    loaded = kp.load_model(tmp_path / "model.keras")
+    assert loaded.weighting == kp.weighting.GradientRatio(alpha=0.3)
+
+
+def test_a_file_of_a_rule_without_a_name_loads_without_it(tmp_path):
+    model = compiled()
+    fit(model, Unregistered())
+    model.save(tmp_path / "model.keras")
+    loaded = kp.load_model(tmp_path / "model.keras")
+    assert loaded.weighting is None and weight_of(loaded) == 3
+
+
+def test_it_goes_on_at_another_precision():
+    model = compiled()
+    fit(model, Counting())
+    double = model.astype("float64")
+    double.compile(kp.optimizers.SSBroyden(), jit_compile=False)
+    fit(double, Counting())
+    assert weight_of(double) == 6 and weight_of(model) == 3
+
+
+def test_a_plain_function_is_a_rule():
+    def tenfold(gradients, weights, iteration):
+        return {name: 10.0 * weight for name, weight in weights.items()}
+
+    model = compiled()
+    fit(model, tenfold)
+    assert weight_of(model) == 1000
+
+
+def test_evaluate_and_a_second_rule_are_refused():
+    model = compiled()
+    points = np.linspace(0, 1, 4)[:, None]
+    for callback in (
+        kp.callbacks.LearningRateAnnealing(),
+        kp.callbacks.LossWeighting(Counting()),
+    ):
+        with pytest.raises(ValueError, match="pass it to `fit`"):
+            model.evaluate(points, callbacks=[callback], verbose=0)
+    annealing = kp.callbacks.LearningRateAnnealing()
+    with pytest.raises(ValueError, match="Two callbacks adapt the loss weights"):
+        fit_both = [annealing, kp.callbacks.LossWeighting(Counting())]
+        model.fit(**RUN, callbacks=fit_both)
+    validation = {"validation_data": (points, None)}
+    model.fit(**RUN, callbacks=[kp.callbacks.LossWeighting(Counting())], **validation)
+    with pytest.raises(TypeError, match=r"needs a keraspinn\.PINNModel"):
+        kp.callbacks.LossWeighting(Counting()).set_model(keras.Sequential())
+
+
+def test_a_config_brings_the_rule_back():
+    callback = kp.callbacks.LossWeighting(Counting(3.0))
+    again = kp.callbacks.LossWeighting.from_config(callback.get_config())
+    assert again.rule == Counting(3.0)

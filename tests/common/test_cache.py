@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from keraspinn.common.cache import cache_directory, cached
+
+ARRAY = np.linspace(0, 1, 5)
+
+
+@pytest.fixture
+def directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "keraspinn"
+
+
+def usable(array):
+    return array.shape == ARRAY.shape
+
+
+def compute():
+    return ARRAY.copy()
+
+
+def not_again():
+    raise AssertionError("It is in the cache.")
+
+
+def test_is_computed_once(directory):
+    assert (cached("five", compute, usable) == ARRAY).all()
+    assert [path.name for path in directory.iterdir()] == ["five.npz"]
+    assert (cached("five", not_again, usable) == ARRAY).all()
+    with pytest.raises(AssertionError):
+        cached("six", not_again, usable)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"nonsense"),
+        lambda path: path.write_bytes(path.read_bytes()[:-30]),
+        lambda path: path.write_bytes(path.read_bytes()[:60] + b"x" * 400),
+        lambda path: np.savez(path, other=ARRAY),
+        lambda path: np.savez(path, array=ARRAY[:3]),
+        lambda path: np.savez(path, array=np.array([{}], dtype=object)),
+    ],
+)
+def test_what_cannot_be_read_is_computed_again(directory, spoil):
+    cached("five", compute, usable)
+    spoil(directory / "five.npz")
+    assert (cached("five", compute, usable) == ARRAY).all()
+    assert (cached("five", not_again, usable) == ARRAY).all()
+
+
+def test_where_nothing_can_be_written_it_goes_without(directory, monkeypatch):
+    directory.write_text("a file where the directory should be")
+    assert (cached("five", compute, usable) == ARRAY).all()
+    monkeypatch.setattr("keraspinn.common.cache.cache_directory", lambda: None)
+    assert (cached("five", compute, usable) == ARRAY).all()
+
+
+def test_where_it_is(directory, monkeypatch, tmp_path):
+    assert cache_directory() == directory
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for not_a_place in ("", "relative"):
+        monkeypatch.setenv("XDG_CACHE_HOME", not_a_place)
+        assert cache_directory() == tmp_path / ".cache" / "keraspinn"

@@ -1,0 +1,117 @@
+"""Numbers that are none: masked ones, dates, texts."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+from keraspinn.common import checks
+
+MASKED = np.ma.masked_values([[0.1, 0.2], [-9999.0, 0.4]], -9999.0)
+
+
+class Variable:
+    """As netCDF's and xarray's: no array, but makes one."""
+
+    dtype = np.dtype("float64")
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self._array
+
+
+@pytest.mark.parametrize("numbers", [MASKED, list(MASKED), Variable(MASKED)])
+def test_masked_values_are_refused(numbers):
+    with pytest.raises(ValueError, match=r"points.*1 masked.*points\[~mask\]"):
+        checks.real_array("points", numbers)
+
+
+def test_what_is_not_masked_is_taken():
+    whole = np.ma.masked_values([[0.1, 0.2]], -9999.0)
+    for numbers in (whole, list(whole), Variable(whole), Variable(whole.data)):
+        np.testing.assert_array_equal(checks.point_array("p", numbers), whole.data)
+
+
+DAYS = np.array(["2026-01-01", "NaT"], "datetime64[D]")
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        DAYS,
+        DAYS - DAYS[0],
+        list(DAYS),
+        [[0.5, datetime.datetime(2026, 1, 1)]][0][1:],
+        Variable(DAYS),
+        np.array([[0.5, datetime.datetime(2026, 1, 1)]], object),
+    ],
+)
+def test_dates_are_refused(numbers):
+    with pytest.raises(ValueError, match="dates or times.*seconds since"):
+        checks.real_array("points", numbers)
+
+
+@pytest.mark.parametrize(
+    "numbers", [None, [None, 1.0], "text", ["a"], [[1], [1, 2]], {}]
+)
+def test_what_is_no_number_is_refused(numbers):
+    with pytest.raises(ValueError, match="points must be an array of numbers"):
+        checks.real_array("points", numbers)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(ValueError, match="must be real"):
+        checks.real_array("points", [1j])
+
+
+@pytest.mark.parametrize("points", [[], 1.0, [1.0], [[[1.0]]], np.zeros((0, 2))])
+def test_points_are_a_table(points):
+    with pytest.raises(ValueError, match=r"points must have shape \(n, d\)"):
+        checks.point_array("points", points)
+
+
+def test_points_have_a_column_for_each_coordinate():
+    with pytest.raises(ValueError, match=r"shape \(n, 2\), a column for each of.*'x'"):
+        checks.point_array("points", [[1.0]], ["x", "y"])
+
+
+def test_the_row_that_is_not_finite_is_named():
+    with pytest.raises(ValueError, match="finite.*row 1.*Drop"):
+        checks.point_array("points", [[0.0], [np.nan]])
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.0, True, "1", None])
+def test_counts_are_positive_integers(count):
+    with pytest.raises(ValueError, match="`n` must be a positive integer or 'auto'"):
+        checks.check_count("n", count, "auto")
+    assert checks.check_count("n", np.int64(3)) == 3
+    assert checks.check_count("n", "auto", "auto") == "auto"
+
+
+def test_names_must_be_known():
+    checks.check_known("batch_size", ["a"], "ab", "terms")
+    with pytest.raises(
+        ValueError, match=r"`batch_size` names \[1, 'c'\].*\['a', 'b'\]"
+    ):
+        checks.check_known("batch_size", ["c", "a", 1], "ab", "terms")
+
+
+@pytest.mark.parametrize("weight", [-1, np.nan, np.inf, "x", None])
+def test_weights_are_finite_and_not_negative(weight):
+    with pytest.raises(ValueError, match="`weight` must be a finite number"):
+        checks.nonnegative("weight", weight)
+
+
+def test_seeds_fit_into_32_bits():
+    assert checks.checked_seed(np.int64(7)) == 7
+    for seed in (-1, 2**32, 1.5, True):
+        with pytest.raises(ValueError, match=r"`seed` must be.*below 2\*\*32"):
+            checks.checked_seed(seed)
+
+
+def test_flags_are_flags():
+    assert checks.checked_flag("f", np.True_) is True
+    with pytest.raises(TypeError, match="`f` must be True or False. Received: 1"):
+        checks.checked_flag("f", 1)

@@ -1,0 +1,58 @@
+import operator
+
+import keras
+import pytest
+from keras import layers, ops
+
+from keraspinn.common.compatibility import every_layer, public_function
+
+
+def test_every_layer_at_any_depth_once():
+    class Holder(layers.Layer):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = {"all": [inner]}
+
+        def call(self, x):
+            return self.inner["all"][0](x)
+
+    leaf = layers.Dense(2)
+    middle = keras.Sequential([keras.Input((2,)), leaf, layers.Dense(3)])
+    x = keras.Input((2,))
+    outer = keras.Model(x, Holder(middle)(leaf(x)))
+    found = every_layer(outer)
+    assert found[0] is outer
+    assert sum(layer is leaf for layer in found) == 1
+    kinds = [type(layer).__name__ for layer in found]
+    assert kinds.count("Dense") == 2
+    assert "Holder" in kinds and "Sequential" in kinds
+
+
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        (lambda x: x / 2, ops.true_divide),
+        (lambda x: x - 1, ops.subtract),
+        (lambda x: x**2, ops.power),
+        (lambda x: -x, ops.negative),
+        (lambda x: x[:, 0], operator.getitem),
+        (lambda x: x @ ops.ones((2, 2)), ops.matmul),
+        (keras.activations.relu, ops.relu),
+        (keras.activations.gelu, ops.gelu),
+        (lambda x: ops.concatenate([x, x], -1), ops.concatenate),
+        (lambda x: ops.expand_dims(x, -1), ops.expand_dims),
+        (ops.log1p, ops.log1p),
+        (ops.log_softmax, ops.log_softmax),
+    ],
+)
+def test_operations_are_calls_of_public_functions(call, function):
+    x = keras.KerasTensor((None, 2))
+    assert public_function(keras.Function(x, call(x)).operations[-1]) is function
+
+
+def test_operations_of_users_are_not_taken_for_those_of_keras():
+    class Sin(keras.Operation):
+        def call(self, x):
+            return ops.cos(x)
+
+    assert public_function(Sin()) is None

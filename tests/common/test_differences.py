@@ -1,0 +1,92 @@
+"""Two configurations compared, wherever they were made."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+from keraspinn.common.differences import differences, plain
+from keraspinn.expressions import from_json, to_json
+
+x, y = sp.symbols("x y")
+
+
+def changed(old, new):
+    return differences(plain(old), plain(new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"a": np.float64(0.1)}, {"a": 0.1}),
+        ({"a": np.int32(2), "b": np.bool_(True)}, {"a": 2, "b": True}),
+        ({"a": np.arange(3.0)}, {"a": (0.0, 1.0, 2.0)}),
+        ({"a": float("nan")}, {"a": np.float32("nan")}),
+        ({"version": "0.1", "format": 1}, {"version": "0.2", "format": 2}),
+        (np.zeros((500, 2)), np.zeros((500, 2)).tolist()),
+    ],
+)
+def test_equal(old, new):
+    assert changed(old, new) == []
+    assert differences(json.loads(json.dumps(plain(old))), plain(new)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}, [("a.b[1]", 2, 3)]),
+        ({"a": 1}, {"a": 1, "b": None}, [("b", "nothing", None)]),
+        ([1, 2], [1, 2, 3], [("", [1, 2], [1, 2, 3])]),
+        ({"a": 0.1}, {"a": np.float32(0.1)}, [("a", 0.1, 0.10000000149011612)]),
+    ],
+)
+def test_different(old, new, expected):
+    assert changed(old, new) == expected
+
+
+def test_a_long_table_is_kept_as_a_digest():
+    table = np.linspace(0, 1, 2000).reshape(1000, 2)
+    other = table.copy()
+    other[700, 1] += 1e-15
+    ((place, old, new),) = changed({"points": table}, {"points": other})
+    assert place == "points" and old != new and len(old) < 50
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone", "come"),
+    [
+        (x + y + 1, x + 25 * y + 1, y, 25 * y),
+        (x + y + 1, x + 2 * y + 3, y + 1, 2 * y + 3),
+        (sp.sin(x * y) + x, sp.sin(x * y**2) + x, y, y**2),
+        (x**y, y**x, x**y, y**x),
+    ],
+)
+def test_of_expressions_the_terms_that_differ(old, new, gone, come):
+    ((_, was, now),) = changed(to_json(old), to_json(new))
+    assert (from_json(was), from_json(now)) == (gone, come)
+
+
+def test_the_order_of_terms_is_none():
+    assert changed(["Add", 1, {"symbol": "x"}], ["Add", {"symbol": "x"}, 1]) == []
+    assert changed(["Pow", 1, 2], ["Pow", 2, 1])
+
+
+def test_of_another_class_only_the_class():
+    old, new = map(
+        keras.saving.serialize_keras_object,
+        (keras.optimizers.Adam(1.0), keras.optimizers.SGD(2.0)),
+    )
+    assert changed({"o": old}, {"o": new}) == [("o", "Adam", "SGD")]
+
+
+def test_layers_are_known_by_their_order():
+    def config(**options):
+        network = keras.Sequential([keras.layers.Dense(2, **options)])
+        return keras.saving.serialize_keras_object(network)
+
+    assert changed(config(), config()) == []
+    assert len(changed(config(), config(name="encoder"))) == 1
+    policies = changed(config(), config(dtype="float64"))
+    assert ("layers[0].dtype", "float32", "float64") in policies

@@ -1,0 +1,156 @@
+import keras
+import numpy as np
+import pytest
+from keras import layers, ops
+
+import keraspinn as kp
+from keraspinn.derivatives.checks import (
+    check_derivatives,
+    check_no_activity_losses,
+)
+from keraspinn.derivatives.engines import jvp_derivatives, taylor_derivatives
+from keraspinn.derivatives.taylor import MissingRule, propagate
+
+LAPLACE = [(2, 0), (0, 2)]
+
+
+@pytest.fixture(autouse=True)
+def random_weights():
+    keras.utils.set_random_seed(0)
+
+
+def points(count=64):
+    return ops.cast(np.random.default_rng(0).uniform(-1, 1, (count, 2)), "float32")
+
+
+def chain(*inner):
+    return keras.Sequential([keras.Input((2,)), *inner, layers.Dense(1)])
+
+
+def check(network, indices=LAPLACE):
+    x = points()
+    network(x)
+
+    def derivatives():
+        try:
+            values = taylor_derivatives(lambda s: propagate(network, s), x, indices)
+        except MissingRule:
+            values = jvp_derivatives(network, x, indices)
+        return {("u", index): values[index][..., 0] for index in indices}
+
+    check_derivatives(network, derivatives, ["x", "t"])
+
+
+def operation():
+    x = keras.Input((2,))
+    return keras.Model(x, layers.Dense(1)(ops.relu(layers.Dense(5)(x))))
+
+
+REFUSED = {
+    "relu": (lambda: chain(layers.Dense(5, "relu", name="own")), "'own' .relu."),
+    "relu6": (lambda: chain(layers.Dense(5, "relu6", name="own")), "'own' .relu6."),
+    "hard": (
+        lambda: chain(layers.Dense(5, "hard_sigmoid", name="own")),
+        "'own' .hard_sigmoid.",
+    ),
+    "leaky": (
+        lambda: chain(layers.Dense(5), layers.LeakyReLU(name="own")),
+        "'own' .LeakyReLU.",
+    ),
+    "discretization": (
+        lambda: chain(layers.Discretization([-0.5, 0.0, 0.5], name="own")),
+        "because of layer 'own' .Discretization.",
+    ),
+    "operation": (operation, "because of operation 'relu"),
+    "many": (
+        lambda: kp.networks.MLP(5, 6, activation="relu"),
+        "because of layer 'hidden_1' .relu., .* and 3 more",
+    ),
+    "linear": (lambda: chain(layers.Rescaling(2.0), layers.Dense(5)), "weights. Use"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_network_without_the_derivatives_is_refused(case):
+    build, named = REFUSED[case]
+    with pytest.raises(ValueError, match=named) as error:
+        check(build())
+    assert "need ∂²u/∂t², ∂²u/∂x², zero" in str(error.value)
+    assert '"tanh"' in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: kp.networks.MLP(5),
+        lambda: chain(layers.Dense(5, "elu")),
+        lambda: chain(layers.Dense(5, "relu"), layers.Dense(5, "tanh")),
+        lambda: kp.networks.ModifiedMLP(5, kernel_initializer="zeros"),
+        lambda: layers.Lambda(lambda x: x[:, :1]),  # given in closed form
+    ],
+)
+def test_others_pass(build):
+    check(build())
+
+
+def test_what_is_not_needed_may_be_zero():
+    check(chain(layers.Dense(5, "relu")), [(0, 0), (1, 0), (0, 1)])
+
+
+def test_an_ansatz_that_is_linear_in_time_is_named_as_such():
+    class Linear(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.slope = kp.networks.MLP(5)
+
+        def call(self, x):
+            return x[:, 1:] * self.slope(x[:, :1])
+
+    with pytest.raises(ValueError, match="need ∂²u/∂t², zero.*meant to be"):
+        check(Linear())
+    check(Linear(), [(2, 0), (1, 1)])
+
+
+def test_the_weights_stay_as_they_are():
+    network = chain(layers.Dense(5, "relu"))
+    before = network.get_weights()
+    with pytest.raises(ValueError):
+        check(network)
+    for own, other in zip(before, network.get_weights(), strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+# Losses of layers
+
+
+class AddsLoss(layers.Layer):
+    def call(self, x):
+        self.add_loss(ops.sum(x))
+        return x
+
+
+@pytest.mark.parametrize(
+    ("network", "named"),
+    [
+        (
+            lambda: chain(layers.Dense(3, activity_regularizer="l2", name="own")),
+            "'own' has an `activity_regularizer`.*Condition",
+        ),
+        (lambda: chain(layers.ActivityRegularization(0.1, name="own")), "'own' "),
+        (lambda: chain(AddsLoss(name="own")), "'own' calls `add_loss`"),
+        (
+            lambda: chain(keras.Sequential([layers.Dense(2), AddsLoss(name="own")])),
+            "'own' calls `add_loss`",
+        ),
+    ],
+)
+def test_losses_of_activities_are_refused(network, named):
+    with pytest.raises(ValueError, match=named):
+        check_no_activity_losses(network(), points(1))
+
+
+def test_regularizers_of_weights_are_welcome():
+    network = chain(layers.Dense(3, kernel_regularizer="l2"))
+    check_no_activity_losses(network, points(1))
+    assert len(network.losses) == 1
+    check_no_activity_losses(kp.networks.ModifiedMLP(3), points(1))

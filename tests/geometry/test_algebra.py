@@ -1,0 +1,111 @@
+"""Laws of sums, differences and intersections, on drawn shapes."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from keraspinn import geometry as g
+
+XY = sp.symbols("x y")
+SIZES = st.floats(0.2, 1.5)
+PLACES = st.floats(-1, 1)
+
+
+def box(x, y, width, height):
+    return g.Box({XY[0]: (x, x + width), XY[1]: (y, y + height)})
+
+
+def triangle(x, y, width, height):
+    corners = [(x, y), (x + width, y + height / 3), (x, y + height)]
+    return g.Polygon(corners, coordinates=XY)
+
+
+SHAPES = st.one_of(
+    st.builds(box, PLACES, PLACES, SIZES, SIZES),
+    st.builds(triangle, PLACES, PLACES, SIZES, SIZES),
+    st.builds(lambda x, y, r: g.Disk((x, y), r, XY), PLACES, PLACES, SIZES),
+    st.builds(
+        lambda x, y, a, b: g.Ellipse((x, y), (a, b), XY), PLACES, PLACES, SIZES, SIZES
+    ),
+)
+
+
+def has(domain, points):
+    """Membership of points in the user's coordinates."""
+    return domain.contains(domain.interior, points - domain.centre)
+
+
+def size(domain):
+    return domain.measure(domain.interior)
+
+
+def common(a, b):
+    """The intersection, if it is large enough to speak of its size."""
+    points = np.random.default_rng(0).uniform(a.lower, a.upper, (2000, 2))
+    both = has(a, points) & has(b, points)
+    assume(both.sum() > 50 and (has(a, points) & ~has(b, points)).sum() > 50)
+    return a & b
+
+
+POINTS = np.random.default_rng(1).uniform(-3, 3, (4000, 2))
+
+
+@settings(max_examples=12)
+@given(a=SHAPES, b=SHAPES)
+def test_membership(a, b):
+    both = common(a, b)
+    in_a, in_b = has(a, POINTS), has(b, POINTS)
+    np.testing.assert_array_equal(has(a + b, POINTS), in_a | in_b)
+    np.testing.assert_array_equal(has(a - b, POINTS), in_a & ~in_b)
+    np.testing.assert_array_equal(has(both, POINTS), in_a & in_b)
+
+
+@settings(max_examples=12)
+@given(a=SHAPES, b=SHAPES)
+def test_sizes_add_up(a, b):
+    both = common(a, b)
+    margin = {"abs": 5e-3 * (size(a) + size(b))}
+    assert size(a + b) + size(both) == pytest.approx(size(a) + size(b), **margin)
+    assert size(a - b) + size(both) == pytest.approx(size(a), **margin)
+    assert size(both) == pytest.approx(size(b & a), **margin)
+
+
+@settings(max_examples=12)
+@given(a=SHAPES, b=SHAPES)
+def test_boundaries_add_up(a, b):
+    """Each piece of either boundary bounds the sum or the intersection, not both."""
+    both = common(a, b)
+
+    def length(domain):
+        return sum(map(domain.measure, domain.boundary))
+
+    margin = {"abs": 0.02 * (length(a) + length(b))}
+    assert length(a + b) + length(both) == pytest.approx(
+        length(a) + length(b), **margin
+    )
+
+
+@settings(max_examples=6)
+@given(a=SHAPES, b=SHAPES, c=SHAPES, sign=st.sampled_from("+-&"))
+def test_one_side_of_a_boundary_is_inside(a, b, c, sign):
+    common(a, b)
+    combined = {"+": a + b, "-": a - b, "&": a & b}[sign]
+    points = combined.sample(
+        combined.interior,
+        np.random.default_rng(2).random((2000, combined.draws(combined.interior))),
+    )
+    cut = has(c, points + combined.centre)
+    assume(50 < cut.sum() < 1950)
+    domain = combined - c
+    for part in domain.boundary:
+        uniform = np.random.default_rng(3).random((200, domain.draws(part)))
+        points = domain.sample(part, uniform)
+        assert domain.contains(part, points).all()
+        normals = domain.normals(part, points)
+        np.testing.assert_allclose(np.linalg.norm(normals, axis=-1), 1)
+        # Beyond a needle's tip a step leads out on either side.
+        inner = domain.contains(domain.interior, points - 1e-4 * normals)
+        outer = domain.contains(domain.interior, points + 1e-4 * normals)
+        assert inner.mean() > 0.95 and outer.mean() < 0.05

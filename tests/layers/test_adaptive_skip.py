@@ -1,0 +1,13 @@
+import numpy as np
+from keras import ops
+
+from keraspinn.layers import AdaptiveSkip
+
+
+def test_it_lets_through_as_much_as_alpha_says():
+    layer = AdaptiveSkip()
+    x, h = ops.ones((2, 3)), 5.0 * ops.ones((2, 3))
+    np.testing.assert_array_equal(layer(x, h), x)
+    assert layer.trainable_variables == [layer.alpha]
+    layer.alpha.assign(0.25)
+    np.testing.assert_allclose(layer(x, h), 2.0 * x)

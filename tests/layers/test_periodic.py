@@ -1,0 +1,47 @@
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+import keraspinn as kp
+from keraspinn.derivatives.engines import taylor_derivatives
+from keraspinn.derivatives.taylor import propagate
+
+
+def test_networks_behind_are_periodic_with_all_derivatives():
+    keras.utils.set_random_seed(0)
+    network = keras.Sequential(
+        [
+            kp.layers.Periodic([2.0, None, 0.5], dtype="float64"),
+            kp.networks.MLP(5, 2, dtype="float64"),
+        ]
+    )
+    x = np.random.default_rng(0).uniform(-1, 1, (6, 3))
+    indices = [(0, 0, 0), (3, 0, 0), (1, 1, 1)]
+
+    def derivatives(*shift):
+        points = ops.convert_to_tensor(x + shift)
+        return taylor_derivatives(lambda s: propagate(network, s), points, indices)
+
+    here, there, elsewhere = (
+        derivatives(*s) for s in [(0, 0, 0), (2, 0, -0.5), (2, 0.5, 0)]
+    )
+    for index in indices:
+        np.testing.assert_allclose(here[index], there[index], rtol=1e-9, atol=1e-12)
+        assert np.abs(here[index] - elsewhere[index]).max() > 1e-3
+
+
+@pytest.mark.parametrize("periods", [[0.0], [-1.0, None], ["2"], [True], [np.inf]])
+def test_what_is_no_period_is_refused(periods):
+    with pytest.raises(ValueError, match="`periods` must be a positive number"):
+        kp.layers.Periodic(periods)
+
+
+def test_no_period_at_all_is_refused():
+    with pytest.raises(ValueError, match="at least one coordinate"):
+        kp.layers.Periodic([None, None])
+
+
+def test_another_number_of_coordinates_is_refused():
+    with pytest.raises(ValueError, match="one entry for each.*3 coordinates"):
+        kp.layers.Periodic([2.0, None])(ops.ones((4, 3)))

@@ -1,0 +1,220 @@
+"""Every optimizer of the second order in `fit`, as a user meets it."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, T = sp.symbols("x t")
+U = sp.Function("u")(X, T)
+OPTIMIZERS = {
+    "SSBroyden": lambda: kp.optimizers.SSBroyden(resample_every=20),
+    "SSBFGS": lambda: kp.optimizers.SSBFGS(resample_every=20),
+    "BFGS": lambda: kp.optimizers.BFGS(resample_every=20),
+    "LBFGS": lambda: kp.optimizers.LBFGS(resample_every=20),
+    "GaussNewton": lambda: kp.optimizers.GaussNewton(),
+}
+
+
+def heat(unknown=False):
+    """u_t = c u_xx with u = sin(πx) e^(−t): c = 1/π², known or to be found."""
+    c = kp.Parameter("c", initial=0.2) if unknown else 1 / sp.pi**2
+    exact = sp.sin(sp.pi * X) * sp.exp(-T)
+    table = np.random.default_rng(0).uniform(size=(30, 2))
+    values = np.sin(np.pi * table[:, 0]) * np.exp(-table[:, 1])
+    conditions = {
+        "start": kp.Condition(sp.Eq(U, exact), on={T: 0}, weight=2.0),
+        "ends": kp.Condition(U, on=[{X: 0}, {X: 1}]),
+    }
+    if unknown:
+        conditions["data"] = kp.Data(table, {U: values})
+    domain = kp.geometry.Box({X: (0, 1), T: (0, 1)})
+    equations = {"heat": sp.Eq(U.diff(T), c * U.diff(X, 2))}
+    return kp.Problem(domain, equations, conditions, reference={U: exact})
+
+
+def compiled(optimizer, problem=None, **options):
+    keras.utils.set_random_seed(0)
+    network = kp.networks.MLP(8, 2, dtype="float64")
+    model = kp.PINNModel(problem or heat(), network, seed=0, dtype="float64")
+    if isinstance(optimizer, str):
+        optimizer = OPTIMIZERS[optimizer]()
+    model.compile(optimizer, **({"jit_compile": False} | options))
+    return model
+
+
+RUN = {"batch_size": 64, "steps_per_epoch": 20, "verbose": 0}
+
+
+def values_of(model):
+    """All that a training goes on from."""
+    optimizer = map(np.array, model.optimizer.variables)
+    return [*model.get_weights(), *optimizer, *model.extra_training_state().values()]
+
+
+def assert_same(one, other):
+    assert len(one) == len(other)
+    for mine, theirs in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_the_loss_falls_by_orders_and_the_logs_say_how(name):
+    model = compiled(name)
+    history = model.fit(**RUN, epochs=4).history
+    falls = {"BFGS": 0.03, "LBFGS": 0.01}.get(name, 1e-3)
+    assert history["loss"][-1] < falls * history["loss"][0]
+    expected = {"loss", "residual_loss", "heat_loss", "start_loss", "ends_weight"}
+    assert expected | set(model.optimizer.log_names) <= set(history)
+    assert "step_size" in history and np.isfinite(list(history.values())).all()
+    assert model.evaluate(*model.problem.test_data(10), verbose=0)[-1] < 0.2
+    assert model.steps_taken == 80
+
+
+def test_a_compiled_program_makes_the_same_steps():
+    histories = [
+        compiled("SSBroyden", jit_compile=jit, steps_per_execution=steps)
+        .fit(**RUN)
+        .history["loss"]
+        for jit, steps in ((False, 7), (True, "auto"))
+    ]
+    np.testing.assert_allclose(*histories, rtol=1e-3)
+
+
+def test_callbacks_of_keras_work():
+    model = compiled("SSBroyden")
+    stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
+    seen = []
+    count = keras.callbacks.LambdaCallback(on_epoch_end=lambda e, logs: seen.append(e))
+    model.fit(**RUN, epochs=9, callbacks=[stop, count])
+    assert seen == [0, 1]
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch: 0.1)
+    with pytest.raises(AttributeError, match="no learning rate"):
+        model.fit(**RUN, callbacks=[schedule])
+
+
+@pytest.mark.parametrize("name", ["SSBroyden", "GaussNewton"])
+def test_weights_may_be_annealed(name):
+    model = compiled(name)
+    annealing = kp.callbacks.LearningRateAnnealing(alpha=0.1, update_freq=20)
+    history = model.fit(**RUN, epochs=4, callbacks=[annealing]).history
+    assert history["start_weight"][0] != 2 and history["loss"][-1] < 1e-2
+
+
+class Watched(kp.optimizers.BFGS):
+    """BFGS that logs what it was told of its points."""
+
+    log_names = (*kp.optimizers.BFGS.log_names, "renewed")
+
+    def step(self, objective, parameters, state):
+        parameters, state, logs = super().step(objective, parameters, state)
+        return parameters, state, {**logs, "renewed": objective.renewed}
+
+
+def test_steps_are_told_when_the_loss_is_another():
+    model = compiled(Watched(resample_every=20), steps_per_execution=1)
+    run = {"batch_size": 64, "steps_per_epoch": 1, "verbose": 0}
+    history = model.fit(**run, epochs=22).history
+    assert history["renewed"] == [1, *[0] * 19, 1, 0]
+    # The terms are evaluated for the logs in every tenth step.
+    columns = (history[f"{name}_loss"] for name in ("residual", "start", "ends"))
+    terms = np.dot([1, 2, 1], list(columns))
+    every = [0, 10, 20]
+    np.testing.assert_allclose(terms[every], np.array(history["loss"])[every])
+    np.testing.assert_array_equal(terms[1:10], terms[0])
+    assert model.fit(**run, epochs=2).history["renewed"] == [0, 0]
+    model.loss_weights["start"].assign(5.0)
+    assert model.fit(**run, epochs=2).history["renewed"] == [1, 0]
+
+
+def test_unknown_parameters_and_tables():
+    model = compiled("SSBroyden", heat(unknown=True))
+    history = model.fit(**RUN, epochs=8).history
+    assert history["c"][-1] == pytest.approx(1 / np.pi**2, rel=0.02)
+    assert 0 < history["data_loss"][-1] < 1e-4
+
+
+def test_held_points_and_samplers():
+    model = compiled("SSBroyden")
+    points = np.random.default_rng(0).uniform(size=(80, 2))
+    given = {"residual": points, "start": kp.sampling.Renewed(every=30)}
+    history = model.fit(given, steps_per_epoch=20, epochs=3, verbose=0).history
+    assert history["loss"][-1] < 1e-2 * history["loss"][0]
+
+
+@pytest.mark.parametrize("name", ["SSBroyden", "LBFGS", "GaussNewton"])
+def test_a_file_goes_on_where_it_was(name, tmp_path):
+    model = compiled(name)
+    model.fit(**RUN, epochs=2)
+    model.save(tmp_path / "model.keras")
+    loaded = kp.load_model(tmp_path / "model.keras")
+    for mine, theirs in zip(
+        model.optimizer.variables, loaded.optimizer.variables, strict=True
+    ):
+        np.testing.assert_array_equal(mine, theirs)
+    before = model.fit(**RUN).history["loss"][0]
+    after = loaded.fit(**RUN).history["loss"][0]
+    assert after == pytest.approx(before, rel=1)
+
+
+class Death(keras.callbacks.Callback):
+    """Dies at the start of the third epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", ["SSBroyden", "LBFGS", "GaussNewton"])
+def test_a_training_that_died_goes_on_to_the_bit(name, tmp_path):
+    def model():
+        return compiled(getattr(kp.optimizers, name)(resample_every=15))
+
+    def fit(model, *callbacks):
+        model.fit(**RUN, epochs=4, callbacks=[*callbacks])
+
+    undisturbed = model()
+    fit(undisturbed)
+    backup = tmp_path / "backup"
+    with pytest.raises(KeyboardInterrupt):
+        fit(model(), kp.callbacks.BackupAndRestore(backup), Death())
+    again = model()
+    fit(again, kp.callbacks.BackupAndRestore(backup))
+    assert_same(values_of(again), values_of(undisturbed))
+
+
+@pytest.mark.parametrize("options", [{}, {"jit_compile": True}, {"run_eagerly": True}])
+def test_a_step_that_is_not_finite_is_not_taken(options):
+    x = sp.Symbol("x")
+    u, c = sp.Function("u")(x), kp.Parameter("c", initial=1.0)
+    # The root is no number where the points of the third step of an epoch are.
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"e": u.diff(x, 2) + sp.sqrt(0.999 - x) * c},
+        {"ends": kp.Condition(u, on="boundary")},
+    )
+    model = compiled(kp.optimizers.BFGS(resample_every=2), problem, **options)
+    with pytest.raises(FloatingPointError, match="'e'.*not taken|'residual'.*nan"):
+        model.fit(batch_size=200, steps_per_epoch=40, verbose=0)
+    assert np.isfinite(np.concatenate([w.ravel() for w in model.get_weights()])).all()
+    assert np.isfinite(model.optimizer.state["inverse_hessian"]).all()
+    assert model.steps_taken % 2 == 0  # before the points that were renewed
+
+
+def test_single_batches_and_streams():
+    model = compiled("SSBroyden")
+    points = np.random.default_rng(0).uniform(size=(64, 2))
+    losses = [model.train_on_batch(points)[0] for _ in range(20)]
+    assert losses[-1] < 0.5 * losses[0] and model.steps_taken == 20
+    stream = (points for _ in range(20))
+    history = model.fit(stream, verbose=0).history
+    assert history["loss"][0] < losses[-1] and model.steps_taken == 40
+
+
+def test_what_has_no_meaning_is_refused():
+    with pytest.raises(ValueError, match="gradient_accumulation"):
+        kp.optimizers.SSBroyden(gradient_accumulation_steps=4)
+    with pytest.raises(ValueError, match="trains on one device"):
+        kp.common.arguments.check_optimizer(kp.optimizers.SSBroyden(), 2)

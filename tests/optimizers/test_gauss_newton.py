@@ -1,0 +1,242 @@
+"""Gauss–Newton on least squares whose answers are known."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from keraspinn.optimizers import GaussNewton, Objective
+
+FORMS = ("dense", "free")
+
+
+class LeastSquares(Objective):
+    """The squares of `function(θ)`, the same at all points."""
+
+    renewed = ops.convert_to_tensor(False)
+
+    def __init__(self, function):
+        self._function = function
+
+    def residuals(self, parameters):
+        return self._function(parameters)
+
+    def loss(self, parameters):
+        return ops.sum(ops.square(self.residuals(parameters)))
+
+    def value_and_gradient(self, parameters):
+        with tf.GradientTape() as tape:
+            tape.watch(parameters)
+            value = self.loss(parameters)
+        return value, tape.gradient(value, parameters)
+
+    def vjp(self, parameters, rows):
+        with tf.GradientTape() as tape:
+            tape.watch(parameters)
+            value = self.residuals(parameters)
+        return tape.gradient(value, parameters, output_gradients=rows)
+
+    def jvp(self, parameters, direction):
+        rows = ops.zeros_like(self.residuals(parameters))
+        with tf.GradientTape() as tape:
+            tape.watch(rows)
+            slope = self.vjp(parameters, rows)
+        return tape.gradient(slope, rows, output_gradients=direction)
+
+    def jacobian(self, parameters):
+        with tf.GradientTape() as tape:
+            tape.watch(parameters)
+            value = self.residuals(parameters)
+        return tape.jacobian(value, parameters)
+
+    def fresh(self):
+        return self
+
+
+def linear(rows, columns, seed=0):
+    """A well-posed linear problem and its solution."""
+    rng = np.random.default_rng(seed)
+    matrix = ops.convert_to_tensor(rng.standard_normal((rows, columns)))
+    solution = rng.standard_normal(columns)
+    right = ops.matmul(matrix, ops.convert_to_tensor(solution))
+    return LeastSquares(lambda theta: ops.matmul(matrix, theta) - right), solution
+
+
+def rosenbrock():
+    """10 (y − x²) and 1 − x: a bent valley."""
+    return LeastSquares(
+        lambda theta: ops.stack([10 * (theta[1] - theta[0] ** 2), 1 - theta[0]])
+    )
+
+
+def train(optimizer, objective, start, steps):
+    """The parameters, the state and the logs of each step, compiled by XLA."""
+    parameters = ops.convert_to_tensor(np.asarray(start, "float64"))
+    program = tf.function(
+        lambda theta, state: optimizer.step(objective, theta, state),
+        jit_compile=True,
+        autograph=False,
+    )
+    state, history = optimizer.init(parameters), []
+    for _ in range(steps):
+        parameters, state, logs = program(parameters, state)
+        history.append({name: float(value) for name, value in logs.items()})
+    return ops.convert_to_numpy(parameters), state, history
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [30, 10])
+def test_one_step_solves_linear_least_squares(form, rows):
+    objective, solution = linear(rows, 10)
+    optimizer = GaussNewton(damping=1e-12, form=form, rank=5)
+    end, _, history = train(optimizer, objective, np.zeros(10), 1)
+    np.testing.assert_allclose(end, solution, atol=1e-6)
+    assert history[0]["step_size"] == 1
+    assert history[0]["gain_ratio"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_bent_valley_is_walked_to_its_end(form):
+    optimizer = GaussNewton(form=form, rank=1)
+    end, _, history = train(optimizer, rosenbrock(), [-1.2, 1.0], 30)
+    np.testing.assert_allclose(end, 1, atol=1e-10)
+    losses = [logs["loss"] for logs in history]
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_step_bends(form):
+    """θ + θ²/10 from 1: J = 1.2, φ = 1.1 / 1.2, and r'' φ² / 2 J = 0.1 φ² / 1.2."""
+    objective = LeastSquares(lambda theta: theta + theta**2 / 10)
+    optimizer = GaussNewton(damping=1e-12, form=form, rank=1)
+    end, _, _ = train(optimizer, objective, [1.0], 1)
+    straight = 1.1 / 1.2
+    np.testing.assert_allclose(end, 1 - straight - 0.1 * straight**2 / 1.2, rtol=1e-6)
+
+
+def test_the_forms_take_the_same_steps():
+    def residuals(theta):
+        return ops.concatenate([ops.sin(theta) - 0.3, theta[:3] * theta[3:] - 0.1])
+
+    runs = [
+        train(
+            GaussNewton(form=form, momentum=0.5, rank=3),
+            LeastSquares(residuals),
+            np.linspace(0, 1, 6),
+            4,
+        )
+        for form in FORMS
+    ]
+    np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=1e-3)
+    # The trace is that of the matrix in one, and estimated in the other.
+    assert runs[0][2][0]["loss"] == runs[1][2][0]["loss"]
+
+
+def test_a_singular_jacobian_leaves_what_it_does_not_see():
+    objective = LeastSquares(lambda theta: ops.stack([theta[0] + theta[1] - 2.0] * 3))
+    end, _, _ = train(GaussNewton(), objective, [0.0, 0.0, 5.0], 20)
+    np.testing.assert_allclose(end, [1, 1, 5], atol=1e-9)
+
+
+def test_momentum_is_spring_s():
+    """φ ← m φ + Jᵀ (JJᵀ + μI)⁻¹ (r − m J φ), other rows in each step."""
+    rng = np.random.default_rng(1)
+    optimizer, m = GaussNewton(momentum=0.7), 0.7
+    theta, direction = np.zeros(6), np.zeros(6)
+    parameters = ops.convert_to_tensor(theta)
+    state = optimizer.init(parameters)
+    for _ in range(3):
+        jacobian, right = rng.standard_normal((2, 6)), rng.standard_normal(2)
+        mu = float(state["damping"]) * np.sum(jacobian**2) / 6
+        inner = jacobian @ jacobian.T + mu * np.eye(2)
+        rest = jacobian @ theta - right - m * jacobian @ direction
+        direction = m * direction + jacobian.T @ np.linalg.solve(inner, rest)
+        matrix = ops.convert_to_tensor(jacobian)
+        objective = LeastSquares(
+            lambda theta, matrix=matrix, right=right: ops.matmul(matrix, theta) - right
+        )
+        parameters, state, logs = optimizer.step(objective, parameters, state)
+        assert logs["step_size"] == 1
+        theta = theta - direction
+        np.testing.assert_allclose(parameters, theta, rtol=1e-6, atol=1e-9)
+
+
+def test_damping_follows_what_came_of_the_promise():
+    objective, _ = linear(20, 4)
+    _, state, history = train(GaussNewton(), objective, np.zeros(4), 1)
+    assert float(state["damping"]) < 1e-3  # all came
+    upward = LeastSquares(objective.residuals)
+    upward.fresh = lambda: LeastSquares(lambda theta: 1 + ops.exp(10 * ops.abs(theta)))
+    end, state, history = train(GaussNewton(), upward, np.zeros(4), 1)
+    assert float(state["damping"]) > 1e-3
+    assert history[0]["step_size"] == 0
+    np.testing.assert_array_equal(end, 0)
+    np.testing.assert_array_equal(state["direction"], 0)
+
+
+def test_the_step_is_judged_on_other_points():
+    """What the points say is 3, and what fresh points say is 1."""
+    objective = LeastSquares(lambda theta: theta - 3.0)
+    objective.fresh = lambda: LeastSquares(lambda theta: theta - 1.0)
+    end, _, history = train(GaussNewton(damping=1e-10), objective, [0.0], 1)
+    assert history[0]["step_size"] == 0.25
+    np.testing.assert_allclose(end, 0.75)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_nothing_moves_where_the_residual_is_nan(form):
+    objective = LeastSquares(lambda theta: ops.log(theta - 1))
+    start = np.array([0.5, 2.0, 3.0])
+    end, state, history = train(GaussNewton(form=form, rank=2), objective, start, 2)
+    np.testing.assert_array_equal(end, start)
+    assert np.isnan(history[0]["loss"])
+    assert all(np.isfinite(value).all() for value in state.values())
+
+
+def test_a_step_into_nan_is_halved():
+    """The full step leaves where the logarithm is defined."""
+    objective = LeastSquares(lambda theta: ops.log(theta) + 3)
+    end, _, history = train(GaussNewton(damping=1e-10), objective, [1.0], 20)
+    assert history[0]["step_size"] < 1
+    np.testing.assert_allclose(end, np.exp(-3), rtol=1e-8)
+
+
+def test_matrices_that_do_not_fit_are_not_built():
+    objective, solution = linear(30, 20)
+    objective.jacobian = None
+    optimizer = GaussNewton(memory_limit=10_000, damping=1e-12)
+    end, _, _ = train(optimizer, objective, np.zeros(20), 1)
+    np.testing.assert_allclose(end, solution, atol=1e-6)
+    optimizer = GaussNewton(memory_limit=10_000, form="dense")
+    with pytest.raises(ValueError, match="30 residuals.*form='auto'"):
+        train(optimizer, objective, np.zeros(20), 1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"damping": 0},
+        {"damping": float("nan")},
+        {"momentum": 1.0},
+        {"form": "sparse"},
+        {"halvings": 0},
+        {"products": 1.5},
+        {"rank": -1},
+    ],
+)
+def test_arguments_out_of_range(arguments):
+    (name,) = arguments
+    with pytest.raises(ValueError, match=name):
+        GaussNewton(**arguments)
+
+
+def test_config_round_trip():
+    arguments = {"damping": 0.1, "momentum": 0.9, "form": "free", "halvings": 3}
+    arguments |= {"products": 7, "rank": 2, "resample_every": 5, "name": "mine"}
+    config = GaussNewton(**arguments).get_config()
+    assert arguments.items() <= config.items()
+    again = keras.optimizers.deserialize(
+        keras.optimizers.serialize(GaussNewton(**arguments))
+    )
+    assert type(again) is GaussNewton and again.get_config() == config

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from keras import ops
+
+from keraspinn.optimizers.line_search import search
+
+DECREASE, CURVATURE = 1e-4, 0.9
+
+
+def along(curve, derivative, first=1.0, active=True, **options):
+    """What `search` finds on a function of one variable, from 0 to the right."""
+    seen = []
+
+    def evaluate(parameters):
+        at = float(parameters[0])
+        seen.append(at)
+        value, slope = curve(at), derivative(at)
+        return ops.convert_to_tensor(value), ops.convert_to_tensor([slope])
+
+    position = (
+        ops.zeros((1,), "float64"),
+        ops.ones((1,), "float64"),
+        ops.convert_to_tensor(np.float64(curve(0.0))),
+        ops.convert_to_tensor(np.array([derivative(0.0)])),
+    )
+    found = search(
+        evaluate,
+        position,
+        ops.convert_to_tensor(active),
+        ops.convert_to_tensor(np.float64(first)),
+        **options,
+    )
+    assert int(found.evaluations) == len(seen)
+    return found, seen
+
+
+def f(number):
+    return np.float64(number)
+
+
+@given(
+    st.floats(-3, 3),
+    st.floats(0.01, 2),
+    st.floats(-3, 3),
+    st.floats(0.01, 100),
+    st.floats(1e-3, 1e3),
+)
+def test_the_step_fulfils_wolfe_s_conditions(cubic, quartic, square, slope, first):
+    def curve(a):
+        return f(quartic * a**4 + cubic * a**3 + square * a**2 - slope * a)
+
+    def derivative(a):
+        return f(4 * quartic * a**3 + 3 * cubic * a**2 + 2 * square * a - slope)
+
+    found, _ = along(curve, derivative, first, max_evaluations=40)
+    step = float(found.step)
+    assert step > 0
+    assert curve(step) <= -DECREASE * step * slope
+    assert abs(derivative(step)) <= CURVATURE * slope
+    assert float(found.loss) == curve(step)
+    assert float(found.gradient[0]) == derivative(step)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_beyond_what_is_finite_the_step_is_too_long(bad):
+    found, seen = along(
+        lambda a: f((a - 0.01) ** 2 if a < 0.05 else bad),
+        lambda a: f(2 * (a - 0.01) if a < 0.05 else np.nan),
+    )
+    assert 0 < float(found.step) < 0.05
+    assert max(seen) == 1.0
+
+
+def test_the_first_step_is_taken_if_it_fulfils_them():
+    found, seen = along(lambda a: f((a - 1) ** 2), lambda a: f(2 * (a - 1)))
+    assert seen == [1.0]
+    assert float(found.step) == 1.0
+
+
+def test_no_step_if_nothing_decreases():
+    # The derivative promises what the function does not keep.
+    found, seen = along(lambda a: f(1.0 + a), lambda a: f(-1.0))
+    assert float(found.step) == 0.0
+    assert float(found.loss) == 1.0
+    assert float(found.gradient[0]) == -1.0
+    assert len(seen) == 20
+
+
+def test_rounding_is_no_decrease():
+    eps = np.finfo("float64").eps
+    found, _ = along(lambda a: f(1.0 - eps * (a > 0)), lambda a: f(-1.0))
+    assert float(found.step) == 0.0
+
+
+def test_the_best_point_is_taken_where_evaluations_end():
+    # A loss that falls without end: every point is better than the one before.
+    found, seen = along(lambda a: f(-a), lambda a: f(-1.0), max_evaluations=4)
+    assert len(seen) == 4
+    assert float(found.step) == max(seen) > 1.0
+
+
+def test_an_inactive_search_evaluates_nothing():
+    found, seen = along(lambda a: f(-a), lambda a: f(-1.0), active=False)
+    assert seen == []
+    assert float(found.step) == 0.0

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X, Y, T)
+HEAT = kp.Problem(
+    kp.geometry.Box({X: (0, 2), Y: (0, 1)}, time={T: (0, 3)}),
+    {"heat": U.diff(T) - U.diff(X, 2) - U.diff(Y, 2)},
+)
+
+
+def test_a_map_at_a_moment(trained):
+    model, _ = trained(HEAT)
+    figure = kp.plot.field(model, U.diff(X), at={T: 1.5}, n=5)
+    panel, bar = figure.axes
+    assert panel.get_title() == "u_x, t = 1.5"
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("x", "y")
+    assert bar.get_ylabel() == "u_x" and panel.get_aspect() == 1.0
+    # Rows of the image are y, its columns x.
+    points = [[0.5, 1.0, 1.5], [2.0, 0.0, 1.5]]
+    shown = panel.collections[0].get_array().reshape(5, 5)[[4, 0], [1, 4]]
+    np.testing.assert_allclose(
+        shown, model.predict_expression(U.diff(X), points), rtol=1e-5
+    )
+
+
+def test_a_curve_along_the_coordinate_left(trained):
+    model, _ = trained(HEAT)
+    figure = kp.plot.field(model, U, at={X: 1, Y: sp.Rational(1, 2)}, n=4, label="Heat")
+    (panel,) = figure.axes
+    np.testing.assert_allclose(panel.lines[0].get_xdata(), [0, 1, 2, 3])
+    assert panel.get_title() == "Heat, x = 1, y = 0.5"
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("t", "Heat")
+
+
+def test_time_is_no_length(trained):
+    model, _ = trained(kp.problems.klein_gordon())
+    (u,) = model.problem.fields
+    assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
+
+
+def test_holes_are_left_out_and_nothing_predicted_there(trained, monkeypatch):
+    model, _ = trained(HEAT)
+
+    def hole(domain, points):
+        return np.hypot(points[:, 0] - 1, points[:, 1] - 0.5) > 0.3
+
+    monkeypatch.setattr("keraspinn.plot.fields.inside", hole)
+    inverse = 1 / sp.Max(0, sp.sqrt((X - 1) ** 2 + (Y - 0.5) ** 2) - 0.2) + 0 * U
+    figure = kp.plot.field(model, inverse + U, at={T: 0}, n=21)
+    image = figure.axes[0].collections[0].get_array().reshape(21, 21)
+    assert image.mask[10, 10] and not image.mask[0, 0]
+    assert np.isfinite(image.compressed()).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "colours", "limits"),
+    [
+        (sp.Integer(0) * U + X - 1, "RdBu_r", (-1, 1)),
+        (X + 1 + 0 * U, "viridis", (1, 3)),
+        (X - sp.Float(0.01), "viridis", (-0.01, 1.99)),  # an overshoot is no sign
+    ],
+)
+def test_colours_tell_signs(trained, value, colours, limits):
+    model, _ = trained(HEAT)
+    image = kp.plot.field(model, value, at={T: 0}, n=5).axes[0].collections[0]
+    assert image.get_cmap().name == colours
+    assert image.get_clim() == pytest.approx(limits)
+
+
+@pytest.mark.parametrize(
+    ("at", "error", "message"),
+    [
+        (None, ValueError, r"one or two axes.*at=\{t: 0\}"),
+        ({X: 0, Y: 0, T: 0}, ValueError, "one or two axes"),
+        ({T: 4}, ValueError, "t lies between 0 and 3"),
+        ({sp.Symbol("z"): 0}, ValueError, r"coordinates of the problem, \['x', 'y'"),
+        (0.5, TypeError, r"`at` must be a dict.*\{t: 0.5\}"),
+    ],
+)
+def test_refuses(trained, at, error, message):
+    model, _ = trained(HEAT)
+    with pytest.raises(error, match=message):
+        kp.plot.field(model, U, at=at)
+    with pytest.raises(TypeError, match="`expression` must be a SymPy expression"):
+        kp.plot.field(model, "u", at={T: 0})

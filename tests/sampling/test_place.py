@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import sympy as sp
+from keras import ops
+
+import keraspinn as kp
+from keraspinn.sampling.place import Place
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X, Y)
+BOX = kp.geometry.Box({X: (0, 1), Y: (10, 14)})
+
+
+def place(on, requested=5, dtype="float64"):
+    condition = kp.Condition([U, U.diff(X)], on=on)
+    problem = kp.Problem(BOX, {"e": U.diff(X)}, {"c": condition})
+    what = problem.terms["c"], BOX, problem.scales, requested, dtype
+    return Place(*what, across_replicas=lambda count: count)
+
+
+def counter(start=0):
+    """Stands in for random numbers: different, known ones."""
+    rng = np.random.default_rng(start)
+    return lambda shape: ops.convert_to_tensor(rng.uniform(size=shape), "float64")
+
+
+def loss(batch, function):
+    return float(ops.sum(batch.weights * ops.square(function(batch.coordinates))))
+
+
+def test_boundary_is_one_mean_and_a_list_a_sum_of_means():
+    def ones(points):
+        return ops.ones_like(points[:, 0])
+
+    faces = [{X: 0}, {X: 1}, {Y: 10}]
+    for on, expected in (("boundary", 1.0), (faces, 3.0), ([{X: 0}, "boundary"], 2.0)):
+        drawn = place(on).draw(counter())
+        assert loss(drawn, ones) == pytest.approx(expected)
+
+
+def test_draws_the_number_of_points_asked_for_on_each_face():
+    assert place("boundary", 7).draw(counter()).points.shape == (28, 2)
+    assert place([{X: 0}, {Y: 14}], 7).draw(counter()).points.shape == (14, 2)
+    assert place("boundary", 7).count() == 28
+
+
+def test_points_are_scaled_and_coordinates_are_the_users():
+    batch = place({Y: 14}).draw(counter())
+    assert (np.array(batch.coordinates)[:, 1] == 14).all()
+    np.testing.assert_allclose(batch.points[:, 1], np.sqrt(3))
+    expected = (np.array(batch.coordinates) - [0.5, 12]) / BOX.half * np.sqrt(3)
+    np.testing.assert_allclose(batch.points, expected, atol=1e-12)
+
+
+def test_given_points_count_in_the_blocks_they_lie_on():
+    points = [[0, 10.1], [0, 11], [0, 12], [1, 13]]
+    batch = place([{X: 0}, {X: 1}]).given(ops.convert_to_tensor(points, "float64"))
+    np.testing.assert_allclose(batch.weights, [1 / 3, 1 / 3, 1 / 3, 1])
+
+
+def test_drawn_and_given_points_make_the_same_loss():
+    for on in ("boundary", [{X: 0}, {Y: 14}]):
+        own = place(on, 6)
+        drawn = own.draw(counter(1))
+
+        def function(points):
+            return ops.sin(3 * points[:, 0]) + points[:, 1]
+
+        given = own.given(drawn.coordinates)
+        assert loss(given, function) == pytest.approx(loss(drawn, function))
+        np.testing.assert_allclose(given.points, drawn.points, atol=1e-12)
+
+
+def test_single_precision_tells_moments_of_a_century_apart():
+    t = sp.Symbol("t")
+    moments = kp.geometry.Box({t: (1.7e9, 1.7e9 + 100)})
+    u = sp.Function("u")(t)
+    problem = kp.Problem(
+        moments, {"e": u.diff(t)}, {"c": kp.Condition(u, on={t: 1.7e9})}
+    )
+    what = problem.terms["residual"], moments, problem.scales, 1000, "float32"
+    own = Place(*what, across_replicas=lambda count: count)
+    rng = np.random.default_rng(0)
+    drawn = own.draw(lambda s: ops.convert_to_tensor(rng.uniform(size=s), "float32"))
+    assert len(np.unique(np.array(drawn.points))) > 990
+    points = 1.7e9 + np.linspace(0, 100, 1000)[:, None]
+    given = own.given(ops.convert_to_tensor(points, "float64"))
+    assert len(np.unique(np.array(given.points))) > 990

@@ -1,0 +1,88 @@
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+from keras import ops
+
+import keraspinn as kp
+from keraspinn.sampling.residual_based import systematic
+from keraspinn.sampling.sources import PointSources
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+PROBLEM = kp.Problem(
+    kp.geometry.Box({X: (0, 1)}),
+    {"e": U.diff(X)},
+    {"left": kp.Condition(U, on={X: 0})},
+)
+
+
+def near_one(name, batch):
+    """A residual of nothing but close to x = 1."""
+    return ops.cast(batch.coordinates[:, 0] > 0.9, "float64")
+
+
+def drawn(sampler, iterations, count=100):
+    sources = PointSources(PROBLEM, "float64", count, default=sampler)
+    states = sources.init(0)
+    for iteration in iterations:
+        batches, states = sources.step(
+            states, 0, ops.convert_to_tensor(iteration), near_one
+        )
+        yield np.array(batches["residual"].coordinates)[:, 0]
+
+
+def test_renewed_points_stay_until_they_are_due():
+    kept = list(drawn(kp.sampling.Renewed(every=3), range(7)))
+    for here in (0, 3):
+        np.testing.assert_array_equal(kept[here], kept[here + 1])
+        np.testing.assert_array_equal(kept[here], kept[here + 2])
+        assert not np.intersect1d(kept[here], kept[here + 3]).size
+
+
+def test_points_gather_where_the_residual_is():
+    (points,) = drawn(kp.sampling.ResidualBased(every=5, c=0.1), [0], 1000)
+    # Density 1 / 0.1 + c within, c outside.
+    expected = 0.1 * 10.1 / (0.1 * 10.1 + 0.9 * 0.1)
+    assert np.mean(points > 0.9) == pytest.approx(expected, abs=0.02)
+    (uniform,) = drawn(kp.sampling.ResidualBased(every=5, k=0), [0], 1000)
+    assert np.mean(uniform > 0.9) == pytest.approx(0.1, abs=0.03)
+
+
+def test_systematic_sampling_takes_what_a_density_says():
+    density = ops.convert_to_tensor([0.0, 1.0, 3.0, 0.0, 4.0])
+    rows = np.array(systematic(density, 8, ops.convert_to_tensor(0.5)))
+    np.testing.assert_array_equal(rows, [1, 2, 2, 2, 4, 4, 4, 4])
+
+
+def test_a_renewal_builds_no_program_anew():
+    model = kp.PINNModel(PROBLEM, kp.networks.MLP(4, 1), seed=0)
+    model.compile("sgd", jit_compile=False)
+    run = {"batch_size": 16, "steps_per_epoch": 7, "verbose": 0}
+    model.fit(kp.sampling.ResidualBased(every=3), **run)
+    program = model.train_function
+    model.fit(kp.sampling.ResidualBased(every=3), **run)
+    assert model.train_function is program
+    model.fit(**run)
+    assert model.train_function is not program
+
+
+def test_held_points_of_equal_shape_share_a_program():
+    model = kp.PINNModel(PROBLEM, kp.networks.MLP(4, 1), seed=0)
+    model.compile("sgd", jit_compile=False)
+    run = {"steps_per_epoch": 2, "verbose": 0}
+    first = model.fit(np.full((4, 1), 0.1), **run)
+    program = model.train_function
+    keras.utils.set_random_seed(0)
+    second = model.fit(np.full((4, 1), 0.9), **run)
+    assert model.train_function is program
+    assert first.history["loss"] != second.history["loss"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [({"every": 0}, "every"), ({"k": -1}, "k"), ({"pool": 1.5}, "pool")],
+)
+def test_refuses(wrong, word):
+    with pytest.raises(ValueError, match=word):
+        kp.sampling.ResidualBased(**wrong)

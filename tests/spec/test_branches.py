@@ -1,0 +1,101 @@
+"""Branches that are never met, and points that no branch is for."""
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X, Y)
+BOX = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+WALL = {"wall": kp.Condition(U, on="boundary")}
+
+
+def declare(*branches, on=None, domain=BOX):
+    piecewise = sp.Piecewise(*branches)
+    if on is None:
+        return kp.Problem(domain, {"e": U.diff(X, 2) + piecewise}, WALL)
+    return kp.Problem(domain, {"e": U.diff(X)}, {"c": kp.Condition(U - piecewise, on)})
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        [(1, sp.Eq(X, sp.Rational(1, 2))), (0, True)],
+        [(1, sp.Eq(X, 0.5) & sp.Eq(Y, 0.5)), (0, True)],
+        [(1, sp.Eq(X, 0.5) & (Y > 0.5)), (0, True)],
+        [(1, sp.Eq(X, 0.5) | sp.Eq(X, 0.25)), (0, True)],
+        [(0, sp.Ne(X, 0.5)), (1, True)],
+        [(1, sp.Eq(X, Y)), (X, True)],
+        [(1, sp.Eq(U, 0)), (U, True)],
+    ],
+)
+def test_a_branch_on_a_surface_is_refused(branches):
+    with pytest.raises(ValueError, match="equation 'e'.*no point that is drawn.*Gaus"):
+        declare(*branches)
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        [(1, sp.Eq(X, 0)), (sp.sin(X) / X, True)],
+        [(sp.sin(X) / X, sp.Ne(X, 0)), (1, True)],
+        [(0, sp.Eq(X**2 + Y**2, 0)), (X * Y / (X**2 + Y**2), True)],
+        [(1, sp.Eq(sp.sign(X - 0.5), 1)), (0, True)],
+        [(1, sp.Eq(X, 0) | (Y > 0.5)), (0, True)],
+    ],
+)
+def test_removable_singularities_and_regions_are_not(branches):
+    declare(*branches)
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        [(1, X < 0.5)],
+        [(1, X < 0.4), (2, X > 0.6)],
+        [(1, U < 0)],
+        [(sp.Piecewise((1, Y < 0.5)), X < 0.5), (0, True)],
+    ],
+)
+def test_a_point_without_a_branch_is_refused(branches):
+    with pytest.raises(ValueError, match=r"no branch.*holds at \{'x': 0.*\(0, True\)"):
+        declare(*branches)
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        [(1, X < 0.5), (2, X >= 0.5)],
+        [(1, X <= 1)],
+        [(1, U < 0), (2, U >= 0)],
+        [(sp.Piecewise((1, X < 0.5)), X < 0.5), (0, True)],
+        [(kp.Parameter("a", 2.0), X < 2), (0, True)],
+        [(1, X < kp.Parameter("a", 2.0))],
+    ],
+)
+def test_branches_that_cover_the_domain_need_no_default(branches):
+    declare(*branches)
+
+
+def test_a_condition_s_branches_must_hold_where_it_does():
+    declare((Y, X < 0.5), on={X: 0})
+    with pytest.raises(ValueError, match="condition 'c'.*no branch"):
+        declare((Y, X < 0.5), on={X: 1})
+
+
+def test_a_reference_needs_a_value_everywhere():
+    with pytest.raises(ValueError, match="the reference.*no branch"):
+        kp.Problem(BOX, {"e": U.diff(X)}, WALL, {U: sp.Piecewise((1, X < 0.5))})
+
+
+def test_equations_alone_have_no_one_solution():
+    with pytest.warns(UserWarning, match="no conditions.*Condition.*Data") as caught:
+        kp.Problem(BOX, {"e": U.diff(X)})
+    assert caught[0].filename == __file__
+
+
+def test_measurements_and_algebraic_equations_raise_no_warning(recwarn):
+    kp.Problem(BOX, {"e": U.diff(X)}, {"d": kp.Data([[0.5, 0.5]], {U: [1.0]})})
+    kp.Problem(BOX, {"e": U**3 + U - X})
+    assert not recwarn

@@ -1,0 +1,140 @@
+"""Scales that are found from a declaration alone."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+
+
+def scales(domain, equations, conditions=None, **given):
+    problem = kp.Problem(domain, equations, conditions or {}, scales="auto", **given)
+    return problem.scales
+
+
+def beam(stiffness, length, load):
+    u = sp.Function("u")(X)
+    return scales(
+        kp.geometry.Box({X: (0, length)}),
+        {"beam": stiffness * u.diff(X, 4) + load},
+        {
+            "clamp": kp.Condition([u, u.diff(X)], on={X: 0}),
+            "free": kp.Condition([u.diff(X, 2), u.diff(X, 3)], on={X: length}),
+        },
+    )
+
+
+def test_a_beam_is_one_problem_in_any_units():
+    plain, si = beam(1, 1, 1), beam(210e9 * 1e-8, 2, 500)
+    assert plain.coordinates == {X: (0.5, 0.5)} and si.coordinates == {X: (1, 1)}
+    assert plain.field("u") == pytest.approx(1 / 16, rel=0.01)
+    assert si.field("u") == pytest.approx(500 / 2100, rel=0.01)
+    assert si.terms["residual"] == (500,)
+    ratios = np.divide(si.terms["clamp"], si.field("u"))
+    np.testing.assert_allclose(ratios, [1, 1], rtol=0.01)
+    ratios = np.divide(plain.terms["free"], plain.field("u"))
+    np.testing.assert_allclose(ratios, [4, 8], rtol=0.01)
+
+
+def test_a_source_that_oscillates_makes_less():
+    found = kp.problems.helmholtz(a1=1, a2=4).with_scales("auto")
+    assert found.scales.field("u") == pytest.approx(1, rel=0.1)
+    # By its terms in u, not by the source: see `Balance.largest`.
+    assert found.scales.terms["residual"][0] == pytest.approx(1, rel=0.1)
+    found = kp.problems.poisson(c=16).with_scales("auto")
+    assert found.scales.field("u") == pytest.approx(1, rel=0.1)
+
+
+def test_values_given_anywhere_say_how_large_a_field_is():
+    u = sp.Function("u")(X, T)
+    rod = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 3600)})
+    heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2)}
+    hot = {"initial": kp.Condition(u - 300, on="initial")}
+    robin = {"end": kp.Condition(50 * u.diff(X) + 10 * (u - 400), on={X: 0.1})}
+    seen = {"gauge": kp.Data([[0.05, 60.0]], {2 * u: [700.0]})}
+    for conditions, size in ((hot, 300), (hot | robin, 400), (hot | seen, 350)):
+        found = scales(rod, heat, conditions)
+        assert found.field("u") == pytest.approx(size)
+        assert found.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
+    assert found.terms["gauge"] == (700,)
+
+
+def test_reactions_settle():
+    a, b = sp.Function("a")(T), sp.Function("b")(T)
+    equations = {
+        "prey": a.diff(T) - a + 0.01 * a * b,
+        "predator": b.diff(T) + b - 0.02 * a * b,
+    }
+    found = scales(
+        kp.geometry.Box(time={T: (0, 20)}),
+        equations,
+        {"i": kp.Condition([a - 10, b - 5], on="initial")},
+    )
+    assert (found.field("a"), found.field("b")) == (50, 100)
+
+
+def test_a_pressure_balances_the_flow():
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+    density, lid = 1000, 2
+    flow = {
+        "x": density * (u * u.diff(X) + v * u.diff(Y)) + p.diff(X) - u.diff(X, 2),
+        "y": density * (u * v.diff(X) + v * v.diff(Y)) + p.diff(Y) - v.diff(Y, 2),
+        "mass": u.diff(X) + v.diff(Y),
+    }
+    found = scales(
+        kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
+        flow,
+        {
+            "lid": kp.Condition([u - lid, v], on={Y: 1}),
+            "wall": kp.Condition([u, v], on=[{X: 0}, {X: 1}, {Y: 0}]),
+        },
+    )
+    assert (found.field("u"), found.field("v")) == (lid, lid)
+    assert found.field("p") == density * lid**2
+
+
+def test_a_stress_in_pascals_says_how_far_things_move():
+    u, v = (sp.Function(name)(X, Y) for name in "uv")
+    young, traction = 210e9, 1e8
+    pull = young * (u.diff(X) + 0.3 * v.diff(Y)) - traction
+    found = scales(
+        kp.geometry.Box({X: (-0.1, 0.1), Y: (-0.1, 0.1)}),
+        {"x": young * (u.diff(X, 2) + u.diff(Y, 2)), "y": young * v.diff(Y, 2)},
+        {
+            "pull": kp.Condition(pull, on={X: 0.1}),
+            "hold": kp.Condition(u, on={X: -0.1}),
+        },
+    )
+    assert found.field("u") == pytest.approx(0.1 * traction / young, rel=0.01)
+    assert found.terms["pull"][0] == pytest.approx(traction)
+    assert found.terms["residual"][0] == pytest.approx(traction / 0.1, rel=0.01)
+
+
+def test_what_is_left_open_is_one_and_what_is_given_stays():
+    u = sp.Function("u")(X)
+    box, equation = kp.geometry.Box({X: (0, 4)}), {"e": u.diff(X, 2) + sp.sin(u)}
+    wall = {"wall": kp.Condition(u, on="boundary")}
+    assert scales(box, equation, wall).field("u") == 1
+    given = kp.Problem(box, equation, wall, scales={u: 8})
+    assert given.scales.field("u") == 8 and given.scales.terms["wall"] == (8,)
+    assert given.scales.terms["residual"] == (2,)
+    assert "u = 8 û" in str(given)
+    with pytest.raises(ValueError, match="also: .'w'"):
+        given.with_scales({sp.Function("w")(X): 2})
+    again = kp.Problem.from_config(given.get_config())
+    assert again.scales == given.scales
+
+
+def test_sources_of_all_kinds_are_looked_at():
+    u = sp.Function("u")(X)
+    box, wall = kp.geometry.Box({X: (-1, 1)}), {"w": kp.Condition(u, on="boundary")}
+    k = kp.Parameter("k", initial=4.0)
+    kink = sp.Piecewise((3, X > 0), (0, True))
+    for source in (3 * sp.Abs(X), kink, 3 * sp.sign(X), sp.Max(X, 0) * 3):
+        found = scales(box, {"e": k * u.diff(X, 2) - source}, wall)
+        assert found.field("u") == pytest.approx(0.75, rel=0.05)
+        assert found.terms["residual"][0] == pytest.approx(3, rel=0.1)
+    pole = scales(box, {"e": u.diff(X, 2) + u.diff(X) / X - 2}, wall)
+    assert 1e-4 < pole.field("u") <= 2

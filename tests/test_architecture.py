@@ -1,0 +1,25 @@
+"""The page of the architecture names files that are there."""
+
+import re
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+PAGE = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")
+PACKAGE = REPOSITORY / "keraspinn"
+
+
+def test_files_named_there_are_there():
+    named = set(re.findall(r"`([\w*/]+/[\w]+\.py)`", PAGE))
+    assert len(named) > 20
+    missing = {
+        name
+        for name in named
+        if not any(PACKAGE.glob(name)) and not any(REPOSITORY.glob(name))
+    }
+    assert not missing
+
+
+def test_every_room_is_in_the_tree():
+    tree = PAGE.split("## One step")[0]
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert not {room for room in rooms if f"      {room}/ " not in tree}

@@ -1,0 +1,130 @@
+"""The whole loss as a function of one vector, against the step's own parts."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+from keras import ops
+
+import keraspinn as kp
+from keraspinn.training.flat import FlatObjective
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X, Y)
+TABLE = np.array([[0.1, 0.2], [0.2, 0.7], [0.9, 0.4]])
+
+
+@pytest.fixture(scope="module")
+def model():
+    c = kp.Parameter("c", initial=0.7)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
+        {"heat": sp.Eq(U.diff(Y), c * U.diff(X, 2) + sp.sin(X)), "u": U * U.diff(X)},
+        {
+            "sides": kp.Condition(U - Y, on=[{X: 0}, {X: 1}], weight=3.0),
+            "data": kp.Data(TABLE, {U: [0.1, 0.3, 0.2]}, weight=0.5),
+        },
+    )
+    keras.utils.set_random_seed(0)
+    network = kp.networks.MLP(5, 2, dtype="float64")
+    network.layers[0].kernel_regularizer = keras.regularizers.L2(0.01)
+    model = kp.PINNModel(problem, network, seed=1, dtype="float64")
+    model.compile(kp.optimizers.BFGS(), jit_compile=False)
+    model.fit(batch_size=6, steps_per_epoch=1, verbose=0)
+    return model
+
+
+def flat_of(model, largest=None):
+    step, state = model._step, model.training.read()
+    object.__setattr__(step, "largest", largest)
+    iteration = ops.convert_to_tensor(3, "int32")
+    batches = step.points(state, iteration)
+    flat = FlatObjective(step, batches, state["weights"], state, iteration)
+    return flat, flat.joined(state["variables"])
+
+
+def differences(function, at, eps=1e-5):
+    """Central differences by every parameter, a row each."""
+    steps = eps * np.eye(len(at))
+    return np.array(
+        [
+            (np.array(function(at + step)) - np.array(function(at - step))) / (2 * eps)
+            for step in steps
+        ]
+    )
+
+
+def test_split_takes_apart_what_joined_put_together(model):
+    flat, parameters = flat_of(model)
+    values = flat.split(parameters)
+    for value, variable in zip(values, model.trainable_variables, strict=True):
+        np.testing.assert_array_equal(value, variable.numpy())
+    np.testing.assert_array_equal(flat.joined(values), parameters)
+
+
+def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
+    flat, parameters = flat_of(model)
+    losses = model._objective.losses(flat._batches, model.loss_weights)
+    expected = losses["residual_loss"] + 3 * losses["sides_loss"]
+    expected = expected + 0.5 * losses["data_loss"]
+    kernel = model.network.layers[0].kernel
+    expected = expected + kernel.regularizer(kernel)
+    assert float(flat.loss(parameters)) == pytest.approx(float(expected), rel=1e-12)
+    assert float(losses["data_loss"]) > 0
+
+
+def test_the_gradient_is_that_of_the_loss(model):
+    flat, parameters = flat_of(model)
+    loss, gradient = flat.value_and_gradient(parameters)
+    assert float(loss) == pytest.approx(float(flat.loss(parameters)), rel=1e-12)
+    expected = differences(flat.loss, parameters.numpy())
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_the_rows_squares_add_up_to_the_loss(model):
+    flat, parameters = flat_of(model)
+    rows = flat.residuals(parameters)
+    assert rows.shape == (2 * 6 + 2 * 6 + 3,)
+    penalty = flat.loss(parameters) - np.sum(rows.numpy() ** 2)
+    kernel = model.network.layers[0].kernel
+    kept = float(kernel.regularizer(kernel))
+    assert kept > 0 and float(penalty) == pytest.approx(kept, abs=1e-12)
+
+
+def test_products_with_the_jacobian_against_differences(model):
+    flat, parameters = flat_of(model)
+    jacobian = differences(flat.residuals, parameters.numpy()).T
+    np.testing.assert_allclose(
+        flat.jacobian(parameters), jacobian, rtol=1e-5, atol=1e-7
+    )
+    random = np.random.default_rng(0)
+    direction, rows = (random.normal(size=n) for n in reversed(jacobian.shape))
+    forward = flat.jvp(parameters, ops.convert_to_tensor(direction))
+    np.testing.assert_allclose(forward, jacobian @ direction, rtol=1e-6, atol=1e-7)
+    backward = flat.vjp(parameters, ops.convert_to_tensor(rows))
+    np.testing.assert_allclose(backward, rows @ jacobian, rtol=1e-6, atol=1e-7)
+
+
+def test_points_may_go_a_few_at_a_time(model):
+    flat, parameters = flat_of(model)
+    loss, gradient = flat.value_and_gradient(parameters)
+    part, _ = flat_of(model, largest=4)
+    assert float(part.loss(parameters)) == pytest.approx(float(loss), rel=1e-12)
+    one, slope = part.value_and_gradient(parameters)
+    assert float(one) == pytest.approx(float(loss), rel=1e-12)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-12)
+
+
+def test_fresh_points_are_others_but_a_table_is_the_same(model):
+    flat, parameters = flat_of(model)
+    other = flat.fresh()
+    for name in ("residual", "sides"):
+        mine, theirs = (f._batches[name].points.numpy() for f in (flat, other))
+        assert mine.shape == theirs.shape
+        assert not np.isin(theirs[:, 1], mine[:, 1]).any()
+    np.testing.assert_array_equal(
+        other._batches["data"].coordinates, flat._batches["data"].coordinates
+    )
+    again = flat.fresh()
+    assert float(again.loss(parameters)) == float(other.loss(parameters))
+    assert float(other.loss(parameters)) != float(flat.loss(parameters))

@@ -1,0 +1,179 @@
+"""A loss or gradient that is not finite stops training, with the state before it."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+import tensorflow as tf
+
+import keraspinn as kp
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+RUN = {"batch_size": 4, "steps_per_epoch": 20, "verbose": 0}
+POINTS = np.linspace(0, 1, 4, dtype="float32")[:, None]
+ANNEALING = kp.callbacks.LearningRateAnnealing(update_freq=1)
+
+
+def problem(initial=1.0):
+    """Descent takes c below zero within a few steps, where √c is not a number."""
+    c = kp.Parameter("c", initial=initial)
+    return kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"e": sp.Eq(sp.sqrt(c) + U, -100)},
+        {"left": kp.Condition(sp.Eq(U, 0), on={X: 0})},
+    )
+
+
+def compiled(declared=None, optimizer=None, **options):
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(declared or problem(), kp.networks.MLP(4, 1), seed=1)
+    optimizer = keras.optimizers.SGD(1e-3) if optimizer is None else optimizer
+    options = {"steps_per_execution": 7, "jit_compile": False} | options
+    model.compile(optimizer, **options)
+    return model
+
+
+def state(model):
+    variables = [*model.weights, *model.optimizer.variables]
+    return [variable.numpy() for variable in variables]
+
+
+def assert_same(first, second, rtol=0.0):
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol)
+
+
+def stream():
+    dataset = tf.data.Dataset.from_tensors(POINTS).repeat(20)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"jit_compile": True}, {"run_eagerly": True}], ids=str
+)
+def test_stops_before_the_step_and_says_where(options):
+    model = compiled(**options)
+    with pytest.raises(FloatingPointError) as error:
+        model.fit(**RUN, callbacks=[ANNEALING])
+    steps = model.steps_taken
+    assert 3 < steps < 20 and steps % 7
+    text = str(error.value)
+    assert f"at iteration {steps}: the loss of 'residual' is nan" in text
+    assert "from 4 of 4 points, the first x = 0." in text
+    assert f"c = {model.coefficients['c'].numpy():g}" in text
+    assert "lower learning rate" in text and "clipnorm" in text
+
+    exact = compiled(**options)
+    exact.fit(**RUN | {"steps_per_epoch": steps}, callbacks=[ANNEALING])
+    assert_same(state(model), state(exact))
+
+
+def test_a_stream_stops_at_the_same_step():
+    model = compiled()
+    with pytest.raises(FloatingPointError, match="'residual' is not fin"):
+        model.fit(stream(), verbose=0, batch_size=4)
+    exact = compiled()
+    exact.fit(stream().take(model.steps_taken), verbose=0, batch_size=4)
+    assert 3 < exact.steps_taken == model.steps_taken < 20
+    assert_same(state(model), state(exact))
+
+
+def test_a_gradient_alone_stops_too():
+    model = compiled(problem(initial=0.0))
+    initial = state(model)
+    with pytest.raises(FloatingPointError, match="iteration 0: the gradient .*'resid"):
+        model.fit(**RUN)
+    assert_same(state(model), initial)
+
+
+def test_an_update_that_overflows_is_named():
+    model = compiled(optimizer=keras.optimizers.SGD(1e38))
+    with pytest.raises(FloatingPointError, match="iteration 1: the variable '.* holds"):
+        model.fit(**RUN)
+
+
+def test_an_overflow_in_the_last_step_is_noticed():
+    model = compiled(optimizer=keras.optimizers.SGD(3e38))
+    with pytest.raises(FloatingPointError, match="holds .* Go back to a checkpoint"):
+        model.fit(**(RUN | {"steps_per_epoch": 1}))
+
+
+def test_so_is_that_of_a_step_run_eagerly():
+    model = compiled(optimizer=keras.optimizers.SGD(3e38), run_eagerly=True)
+    with pytest.raises(FloatingPointError, match="holds .* Go back to a checkpoint"):
+        model.fit(**(RUN | {"steps_per_epoch": 1}))
+
+
+def test_a_loss_weight_that_is_nan_is_named():
+    model = compiled()
+    model.loss_weights["left"].assign(np.nan)
+    with pytest.raises(FloatingPointError, match="the loss weight of 'left' is nan"):
+        model.fit(**RUN)
+
+
+def test_a_rule_that_makes_a_weight_nan_is_undone():
+    def rule(gradients, weights, iteration):
+        return {"left": keras.ops.where(iteration < 3, weights["left"], np.nan)}
+
+    class Bad(keras.callbacks.Callback):
+        def set_model(self, model):
+            super().set_model(model)
+            model.set_weighting(rule)
+
+    model = compiled()
+    with pytest.raises(FloatingPointError, match="iteration 3: .* weighted losses"):
+        model.fit(**RUN, callbacks=[Bad()])
+    assert model.loss_weights["left"].numpy() == 1.0
+
+
+@pytest.mark.parametrize("options", [{}, {"run_eagerly": True}], ids=str)
+def test_keras_s_callback_stops_without_an_error(options):
+    model = compiled(**options)
+    stop = keras.callbacks.TerminateOnNaN()
+    history = model.fit(**RUN, epochs=3, callbacks=[stop]).history
+    assert np.isnan(history["loss"]).tolist() == [True]
+    assert 3 < model.steps_taken < 20
+    assert all(np.isfinite(part).all() for part in state(model))
+
+
+def test_keras_s_own_error_comes_first():
+    with pytest.raises(RuntimeError, match="NaN or Inf loss encountered"):
+        compiled().fit(**RUN, callbacks=keras.callbacks.TerminateOnNaN(True))
+
+
+@pytest.mark.parametrize("optimizer", [None, keras.optimizers.Adam], ids=str)
+def test_restores_the_last_good_weights(optimizer):
+    """All of one moment: going on from there is a run that never failed."""
+    optimizer = optimizer(0.2) if optimizer else None
+    model = compiled(optimizer=optimizer, steps_per_execution=3)
+    restore = kp.callbacks.RestoreOnNonFinite(every=2)
+    with pytest.warns(RuntimeWarning, match=r"Back to iteration \d+\. .* iteration"):
+        history = model.fit(**RUN, epochs=9, callbacks=[ANNEALING, restore]).history
+    steps = model.steps_taken
+    assert steps and steps % 3 == 0 and np.isnan(history["loss"][-1])
+
+    optimizer = keras.optimizers.Adam(0.2) if optimizer else None
+    exact = compiled(optimizer=optimizer, steps_per_execution=3)
+    exact.fit(**RUN | {"steps_per_epoch": steps}, callbacks=[ANNEALING])
+    assert_same(state(model), state(exact))
+
+
+def test_the_state_before_the_first_copy_is_the_initial_one():
+    model = compiled()
+    initial = state(model)
+    with pytest.warns(RuntimeWarning, match="Back to iteration 0"):
+        model.fit(**RUN, callbacks=[kp.callbacks.RestoreOnNonFinite()])
+    assert_same(state(model), initial)
+
+
+def test_restoring_needs_our_model_and_a_number_of_steps():
+    with pytest.raises(ValueError, match="`every` must be a positive integer"):
+        kp.callbacks.RestoreOnNonFinite(every=0)
+    with pytest.raises(TypeError, match=r"needs a keraspinn\.PINNModel"):
+        kp.callbacks.RestoreOnNonFinite().set_model(keras.Sequential())
+    config = kp.callbacks.RestoreOnNonFinite(every=7).get_config()
+    again = kp.callbacks.RestoreOnNonFinite.from_config(config)
+    assert again.get_config() == {"every": 7}

@@ -1,0 +1,114 @@
+"""One fit for each kind of condition that can be declared."""
+
+import keras
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X, Y)
+
+
+def fitted(problem, steps=60, units=10, **how):
+    keras.utils.set_random_seed(0)
+    network = kp.networks.MLP(units, 2, outputs=len(problem.fields))
+    model = kp.PINNModel(problem, network, seed=0)
+    model.compile(kp.optimizers.SSBroyden())
+    how = {"batch_size": 100} | how
+    model.fit(steps_per_epoch=steps, verbose=0, **how)
+    return model
+
+
+def error(model):
+    data = model.problem.test_data()
+    logs = model.evaluate(*data, return_dict=True, verbose=0)
+    return logs["u_relative_l2"]
+
+
+def test_an_inner_face_and_an_ordinary_equation():
+    """u'' = −u, given at the start and in the middle."""
+    u = sp.Function("u")(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2)}),
+        {"spring": u.diff(X, 2) + u},
+        {"ends": kp.Condition(u - sp.sin(X), on=[{X: 0}, {X: 1}])},
+        reference={u: sp.sin(X)},
+        scales="auto",
+    )
+    assert error(fitted(problem)) < 5e-3
+
+
+def test_time_alone():
+    """A driven decay over ten units of time, with its start by construction."""
+    u = sp.Function("u")(T)
+    exact = (sp.cos(T) + sp.sin(T)) / 2 + sp.exp(-T)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 10)}),
+        {"decay": u.diff(T) + u - sp.cos(T)},
+        {"start": kp.Condition(sp.Eq(u, 1.5), on="initial", hard=True)},
+        reference={u: exact},
+        scales="auto",
+    )
+    assert error(fitted(problem, steps=100)) < 2e-2
+
+
+def test_a_part_of_a_face():
+    """Flow through the upper half of the left side, walls elsewhere."""
+    square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    exact = sp.exp(-X) * sp.sin(Y)
+    slope = kp.normal_derivative(U, square)
+    given = sp.Add(*(n * exact.diff(n.coordinate) for n in square.normal))
+    problem = kp.Problem(
+        square,
+        {"laplace": U.diff(X, 2) + U.diff(Y, 2)},
+        {
+            "in": kp.Condition(slope - given, on={X: 0}, where=Y > 0.5),
+            "held": kp.Condition(U - exact, on={X: 0}, where=Y <= 0.5),
+            "rest": kp.Condition(U - exact, on=[{X: 1}, {Y: 0}, {Y: 1}]),
+        },
+        reference={U: exact},
+        scales="auto",
+    )
+    assert "y > " in str(problem)
+    again = kp.Problem.from_config(problem.get_config())
+    assert again.conditions["in"].where == problem.conditions["in"].where
+    assert error(fitted(problem)) < 5e-3
+
+
+def test_several_data_sets_and_an_unknown_in_a_condition():
+    """u = c x with c only in the condition at the end, and two kinds of gauges."""
+    u, c = sp.Function("u")(X), kp.Parameter("c", initial=1.0)
+    x = np.linspace(0.1, 0.9, 5)[:, None]
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"straight": u.diff(X, 2)},
+        {
+            "end": kp.Condition(u - c, on={X: 1}),
+            "gauges": kp.Data(x[:3], {u: 3 * x[:3, 0]}),
+            "slopes": kp.Data(x, {u.diff(X): [3.0] * 5}),
+        },
+        scales="auto",
+    )
+    model = fitted(problem)
+    assert abs(float(model.coefficients["c"].numpy()) - 3) < 0.02
+    assert set(model.loss_weights) == {"end", "gauges", "slopes"}
+
+
+def test_a_round_domain_with_a_normal_and_with_a_hard_boundary():
+    """Δu = 4 in a ring: u = r², its slope given inside, its value outside."""
+    hole = kp.geometry.Disk((0, 0), 1.0)
+    ring = kp.geometry.Disk((0, 0), 2.0, coordinates=(X, Y)) - hole
+    rim = {"on": "boundary", "where": X**2 + Y**2 > 2}
+    for hard in (False, True):
+        problem = kp.Problem(
+            ring,
+            {"poisson": U.diff(X, 2) + U.diff(Y, 2) - 4},
+            {
+                "hole": kp.Condition(kp.normal_derivative(U, ring) + 2, on=hole),
+                "rim": kp.Condition(U - 4, hard=hard, **rim),
+            },
+            reference={U: X**2 + Y**2},
+            scales="auto",
+        )
+        assert error(fitted(problem, batch_size=150)) < 1e-2

@@ -1,0 +1,212 @@
+"""Model files of unknown origin give a model, or a sentence, and run no code."""
+
+import io
+import json
+import sys
+import zipfile
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+from keraspinn.expressions import from_json
+
+PROBLEM = kp.problems.poisson()
+
+
+@keras.saving.register_keras_serializable("test_loading")
+class Own(keras.layers.Dense):
+    """A class of one's own, registered."""
+
+
+def functional():
+    inputs = keras.Input((1,))
+    hidden = keras.layers.Dense(
+        3,
+        activation="gelu",
+        kernel_initializer="he_normal",
+        kernel_regularizer="l2",
+        kernel_constraint="max_norm",
+        name="hidden",
+    )(inputs[:, 0:1])
+    hidden = keras.layers.Concatenate()([hidden, keras.ops.sin(inputs) * 2.0])
+    return keras.Model(inputs, keras.layers.Dense(1)(hidden))
+
+
+NETWORKS = {
+    "MLP": lambda: kp.networks.MLP(3, 2, activation="sin"),
+    "ModifiedMLP": lambda: kp.networks.ModifiedMLP(3, 2),
+    "Sequential": lambda: keras.Sequential([keras.layers.Dense(3, "swish"), Own(1)]),
+    "functional": functional,
+}
+
+
+def save(path, network="functional"):
+    model = kp.PINNModel(PROBLEM, NETWORKS[network](), seed=0)
+    schedule = keras.optimizers.schedules.CosineDecay(1e-3, 10)
+    model.compile(keras.optimizers.Adam(schedule))
+    model.save(path)
+    return model
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_models_of_every_kind_load(tmp_path, network):
+    model = save(tmp_path / "model.keras", network)
+    loaded = kp.load_model(tmp_path / "model.keras")
+    points = np.linspace(0, 1, 5)[:, None]
+    np.testing.assert_array_equal(loaded.predict(points), model.predict(points))
+    assert loaded.compiled
+    assert not kp.load_model(tmp_path / "model.keras", compile=False).compiled
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "model.keras"
+    save(path)
+    return path.read_bytes()
+
+
+def changed(content, change):
+    """The bytes of a file whose configuration was changed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    config = json.loads(parts["config.json"])
+    change(config)
+    parts["config.json"] = json.dumps(config).encode()
+    changed = io.BytesIO()
+    with zipfile.ZipFile(changed, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return changed.getvalue()
+
+
+def hidden(config):
+    layers = config["config"]["network"]["config"]["layers"]
+    return next(layer for layer in layers if layer["name"] == "hidden")
+
+
+def layer(**entry):
+    """Puts another layer in the place of one, with the same configuration."""
+    return lambda config: hidden(config).update(entry)
+
+
+def activation(function):
+    return lambda config: hidden(config)["config"].update(activation=function)
+
+
+def function(module, name, registered="function"):
+    keys = ("module", "class_name", "config", "registered_name")
+    return dict(zip(keys, (module, "function", name, registered), strict=True))
+
+
+def bare(config):
+    del hidden(config)["module"]
+
+
+def call_on_numbers(config):
+    hidden(config)["inbound_nodes"].append({"args": [0.0], "kwargs": {}})
+
+
+GADGETS = {
+    "Lambda": layer(class_name="Lambda"),
+    "a saved TensorFlow program": layer(class_name="TFSMLayer"),
+    "a reader of files": layer(class_name="TextVectorization"),
+    "no module": bare,
+    "no text for a module": layer(module=None),
+    "a class of another module": layer(module="keras.optimizers"),
+    "a function of layers": layer(class_name="deserialize"),
+    "a class of Python's": layer(module="subprocess", class_name="Popen"),
+    "a module to import": layer(module="no_such_module", class_name="Dense"),
+    "a helper of Keras's": layer(module="keras.utils", class_name="get_file"),
+    "a private of Keras's": layer(module="keras.src.layers", class_name="Lambda"),
+    "a class under a registered name": layer(registered_name="keraspinn>MLP"),
+    "a lambda": activation({"class_name": "__lambda__", "config": {"value": "x"}}),
+    "a type": activation({"class_name": "__typespec__", "config": [], "module": "os"}),
+    "a function": activation(function("os", "system", "system")),
+    "a builtin": activation(function("builtins", "eval", "eval")),
+}
+
+
+@pytest.mark.parametrize("name", GADGETS)
+def test_gadgets_are_refused(tmp_path, whole, name):
+    path = tmp_path / "bad.keras"
+    path.write_bytes(changed(whole, GADGETS[name]))
+    modules = set(sys.modules)
+    with pytest.raises(ValueError, match="bad.keras cannot be loaded. It asks for "):
+        kp.load_model(path)
+    assert not {m.split(".")[0] for m in set(sys.modules) - modules} - {"keras"}
+
+
+def test_no_network_is_evaluated(tmp_path, whole):
+    path = tmp_path / "bad.keras"
+    path.write_bytes(changed(whole, call_on_numbers))
+    with pytest.raises(ValueError, match="no output of another"):
+        kp.load_model(path)
+
+
+def without_classes(config):
+    config["config"] = None
+
+
+def from_the_future(config):
+    config["config"]["problem"]["config"].update(format=99, version="99.0")
+
+
+def with_another_condition(config):
+    conditions = config["config"]["problem"]["config"]["conditions"]
+    next(iter(conditions.values()))["registered_name"] = None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without_classes, "describes no model"),
+        (from_the_future, "in format 99 by keraspinn 99.0. This is keraspinn"),
+        (with_another_condition, "asks for keraspinn.spec.conditions.Condition"),
+        (lambda config: hidden(config)["config"].pop("units"), "missing"),
+    ],
+)
+def test_says_what_is_wrong(tmp_path, whole, change, message):
+    path = tmp_path / "bad.keras"
+    path.write_bytes(changed(whole, change))
+    with pytest.raises(ValueError, match=f"bad.keras cannot be loaded. .*{message}"):
+        kp.load_model(path)
+
+
+@pytest.mark.parametrize("kept", [0, 100, 5000])
+def test_half_a_file_is_refused(tmp_path, whole, kept):
+    path = tmp_path / "half.keras"
+    path.write_bytes(whole[:kept])
+    with pytest.raises(ValueError, match="not a `.keras` file, or a part of one"):
+        kp.load_model(path)
+
+
+def test_there_must_be_a_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file .*nowhere"):
+        kp.load_model(tmp_path / "nowhere.keras")
+    with pytest.raises(TypeError, match="path of a `.keras` file"):
+        kp.load_model(None)
+
+
+def test_a_class_of_ones_own_must_be_registered(tmp_path):
+    class Mine(keras.layers.Dense):
+        pass
+
+    model = kp.PINNModel(PROBLEM, keras.Sequential([Mine(1, "tanh")]), seed=0)
+    path = tmp_path / "model.keras"
+    model.save(path)
+    with pytest.raises(ValueError, match="Mine, which is not built.*register it"):
+        kp.load_model(path)
+    with keras.saving.custom_object_scope({"Mine": Mine}):
+        assert type(kp.load_model(path).network.layers[0]) is Mine
+
+
+def test_expressions_are_bounded_in_number_and_depth():
+    tree = {"symbol": "x"}
+    with pytest.raises(ValueError, match="nodes"):
+        from_json(["Add", *[tree] * 100_000])
+    for _ in range(1_000):
+        tree = ["sin", tree]
+    with pytest.raises(ValueError, match="deep"):
+        from_json(tree)

@@ -1,0 +1,151 @@
+import pathlib
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+C = kp.Parameter("c", initial=2.0)
+PROBLEM = kp.Problem(
+    kp.geometry.Box({X: (0, 1)}),
+    {"e": sp.Eq(U.diff(X), C)},
+    {"left": kp.Condition(sp.Eq(U, 1), on={X: 0}, weight=3.0)},
+)
+
+
+@pytest.fixture
+def parts():
+    """A linear network u = w x + b with w = 5, b = 4, its objective and points."""
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(PROBLEM, network, seed=0)
+    network.layers[0].set_weights([np.array([[5.0]]), np.array([4.0])])
+    return model, model._objective, model._sources.draw(0, 0)
+
+
+def test_losses_by_hand(parts):
+    _, objective, batches = parts
+    losses = objective.losses(batches, {"left": 3.0})
+    assert {name: float(v) for name, v in losses.items()} == {
+        "loss": pytest.approx(36.0),
+        "residual_loss": pytest.approx(9.0),
+        "e_loss": pytest.approx(9.0),
+        "left_loss": pytest.approx(9.0),
+    }
+
+
+def test_gradients_by_hand(parts):
+    model, objective, batches = parts
+    variables = [*model.network.trainable_variables, model.coefficients["c"]]
+    losses, gradients = objective.gradients(batches, variables)
+    assert {name: float(v) for name, v in losses.items()} == {
+        "residual": pytest.approx(9.0),
+        "e": pytest.approx(9.0),
+        "left": pytest.approx(9.0),
+    }
+    flat = {n: [float(g.numpy().sum()) for g in gs] for n, gs in gradients.items()}
+    assert flat["residual"] == pytest.approx([6.0, 0.0, -6.0])
+    assert flat["left"] == pytest.approx([0.0, 6.0, 0.0])
+
+
+def trained_once(model, rule=None):
+    """The losses of one step of gradient descent of rate 1, and how θ moved."""
+    model.compile("sgd", jit_compile=False)
+    model.optimizer.learning_rate = 1.0
+    model.set_weighting(rule)
+    model.prepare_training()
+    before = [v.numpy() for v in model.trainable_variables]
+    losses = model.run_step()
+    moved = [
+        b - v.numpy() for b, v in zip(before, model.trainable_variables, strict=True)
+    ]
+    paths = [v.path for v in model.trainable_variables]
+    return losses, dict(zip(paths, (float(m.sum()) for m in moved), strict=True))
+
+
+def test_a_step_weighs_the_conditions(parts):
+    _, moved = trained_once(parts[0])
+    bias = next(path for path in moved if path.endswith("bias"))
+    assert moved[bias] == pytest.approx(18.0)
+
+
+def test_unknown_coefficients_are_no_network_parameters(parts):
+    seen = {}
+
+    def rule(gradients, weights, iteration):
+        seen.update(gradients)
+        return {"left": weights["left"] * 0 + 7.0}
+
+    losses, moved = trained_once(parts[0], rule)
+    assert all(len(own) == 2 and "c" not in own for own in seen.values())
+    assert float(parts[0].loss_weights["left"].numpy()) == 7.0
+    assert float(losses["loss"]) == pytest.approx(9.0 + 7.0 * 9.0)
+    bias = next(path for path in moved if path.endswith("bias"))
+    assert moved[bias] == pytest.approx(42.0)
+
+
+@pytest.mark.parametrize("largest", [1, 5, 64, 1000])
+def test_gradients_do_not_depend_on_how_many_points_go_at_a_time(largest):
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(kp.problems.klein_gordon(), kp.networks.ModifiedMLP(5, 1))
+    objective, variables = model._objective, model.trainable_variables
+    batches = model._sources.draw(0, 0)
+    expected = objective.gradients(batches, variables)
+    found = objective.gradients(batches, variables, largest=largest)
+    for one, other in zip(
+        keras.tree.flatten(found), keras.tree.flatten(expected), strict=True
+    ):
+        scale = np.abs(other).max()
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * scale)
+
+
+def test_compile_says_how_many_points_go_at_a_time():
+    def trained(largest):
+        keras.utils.set_random_seed(0)
+        model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(5, 1), seed=1)
+        model.compile("sgd", max_points_per_pass=largest)
+        model.fit(batch_size=50, steps_per_epoch=3, verbose=0)
+        assert model.get_compile_config()["max_points_per_pass"] == largest
+        return model.network.get_weights()
+
+    for one, other in zip(trained(7), trained("auto"), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+LARGE_BATCH = """
+import pathlib, re, sys
+import keraspinn as kp
+
+largest = int(sys.argv[1])
+model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(16, 2), seed=0)
+model.compile("sgd", max_points_per_pass=largest)
+
+def step(points):
+    model.fit(batch_size=points, steps_per_epoch=1, verbose=0)
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\\s*(\\d+) kB", status)[1]) / 1e3
+
+print(step(64), step(400_000))
+"""
+
+
+@pytest.mark.skipif(
+    not pathlib.Path("/proc/self/status").exists(), reason="no account of memory"
+)
+def test_memory_is_bounded_by_how_many_points_go_at_a_time():
+    def megabytes(largest):
+        command = [sys.executable, "-c", LARGE_BATCH, str(largest)]
+        output = subprocess.run(
+            command, capture_output=True, text=True, timeout=600, check=True
+        ).stdout
+        small, large = map(float, output.split())
+        return large - small
+
+    # One tensor of 400,000 × 16 numbers is 26 MB, and a step keeps a dozen of them.
+    assert megabytes(400_000) > 250
+    assert megabytes(1_000) < 125

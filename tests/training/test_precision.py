@@ -1,0 +1,142 @@
+"""float64 from the points to the loss; half precision is refused."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+import tensorflow as tf
+from keras import ops
+
+import keraspinn as kp
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X, Y)
+NARROW = (tf.float32, tf.float16, tf.bfloat16)
+
+
+@pytest.fixture
+def policy():
+    kept = keras.config.dtype_policy()
+    yield keras.config.set_dtype_policy
+    keras.config.set_dtype_policy(kept)
+
+
+class Unknown(keras.layers.Dense):
+    """A Dense layer the Taylor engine does not know."""
+
+
+NETWORKS = {
+    "MLP": lambda: kp.networks.MLP(4, 2, activation="gelu"),
+    "ModifiedMLP": lambda: kp.networks.ModifiedMLP(4, 2),
+    "Sequential": lambda: keras.Sequential(
+        [keras.layers.Dense(4, "swish"), keras.layers.Dense(1)]
+    ),
+    "jvp": lambda: keras.Sequential([Unknown(4, "tanh"), keras.layers.Dense(1)]),
+}
+
+
+def problem():
+    """Numbers that float32 cannot hold, in every place there is for one."""
+    c = kp.Parameter("c", initial=0.1)
+    power = sp.sin(0.3 * X + 2) ** sp.Rational(1, 3)
+    table = np.array([[0.1, 0.2], [0.2, 0.7]])
+    return kp.Problem(
+        kp.geometry.Box({X: (0.1, 0.3), Y: (0, 1.7)}),
+        {"e": sp.Eq(U.diff(X, 2) + c * sp.exp(X / 10) * U.diff(Y), sp.pi * power)},
+        {
+            "faces": kp.Condition(sp.Eq(U, sp.log(Y + X)), on=[{X: 0.1}, {X: 0.3}]),
+            "boundary": kp.Condition(U - 0.7, on="boundary", weight=0.1),
+            "data": kp.Data(table, {U: [0.1, 0.3]}),
+        },
+        reference={U: X / 3},
+    )
+
+
+def narrow_numbers(graph):
+    """The tensors of a traced program, branches included, that are not float64."""
+    graphs = [graph, *(f.graph for f in graph._functions.values())]
+    for graph in graphs:
+        for operation in graph.get_operations():
+            for tensor in operation.outputs:
+                if tensor.dtype.base_dtype in NARROW and tensor.shape != (0,):
+                    yield tensor
+
+
+def traced(function, *arguments):
+    return tf.function(function, autograph=False).get_concrete_function(*arguments)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_no_float32_from_the_points_to_the_gradients(policy, name):
+    policy("float64")
+    model = kp.PINNModel(problem(), NETWORKS[name](), seed=0)
+    assert model.derivative_engine == ("jvp" if name == "jvp" else "taylor")
+    model.compile("adam", jit_compile=False)
+    model.set_weighting(kp.weighting.GradientRatio())
+    model.prepare_training()
+    state, iteration = model.training.read(), ops.convert_to_tensor(0)
+
+    def gradients_and_weights():
+        step = model._step
+        batches = step.points(state, iteration)
+        losses, gradients = model._objective.gradients(batches, step.variables)
+        return gradients, step._weighted(gradients, losses, state, iteration)
+
+    # Keras's optimizers have single-precision constants of their own.
+    assert not list(narrow_numbers(traced(gradients_and_weights).graph))
+    points = tf.zeros((7, 2), tf.float64)
+    values = {"u": tf.zeros(7, tf.float64)}
+    step = traced(lambda *data: model.test_step(data), points, values)
+    assert not list(narrow_numbers(step.graph))
+
+
+@pytest.mark.parametrize(("dtype", "floor"), [("float64", 1e-14), ("float32", 1e-5)])
+@pytest.mark.parametrize("layer", [keras.layers.Dense, Unknown])
+def test_the_error_of_a_derivative_is_that_of_the_type(policy, dtype, floor, layer):
+    policy(dtype)
+    network = keras.Sequential([layer(1, "tanh", use_bias=False)])
+    model = kp.PINNModel(problem(), network)
+    network.layers[0].kernel.assign([[0.7], [0.3]])
+    points = np.random.default_rng(0).uniform(size=(50, 2))
+    kernel = network.layers[0].kernel.numpy().astype("float64")
+    if dtype == "float32":
+        points = points.astype(dtype).astype("float64")
+    z = np.tanh(points @ kernel[:, 0])
+    exact = kernel[0] ** 2 * -2 * z * (1 - z**2)
+    error = np.abs(model.predict_expression(U.diff(X, 2), points) - exact).max()
+    assert error < floor
+    assert dtype == "float64" or error > 1e-10  # or the test could not fail
+
+
+def test_trains_and_measures_in_float64(policy):
+    policy("float64")
+    model = kp.PINNModel(problem(), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam")
+    points, values = model.problem.test_data(5)
+    history = model.fit(
+        batch_size=4, steps_per_epoch=2, verbose=0, validation_data=(points, values)
+    ).history
+    assert np.isfinite(history["loss"]).all()
+    error = model.predict(points, verbose=0)[:, 0] - values["u"]
+    exact = np.linalg.norm(error) / np.linalg.norm(values["u"])
+    assert history["val_u_relative_l2"][0] == pytest.approx(exact, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", ["mixed_float16", "mixed_bfloat16", "float16"])
+def test_half_precision_is_refused_with_the_reason(policy, name):
+    policy(name)
+    with pytest.raises(ValueError, match=f"need float32 or float64.*'{name}'"):
+        kp.PINNModel(problem(), kp.networks.MLP(4, 1))
+
+
+def test_one_layer_in_half_precision_is_refused():
+    inside = keras.layers.Dense(4, "tanh", dtype="mixed_float16")
+    network = keras.Sequential([keras.Sequential([inside]), keras.layers.Dense(1)])
+    with pytest.raises(ValueError, match="need float32 or float64.*'mixed_float16'"):
+        kp.PINNModel(problem(), network)
+
+
+def test_two_types_are_refused():
+    network = kp.networks.MLP(4, 1, dtype="float64")
+    with pytest.raises(ValueError, match=r"one floating-point type. .*'float64'"):
+        kp.PINNModel(problem(), network)

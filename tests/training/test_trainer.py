@@ -1,0 +1,134 @@
+"""How `fit` runs fused steps; that they are the right ones is tested elsewhere."""
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+
+
+@pytest.fixture
+def model():
+    model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
+    model.compile("sgd", jit_compile=False, steps_per_execution=4)
+    return model
+
+
+RUN = {"batch_size": 8, "verbose": 0}
+
+
+class Recorder(keras.callbacks.Callback):
+    def __init__(self):
+        super().__init__()
+        self.ends = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.ends.append((batch, int(self.model.optimizer.iterations.numpy())))
+
+
+def test_callbacks_see_every_execution(model):
+    recorder = Recorder()
+    model.fit(**RUN, steps_per_epoch=10, epochs=2, callbacks=[recorder])
+    assert [steps for _, steps in recorder.ends] == [4, 8, 10, 14, 18, 20]
+
+
+def test_the_epochs_losses_are_means_over_its_steps(model):
+    initial = model.get_weights()
+    together = model.fit(**RUN, steps_per_epoch=6).history["loss"]
+    model.set_weights(initial)
+    model.compile("sgd", jit_compile=False, steps_per_execution=1)
+    apart = model.fit(**RUN, steps_per_epoch=1, epochs=6).history["loss"]
+    assert together[0] == pytest.approx(np.mean(apart), rel=1e-5)
+
+
+def test_a_program_is_built_once_for_equal_fits(model):
+    model.fit(**RUN, steps_per_epoch=4)
+    first = model.train_function
+    model.fit(**RUN, steps_per_epoch=9, epochs=2)
+    assert model.train_function is first
+    model.fit(batch_size=9, verbose=0, steps_per_epoch=4)
+    assert model.train_function is not first
+
+
+def test_compiling_again_takes_effect(model):
+    model.fit(**RUN, steps_per_epoch=4)
+    model.compile("adam", jit_compile=False)
+    model.fit(**RUN, steps_per_epoch=4)
+    assert isinstance(model.optimizer, keras.optimizers.Adam)
+    assert model.optimizer.iterations.numpy() == 4
+
+
+def test_learning_rate_schedules_and_stops(model):
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch: 0.1 ** (epoch + 3))
+    stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
+    history = model.fit(
+        **RUN, steps_per_epoch=4, epochs=5, callbacks=[schedule, stop]
+    ).history
+    assert len(history["loss"]) == 2
+    assert history["learning_rate"] == pytest.approx([1e-3, 1e-4])
+
+
+def test_a_single_batch_of_nothing_is_drawn(model):
+    before = model.get_weights()
+    logs = model.train_on_batch(return_dict=True)
+    assert np.isfinite(logs["loss"])
+    assert model.optimizer.iterations.numpy() == 1
+    assert any((a != b).any() for a, b in zip(before, model.get_weights(), strict=True))
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_single_batches_of_arrays_and_lists(model, eagerly):
+    model.compile("adam", run_eagerly=eagerly, jit_compile=False)
+    points = np.linspace(0, 1, 4).reshape(-1, 1)
+    for batch in (points, points.tolist(), {"residual": points}):
+        assert np.isfinite(model.train_on_batch(batch)[0])
+    assert np.isfinite(model.test_on_batch(points)).all()
+    assert np.shape(model.predict_on_batch(points)) == (4, 1)
+
+
+def test_arguments_by_place_as_in_keras(model):
+    points, values = model.problem.test_data(8)
+    model.fit(None, None, 4, steps_per_epoch=2, verbose=0, validation_split=0.0)
+    assert len(model.evaluate(points, values, 3, 0)) == len(model.metrics)
+    assert model.predict(points, 3, 0).shape == (8, 1)
+    run = {"steps_per_epoch": 1, "epochs": 3, "verbose": 0}
+    history = model.fit(
+        **run, validation_data=(points, values, None), validation_freq=np.int64(2)
+    ).history
+    assert len(history["val_loss"]) == 1
+    history = model.fit(
+        **run, validation_data=(points, values), validation_freq=(3, 1)
+    ).history
+    assert len(history["val_loss"]) == 2
+    model.compile("adam", loss=None)
+
+
+def test_generators_may_yield_plain_arrays(model):
+    points = np.linspace(0, 1, 8).reshape(-1, 1)
+    validation = (points for _ in range(2))
+    history = model.fit(
+        (points.tolist() for _ in range(3)), validation_data=validation, verbose=0
+    ).history
+    assert np.isfinite(history["val_loss"]).all()
+    assert model.optimizer.iterations.numpy() == 3
+    expected = model.predict(points, verbose=0)
+    streamed = model.predict((points for _ in range(1)), verbose=0)
+    np.testing.assert_array_equal(streamed, expected)
+
+
+def test_history_without_xla_is_that_with_it():
+    losses = []
+    for jit_compile in (False, True):
+        keras.utils.set_random_seed(1)
+        model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
+        model.compile("sgd", jit_compile=jit_compile)
+        losses.append(model.fit(**RUN, steps_per_epoch=8, epochs=3).history["loss"])
+    np.testing.assert_allclose(*losses, rtol=1e-4)
+
+
+def test_a_single_batch_that_was_not_finite_is_not_the_last(model):
+    before = model.get_weights()
+    assert np.isnan(model.train_on_batch(np.array([[np.nan]]))[0])
+    assert all((a == b).all() for a, b in zip(before, model.get_weights(), strict=True))
+    assert np.isfinite(model.train_on_batch(np.array([[0.5]]))[0])
+    assert model.optimizer.iterations.numpy() == 1
