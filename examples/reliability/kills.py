@@ -6,7 +6,10 @@ A process trains; it is killed with SIGKILL and started again until the training
 going on from its backup or, at random, from Keras's ModelCheckpoint. The end must equal
 that of a process nobody killed, in every bit of every variable. A third of the kills
 strike at a random moment of a life, a third in an epoch, a third while files are
-written; a process beside keeps a core busy.
+written; a process beside keeps a core busy. Some of the lives find the disk full (no
+file of theirs may grow beyond a page), and train on without backups until they are
+killed; into some a second process is born that would train in the same directory, and
+must refuse to.
 
 Most lives are forked from this process, which has imported everything and run nothing;
 every tenth, and the one nobody kills, is a program of its own.
@@ -27,12 +30,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 import zipfile
 
 from machine import versions
 from trainings import TRAININGS, train
-
-PHASES = ("importing", "starting", "training", "writing", "ending", "ended")
 
 
 class Life:
@@ -80,12 +82,24 @@ class Life:
 
 def lived(mouth, *arguments):
     """What a process does."""
-    train(*arguments, tell=mouth.send)
+    warnings.simplefilter("always", UserWarning)
+    warnings.showwarning = lambda message, *_: (
+        mouth.send("without a backup") if "No backup" in str(message) else None
+    )
+    try:
+        train(*arguments, tell=mouth.send)
+    except RuntimeError as error:
+        if "is in use by process" not in str(error):
+            raise
+        mouth.send("refused")
 
 
 def attempt_to_kill(life, aim, generator):
     """Let it live a while; returns whether it was killed."""
-    if aim == "life":
+    if aim == "full":
+        life.wait("without a backup", generator.randint(1, 2))
+        time.sleep(generator.uniform(0, 0.3))
+    elif aim == "life":
         end = time.monotonic() + generator.uniform(0, 12)
         while life.alive and time.monotonic() < end:
             life.hears(end - time.monotonic())
@@ -93,6 +107,21 @@ def attempt_to_kill(life, aim, generator):
         life.wait(aim, generator.randint(1, 4))
         time.sleep(generator.uniform(0, 0.1 if aim == "writing" else 0.3))
     return life.kill()
+
+
+def second_is_refused(name, folder, options, life, counts):
+    """Let a second process try while the first lives; whether it behaved."""
+    life.wait("training")
+    second = Life("fork", name, str(folder), options.epochs, "backup")
+    while second.alive and not {"refused", "training"} & {*second.phases}:
+        second.hears(10)
+    while second.hears(0):
+        pass
+    refused = "refused" in second.phases
+    second.kill()
+    counts["second processes refused"] += refused
+    # Where the first has ended meanwhile, the directory is free.
+    return refused or not life.alive
 
 
 def half_written(folder):
@@ -103,6 +132,15 @@ def half_written(folder):
     return len(marked), int(unmarked)
 
 
+def special_aim(counts, options):
+    """`"full"` or `"second"`, as long as too few lives had a full disk or a second."""
+    if options.callback != "keraspinn" or counts["kills"] < 1:
+        return None
+    if counts["killed on a full disk"] < options.full:
+        return "full"
+    return "second" if counts["second processes refused"] < options.second else None
+
+
 def one_training(name, expected, folder, options, generator, counts):
     """Kill a training over and over; returns whether its end is the expected one."""
     restarts = ("backup", "checkpoint") if options.callback == "keraspinn" else None
@@ -110,13 +148,24 @@ def one_training(name, expected, folder, options, generator, counts):
         restart = generator.choice(restarts) if restarts else options.callback
         fresh = options.kills and counts["lives"] % 10 == 9
         method = "spawn" if fresh else "fork"
-        life = Life(method, name, str(folder), options.epochs, restart)
+        aim = generator.choice(("life", "training", "writing"))
+        aim = special_aim(counts, options) or aim
+        full_from = generator.randint(1, 4) if aim == "full" else None
+        if aim in ("full", "second"):
+            restart = "backup"
+        life = Life(method, name, str(folder), options.epochs, restart, full_from)
         counts["lives"] += 1
         if counts["kills"] < options.kills:
-            aim = generator.choice(("life", "training", "writing"))
+            if aim == "second":
+                if not second_is_refused(name, folder, options, life, counts):
+                    counts["second processes that trained"] += 1
+                    life.kill()
+                    return False
+                aim = "training"
             if attempt_to_kill(life, aim, generator):
                 counts["kills"] += 1
                 counts[f"killed while {life.phases[-1]}"] += 1
+                counts["killed on a full disk"] += "without a backup" in life.phases
                 marked, unmarked = half_written(folder)
                 counts["deaths after which half a file lay beside"] += marked > 0
                 counts["deaths after which half a file had a whole one's name"] += (
@@ -155,6 +204,8 @@ def main():
     )
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--busy", type=int, default=1, help="processes beside")
+    parser.add_argument("--full", type=int, default=2, help="kills on a full disk")
+    parser.add_argument("--second", type=int, default=2, help="lives with a second one")
     parser.add_argument("--output", help="JSON file to write")
     options = parser.parse_args()
     threads = len(list(pathlib.Path("/proc/self/task").iterdir()))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+import resource
 
 import keras
 import numpy as np
@@ -62,6 +63,26 @@ def halve_the_rate(epoch, rate):
     return rate / 2 if epoch and epoch % 4 == 0 else rate
 
 
+class FullDisk(keras.callbacks.Callback):
+    """From an epoch on no file grows beyond a page, until training ends."""
+
+    def __init__(self, epoch):
+        super().__init__()
+        self._epoch = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch >= self._epoch:
+            self._let_files_grow_to(4096)
+
+    def on_train_end(self, logs=None):
+        self._let_files_grow_to(resource.RLIM_INFINITY)
+
+    @staticmethod
+    def _let_files_grow_to(size):
+        limits = size, resource.RLIM_INFINITY
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 class Announce(keras.callbacks.Callback):
     """Tells the process that watches how far training is."""
 
@@ -76,7 +97,9 @@ class Announce(keras.callbacks.Callback):
         self._tell("writing")
 
 
-def train(name, folder, epochs, restart="backup", tell=lambda phase: None):
+def train(
+    name, folder, epochs, restart="backup", full_from=None, tell=lambda phase: None
+):
     """One life of a training, which begins or goes on from what is in the folder.
 
     Args:
@@ -85,6 +108,7 @@ def train(name, folder, epochs, restart="backup", tell=lambda phase: None):
         epochs: Number of epochs in all.
         restart: What to go on from: `"backup"`, `"checkpoint"`, or `"keras"` for
             Keras's own BackupAndRestore.
+        full_from: Epoch from which on the disk is full, if it is to be.
         tell: Function that is told the phase that begins.
     """
     folder = pathlib.Path(folder)
@@ -98,7 +122,11 @@ def train(name, folder, epochs, restart="backup", tell=lambda phase: None):
     if restart == "checkpoint" and checkpoint.exists():
         model = keras.models.load_model(checkpoint)
         epoch = int(model.optimizer.iterations.numpy()) // STEPS
-    callbacks = [Announce(tell), keras.callbacks.ModelCheckpoint(str(checkpoint))]
+    callbacks = [Announce(tell)]
+    if full_from is None:
+        callbacks.append(keras.callbacks.ModelCheckpoint(str(checkpoint)))
+    else:  # which Keras's would not survive
+        callbacks.append(FullDisk(full_from))
     if name != "averaged":
         callbacks.insert(0, kp.callbacks.LearningRateAnnealing())
     if name == "stepwise":

@@ -1,0 +1,1 @@
+"""What a second-order optimizer reaches after Adam, problem by problem."""

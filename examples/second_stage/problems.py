@@ -1,0 +1,171 @@
+"""The problems, each a function that returns a `Problem`, and how it is trained."""
+
+import dataclasses
+
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A problem and the network, weights and points that it is trained with.
+
+    Attributes:
+        problem: Function without arguments that returns the `Problem`.
+        units: Units of each hidden layer.
+        depth: Number of hidden layers.
+        weight: The loss weight λ of every condition, fixed.
+        conditions: Number of points on each face.
+    """
+
+    problem: object
+    units: int = 30
+    depth: int = 3
+    weight: float = 100.0
+    conditions: int = 200
+
+
+def burgers(viscosity=0.01 / np.pi):
+    """u_t + u u_x = ν u_xx from −sin(πx), with Cole and Hopf's integral to compare."""
+    u = sp.Function("u")(X, T)
+    domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)})
+    points = domain.grid(100)
+    return kp.Problem(
+        domain,
+        {"burgers": u.diff(T) + u * u.diff(X) - viscosity * u.diff(X, 2)},
+        {
+            "walls": kp.Condition(u, on="boundary"),
+            "initial": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * X)), on="initial"),
+        },
+        kp.Reference(points, {u: cole_hopf(points, viscosity)}),
+    )
+
+
+def cole_hopf(points, viscosity, nodes=1000):
+    """Burgers' exact solution by Gauss and Hermite's rule, `(n,)`."""
+    from scipy.special import roots_hermite
+
+    x, t = points.T[..., None]
+    z, weights = roots_hermite(nodes)
+    shift = 2 * np.sqrt(viscosity * t) * z
+    exponent = -np.cos(np.pi * (x - shift)) / (2 * np.pi * viscosity)
+    mass = weights * np.exp(exponent - exponent.max(axis=-1, keepdims=True))
+    moving = (-np.sin(np.pi * (x - shift)) * mass).sum(-1) / mass.sum(-1)
+    return np.where(points[:, 1] == 0, -np.sin(np.pi * points[:, 0]), moving)
+
+
+def allen_cahn(width=1e-3):
+    """u_t = ε u_xx + 5 (u − u³) from x² cos(πx), −1 at both ends."""
+    u = sp.Function("u")(X, T)
+    domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)})
+    points = domain.grid(100)
+    return kp.Problem(
+        domain,
+        {"allen_cahn": u.diff(T) - width * u.diff(X, 2) - 5 * (u - u**3)},
+        {
+            "walls": kp.Condition(u + 1, on="boundary"),
+            "initial": kp.Condition(sp.Eq(u, X**2 * sp.cos(sp.pi * X)), on="initial"),
+        },
+        kp.Reference(points, {u: chebyshev_allen_cahn(points, width)}),
+    )
+
+
+def chebyshev_allen_cahn(points, width, degree=400):
+    """Its solution by collocation in Chebyshev's points and a stiff integrator."""
+    from scipy.integrate import solve_ivp
+    from scipy.interpolate import BarycentricInterpolator
+
+    angle = np.pi * np.arange(degree + 1) / degree
+    nodes = np.cos(angle)
+    scale = np.r_[2.0, np.ones(degree - 1), 2.0] * (-1.0) ** np.arange(degree + 1)
+    gap = nodes[:, None] - nodes + np.eye(degree + 1)
+    first = np.outer(scale, 1 / scale) / gap
+    first -= np.diag(first.sum(1))
+    second = (first @ first)[1:-1]
+
+    def slope(_, inner):
+        values = np.r_[-1.0, inner, -1.0]
+        return width * second @ values + 5 * (inner - inner**3)
+
+    def jacobian(_, inner):
+        return width * second[:, 1:-1] + np.diag(5 - 15 * inner**2)
+
+    start = (nodes**2 * np.cos(np.pi * nodes))[1:-1]
+    moments = np.unique(points[:, 1])
+    inner = solve_ivp(
+        slope, (0, 1), start, "Radau", moments, jac=jacobian, rtol=1e-10, atol=1e-12
+    ).y
+    values = np.empty(len(points))
+    for place, moment in enumerate(moments):
+        here = points[:, 1] == moment
+        column = np.r_[-1.0, inner[:, place], -1.0]
+        values[here] = BarycentricInterpolator(nodes, column)(points[here, 0])
+    return values
+
+
+def wave(speed=2):
+    """u_tt = c² u_xx with the modes 1 and 4, at rest at t = 0."""
+    u = sp.Function("u")(X, T)
+    exact = sum(
+        size * sp.sin(k * sp.pi * X) * sp.cos(k * speed * sp.pi * T)
+        for k, size in ((1, 1), (4, sp.Rational(1, 2)))
+    )
+    start = exact.subs(T, 0)
+    return kp.Problem(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+        {"wave": u.diff(T, 2) - speed**2 * u.diff(X, 2)},
+        {
+            "ends": kp.Condition(u, on="boundary"),
+            "initial": kp.Condition([sp.Eq(u, start), u.diff(T)], on="initial"),
+        },
+        {u: exact},
+    )
+
+
+def kovasznay(reynolds=20):
+    """Flow behind a grid: the steady Navier–Stokes equations with a closed form."""
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+    rate = sp.Rational(reynolds, 2)
+    rate = rate - sp.sqrt(rate**2 + 4 * sp.pi**2)
+    grown = sp.exp(rate * X)
+    exact = {
+        u: 1 - grown * sp.cos(2 * sp.pi * Y),
+        v: rate / (2 * sp.pi) * grown * sp.sin(2 * sp.pi * Y),
+        p: (1 - sp.exp(2 * rate * X)) / 2,
+    }
+
+    def momentum(w, slope):
+        viscous = (w.diff(X, 2) + w.diff(Y, 2)) / reynolds
+        return u * w.diff(X) + v * w.diff(Y) + slope - viscous
+
+    domain = kp.geometry.Box({X: (-0.5, 1), Y: (-0.5, 1.5)})
+    return kp.Problem(
+        domain,
+        {
+            "x": momentum(u, p.diff(X)),
+            "y": momentum(v, p.diff(Y)),
+            "continuity": u.diff(X) + v.diff(Y),
+        },
+        {
+            "walls": kp.Condition([u - exact[u], v - exact[v]], on="boundary"),
+            "outlet": kp.Condition(p - exact[p], on={X: 1}),
+        },
+        exact,
+    )
+
+
+CASES = {
+    "helmholtz": Case(kp.problems.helmholtz, weight=1000.0),
+    "klein_gordon": Case(kp.problems.klein_gordon, weight=1000.0),
+    "poisson-1": Case(lambda: kp.problems.poisson(1), units=20, depth=2, weight=1.0),
+    "poisson-4": Case(lambda: kp.problems.poisson(4), units=20, depth=2, weight=10.0),
+    "poisson-16": Case(lambda: kp.problems.poisson(16), units=30, depth=2),
+    "burgers": Case(burgers, units=20, depth=4),
+    "allen_cahn": Case(allen_cahn),
+    "wave": Case(wave, units=40),
+    "kovasznay": Case(kovasznay, weight=10.0),
+}
