@@ -7,8 +7,11 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import keras
+import numpy as np
 import pytest
 from hypothesis import settings
+
+import keraspinn as kp
 
 # The first call of a TensorFlow function takes long; that is no failure. Where every
 # change is checked the same examples are drawn, so that only a change can fail there.
@@ -41,3 +44,35 @@ def pytest_ignore_collect(collection_path, config):
 def _seeded():
     """Draw the same initial weights in each run, and in whichever order of tests."""
     keras.utils.set_random_seed(0)
+
+
+@pytest.fixture
+def goes_on_to_the_bit(tmp_path):
+    """Function that fits, saves, loads and resumes: all must end in the same numbers.
+
+    It takes what makes a model, an optimizer's class, the points and callbacks.
+    """
+
+    def check(make, optimizer=keras.optimizers.Adam, x=None, callbacks=tuple):
+        def trained(epochs, *more, model=None):
+            if model is None:
+                keras.utils.set_random_seed(0)
+                model = make()
+                model.compile(optimizer(), jit_compile=False)
+            run = {"steps_per_epoch": 5, "batch_size": 16, "verbose": 0}
+            model.fit(x, epochs=epochs, callbacks=[*callbacks(), *more], **run)
+            return model
+
+        def state(model):
+            return [*model.get_weights(), *model.extra_training_state().values()]
+
+        backup = kp.callbacks.BackupAndRestore(tmp_path, delete_checkpoint=False)
+        trained(2, backup).save(path := tmp_path / "toy.keras")
+        ends = [trained(4, backup), trained(2, model=kp.load_model(path)), trained(4)]
+        if x is not None:
+            del ends[1]  # a sampler's memory is the backup's, not the model's
+        for *went_on, undisturbed in zip(*map(state, ends), strict=True):
+            for end in went_on:
+                np.testing.assert_array_equal(end, undisturbed)
+
+    return check
