@@ -4,6 +4,7 @@ import io
 import json
 import sys
 import zipfile
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -58,6 +59,18 @@ def test_models_of_every_kind_load(tmp_path, network):
     np.testing.assert_array_equal(loaded.predict(points), model.predict(points))
     assert loaded.compiled
     assert not kp.load_model(tmp_path / "model.keras", compile=False).compiled
+
+
+@pytest.mark.parametrize("load", [kp.load_model, keras.models.load_model])
+def test_a_file_of_version_0_1_predicts_what_it_did(load):
+    """Helmholtz, gated 4 × 1, five annealed steps; the numbers are version 0.1's."""
+    model = load(Path(__file__).parent / "files" / "version-0.1.keras")
+    points = np.linspace(-1, 1, 8, dtype="float32").reshape(4, 2)
+    expected = [0.20187458, -0.06899985, -0.1861274, -0.11001802]
+    found = model.predict(points, verbose=0)[:, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert float(model.loss_weights["boundary"]) == pytest.approx(364.74896)
+    assert model.fit(steps_per_epoch=1, batch_size=4, verbose=0).history["loss"][0] > 0
 
 
 @pytest.fixture(scope="module")
