@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Mapping
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -22,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 def named(parts, what, kinds):
     """`parts` as a plain dict, its names and the types of its values checked."""
     expected = " or ".join(kind.__name__ for kind in kinds)
-    if not isinstance(parts, dict):
+    if not isinstance(parts, Mapping):
         raise TypeError(
             f"`{what}` must be a dict from names to {expected}. Received: an object of "
             f"type {type(parts).__name__}"
@@ -39,7 +40,7 @@ def named(parts, what, kinds):
 
 def normalized_equations(equations):
     """Equations by name, each an expression that should vanish."""
-    if not isinstance(equations, dict) or not equations:
+    if not isinstance(equations, Mapping) or not equations:
         raise TypeError(
             "`equations` must be a dict from names to equations, such as "
             f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"

@@ -1,6 +1,7 @@
 """A physical problem: what must hold, and where. Everything is checked here."""
 
 import types
+from collections.abc import Mapping
 
 import keras
 import numpy as np
@@ -177,8 +178,8 @@ class Problem:
     def check_reference_names(self, values):
         """Raises `ValueError` unless values are a dict from the reference's names."""
         names = list(self.reference_expressions)
-        if not isinstance(values, dict) or set(values) != set(names):
-            received = list(values) if isinstance(values, dict) else type(values)
+        if not isinstance(values, Mapping) or set(values) != set(names):
+            received = list(values) if isinstance(values, Mapping) else type(values)
             raise ValueError(
                 f"Reference values must be a dict with the keys {names}, as "
                 f"`test_data` returns it. Received: {received}"
@@ -315,7 +316,7 @@ def _checked_scales(scales, domain, terms, fields):
         return Scales.standardized(domain)
     if scales == "auto":
         return scales_of(domain, terms, names)
-    if isinstance(scales, dict):
+    if isinstance(scales, Mapping):
         given = {declaration.expression_name(f): s for f, s in scales.items()}
         return scales_of(domain, terms, names, given)
     if not isinstance(scales, Scales):
@@ -334,7 +335,7 @@ def _checked_reference(reference, declared, domain):
     if isinstance(reference, Reference):
         _check_points("the reference", reference.points, domain)
         expressions, exact = reference.expressions, {}
-    elif isinstance(reference, dict) and reference:
+    elif isinstance(reference, Mapping) and reference:
         reference = types.MappingProxyType(
             {key: _number_or_expression(value) for key, value in reference.items()}
         )

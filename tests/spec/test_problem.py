@@ -67,6 +67,12 @@ def test_a_field_named_like_a_derivative():
         )
 
 
+def test_may_be_declared_from_another_s_parts():
+    own = problem(reference={U: X})
+    again = kp.Problem(own.domain, own.equations, own.conditions, own.reference)
+    assert again.get_config() == own.get_config()
+
+
 def test_is_immutable():
     with pytest.raises(AttributeError, match="cannot be changed"):
         problem().fields = ()
