@@ -1,0 +1,135 @@
+"""Run programs of the gallery, keep their figures, and write their pages.
+
+python -m examples.gallery kovasznay beam_si
+
+Without names, all of them. Each runs in a process of its own; its `error` and `figure`
+are kept in `docs/gallery/`, with the seconds that it took, compiling included.
+"""
+
+import argparse
+import ast
+import json
+import math
+import pathlib
+import platform
+import runpy
+import subprocess
+import sys
+import time
+
+import keraspinn as kp
+
+PROGRAMS = pathlib.Path(__file__).parent
+PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
+RECORDS = PAGES / "results.json"
+
+
+def names():
+    """The programs, in the order of their titles."""
+    found = [path.stem for path in PROGRAMS.glob("[a-z]*.py")]
+    return sorted(found, key=lambda name: text(name)[0])
+
+
+def text(name):
+    """Title and text of a program, from its docstring."""
+    docstring = ast.get_docstring(ast.parse(source(name)))
+    title, _, rest = docstring.partition("\n")
+    return title.rstrip("."), rest.strip()
+
+
+def source(name):
+    return (PROGRAMS / f"{name}.py").read_text("utf-8")
+
+
+def run(name):
+    """Run a program here, and keep its figure and its record."""
+    began = time.perf_counter()
+    left = runpy.run_path(str(PROGRAMS / f"{name}.py"), run_name="__main__")
+    seconds = time.perf_counter() - began
+    PAGES.mkdir(exist_ok=True)
+    left["figure"].savefig(PAGES / f"{name}.png", dpi=110, bbox_inches="tight")
+    records = json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
+    records[name] = {
+        "errors": {k: float(f"{v:.2g}") for k, v in shown(left["error"]).items()},
+        "seconds": round(seconds),
+        "machine": f"{platform.machine()}, {platform.system()}",
+        "version": kp.__version__,
+    }
+    records = json.dumps(dict(sorted(records.items())), indent=1)
+    RECORDS.write_text(records + "\n", "utf-8")
+
+
+def shown(error):
+    """Relative errors by what they are errors of."""
+    known = {k: v for k, v in error.items() if not k.endswith(("loss", "_weight"))}
+    return {k.removesuffix("_relative_l2"): v for k, v in known.items()}
+
+
+def phrase(record):
+    """A record as a phrase: errors and time."""
+    errors = ", ".join(f"{k} {v:.1e}" for k, v in record["errors"].items())
+    return f"relative error {errors}; {math.ceil(record['seconds'] / 60)} min"
+
+
+def write_pages():
+    """A page for each program that has run, and their index."""
+    records = json.loads(RECORDS.read_text("utf-8"))
+    done = [name for name in names() if name in records]
+    for name in done:
+        title, words = text(name)
+        page = [f"# {title}", f"![]({name}.png)", words]
+        page += [f"*{phrase(records[name]).capitalize()} on two cores.*"]
+        page += [f"```{{literalinclude}} ../../examples/gallery/{name}.py\n```"]
+        files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
+        page += [f"{{download}}`As a program <{files[0]}>` · "]
+        page[-1] += f"{{download}}`as a notebook <{files[1]}>`"
+        (PAGES / f"{name}.md").write_text("\n\n".join(page) + "\n", "utf-8")
+        notebook = json.dumps(as_notebook(name), indent=1, ensure_ascii=False)
+        (PAGES / f"{name}.ipynb").write_text(notebook + "\n", "utf-8")
+    index = ["# Gallery", "Each page is one program, with its picture, error and time."]
+    index += ["| | |\n|---|---|"]
+    for name in done:
+        link = f"[**{text(name)[0]}**]({name}.md): {phrase(records[name])}"
+        index[-1] += f"\n| ![]({name}.png) | {link} |"
+    toctree = "\n".join(done)
+    index += [f"```{{toctree}}\n:hidden:\n\n{toctree}\n```"]
+    (PAGES / "index.md").write_text("\n\n".join(index) + "\n", "utf-8")
+
+
+def as_notebook(name):
+    """A program as a notebook of two cells, its words and its lines."""
+    title, words = text(name)
+    code = source(name).split('"""', 2)[2].strip() + "\nfigure\n"
+
+    def cell(kind, content, **further):
+        lines = content.splitlines(keepends=True)
+        return {"cell_type": kind, "metadata": {}, "source": lines, **further}
+
+    return {
+        "cells": [
+            cell("markdown", f"# {title}\n\n{words}\n", id="words"),
+            cell("code", code, id="code", execution_count=None, outputs=[]),
+        ],
+        "metadata": {"language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.here:
+        run(given.names[0])
+        return
+    for name in given.names or names():
+        print(name, flush=True)
+        command = [sys.executable, "-m", "examples.gallery", "--here", name]
+        subprocess.run(command, check=True)
+    write_pages()
+
+
+if __name__ == "__main__":
+    main()

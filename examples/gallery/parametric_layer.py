@@ -1,0 +1,35 @@
+"""A boundary layer for every Péclet number at once.
+
+A coordinate in `parameters=` has no boundary: the network learns the solution for all
+its values, and `plot.field(..., at={peclet: 20})` cuts one out.
+"""
+
+import keras
+import sympy as sp
+
+import keraspinn as kp
+
+x, peclet = sp.symbols("x Pe")
+u = sp.Function("u")(x, peclet)
+exact = (sp.exp(peclet * x) - 1) / (sp.exp(peclet) - 1)
+
+problem = kp.Problem(
+    domain=kp.geometry.Box({x: (0, 1)}, parameters={peclet: (1, 20)}),
+    equations={"transport": sp.Eq(u.diff(x), u.diff(x, 2) / peclet)},
+    conditions={
+        "inlet": kp.Condition(u, on={x: 0}),
+        "outlet": kp.Condition(sp.Eq(u, 1), on={x: 1}),
+    },
+    reference={u: exact},
+)
+
+model = kp.PINNModel(problem, kp.networks.MLP(units=20, depth=3), seed=0)
+model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, 2000)))
+model.fit(steps_per_epoch=2000, epochs=1, verbose=2)
+model = model.astype("float64")
+model.compile(kp.optimizers.SSBroyden())
+model.fit(steps_per_epoch=500, epochs=2, verbose=2)
+
+error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+print(error)
+figure = kp.plot.field(model, u)

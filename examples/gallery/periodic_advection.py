@@ -1,0 +1,33 @@
+"""Advection around a ring.
+
+`periodic=[x]` joins the two ends: the network is periodic by construction, to the last
+digit, and there is no boundary in x left to write a condition for.
+"""
+
+import keras
+import sympy as sp
+
+import keraspinn as kp
+
+x, t = sp.symbols("x t")
+u = sp.Function("u")(x, t)
+speed = 1.0
+exact = sp.exp(sp.cos(2 * sp.pi * (x - speed * t)) - 1)
+
+problem = kp.Problem(
+    domain=kp.geometry.Box({x: (0, 1)}, time={t: (0, 2)}, periodic=[x]),
+    equations={"advection": u.diff(t) + speed * u.diff(x)},
+    conditions={"start": kp.Condition(sp.Eq(u, exact.subs(t, 0)), on="initial")},
+    reference={u: exact},
+)
+
+model = kp.PINNModel(problem, kp.networks.MLP(units=20, depth=3), seed=0)
+model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, 3000)))
+model.fit(steps_per_epoch=3000, epochs=1, verbose=2)
+model = model.astype("float64")
+model.compile(kp.optimizers.SSBroyden())
+model.fit(steps_per_epoch=500, epochs=3, verbose=2)
+
+error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+print(error)
+figure = kp.plot.field(model, u, label="concentration")
