@@ -1,5 +1,7 @@
 """The branches of a Piecewise: each must be met, and one at every point."""
 
+import warnings
+
 import numpy as np
 import sympy as sp
 from keras import ops
@@ -35,10 +37,14 @@ def check_branches(expressions, coordinates, points, where):
     Raises:
         ValueError: If a branch holds on a surface or at a point only, where it is
             never met and is not needed either, or if no branch holds at a point.
+
+    Warns:
+        UserWarning: If a branch holds at none of the points.
     """
     for node in distinct_nodes(expressions):
         if isinstance(node, sp.Piecewise):
             _check_sizes(node, where)
+            _warn_of_branches_not_met(node, coordinates, points, where)
     for expression in expressions:
         hole = _find_hole(expression, coordinates, points)
         if hole is not None:
@@ -63,6 +69,34 @@ def _check_sizes(node, where):
             " at a point write a narrow Gaussian; for a value on a face, a Condition "
             f"with its `on=`; else leave the branch out. Received: {node}"
         )
+
+
+def _warn_of_branches_not_met(node, coordinates, points, where):
+    """Warns of a branch by the coordinates that is chosen at none of the points."""
+    conditions = [condition for _, condition in node.args]
+    known = set(coordinates)
+    if not all(
+        c.free_symbols <= known and not c.has(AppliedUndef, sp.Derivative, sp.Eq, sp.Ne)
+        for c in conditions
+    ):
+        return
+    places = sp.Piecewise(*((place, c) for place, c in enumerate(conditions)))
+    with backend.double_precision():
+        columns = {
+            symbol.name: ops.convert_to_tensor(points[:, place], "float64")
+            for place, symbol in enumerate(coordinates)
+        }
+        (chosen,) = Program([places], coordinates)(columns, {})
+    met = set(ops.convert_to_numpy(chosen).tolist())
+    for place, condition in enumerate(conditions):
+        if place not in met and condition != sp.true:
+            warnings.warn(
+                f"In {where}: the branch of a Piecewise where {condition} holds at none"
+                f" of {len(points)} points; training hardly meets it, or never. For a "
+                "source at a point write a Gaussian as wide as points are dense, or "
+                f"leave the branch out. Received: {node}",
+                stacklevel=2,
+            )
 
 
 def _surface(condition):

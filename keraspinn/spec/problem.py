@@ -19,7 +19,7 @@ from keraspinn.spec.hard import hard_forms
 from keraspinn.spec.sampled import columns, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
-from keraspinn.spec.terms import RESIDUAL, Term
+from keraspinn.spec.terms import RESIDUAL, Term, check_said_once
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -53,7 +53,8 @@ class Problem:
         TypeError: If an argument is not of the form described.
         ValueError: If an equation holds an unknown symbol or function, a field or
             derivative that does not fit the domain, or a Piecewise without a value
-            somewhere; or a name is taken twice.
+            somewhere; a name is taken twice; or two conditions say what the same is
+            on one face.
 
     Warns:
         UserWarning: If differential equations have no conditions. Infinitely many
@@ -99,6 +100,7 @@ class Problem:
         parameters = declaration.parameters_of(declared)
         declaration.check_term_names(equations, conditions, parameters)
         terms = _terms(domain, equations, conditions)
+        check_said_once(list(terms.values())[1:], domain)
         fields = declaration.ordered_fields(fields, declared)
         self.__dict__.update(
             domain=domain,
@@ -144,12 +146,13 @@ class Problem:
         """Names of the fields, in the order of the network's output columns."""
         return tuple(field.func.__name__ for field in self.fields)
 
-    def test_data(self, n=100):
+    def test_data(self, n=None):
         """Points and reference values there, for `evaluate` and `validation_data`.
 
         Args:
             n: Number of points a side of the grid that closed-form references are
-                evaluated on. A `Reference` table brings its own points.
+                evaluated on. If not given 100 in one and two dimensions and fewer
+                above, as `domain.grid` says. A `Reference` table brings its own points.
 
         Returns:
             Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN

@@ -75,7 +75,10 @@ STRETCHED = MODES.subs(X, 2 * X)
         ((1 + MODES**2) ** 4, (2 + STRETCHED**2) ** 4),
         (sp.sin((1 + MODES) ** 8), sp.cos((1 + MODES) ** 8)),
         (sp.sqrt(1 + MODES**2) ** 3, sp.sqrt(2 + STRETCHED**2) ** 3),
-        (sum(1 / (n + X) for n in range(1, 15)), sum(1 / (n + Y) for n in range(1, 15))),
+        (
+            sum(1 / (n + X) for n in range(1, 15)),
+            sum(1 / (n + Y) for n in range(1, 15)),
+        ),
     ],
     ids=["powers", "functions", "roots", "fractions"],
 )

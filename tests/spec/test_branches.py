@@ -99,3 +99,24 @@ def test_measurements_and_algebraic_equations_raise_no_warning(recwarn):
     kp.Problem(BOX, {"e": U.diff(X)}, {"d": kp.Data([[0.5, 0.5]], {U: [1.0]})})
     kp.Problem(BOX, {"e": U**3 + U - X})
     assert not recwarn
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        (X <= sp.Rational(1, 2)) & (X >= sp.Rational(1, 2)),
+        (X - sp.Rational(1, 2)) ** 2 <= 0,
+        sp.Abs(X - sp.Rational(1, 2)) < 1e-9,
+        X > 5,
+    ],
+)
+def test_a_branch_that_no_point_meets_is_told(condition):
+    with pytest.warns(UserWarning, match=r"equation 'e'.*holds at none of 1000 points"):
+        declare((1, condition), (0, True))
+
+
+def test_branches_that_points_meet_are_not(recwarn):
+    declare((1, X < 0.1), (2, X < 0.5), (0, True))
+    declare((1, Y >= 1), (0, True), on="boundary")
+    declare((1, (U > 100) & (X > 5)), (0, True))
+    assert not recwarn
