@@ -6,7 +6,7 @@ import json
 from keraspinn.common.differences import differences, plain
 from keraspinn.expressions import from_json
 
-MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs")
+MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs", "loss_weights")
 """Settings with which a training goes on, and says so."""
 
 _MOST, _LONGEST = 6, 100
