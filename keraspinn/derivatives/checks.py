@@ -117,11 +117,12 @@ def check_no_activity_losses(network, points):
     for layer in layers:
         if getattr(layer, "activity_regularizer", None) is not None:
             _refuse_loss(f"Layer '{layer.name}' has an `activity_regularizer`")
-    with keras.StatelessScope(collect_losses=True) as scope:
-        network(points)
-        if scope.losses:
-            inner = [layer for layer in layers if _adds_loss(layer)]
-            _refuse_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
+    for training in (False, True):  # some add theirs in training alone
+        with keras.StatelessScope(collect_losses=True) as scope:
+            network(points, training=training)
+            if scope.losses:
+                inner = [layer for layer in layers if _adds_loss(layer)]
+                _refuse_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
 
 
 def _refuse_loss(what):

@@ -41,7 +41,10 @@ class Fields:
         self._coefficients = coefficients
         self._dtype = dtype
         self._sizes = np.array([problem.scales.field(name) for name in self._names])
-        self._adapted = getattr(network, "scales", None) == problem.scales
+        self._adapted = (
+            getattr(network, "scales", None) == problem.scales
+            and network.is_its_forward
+        )
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
         self.engine = self._chosen_engine()

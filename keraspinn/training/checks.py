@@ -193,7 +193,7 @@ def check_numbers(problem, network, dtype):
         network: The Keras layer or model, adapted to the problem if it can be.
         dtype: `"float32"` or `"float64"`.
     """
-    adapted = getattr(network, "scales", None) is not None
+    adapted = getattr(network, "scales", None) is not None and network.is_its_forward
     fault = precision_fault(problem, dtype, adapted)
     if fault is not None:
         raise ValueError(fault)

@@ -125,6 +125,13 @@ def test_the_weights_stay_as_they_are():
 # Losses of layers
 
 
+class AddsInTraining(layers.Layer):
+    def call(self, x, training=False):
+        if training:
+            self.add_loss(ops.sum(x))
+        return x
+
+
 class AddsLoss(layers.Layer):
     def call(self, x):
         self.add_loss(ops.sum(x))
@@ -140,6 +147,7 @@ class AddsLoss(layers.Layer):
         ),
         (lambda: chain(layers.ActivityRegularization(0.1, name="own")), "'own' "),
         (lambda: chain(AddsLoss(name="own")), "'own' calls `add_loss`"),
+        (lambda: chain(AddsInTraining(name="own")), "'own' calls `add_loss`"),
         (
             lambda: chain(keras.Sequential([layers.Dense(2), AddsLoss(name="own")])),
             "'own' calls `add_loss`",
