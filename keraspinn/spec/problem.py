@@ -53,8 +53,7 @@ class Problem:
         TypeError: If an argument is not of the form described.
         ValueError: If an equation holds an unknown symbol or function, a field or
             derivative that does not fit the domain, or a Piecewise without a value
-            somewhere; a name is taken twice; or two conditions say what the same is
-            on one face.
+            somewhere; or a name, or what holds on a face, is said twice.
 
     Warns:
         UserWarning: If differential equations have no conditions. Infinitely many
@@ -150,9 +149,8 @@ class Problem:
         """Points and reference values there, for `evaluate` and `validation_data`.
 
         Args:
-            n: Number of points a side of the grid that closed-form references are
-                evaluated on. If not given 100 in one and two dimensions and fewer
-                above, as `domain.grid` says. A `Reference` table brings its own points.
+            n: Number of points a side of the grid for closed-form references, as
+                `domain.grid` chooses if not given. A table brings its own points.
 
         Returns:
             Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN
@@ -293,8 +291,7 @@ def _validated(equations, conditions, domain):
         for expression in expressions:
             declaration.check_holds_a_field(expression, where)
     declared = [e for own in (declared | held).values() for e in own]
-    where = "the equations and conditions together"
-    validate(declared, coordinates, normal, where)
+    validate(declared, coordinates, normal, "the equations and conditions together")
     interior = domain.blocks("interior")
     for name, equation in equations.items():
         _check_branches([equation], domain, interior, f"equation '{name}'")

@@ -12,7 +12,6 @@ from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.residuals import Fields
 from keraspinn.sampling.given import given_batches, held_or_streamed
 from keraspinn.sampling.sources import PointSources
-from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
 from keraspinn.training.evaluation import EvaluatedModel
 from keraspinn.training.execution import steps_per_execution_for
@@ -255,37 +254,14 @@ class PINNModel(EvaluatedModel):
         """What a training follows from beside the configs of `fit`'s model, a dict.
 
         The seed, `None` if it was drawn; what the sources of points are; whether points
-        are streamed; the weighting rule; and what was set by hand.
+        are streamed; and the weighting rule.
         """
         return {
             "seed": self.seed if self._seed_given else None,
             **self._sources.settings,
             "streamed": self._streams,
             "weighting": self._weighting.rule,
-            **self._set_by_hand(),
         }
-
-    def _set_by_hand(self):
-        """λ that no rule adapts, and the layers' weights that are not trained."""
-        found = {}
-        if self._weighting.rule is None:
-            weights = self.loss_weights.items()
-            found["loss_weights"] = {
-                name: float(ops.convert_to_numpy(v)) for name, v in weights
-            }
-        places = enumerate(self.network.weights)
-        if frozen := [place for place, weight in places if not weight.trainable]:
-            found["frozen"] = frozen
-        return found
-
-    def sampled_fields(self):
-        """The fields at some points inside, always the same: an array `(16, F)`.
-
-        Of the same weights, other fields are those of another network.
-        """
-        domain = self.problem.domain
-        points = sampled(domain, domain.blocks("interior"), 16)
-        return ops.convert_to_numpy(self(points))
 
     def extra_training_state(self):
         """What samplers and the weighting rule remember: arrays by name."""
