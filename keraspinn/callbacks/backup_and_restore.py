@@ -4,6 +4,7 @@ import shutil
 import warnings
 
 import keras
+import numpy as np
 from keras import ops
 
 from keraspinn.callbacks.backup_files import (
@@ -26,6 +27,7 @@ IDENTITY = "training.json"
 LOCK = "training.lock"
 STATE = "state.npz"
 VARIABLES = "variables.npz"
+FIELDS = "fields at some points"
 
 
 class BackupAndRestore(keras.callbacks.Callback):
@@ -39,9 +41,10 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     With each state goes what it is the state of: the problem, the network, the
     optimizer, the seed, the steps of an epoch, the points given to `fit` and the rule
-    for the loss weights. Another training is refused, with what differs. A training
-    goes on, with a warning, with another learning rate, batch size or number of
-    epochs. A seed that was drawn is taken from the backup.
+    for the loss weights. Another training is refused, with what differs, and so is a
+    network that makes other fields of the same weights. A training goes on, with a
+    warning, with another learning rate, batch size or number of epochs, and with loss
+    weights that were set by hand. A seed that was drawn is taken from the backup.
 
     Each epoch's state is a directory of its own, written under another name and
     renamed when the disk has all of it, so that half of one is never taken for a
@@ -173,7 +176,8 @@ class BackupAndRestore(keras.callbacks.Callback):
         partial.mkdir(parents=True)
         # HDF5 cannot close a file on a full disk, and says so until the process ends.
         write_arrays(partial / VARIABLES, self._values())
-        write_arrays(partial / STATE, self._extra_state())
+        fields = {FIELDS: self.model.sampled_fields()}
+        write_arrays(partial / STATE, self._extra_state() | fields)
         write_json(partial / EPOCH, {"epoch": epoch + 1, "batch": 0})
         history = self._history_with(epoch, logs or {})
         write_json(partial / HISTORY, {**history, "seed": self.model.seed})
@@ -206,13 +210,14 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     def _restore(self, path):
         if (path / IDENTITY).exists():
-            declared_rate = self._check_identity(path)
+            declared_rate, weights = self._check_identity(path)
             values, extra = read_arrays(path / VARIABLES), read_arrays(path / STATE)
+            fields = extra.pop(FIELDS, None)
             self._check_alike(
                 path, values | extra, self._values() | self._extra_state()
             )
         else:  # of keraspinn 0.1, in Keras's own files
-            declared_rate, values, extra = None, {}, {}
+            declared_rate, weights, values, extra, fields = None, {}, {}, {}, None
         with warnings.catch_warnings():
             # Keras goes on without the state of an optimizer that it does not fit.
             warnings.filterwarnings("error", message="Skipping variable loading")
@@ -225,6 +230,9 @@ class BackupAndRestore(keras.callbacks.Callback):
                 ) from error
         for variable, value in zip(self._variables, values.values(), strict=False):
             variable.assign(value)
+        self._check_fields(path, fields)
+        for name, weight in weights.items():
+            self.model.loss_weights[name].assign(weight)
         if extra:
             self.model.restore_extra_training_state(extra)
         if declared_rate is not None:
@@ -243,7 +251,10 @@ class BackupAndRestore(keras.callbacks.Callback):
         callback.on_train_begin()
 
     def _check_identity(self, path):
-        """Refuse another training's state; returns a learning rate that is new."""
+        """Refuse another training's state; returns what replaces some of it.
+
+        A new learning rate, or `None`, and a dict of loss weights set anew by hand.
+        """
         saved = read_json(path / IDENTITY)
         refused, changed = compare(saved, self._identity)
         if refused:
@@ -261,7 +272,27 @@ class BackupAndRestore(keras.callbacks.Callback):
             i["optimizer"].get("learning_rate") for i in (saved, self._identity)
         )
         # The state holds the old one; a schedule is no state.
-        return now if was != now and isinstance(now, float) else None
+        rate = now if was != now and isinstance(now, float) else None
+        was, now = (i.get("loss_weights") for i in (saved, self._identity))
+        return rate, now if was and now and was != now else {}
+
+    def _check_fields(self, path, fields):
+        """Refuse a network that makes other fields of the weights than it did.
+
+        What its configuration says of it may be the same: a function, a layer's code,
+        or what a layer holds that is in no configuration.
+        """
+        if fields is None:
+            return
+        now = self.model.sampled_fields()
+        size = np.abs(fields).max()
+        if not np.allclose(now, fields, rtol=0, atol=1e-3 * size, equal_nan=True):
+            raise ValueError(
+                f"The backup {path} is of another network: with the weights in it the "
+                "fields are others than they were. The code of a layer or of an "
+                "activation has changed, or numbers that a layer holds. "
+                f"{self._remedy}"
+            )
 
     @property
     def _remedy(self):

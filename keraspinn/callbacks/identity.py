@@ -3,10 +3,12 @@
 import dataclasses
 import json
 
+from keras import ops
+
 from keraspinn.common.differences import differences, plain
 from keraspinn.expressions import from_json
 
-MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs")
+MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs", "loss_weights")
 """Settings with which a training goes on, and says so."""
 
 _MOST, _LONGEST = 6, 100
@@ -31,12 +33,21 @@ def identity(model, steps_per_epoch, epochs):
     optimizer = plain(model.get_compile_config().get("optimizer", {}))
     optimizer.pop("name", None)
     settings = dict(model.training_settings)
-    rule = described(settings.pop("weighting", None))
+    rule = settings.pop("weighting", None)
+    if rule is None:  # which would adapt them
+        weights = model.loss_weights.items()
+        settings["loss_weights"] = {
+            n: float(ops.convert_to_numpy(v)) for n, v in weights
+        }
+    # That a layer within the network is frozen need not be in the configuration.
+    places = enumerate(model.network.weights)
+    if frozen := [place for place, weight in places if not weight.trainable]:
+        settings["frozen"] = frozen
     return {
         **parts,
         "optimizer": optimizer,
         **plain(settings),
-        "weighting": rule,
+        "weighting": described(rule),
         "steps_per_epoch": steps_per_epoch,
         "epochs": epochs,
     }

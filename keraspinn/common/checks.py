@@ -130,9 +130,7 @@ def check_unmasked(what, numbers):
     """Raises `ValueError` for masked values and dates, which NumPy makes numbers of."""
     # Whatever makes an array, as xarray's and netCDF's do, may make a masked one.
     array = np.asanyarray(numbers) if hasattr(numbers, "__array__") else numbers
-    parts = array if isinstance(array, (list, tuple)) else [array]
-    masked = sum(int(np.ma.count_masked(p)) for p in parts if np.ma.isMaskedArray(p))
-    if masked:
+    if masked := _masked(array):
         raise ValueError(
             f"The {what} must be known numbers. Received: {masked} masked. Leave out "
             "their rows, of points and values alike: with mask = "
@@ -152,6 +150,13 @@ def check_unmasked(what, numbers):
             "dates or times. Write seconds since a moment of your choice: (times - "
             "times[0]) / numpy.timedelta64(1, 's')."
         )
+
+
+def _masked(numbers):
+    """How many numbers of an array, or of nested lists, are masked."""
+    if isinstance(numbers, (list, tuple)):
+        return sum(map(_masked, numbers))
+    return int(np.ma.count_masked(numbers)) if np.ma.isMaskedArray(numbers) else 0
 
 
 def finite_array(what, numbers):

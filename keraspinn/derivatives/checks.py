@@ -1,5 +1,7 @@
 """Whether a network can satisfy equations at all, found before it is trained."""
 
+import warnings
+
 import keras
 import numpy as np
 from keras import ops
@@ -59,9 +61,34 @@ def check_derivatives(network, derivatives, coordinates):
     raise ValueError(
         f"The equations need {_joined(shown)}, zero for this network whatever its "
         f"weights{blamed}. Use a smooth activation, such as "
-        '"tanh", "gelu" or `keraspinn.activations.sin`. If the network is meant to be '
+        '"tanh", "gelu" or `keraspinn.activations.sin`, and begin with a layer that '
+        "brings coordinates to about one. If the network is meant to be "
         "this way, leave what is zero out of the equations."
     )
+
+
+def warn_of_kinks(network, order):
+    """Warn of layers made of straight pieces, where second derivatives are needed.
+
+    Behind or before smooth layers these are no longer zero, yet what a kink adds to
+    them is met at no point: u'' = f holds everywhere on a field that is bent at will.
+
+    Args:
+        network: The network, built.
+        order: The highest order of derivative that is needed.
+
+    Warns:
+        UserWarning: With the layers' names.
+    """
+    kinked = _layers_without(network, 2) if order >= 2 else []
+    if kinked:
+        warnings.warn(
+            f"The network has kinks because of {_joined(kinked)}, which no second "
+            "derivative at a point sees: a loss of zero may belong to a wrong field. "
+            'Use a smooth activation, such as "tanh", "gelu" or '
+            "`keraspinn.activations.sin`.",
+            stacklevel=5,
+        )
 
 
 def check_no_activity_losses(network, points):
@@ -90,11 +117,12 @@ def check_no_activity_losses(network, points):
     for layer in layers:
         if getattr(layer, "activity_regularizer", None) is not None:
             _refuse_loss(f"Layer '{layer.name}' has an `activity_regularizer`")
-    with keras.StatelessScope(collect_losses=True) as scope:
-        network(points)
-        if scope.losses:
-            inner = [layer for layer in layers if _adds_loss(layer)]
-            _refuse_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
+    for training in (False, True):  # some add theirs in training alone
+        with keras.StatelessScope(collect_losses=True) as scope:
+            network(points, training=training)
+            if scope.losses:
+                inner = [layer for layer in layers if _adds_loss(layer)]
+                _refuse_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
 
 
 def _refuse_loss(what):

@@ -4,15 +4,15 @@ import math
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.functions.elementary.piecewise import ExprCondPair
 
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
 
 MAX_TERMS = 1_000
-"""Terms of a ratio, when expanded, up to which SymPy may look for common factors: it
-takes under a second for so many, and need not end for many more. Beyond, derivatives
-are not combined, which costs a little speed and no accuracy."""
+"""Terms of a ratio's numerator or denominator, when expanded, up to which SymPy may
+look for common factors: it takes under a second for so many, and need not end for many
+more. Beyond, derivatives are not combined, which costs a little speed and no accuracy.
+"""
 
 MAX_RATIO = 1e6
 """How much larger than another a weight in a combination may be: beyond, nothing would
@@ -83,8 +83,8 @@ def _direction(expression, symbols):
     pairs = []
     for index, slope in sorted(slopes.items()):
         ratio = sp.Integer(1) if slope == first else slope / first
-        if not ratio.is_number and _terms_expanded(ratio) <= MAX_TERMS:
-            ratio = sp.cancel(ratio)
+        if not ratio.is_number and max(_terms_expanded(ratio)) <= MAX_TERMS:
+            ratio = sp.cancel(_frozen(ratio, {}))
         if not (ratio.is_number and ratio.is_real and ratio.is_finite):
             return None
         pairs.append((index, ratio))
@@ -97,12 +97,29 @@ def _direction(expression, symbols):
 
 
 def _terms_expanded(node):
-    """How many terms an expression has when its products and powers are expanded."""
+    """How many terms numerator and denominator have when expanded, or just too many."""
+    above, below = 1, 1
     if isinstance(node, sp.Pow) and node.exp.is_Integer:
-        terms, times = _terms_expanded(node.base), abs(int(node.exp))
-        return math.comb(terms + times - 1, times) if terms > 1 else 1
-    if isinstance(node, sp.Mul):
-        return math.prod(map(_terms_expanded, node.args))
-    if isinstance(node, (sp.Add, sp.Piecewise, ExprCondPair)):
-        return sum(map(_terms_expanded, node.args))
-    return 1
+        times = abs(int(node.exp))
+        pair = [math.comb(n + times - 1, times) for n in _terms_expanded(node.base)]
+        above, below = pair if node.exp > 0 else pair[::-1]
+    elif isinstance(node, sp.Mul):
+        pairs = map(_terms_expanded, node.args)
+        above, below = map(math.prod, zip(*pairs, strict=True))
+    elif isinstance(node, sp.Add):
+        pairs = [_terms_expanded(argument) for argument in node.args]
+        below = math.prod(b for _, b in pairs)
+        above = sum(a * (below // b) for a, b in pairs)
+    return min(above, MAX_TERMS + 1), min(below, MAX_TERMS + 1)
+
+
+def _frozen(node, symbols):
+    """An expression with a symbol for each part that is no sum, product or power.
+
+    SymPy would look for common factors in the arguments of functions too.
+    """
+    if isinstance(node, (sp.Add, sp.Mul)):
+        return node.func(*(_frozen(argument, symbols) for argument in node.args))
+    if isinstance(node, sp.Pow) and node.exp.is_Integer:
+        return _frozen(node.base, symbols) ** node.exp
+    return node if node.is_Atom else symbols.setdefault(node, sp.Dummy())

@@ -134,10 +134,11 @@ class Geometry:
         """
         blocks = self._blocks(on)
         for place, block in enumerate(blocks):
-            if block in blocks[:place]:
+            before = {part for other in blocks[:place] for part in other}
+            if twice := [part for part in block if part in before]:
                 raise ValueError(
                     "`on` names a part twice, which would count it twice. Received "
-                    f"{on}: {' and '.join(map(str, block))}. Name it once."
+                    f"{on}: {' and '.join(map(str, twice))}. Name it once."
                 )
         if where is not None:
             return tuple(restricted(self, block, where) for block in blocks)

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from keraspinn.common.checks import check_unmasked
+
 
 def positive(name, value):
     """A positive number as a float."""
@@ -27,6 +29,7 @@ def checked_center(center, dimension=None):
 
 def checked_points(name, points, dimension=None, least=1):
     """Points as a float64 array `(n, d)`."""
+    check_unmasked(name, points)
     try:
         array = np.asarray(points, "float64")
     except (TypeError, ValueError):

@@ -88,6 +88,11 @@ class Network(keras.Model):
         """Whether there is nothing that `adapt` would change."""
         return self.scales is not None or not self.standardize
 
+    @property
+    def is_its_forward(self):
+        """Whether a call is `forward` in the user's units, and nothing else."""
+        return "call" not in vars(self) and type(self).call is Network.call
+
     def adapt(self, problem):
         """Work in a problem's scales from now on, unless `standardize=False`.
 

@@ -108,7 +108,7 @@ class Optimizer(keras.optimizers.Optimizer):
     Raises:
         ValueError: For clipping, accumulation of gradients, averages, decay of weights
             or a learning rate; from `build` if the state takes more memory than
-            `memory_limit`.
+            `memory_limit`, or a variable has a constraint.
 
     Example:
 
@@ -187,6 +187,13 @@ class Optimizer(keras.optimizers.Optimizer):
     def build(self, variables):
         if self.built:
             return
+        bound = [v.path for v in variables if v.constraint is not None]
+        if bound:
+            raise ValueError(
+                f"{type(self).__name__} moves all parameters at once along a line, and "
+                f"would ignore the constraint of {bound[0]}. Take a Keras optimizer, "
+                "or leave `kernel_constraint` and its like out."
+            )
         super().build(variables)
         parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
         self._check_memory(parameters)

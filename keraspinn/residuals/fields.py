@@ -1,6 +1,7 @@
 """A network's fields and their derivatives, and expressions in them."""
 
 import numpy as np
+from keras import backend as keras_backend
 from keras import ops
 
 from keraspinn import backend
@@ -40,7 +41,10 @@ class Fields:
         self._coefficients = coefficients
         self._dtype = dtype
         self._sizes = np.array([problem.scales.field(name) for name in self._names])
-        self._adapted = getattr(network, "scales", None) == problem.scales
+        self._adapted = (
+            getattr(network, "scales", None) == problem.scales
+            and network.is_its_forward
+        )
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
         self.engine = self._chosen_engine()
@@ -92,13 +96,16 @@ class Fields:
 
     def in_units(self, coordinates):
         """All fields in the user's units, of points `(N, d)` in these alone."""
-        if not self._hard:
+        dtype = keras_backend.standardize_dtype(coordinates.dtype)
+        if not self._hard and dtype == self._dtype:
             return self._network(coordinates)
         half, centre = (
-            ops.cast(numbers, coordinates.dtype)
+            ops.cast(numbers, dtype)
             for numbers in (self._scales.half, self._scales.centre)
         )
-        return self.values((coordinates - centre) / half, coordinates)
+        # In float64 they are scaled before they are rounded.
+        points = ops.cast((coordinates - centre) / half, self._dtype)
+        return self.values(points, ops.cast(coordinates, self._dtype))
 
     def _scaled(self, fields):
         if (self._sizes == 1).all():

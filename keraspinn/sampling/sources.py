@@ -12,6 +12,7 @@ from keraspinn.sampling.base import Sampler
 from keraspinn.sampling.held import Held
 from keraspinn.sampling.place import Place
 from keraspinn.sampling.uniform import Uniform
+from keraspinn.spec.magnitudes import OFFSET
 
 BATCH_SIZE = 128
 
@@ -186,6 +187,7 @@ def known_term(problem, name):
 
 def checked_points(problem, name, points):
     """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
+    _check_apart(problem, name, getattr(points, "dtype", None))
     points = real_array(f"points of '{name}'", points)
     coordinates = [symbol.name for symbol in problem.coordinates]
     if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):
@@ -200,6 +202,23 @@ def checked_points(problem, name, points):
             f"{row}. Drop the rows that hold NaN or infinity."
         )
     return points
+
+
+def _check_apart(problem, name, dtype):
+    """Raises `ValueError` for points in a type that tells the domain's not apart."""
+    limit = OFFSET.get(str(dtype))
+    domain = problem.domain
+    if limit is None or str(dtype) == "float64":
+        return
+    for symbol, start, end in zip(
+        domain.coordinates, domain.lower, domain.upper, strict=True
+    ):
+        if max(abs(start), abs(end)) > limit * (end - start):
+            raise ValueError(
+                f"The points of '{name}' are in {dtype}, which does not tell apart "
+                f"those of {symbol} ∈ [{start:.10g}, {end:.10g}]. Give them in float64,"
+                f" as they are computed, or measure {symbol} from {start:.10g}."
+            )
 
 
 def _distinct_marks(names):

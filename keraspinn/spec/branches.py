@@ -1,5 +1,7 @@
 """The branches of a Piecewise: each must be met, and one at every point."""
 
+import warnings
+
 import numpy as np
 import sympy as sp
 from keras import ops
@@ -35,11 +37,17 @@ def check_branches(expressions, coordinates, points, where):
     Raises:
         ValueError: If a branch holds on a surface or at a point only, where it is
             never met and is not needed either, or if no branch holds at a point.
+
+    Warns:
+        UserWarning: If a branch holds at none of the points, or the coefficient of a
+            second derivative jumps.
     """
     for node in distinct_nodes(expressions):
         if isinstance(node, sp.Piecewise):
             _check_sizes(node, where)
+            _warn_of_branches_not_met(node, coordinates, points, where)
     for expression in expressions:
+        _warn_of_jumps(expression, where)
         hole = _find_hole(expression, coordinates, points)
         if hole is not None:
             at = dict(zip(map(str, coordinates), hole.tolist(), strict=True))
@@ -48,6 +56,31 @@ def check_branches(expressions, coordinates, points, where):
                 "expression has no value. Give it a last branch that holds elsewhere, "
                 f"such as (0, True). Received: {expression}"
             )
+
+
+def _warn_of_jumps(expression, where):
+    """Warns of a second derivative whose coefficient jumps from number to number.
+
+    SymPy's derivative of such a Piecewise is zero, so that (k u')' has become k u'',
+    and nothing is left that holds the flux k u' together where k jumps.
+    """
+    for node in distinct_nodes([expression]):
+        if not isinstance(node, sp.Mul):
+            continue
+        orders = [d.derivative_count for d in node.args if isinstance(d, sp.Derivative)]
+        for factor in node.args:
+            if not isinstance(factor, sp.Piecewise) or max(orders, default=0) < 2:
+                continue
+            values = {value for value, _ in factor.args}
+            if len(values) > 1 and all(value.is_number for value in values):
+                warnings.warn(
+                    f"In {where}: the coefficient {factor} of a second derivative "
+                    "jumps. If it stood within a derivative, as in (k u')', SymPy has "
+                    "left the jump out, and no term says what the flux does there. Make"
+                    " the flux a field, q = k u' and q' = f, or k smooth.",
+                    stacklevel=5,
+                )
+                return
 
 
 def _check_sizes(node, where):
@@ -63,6 +96,34 @@ def _check_sizes(node, where):
             " at a point write a narrow Gaussian; for a value on a face, a Condition "
             f"with its `on=`; else leave the branch out. Received: {node}"
         )
+
+
+def _warn_of_branches_not_met(node, coordinates, points, where):
+    """Warns of a branch by the coordinates that is chosen at none of the points."""
+    conditions = [condition for _, condition in node.args]
+    known = set(coordinates)
+    if not all(
+        c.free_symbols <= known and not c.has(AppliedUndef, sp.Derivative, sp.Eq, sp.Ne)
+        for c in conditions
+    ):
+        return
+    places = sp.Piecewise(*((place, c) for place, c in enumerate(conditions)))
+    with backend.double_precision():
+        columns = {
+            symbol.name: ops.convert_to_tensor(points[:, place], "float64")
+            for place, symbol in enumerate(coordinates)
+        }
+        (chosen,) = Program([places], coordinates)(columns, {})
+    met = set(ops.convert_to_numpy(chosen).tolist())
+    for place, condition in enumerate(conditions):
+        if place not in met and condition != sp.true:
+            warnings.warn(
+                f"In {where}: the branch of a Piecewise where {condition} holds at none"
+                f" of {len(points)} points; training hardly meets it, or never. For a "
+                "source at a point write a Gaussian as wide as points are dense, or "
+                f"leave the branch out. Received: {node}",
+                stacklevel=2,
+            )
 
 
 def _surface(condition):

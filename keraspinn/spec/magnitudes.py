@@ -32,8 +32,8 @@ def check_magnitudes(equations, dtype, sizes=None):
             expressions, after `Scales.apply`: fields and derivatives are taken to be
             of size one.
         dtype: `"float32"` or `"float64"`.
-        sizes: Optional dict from coordinates to the largest values that they take
-            where expressions hold them, one if not given.
+        sizes: Optional dict from coordinates, and from `coefficients` of the
+            expressions, to the largest values that they take; one if not given.
 
     Returns:
         A sentence, or `None` if there is nothing to say.
@@ -50,20 +50,18 @@ def check_magnitudes(equations, dtype, sizes=None):
         terms = sp.Add.make_args(expression)
         found = [magnitude(term, sizes) for term in terms]
         largest = max(found)
-        if not math.isfinite(largest):
-            continue
         number = _extreme(expression, COEFFICIENT[dtype])
         if number is not None:
             fault = f"cannot hold the number {sp.N(number, 3)}"
         elif abs(largest) > RESIDUAL[dtype]:
             fault = (
                 "cannot hold the squares of its residual and of their gradients, which "
-                f"is of size 1e{largest:+.0f}"
+                f"is of size {_shown(largest)}"
             )
         else:
             continue
         shown = ", ".join(
-            f"1e{size:+.0f} of {short(term)}"
+            f"{_shown(size)} of {short(term)}"
             for term, size in list(zip(terms, found, strict=True))[:SHOWN]
         )
         more = ", …" if len(terms) > SHOWN else ""
@@ -126,6 +124,8 @@ def magnitude(node, sizes=None):
     Sums are as large as their largest term, and functions of size one.
     """
     sizes = sizes or {}
+    if node in sizes:
+        return _log10(sizes[node])
     if _is_number(node):
         return _log10(node)
     if isinstance(node, (sp.Derivative, AppliedUndef)):
@@ -133,9 +133,11 @@ def magnitude(node, sizes=None):
     if isinstance(node, Parameter):
         return math.log10(abs(node.initial)) if node.initial else 0.0
     if isinstance(node, sp.Symbol):
-        return math.log10(sizes.get(node, 1.0))
+        return 0.0
     if isinstance(node, sp.Mul):
-        return sum(magnitude(argument, sizes) for argument in node.args)
+        known, others = _known_factor(node)
+        others = [known, *others] if known in sizes else node.args
+        return sum(magnitude(argument, sizes) for argument in others)
     if isinstance(node, (sp.Add, sp.Piecewise, sp.Max, sp.Min, sp.Abs)):
         return max(magnitude(argument, sizes) for argument in node.args)
     if isinstance(node, ExprCondPair):
@@ -145,11 +147,51 @@ def magnitude(node, sizes=None):
     return 0.0
 
 
+def coefficients(expression):
+    """The parts of an expression that follow from the coordinates alone, a set.
+
+    Of a product all such factors together: x**9 * exp(-x) is not as large as its
+    factors are where they are largest.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> coefficients(x * sp.exp(-x) * u.diff(x) - sp.sin(x)) == {
+    ...     x * sp.exp(-x), -sp.sin(x)
+    ... }
+    True
+    """
+    if isinstance(expression, sp.Add):
+        return set().union(*map(coefficients, expression.args))
+    known, others = _known_factor(expression)
+    return set().union(
+        *([{known}] if known.free_symbols else []),
+        *(coefficients(o.base) for o in others if isinstance(o, sp.Pow)),
+    )
+
+
+def _known_factor(node):
+    """The product of a node's factors without fields, and the other factors."""
+    factors = sp.Mul.make_args(node)
+    others = [f for f in factors if f.has(AppliedUndef, sp.Derivative)]
+    return sp.Mul(*(f for f in factors if f not in others)), others
+
+
+def _shown(size):
+    """A power of ten as text, beyond those of float64 too."""
+    if math.isinf(size):
+        return "0" if size < 0 else "over 1e+308"
+    return f"1e{size:+.0f}"
+
+
 def _is_number(node):
     return isinstance(node, sp.Expr) and node.is_number and not node.has(AppliedUndef)
 
 
 def _log10(number):
+    if isinstance(number, float):
+        return math.log10(number) if number else -math.inf
     size = sp.Abs(number).evalf(15)
     return float(sp.log(size, 10).evalf(15)) if size else -math.inf
 

@@ -1,8 +1,19 @@
 """Whether a floating-point type can hold a problem, before it is trained."""
 
+import numpy as np
 import sympy as sp
+from keras import ops
 
-from keraspinn.spec.magnitudes import check_coordinates, check_magnitudes
+from keraspinn import backend
+from keraspinn.expressions import Program
+from keraspinn.spec.magnitudes import (
+    check_coordinates,
+    check_magnitudes,
+    coefficients,
+)
+from keraspinn.spec.sampled import columns, sampled
+
+POINTS = 256
 
 
 def precision_fault(problem, dtype, adapted=True):
@@ -17,7 +28,7 @@ def precision_fault(problem, dtype, adapted=True):
     Returns:
         A sentence, or `None` if there is nothing to say.
     """
-    equations, scaled = {}, {}
+    equations, scaled, largest = {}, {}, {}
     for term in problem.terms.values():
         kind = "equation" if term.labels else "condition"
         names = term.labels or (term.name,) * len(term.expressions)
@@ -28,6 +39,7 @@ def precision_fault(problem, dtype, adapted=True):
             label += f" ({place + 1})" if label in equations else ""
             equations[label] = expression
             scaled[label] = problem.scales.apply(expression, sizes[place])
+            largest |= _coefficient_sizes(problem.domain, term, scaled[label])
     domain = problem.domain
     ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
     intervals = dict(zip(domain.coordinates, ends, strict=True))
@@ -35,8 +47,40 @@ def precision_fault(problem, dtype, adapted=True):
         whole = sp.Add(*domain.coordinates)
         equations["the network, which is given the coordinates as they are"] = whole
     fault = check_coordinates(equations, intervals, dtype)
-    largest = {s: max(map(abs, interval)) for s, interval in intervals.items()}
     return fault or check_magnitudes(scaled, dtype, largest)
+
+
+def _coefficient_sizes(domain, term, expression):
+    """Dict from the coefficients of an expression to their sizes at points of a term.
+
+    Sizes are those that 1% of the points exceed, as a coefficient may have a pole.
+    """
+    found = sorted(coefficients(expression), key=sp.default_sort_key)
+    if not found:
+        return {}
+    if term.table is None:
+        points = sampled(domain, term.blocks, POINTS)
+    else:
+        points = term.table[0]
+    stand_ins = {
+        symbol: sp.Float(getattr(symbol, "initial", 1.0) or 1.0)
+        for part in found
+        for symbol in part.free_symbols - set(domain.coordinates)
+    }
+    sizes = {}
+    with backend.double_precision():
+        known = columns(domain, points)
+        for part in found:
+            try:
+                program = Program([part.xreplace(stand_ins)], domain.coordinates)
+            except ValueError:  # a derivative of |x| for one
+                continue
+            values = np.abs(ops.convert_to_numpy(program(known, {})[0]))
+            values = np.sort(values[~np.isnan(values)])
+            if len(values):
+                most = values[int(0.99 * (len(values) - 1))] or values[-1]
+                sizes[part] = float(most)
+    return sizes
 
 
 def _misfit(term, place):

@@ -19,7 +19,7 @@ from keraspinn.spec.hard import hard_forms
 from keraspinn.spec.sampled import columns, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
-from keraspinn.spec.terms import RESIDUAL, Term
+from keraspinn.spec.terms import RESIDUAL, Term, check_said_once
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -53,7 +53,7 @@ class Problem:
         TypeError: If an argument is not of the form described.
         ValueError: If an equation holds an unknown symbol or function, a field or
             derivative that does not fit the domain, or a Piecewise without a value
-            somewhere; or a name is taken twice.
+            somewhere; or a name, or what holds on a face, is said twice.
 
     Warns:
         UserWarning: If differential equations have no conditions. Infinitely many
@@ -99,6 +99,7 @@ class Problem:
         parameters = declaration.parameters_of(declared)
         declaration.check_term_names(equations, conditions, parameters)
         terms = _terms(domain, equations, conditions)
+        check_said_once(list(terms.values())[1:], domain)
         fields = declaration.ordered_fields(fields, declared)
         self.__dict__.update(
             domain=domain,
@@ -144,12 +145,12 @@ class Problem:
         """Names of the fields, in the order of the network's output columns."""
         return tuple(field.func.__name__ for field in self.fields)
 
-    def test_data(self, n=100):
+    def test_data(self, n=None):
         """Points and reference values there, for `evaluate` and `validation_data`.
 
         Args:
-            n: Number of points a side of the grid that closed-form references are
-                evaluated on. A `Reference` table brings its own points.
+            n: Number of points a side of the grid for closed-form references, as
+                `domain.grid` chooses if not given. A table brings its own points.
 
         Returns:
             Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN
@@ -290,8 +291,7 @@ def _validated(equations, conditions, domain):
         for expression in expressions:
             declaration.check_holds_a_field(expression, where)
     declared = [e for own in (declared | held).values() for e in own]
-    where = "the equations and conditions together"
-    validate(declared, coordinates, normal, where)
+    validate(declared, coordinates, normal, "the equations and conditions together")
     interior = domain.blocks("interior")
     for name, equation in equations.items():
         _check_branches([equation], domain, interior, f"equation '{name}'")

@@ -1,10 +1,11 @@
 """Loss terms as data: what should vanish, and where."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 
-from keraspinn.expressions import NormalComponent
+from keraspinn.expressions import NormalComponent, fields_of
 
 RESIDUAL = "residual"
 
@@ -97,3 +98,32 @@ class Term:
     def _where(self, domain):
         parts = {part for block in self.blocks for part in block}
         return " or ".join(sorted(map(domain.describe, parts)))
+
+
+def check_said_once(terms, domain):
+    """Raises `ValueError` where two conditions say what the same is on one face.
+
+    Two of u = 0 count it twice; u = 0 and u = 1 end between the two.
+
+    Args:
+        terms: Iterable of the conditions' `Term`s.
+        domain: The domain.
+    """
+    said = [
+        (term.name, expression, {part for block in term.blocks for part in block})
+        for term in terms
+        for expression in term.expressions
+    ]
+    for (name, first, parts), (other, second, others) in itertools.combinations(
+        said, 2
+    ):
+        shared = sorted(domain.describe(part) for part in parts & others)
+        if shared and not all(map(fields_of, ([first - second], [first + second]))):
+            who = f"Condition '{name}' says"
+            if name != other:
+                who = f"Conditions '{name}' and '{other}' say"
+            raise ValueError(
+                f"{who} twice what the same is on {' and '.join(shared)}: "
+                f"{first} = 0 and {second} = 0. Say it once: where faces differ, name "
+                "each in the `on=` of its own condition instead of 'boundary'."
+            )

@@ -7,13 +7,19 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import checked_seed  # noqa: F401, for the model
-from keraspinn.derivatives.checks import check_derivatives, check_no_activity_losses
+from keraspinn.derivatives.checks import (
+    check_derivatives,
+    check_no_activity_losses,
+    warn_of_kinks,
+)
 from keraspinn.geometry.part import quasi_random
 from keraspinn.spec.precision import precision_fault
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
 
 WHOLE = ("float32", "float64")
+FARTHEST = 1e3
+"""How many times larger or smaller than one a field may be without a word."""
 
 
 def check_parts(problem, network):
@@ -112,6 +118,8 @@ def check_can_learn(problem, network, objective, place):
         lambda: objective.fields.derivatives(batch.points, required),
         [symbol.name for symbol in problem.coordinates],
     )
+    orders = (sum(index) for indices in required.values() for index in indices)
+    warn_of_kinks(network, max(orders, default=0))
     warn_if_not_periodic(problem, objective.fields, place)
 
 
@@ -185,7 +193,32 @@ def check_numbers(problem, network, dtype):
         network: The Keras layer or model, adapted to the problem if it can be.
         dtype: `"float32"` or `"float64"`.
     """
-    adapted = getattr(network, "scales", None) is not None
+    adapted = getattr(network, "scales", None) is not None and network.is_its_forward
     fault = precision_fault(problem, dtype, adapted)
     if fault is not None:
         raise ValueError(fault)
+    if adapted:
+        warn_of_sizes(problem)
+
+
+def warn_of_sizes(problem):
+    """Warn of a field whose size, by the declaration, is far from the network's.
+
+    A field of 1e-6 has a loss of 1e-12 at a relative error of one.
+
+    Args:
+        problem: The `Problem`, in whose scales the network computes.
+    """
+    if problem.parameters:  # what is to be found may make it any size
+        return
+    found = problem.with_scales("auto").scales.fields
+    for name in set(problem.field_names) - set(problem.scales.fields):
+        if not 1 / FARTHEST <= found[name] <= FARTHEST:
+            warnings.warn(
+                f"By the declaration the field '{name}' is of size "
+                f"{found[name]:.0e}, and the network begins with one of size 1: what "
+                "loss is small, and how long to train, do not mean what they usually "
+                'do. Write Problem(..., scales="auto"), or declare it in units in '
+                "which it is about one.",
+                stacklevel=5,
+            )

@@ -11,6 +11,7 @@ from keraspinn.sampling.given import (
     evaluation_data,
 )
 from keraspinn.sampling.sources import PointSources, checked_points
+from keraspinn.spec.sampled import sampled
 from keraspinn.training.trainer import FusedModel
 
 EVALUATION_POINTS = 1024
@@ -105,6 +106,16 @@ class EvaluatedModel(FusedModel):
         points = checked_points(self.problem, "prediction", points)
         locate = self._evaluation_sources.places["residual"].locate
         return self._fields.predict(expression, points, locate, EVALUATION_BATCH_SIZE)
+
+    def sampled_fields(self):
+        """The fields at some points inside, always the same: an array `(16, F)`.
+
+        Other fields of the same weights are those of another network.
+        """
+        domain = self.problem.domain
+        return ops.convert_to_numpy(
+            self(sampled(domain, domain.blocks("interior"), 16))
+        )
 
     def _dataset(self, x, y=None, *, batch_size=None):
         replicas = self.replica_count

@@ -79,7 +79,8 @@ class PINNModel(EvaluatedModel):
     _made = None
 
     def __init__(self, problem, network, seed=None, **kwargs):
-        super().__init__(**kwargs)
+        # Points in float64 are scaled before they are rounded.
+        super().__init__(autocast=False, **kwargs)
         backend.check_dtype(self.variable_dtype)
         checks.check_parts(problem, network)
         self.problem = problem

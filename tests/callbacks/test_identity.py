@@ -44,8 +44,10 @@ def train(
     batch_size=4,
     steps_per_epoch=2,
     x=None,
+    prepare=lambda model: None,
 ):
     model = kp.PINNModel(problem(), network(), seed=seed)
+    prepare(model)
     model.compile(optimizer(), run_eagerly=True)
     backup = kp.callbacks.BackupAndRestore(folder, delete_checkpoint=False)
     model.fit(
@@ -109,6 +111,10 @@ OTHERS = {
     "the rule's settings": (
         {"rule": lambda: kp.callbacks.LearningRateAnnealing(alpha=0.5)},
         r"weighting.alpha: 0\.\d+ became 0.5",
+    ),
+    "a frozen layer": (
+        {"prepare": lambda m: setattr(m.network.layers[0], "trainable", False)},
+        "trainable: True became False",
     ),
     "the points": ({"x": np.full((4, 2), 0.5)}, "points.residual: nothing became"),
 }
@@ -220,3 +226,60 @@ def test_a_backup_of_version_0_1_goes_on_as_before(folder, trained, tmp_path):
         (path / "digests.json").write_text(json.dumps(digests))
     model = train(folder, problem=lambda: problem(k=5), epochs=3)
     assert model.steps_taken == 6
+
+
+def scaled(factor):
+    """A network whose configuration does not tell its factor."""
+    return keras.Sequential([Scaled(factor), keras.layers.Dense(1)])
+
+
+class Scaled(keras.layers.Dense):
+    def __init__(self, factor, **options):
+        super().__init__(4, "tanh", **options)
+        self.factor = factor
+
+    def call(self, inputs, training=None):
+        return super().call(self.factor * inputs)
+
+    def get_config(self):
+        return {"factor": 1.0}
+
+
+def test_a_network_that_makes_other_fields_of_the_same_weights_is_refused(tmp_path):
+    train(tmp_path, network=lambda: scaled(1.0))
+    with pytest.raises(ValueError, match="of another network: with the weights in it"):
+        train(tmp_path, network=lambda: scaled(3.0))
+    train(tmp_path, network=lambda: scaled(1.0))
+
+
+def test_a_frozen_layer_within_a_network_is_another_training(tmp_path):
+    def freeze(model):
+        model.network.layers[0].trainable = False
+
+    train(tmp_path, network=lambda: kp.networks.MLP(4, 1))
+    with pytest.raises(ValueError, match=r"frozen: nothing became \[0, 1\]"):
+        train(tmp_path, network=lambda: kp.networks.MLP(4, 1), prepare=freeze)
+
+
+def test_loss_weights_set_by_hand_are_taken_up_with_a_warning(tmp_path):
+    def weigh(model):
+        model.loss_weights["walls"].assign(100.0)
+
+    train(tmp_path, rule=None)
+    with pytest.warns(UserWarning, match=r"loss_weights.walls: 1.0 became 100.0"):
+        model = train(tmp_path, rule=None, prepare=weigh, epochs=2)
+    assert float(model.loss_weights["walls"]) == 100.0
+    assert float(model.loss_weights["sensors"]) == 1.0
+
+
+class Doubling(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        weight = self.model.loss_weights["walls"]
+        weight.assign(2 * weight)
+
+
+def test_loss_weights_that_a_callback_sets_come_back(tmp_path, recwarn):
+    train(tmp_path, rule=Doubling)
+    model = train(tmp_path, rule=Doubling)
+    assert float(model.loss_weights["walls"]) == 4.0
+    assert not [w for w in recwarn if w.category is UserWarning]

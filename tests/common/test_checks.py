@@ -22,7 +22,16 @@ class Variable:
         return self._array
 
 
-@pytest.mark.parametrize("numbers", [MASKED, list(MASKED), Variable(MASKED)])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        MASKED,
+        list(MASKED),
+        Variable(MASKED),
+        [[0.1, 0.2], [np.ma.masked, 0.4]],
+        [[list(row)] for row in MASKED],
+    ],
+)
 def test_masked_values_are_refused(numbers):
     with pytest.raises(ValueError, match=r"points.*1 masked.*points\[~mask\]"):
         checks.real_array("points", numbers)

@@ -1,12 +1,14 @@
 import keras
 import numpy as np
 import pytest
+import sympy as sp
 from keras import layers, ops
 
 import keraspinn as kp
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
+    warn_of_kinks,
 )
 from keraspinn.derivatives.engines import jvp_derivatives, taylor_derivatives
 from keraspinn.derivatives.taylor import MissingRule, propagate
@@ -123,6 +125,13 @@ def test_the_weights_stay_as_they_are():
 # Losses of layers
 
 
+class AddsInTraining(layers.Layer):
+    def call(self, x, training=False):
+        if training:
+            self.add_loss(ops.sum(x))
+        return x
+
+
 class AddsLoss(layers.Layer):
     def call(self, x):
         self.add_loss(ops.sum(x))
@@ -138,6 +147,7 @@ class AddsLoss(layers.Layer):
         ),
         (lambda: chain(layers.ActivityRegularization(0.1, name="own")), "'own' "),
         (lambda: chain(AddsLoss(name="own")), "'own' calls `add_loss`"),
+        (lambda: chain(AddsInTraining(name="own")), "'own' calls `add_loss`"),
         (
             lambda: chain(keras.Sequential([layers.Dense(2), AddsLoss(name="own")])),
             "'own' calls `add_loss`",
@@ -154,3 +164,31 @@ def test_regularizers_of_weights_are_welcome():
     check_no_activity_losses(network, points(1))
     assert len(network.losses) == 1
     check_no_activity_losses(kp.networks.ModifiedMLP(3), points(1))
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        lambda: chain(layers.Dense(5, "relu", name="bent"), layers.Dense(5, "tanh")),
+        lambda: keras.Sequential(
+            [layers.Dense(5, "tanh"), layers.Dense(1, "relu", name="bent")]
+        ),
+    ],
+)
+def test_kinks_are_told_where_second_derivatives_are_needed(network, recwarn):
+    network = network()
+    check(network)  # nothing vanishes
+    warn_of_kinks(network, order=1)
+    assert not recwarn
+    with pytest.warns(UserWarning, match="has kinks because of layer 'bent' .relu."):
+        warn_of_kinks(network, order=2)
+
+
+def test_kinks_behind_hard_conditions_are_told():
+    """φ N has second derivatives where N itself has none."""
+    box = kp.geometry.Box({(x := sp.Symbol("x")): (0, 1)})
+    u = sp.Function("u")(x)
+    wall = {"wall": kp.Condition(u, on="boundary", hard=True)}
+    problem = kp.Problem(box, {"e": u.diff(x, 2) + 1}, wall)
+    with pytest.warns(UserWarning, match="kinks because of layer 'hidden_1' .relu."):
+        kp.PINNModel(problem, kp.networks.MLP(4, 1, activation="relu"))

@@ -258,6 +258,7 @@ def test_boxes_saved_before_parameters_and_periodicity_load():
             'Write "interior", "boundary", a face',
         ),
         (lambda: BOX.blocks([{X: 2}, {X: 2.0}]), ValueError, "a part twice.*x = 2"),
+        (lambda: BOX.blocks(["boundary", {X: 2}]), ValueError, "a part twice.*x = 2"),
         (
             lambda: kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}, periodic=[T]),
             ValueError,

@@ -218,3 +218,11 @@ def test_what_has_no_meaning_is_refused():
         kp.optimizers.SSBroyden(gradient_accumulation_steps=4)
     with pytest.raises(ValueError, match="trains on one device"):
         kp.common.arguments.check_optimizer(kp.optimizers.SSBroyden(), 2)
+
+
+def test_constraints_of_weights_are_refused():
+    constraint = keras.constraints.MaxNorm(0.1)
+    network = keras.Sequential([keras.layers.Dense(1, kernel_constraint=constraint)])
+    network.build((None, 1))
+    with pytest.raises(ValueError, match="ignore the constraint of .*kernel"):
+        kp.optimizers.SSBroyden().build(network.trainable_variables)

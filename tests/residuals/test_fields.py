@@ -78,3 +78,32 @@ def test_points_may_come_in_batches(model):
     whole = model.predict(POINTS, verbose=0)
     parts = model.predict(POINTS, batch_size=7, verbose=0)
     np.testing.assert_allclose(whole, parts, atol=1e-6)
+
+
+class Bent(kp.networks.MLP):
+    def call(self, x):
+        return keras.ops.sin(3 * super().call(x))
+
+
+def patched():
+    network = kp.networks.MLP(4, 1)
+    call = network.call
+    network.call = lambda x: keras.ops.sin(3 * call(x))
+    return network
+
+
+@pytest.mark.parametrize("network", [lambda: Bent(4, 1), patched])
+def test_a_network_of_ours_with_a_call_of_one_s_own_is_trained_as_it_is_called(network):
+    """Training goes straight to `forward`, which such a network bypasses."""
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    box = kp.geometry.Box({x: (0, 2)})
+    wall = {"wall": kp.Condition(u, on="boundary")}
+    problem = kp.Problem(box, {"e": u.diff(x) + 1}, wall)
+    own = kp.PINNModel(problem, network(), seed=0)
+    points, step = np.linspace(0.1, 1.9, 7)[:, None], 1e-2
+    called = [keras.ops.convert_to_numpy(own(points + d))[:, 0] for d in (step, -step)]
+    field, slope = own.predict_expression([u, u.diff(x)], points)
+    np.testing.assert_allclose(field, own(points)[:, 0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(slope, (called[0] - called[1]) / (2 * step), atol=1e-2)
+    assert own.derivative_engine == "jvp"

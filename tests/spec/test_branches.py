@@ -99,3 +99,38 @@ def test_measurements_and_algebraic_equations_raise_no_warning(recwarn):
     kp.Problem(BOX, {"e": U.diff(X)}, {"d": kp.Data([[0.5, 0.5]], {U: [1.0]})})
     kp.Problem(BOX, {"e": U**3 + U - X})
     assert not recwarn
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        (X <= sp.Rational(1, 2)) & (X >= sp.Rational(1, 2)),
+        (X - sp.Rational(1, 2)) ** 2 <= 0,
+        sp.Abs(X - sp.Rational(1, 2)) < 1e-9,
+        X > 5,
+    ],
+)
+def test_a_branch_that_no_point_meets_is_told(condition):
+    with pytest.warns(UserWarning, match=r"equation 'e'.*holds at none of 1000 points"):
+        declare((1, condition), (0, True))
+
+
+def test_branches_that_points_meet_are_not(recwarn):
+    declare((1, X < 0.1), (2, X < 0.5), (0, True))
+    declare((1, Y >= 1), (0, True), on="boundary")
+    declare((1, (U > 100) & (X > 5)), (0, True))
+    assert not recwarn
+
+
+def test_a_jump_that_a_derivative_left_out_is_told(recwarn):
+    k = sp.Piecewise((1, X < 0.5), (10, True))
+    parts = {"e": (k * U.diff(X)).diff(X) + U.diff(Y, 2)}, WALL
+    with pytest.warns(UserWarning, match=r"coefficient .* jumps.*the flux a field"):
+        kp.Problem(BOX, *parts)
+    recwarn.clear()
+    q = sp.Function("q")(X, Y)
+    flux = {"flux": sp.Eq(q, k * U.diff(X)), "e": q.diff(X) + U.diff(Y, 2)}
+    kp.Problem(BOX, flux, WALL)
+    steady = sp.Piecewise((X, X < 0.5), (0.5, True))  # SymPy knows its slope
+    kp.Problem(BOX, {"e": ((1 + steady) * U.diff(X)).diff(X)}, WALL)
+    assert not recwarn

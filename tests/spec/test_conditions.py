@@ -76,3 +76,29 @@ def test_refuses(build, error, message):
 def test_expressions_up_to_a_constant_are_a_list():
     with pytest.raises(TypeError, match=r"Write \[u\(x, y\)\]. Received: u\(x, y\)"):
         kp.Reference([[0.1, 0.2]], {U: [1.0]}, up_to_constant=U)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (kp.Condition(U, on={X: 0}), kp.Condition(sp.Eq(U, 1), on={X: 0})),
+        (kp.Condition(U, on="boundary"), kp.Condition(1 - U, on={X: 0})),
+        (kp.Condition(U.diff(X), on={X: 0}), kp.Condition(U.diff(X), on={X: 0})),
+    ],
+)
+def test_what_a_face_is_said_to_be_is_said_once(first, second):
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    with pytest.raises(ValueError, match="'a' and 'b' say twice .* on x = 0: "):
+        kp.Problem(box, {"e": U.diff(X, 2)}, {"a": first, "b": second})
+
+
+def test_one_face_may_have_several_conditions():
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    cauchy = {n: kp.Condition(e, {X: 0}) for n, e in (("a", U), ("b", U.diff(X)))}
+    parts = {
+        n: kp.Condition(U - i, {X: 1}, where=w)
+        for i, (n, w) in enumerate((("c", Y < 0.5), ("d", Y > 0.5)))
+    }
+    kp.Problem(box, {"e": U.diff(X, 2)}, cauchy | parts)
+    with pytest.raises(ValueError, match="Condition 'a' says twice"):
+        kp.Problem(box, {"e": U}, {"a": kp.Condition([U, U - 1], {X: 0})})

@@ -67,3 +67,56 @@ def test_data_beyond_the_type_are_told():
     problem = kp.Problem(box, {"e": u.diff(X, 2)}, data, scales=kp.Scales.raw(box))
     message = refused(problem)
     assert "condition 'gauge'" in message and "1e+12" in message
+
+
+def test_points_in_float64_are_as_good_in_a_call_as_in_predict():
+    model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(8, 2), seed=0)
+    points = UNIX + np.linspace(0, 100, 9)[:, None]
+    called = keras.ops.convert_to_numpy(model(points))
+    assert called.dtype == "float32" and len(np.unique(called)) == 9
+    np.testing.assert_allclose(called, model.predict(points, verbose=0), rtol=1e-6)
+
+
+def test_points_in_a_type_that_does_not_tell_them_apart_are_refused():
+    model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(4, 1), seed=0)
+    points = (UNIX + np.linspace(0, 100, 9)[:, None]).astype("float32")
+    with pytest.raises(ValueError, match="in float32, which does not tell apart"):
+        model.predict(points)
+
+
+WALL = {"wall": kp.Condition(sp.Function("u")(X), on="boundary")}
+
+
+@pytest.mark.parametrize("coefficient", [sp.exp(-100 - X), sp.exp(-2000 * (X + 1))])
+def test_coefficients_that_are_zero_in_the_type_are_told(coefficient):
+    """No number in them is small, what they are made of is."""
+    u = sp.Function("u")(X)
+    equation = coefficient * (u.diff(X, 2) - sp.sin(X))
+    message = refused(kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": equation}, WALL))
+    assert "equation 'e': float32 cannot hold the squares" in message
+
+
+@pytest.mark.parametrize("rate", [100, 1000])
+def test_sources_that_overflow_are_told(rate):
+    u = sp.Function("u")(X)
+    equation = u.diff(X, 2) - sp.exp(rate * X)
+    message = refused(kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": equation}, WALL))
+    assert "float32 cannot hold" in message and f"exp({rate}*x)" in message
+
+
+def test_a_product_is_as_large_as_its_factors_are_together():
+    u = sp.Function("u")(X)
+    equation = u.diff(X) - X**12 * sp.exp(-X) * u
+    box = kp.geometry.Box({X: (0, 10)})
+    kp.PINNModel(kp.Problem(box, {"e": equation}, WALL), kp.networks.MLP(4, 1))
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
+    u = sp.Function("u")(X)
+    parts = kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) - size * sp.sin(X)}, WALL
+    with pytest.warns(UserWarning, match="field 'u' is of size .*scales=.auto"):
+        kp.PINNModel(kp.Problem(*parts), kp.networks.MLP(4, 1))
+    recwarn.clear()
+    kp.PINNModel(kp.Problem(*parts, scales="auto"), kp.networks.MLP(4, 1))
+    assert not recwarn

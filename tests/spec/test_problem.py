@@ -218,6 +218,21 @@ def test_refuses(changes, error, message):
         problem(**changes)
 
 
+def test_test_data_has_as_many_points_as_the_dimension_allows():
+    symbols = sp.symbols("a b c d e")
+    field = sp.Function("u")(*symbols)
+    many = kp.Problem(
+        kp.geometry.Box(dict.fromkeys(symbols, (0, 1))),
+        {"e": field.diff(symbols[0])},
+        {"wall": kp.Condition(field, on={symbols[0]: 0})},
+        reference={field: symbols[0]},
+    )
+    points, values = many.test_data()
+    assert points.shape == (11**5, 5) and values["u"].shape == (11**5,)
+    with pytest.raises(ValueError, match=r"1e\+10 points.*Write n=11"):
+        many.test_data(100)
+
+
 def test_test_data_needs_a_reference():
     with pytest.raises(ValueError, match="no reference. Declare one"):
         problem().test_data()
