@@ -7,7 +7,7 @@ from keras import ops
 _FIELDS = "points coordinates weights targets normals"
 
 
-class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None,))):
+class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None, None))):
     """Points at which a term is evaluated in one step.
 
     Args:
@@ -28,6 +28,15 @@ class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None,))):
     >>> count, part(0).points.shape[0]
     (3, 3)
     """
+
+    def by_point(self):
+        """What there is of it, a dict of tensors with a row for each point.
+
+        `Batch(**rows)` is a batch of some of the points.
+        """
+        weights = self.weights * ops.ones_like(self.points[:, 0])
+        fields = self._replace(weights=weights)._asdict()
+        return {name: value for name, value in fields.items() if value is not None}
 
     def parts(self, largest):
         """Batches of at most `largest` points each whose losses add up to this one's.

@@ -120,17 +120,14 @@ class FlatObjective:
         objective, variables = self._step.objective, self._step.variables
         blocks = []
         for name, batch in self._batches.items():
-            weights = batch.weights * ops.ones_like(batch.points[:, 0])
-            points = {"batch": [*batch[:2], weights], "targets": batch.targets}
-            points = {key: value for key, value in points.items() if value is not None}
 
             def rows(values, points, name=name):
-                own = Batch(*points["batch"], points.get("targets"))
+                own = Batch(**points)
                 with substituted(variables, values):
                     return objective.terms[name].separate_rows(objective.fields, own)
 
             values = self.split(parameters)
-            for row in backend.jacobian(rows, values, points):
+            for row in backend.jacobian(rows, values, batch.by_point()):
                 blocks.append(self._weighted(name, row))
         return ops.concatenate(blocks)
 

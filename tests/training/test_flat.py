@@ -17,11 +17,14 @@ TABLE = np.array([[0.1, 0.2], [0.2, 0.7], [0.9, 0.4]])
 @pytest.fixture(scope="module")
 def model():
     c = kp.Parameter("c", initial=0.7)
+    domain = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    flux = kp.normal_derivative(U, domain)
     problem = kp.Problem(
-        kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
+        domain,
         {"heat": sp.Eq(U.diff(Y), c * U.diff(X, 2) + sp.sin(X)), "u": U * U.diff(X)},
         {
             "sides": kp.Condition(U - Y, on=[{X: 0}, {X: 1}], weight=3.0),
+            "flux": kp.Condition(sp.Eq(flux, U), on=[{Y: 0}, {Y: 1}]),
             "data": kp.Data(TABLE, {U: [0.1, 0.3, 0.2]}, weight=0.5),
         },
     )
@@ -66,7 +69,7 @@ def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
     flat, parameters = flat_of(model)
     losses = model._objective.losses(flat._batches, model.loss_weights)
     expected = losses["residual_loss"] + 3 * losses["sides_loss"]
-    expected = expected + 0.5 * losses["data_loss"]
+    expected = expected + 0.5 * losses["data_loss"] + losses["flux_loss"]
     kernel = model.network.layers[0].kernel
     expected = expected + kernel.regularizer(kernel)
     assert float(flat.loss(parameters)) == pytest.approx(float(expected), rel=1e-12)
@@ -84,7 +87,7 @@ def test_the_gradient_is_that_of_the_loss(model):
 def test_the_rows_squares_add_up_to_the_loss(model):
     flat, parameters = flat_of(model)
     rows = flat.residuals(parameters)
-    assert rows.shape == (2 * 6 + 2 * 6 + 3,)
+    assert rows.shape == (3 * 2 * 6 + 3,)
     penalty = flat.loss(parameters) - np.sum(rows.numpy() ** 2)
     kernel = model.network.layers[0].kernel
     kept = float(kernel.regularizer(kernel))
