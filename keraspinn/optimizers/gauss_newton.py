@@ -50,6 +50,10 @@ class GaussNewton(Optimizer):
     memory. Where that is more than `memory_limit`, the system is solved by
     preconditioned conjugate gradients, from products with J alone.
 
+    Logged are η as `step_size`, μ as `damping`, what was gained of what was promised as
+    `gain_ratio`, and how many directions the damping leaves, the trace of J J⁺, as
+    `effective_rank`, to a few percent; not a number where there is no matrix.
+
     The loss must be a sum of squares: the step does not see regularizers, though the
     search does. Take a few thousand points a step, more than parameters: what exceeds
     them averages, what falls short overfits.
@@ -84,7 +88,7 @@ class GaussNewton(Optimizer):
         arXiv 1201.5885.
     """
 
-    log_names = ("step_size", "damping", "gain_ratio")
+    log_names = ("step_size", "damping", "gain_ratio", "effective_rank")
 
     def __init__(
         self,
@@ -130,7 +134,7 @@ class GaussNewton(Optimizer):
     def step(self, objective, parameters, state):
         rows = objective.residuals(parameters)
         make = self._with_matrix if self._dense(rows, parameters) else self._without
-        push, solve, damping = make(objective, parameters, state["damping"])
+        push, solve, damping, rank = make(objective, parameters, state["damping"])
         ahead = self.momentum * state["direction"]
         direction = ahead + solve(rows - push(ahead))
         model = push(direction)
@@ -162,6 +166,7 @@ class GaussNewton(Optimizer):
             "step_size": ops.where(taken, size, 0.0),
             "damping": state["damping"],
             "gain_ratio": gain,
+            "effective_rank": rank,
         }
         moved = parameters - size * direction - size**2 * bend
         parameters = ops.where(taken, moved, parameters)
@@ -184,11 +189,18 @@ class GaussNewton(Optimizer):
         return fits and self.form != "free"
 
     def _with_matrix(self, objective, parameters, damping):
-        """J as a function, J⁺ as one, and the damping that this took."""
+        """J as a function, J⁺ as one, the damping that this took, and their rank."""
         jacobian = objective.jacobian(parameters)
         scale = ops.sum(jacobian * jacobian) / parameters.shape[0]
         solve, used = dense_solver(jacobian, damping * scale)
-        return lambda v: ops.matmul(jacobian, v), solve, used / scale
+
+        def push(v):
+            return ops.matmul(jacobian, v)
+
+        # Hutchinson's estimate of a trace; of a projection's to √(2 / rank).
+        signs = _signs(jacobian.shape[0], jacobian.dtype)
+        rank = ops.sum(signs * push(solve(signs)))
+        return push, solve, used / scale, rank
 
     def _without(self, objective, parameters, damping):
         """The same without J itself."""
@@ -205,7 +217,7 @@ class GaussNewton(Optimizer):
 
         sketch, trace = nystroem(product, parameters, self.rank)
         scaled = damping * trace / parameters.shape[0]
-        return push, solve, damping
+        return push, solve, damping, ops.full_like(damping, float("nan"))
 
     def _search(self, loss_at, before):
         """The η = 2⁻ᵏ at which the loss is least before it rises, and that loss."""
@@ -237,3 +249,9 @@ class GaussNewton(Optimizer):
             "products": self.products,
             "rank": self.rank,
         }
+
+
+def _signs(count, dtype):
+    """Numbers ±1, the same in each call, `(count,)`."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], count)
+    return ops.convert_to_tensor(signs, dtype)

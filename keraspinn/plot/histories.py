@@ -5,7 +5,12 @@ from keraspinn.plot.common import check_is, line_styles, new_figure
 
 
 def history(history, figure=None):
-    """Losses, and loss weights where there are any, over training steps.
+    """Losses and all that steers a training, over training steps.
+
+    Beside the losses there is a panel for each of these that there are: loss weights;
+    what the optimizer says of itself, such as the damping, the step size η, the gain
+    ratio and the effective rank of `optimizers.GaussNewton`; and the cosines between
+    the terms' gradients, where `callbacks.GradientHistogram` took them in each epoch.
 
     Over epochs where nobody knows how many steps these have: in a stream of unknown
     length.
@@ -30,12 +35,24 @@ def history(history, figure=None):
         steps, label = steps * history.params["steps"], "Training step"
     losses = [n for n in logs if n.endswith("_loss") and not n.startswith("val_")]
     weights = [name for name in logs if name.endswith("_weight")]
-    figure = new_figure(figure, (10, 3.4))
-    panels = figure.subplots(1, 2 if weights else 1, squeeze=False)[0]
-    _draw_traces(panels[0], steps, {n: logs[n] for n in losses}, label, "Loss")
-    if weights:
-        traces = {name: logs[name] for name in weights}
-        _draw_traces(panels[1], steps, traces, label, "Loss weight λ")
+    optimizer = getattr(history.model, "optimizer", None)
+    instruments = [n for n in getattr(optimizer, "log_names", ()) if n in logs]
+    ends = "_gradient_cosine"
+    cosines = [n for n in logs if n.endswith(ends) and len(logs[n]) == len(steps)]
+    drawn = {
+        "Loss": losses,
+        "Loss weight λ": weights,
+        type(optimizer).__name__: instruments,
+        "Cosine between gradients": cosines,
+    }
+    drawn = {what: names for what, names in drawn.items() if names}
+    figure = new_figure(figure, (max(10, 5 * len(drawn)), 3.4))
+    panels = figure.subplots(1, len(drawn), squeeze=False)[0]
+    for panel, (what, names) in zip(panels, drawn.items(), strict=True):
+        traces = {name.removesuffix(ends): logs[name] for name in names}
+        _draw_traces(panel, steps, traces, label, what)
+        if names is cosines:
+            panel.set(yscale="linear", ylim=(-1.05, 1.05))
     return figure
 
 

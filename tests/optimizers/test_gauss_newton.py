@@ -96,6 +96,24 @@ def test_one_step_solves_linear_least_squares(form, rows):
     assert history[0]["gain_ratio"] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("shape", [(30, 20), (20, 30)])
+def test_the_effective_rank_counts_what_the_damping_leaves(shape):
+    rows, count = shape
+    matrix = np.zeros(shape)
+    np.fill_diagonal(matrix, [1.0] * 5 + [1e-8] * (min(shape) - 5))
+    constant = np.zeros(rows)
+    constant[:5] = 1.0
+    objective = LeastSquares(
+        lambda theta: (
+            ops.matmul(ops.convert_to_tensor(matrix), theta[:, None])[:, 0] - constant
+        )
+    )
+    damping = 0.1  # of the mean square of a column, 5 / count
+    _, _, history = train(GaussNewton(damping=damping), objective, np.zeros(count), 1)
+    expected = 5 / (1 + damping * 5 / count)
+    assert history[0]["effective_rank"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_bent_valley_is_walked_to_its_end(form):
     optimizer = GaussNewton(form=form, rank=1)

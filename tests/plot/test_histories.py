@@ -36,6 +36,29 @@ def test_history_without_conditions(trained):
     assert len(kp.plot.history(history).axes) == 1
 
 
+def test_history_of_the_second_order_and_of_alignment():
+    network = kp.networks.MLP(4, 1, dtype="float64")
+    model = kp.PINNModel(kp.problems.helmholtz(), network, seed=0, dtype="float64")
+    model.compile(kp.optimizers.GaussNewton(), jit_compile=False)
+    aligned = kp.callbacks.GradientHistogram(every=2, batch_size=8)
+    history = model.fit(
+        batch_size=16, steps_per_epoch=2, epochs=2, verbose=0, callbacks=[aligned]
+    )
+    _, _, optimizer, cosines = kp.plot.history(history).axes
+    assert optimizer.get_ylabel() == "GaussNewton"
+    labels = [line.get_label() for line in optimizer.lines]
+    assert labels == ["step_size", "damping", "gain_ratio", "effective_rank"]
+    (line,) = cosines.lines
+    assert line.get_label() == "residual_boundary"
+    assert list(line.get_ydata()) == [
+        s.cosines["residual", "boundary"] for s in aligned.statistics
+    ]
+    assert cosines.get_yscale() == "linear" and list(line.get_xdata()) == [2, 4]
+    # Taken less often than each epoch, nobody knows where to draw them.
+    history.history["residual_boundary_gradient_cosine"].pop()
+    assert len(kp.plot.history(history).axes) == 3
+
+
 def test_traces_differ_without_colour():
     traces = {f"run {k}": ([1, 2, 3], [1.0, 10.0**k, 5.0]) for k in range(4)}
     (panel,) = kp.plot.traces(traces, label="λ").axes
