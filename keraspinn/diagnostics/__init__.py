@@ -1,4 +1,4 @@
-"""Instruments: how gradients are balanced, and how stiff their flow is."""
+"""Instruments: the error without a reference, gradients, stiffness."""
 
 from keraspinn.diagnostics.gradients import (
     GradientProbe,
@@ -10,12 +10,15 @@ from keraspinn.diagnostics.hessian import (
     hessian_eigenvalues,
     hessian_spectrum,
 )
+from keraspinn.diagnostics.verdicts import Verdict, verdict
 
 __all__ = [
     "GradientProbe",
     "GradientStatistics",
     "LossHessian",
+    "Verdict",
     "gradient_statistics",
     "hessian_eigenvalues",
     "hessian_spectrum",
+    "verdict",
 ]

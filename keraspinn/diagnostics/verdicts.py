@@ -1,0 +1,244 @@
+"""Whether a trained network is near the solution, without knowing the solution."""
+
+import dataclasses
+
+import numpy as np
+import sympy as sp
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common.checks import check_count, positive_number
+from keraspinn.expressions import Program
+from keraspinn.optimizers.linear_solves import dense_solver
+from keraspinn.spec.terms import RESIDUAL
+from keraspinn.training.model import PINNModel
+from keraspinn.training.tangent import FIELDS, Tangent
+
+INSIDE, ON_A_FACE = 1000, 100
+# Of the sum of squares of the rows below. Where they agree with each other it does not
+# matter: on twelve problems 1e-10 and 1e-14 gave the same error to a tenth.
+DAMPING = 1e-14
+# What the correction may leave of an equation, of the largest of its terms.
+LEFT = 0.2
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """How far off a trained model is, estimated from its equations alone.
+
+    `print` it: it says what the numbers mean.
+
+    Args:
+        errors: Dict from names of fields to the estimated relative L2 error.
+        misfits: Dict from names of equations and conditions to the root mean square of
+            what they miss, over that of the largest of their terms: a condition's
+            on its face or inside the domain, whichever is larger.
+        left: The same of what the correction that `errors` is made from leaves,
+            at points that it was not made from.
+        tolerance: Largest error of a field that is trusted.
+        equations: Names of the equations, the first of `misfits`.
+
+    Example:
+
+    >>> verdict = Verdict({"u": 0.8}, {"wave": 0.02}, {"wave": 1e-4}, 0.05, ("wave",))
+    >>> verdict.trusted
+    False
+    >>> print(verdict)
+    Not to be trusted.
+    Estimated errors: u 80 %.
+    'wave' misses most, 2 % of its largest term.
+    Equations and conditions ask for another field, whatever the loss is. Go on with ...
+    """
+
+    errors: dict
+    misfits: dict
+    left: dict
+    tolerance: float
+    equations: tuple
+
+    @property
+    def error(self):
+        """The largest of the fields' estimated errors, infinite if not finite."""
+        return _largest(self.errors.values())
+
+    @property
+    def decided(self):
+        """Whether the network can express the correction, so that its size counts."""
+        return _largest(self.left[name] for name in self.equations) <= LEFT
+
+    @property
+    def trusted(self):
+        """Whether the estimate could be made, and is within the tolerance."""
+        return self.decided and self.error <= self.tolerance
+
+    def __str__(self):
+        errors = ", ".join(f"{n} {_percent(e)}" for n, e in self.errors.items())
+        worst = max(self.misfits, key=lambda name: _finite(self.misfits[name]))
+        lines = [
+            f"Estimated errors: {errors}.",
+            f"'{worst}' misses most, {_percent(self.misfits[worst])} of its largest "
+            "term.",
+        ]
+        if self.trusted:
+            return "\n".join(["Trusted.", *lines])
+        if self.error > self.tolerance:
+            advice = (
+                "Equations and conditions ask for another field, whatever the loss "
+                "is. Go on with keraspinn.optimizers.SSBroyden() in float64; if that "
+                'does not help, try Problem(scales="auto") and other loss weights.'
+            )
+            return "\n".join(["Not to be trusted.", *lines, advice])
+        left = max(self.equations, key=lambda name: _finite(self.left[name]))
+        advice = (
+            "What the estimate is made from leaves "
+            f"{_percent(self.left[left])} of the largest term of '{left}': this "
+            "network cannot express what the equation asks for. Take a larger one."
+        )
+        return "\n".join(["Undecided, and not to be trusted.", *lines, advice])
+
+
+def verdict(model, tolerance=0.05, points=INSIDE, points_on_face=ON_A_FACE):
+    """Whether a model solves its problem, estimated without a reference.
+
+    The loss does not say it: an equation's residual may be small while the field is
+    wrong everywhere, as that of a wave is, or of a slender beam. So the problem is
+    solved once more, linearised: the parameters' change d that makes r − J d least,
+    with r what each equation and condition misses at fresh points and J its derivative
+    by all parameters, in double precision and hardly damped; and with rows of each
+    expression divided by the norm of its own part of J, so that neither units nor loss
+    weights count. The fields' change ∂u/∂θ d is Newton's step in the space that the
+    network spans around its state. In linear problems it is the error, as far as that
+    space holds it; in others its first step. Where it leaves an equation unsolved at
+    other points, the verdict is that there is none.
+
+    Noise in `Data` counts as error. Fields that vanish have no relative error.
+
+    Args:
+        model: A `PINNModel`, at any precision and trained by whatever.
+        tolerance: Relative L2 error up to which a field is trusted.
+        points: Number of points inside, 1,000 or so: time grows with the cube of
+            it, or of the number of parameters if that is less, and memory with both.
+        points_on_face: Number of points on each face.
+
+    Returns:
+        A `Verdict`.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If a number is not positive.
+
+    Example:
+
+    ```python
+    verdict = keraspinn.diagnostics.verdict(model)
+    print(verdict)
+    verdict.trusted, verdict.errors["u"]
+    ```
+
+    Reference:
+        Of the linearised problem in the tangent space: Müller & Zeinhofer, "Achieving
+        high accuracy with PINNs via energy natural gradient descent", arXiv
+        2302.13163. Of the rows' scaling: Wang, Yu & Perdikaris, "When and why PINNs
+        fail to train: a neural tangent kernel perspective", arXiv 2007.14527,
+        equation 6.5.
+    """
+    if not isinstance(model, PINNModel):
+        raise TypeError(
+            f"`model` must be a keraspinn.PINNModel. Received: {type(model).__name__}"
+        )
+    positive_number("tolerance", tolerance)
+    check_count("points", points)
+    check_count("points_on_face", points_on_face)
+    with backend.double_precision():
+        return _measured(model, tolerance, points, points_on_face)
+
+
+def _measured(model, tolerance, points, points_on_face):
+    problem = model.problem
+    sizes = dict.fromkeys(problem.terms, points_on_face) | {RESIDUAL: points}
+    tangent = Tangent(model, sizes)
+    direction = _correction(tangent.rows(tangent.draw(-1)))
+    batches = tangent.draw(-2)
+    values, changes = tangent.moved(batches, direction)
+    names = _labels(problem)
+    terms = _largest_terms(tangent.model, batches)
+    misfits, left = dict.fromkeys(names.values(), 0.0), {}
+    for key, label in names.items():
+        term, k = key
+        residual, change = values[term][k], changes[term][k]
+        own = _ratio(_rms(residual), terms[key])
+        misfits[label] = max(misfits[label], own)
+        own = _ratio(_rms(residual - change), terms[key])
+        left[label] = max(left.get(label, 0.0), own)
+    errors = {
+        name: _ratio(_rms(change), _rms(value - change))
+        for name, value, change in zip(
+            problem.field_names, values[FIELDS], changes[FIELDS], strict=True
+        )
+    }
+    return Verdict(errors, misfits, left, tolerance, tuple(problem.equations))
+
+
+def _correction(rows):
+    """The d that makes all rows of r − J d least, a term's as heavy as another's."""
+    pairs = [pair for own in rows.values() for pair in own]
+    norms = [np.linalg.norm(jacobian) or 1.0 for _, jacobian in pairs]
+    residual = np.concatenate([r / n for (r, _), n in zip(pairs, norms, strict=True)])
+    jacobian = np.concatenate([j / n for (_, j), n in zip(pairs, norms, strict=True)])
+    solve, _ = dense_solver(ops.convert_to_tensor(jacobian), DAMPING * len(pairs))
+    return ops.convert_to_numpy(solve(ops.convert_to_tensor(residual)))
+
+
+def _labels(problem):
+    """Dict from pairs of a term and a number to what the expression is called."""
+    return {
+        (name, k): label
+        for name, term in problem.terms.items()
+        for k, label in enumerate(term.labels or (name,) * len(term.expressions))
+    }
+
+
+def _largest_terms(model, batches):
+    """The root mean square of each expression's largest term, as for `_labels`."""
+    problem, inside, largest = model.problem, batches[RESIDUAL], {}
+    for name, term in problem.terms.items():
+        batch = batches[name]
+        for k, size in enumerate(problem.scales.sizes(term)):
+            scaled = problem.scales.apply(term.expressions[k], size)
+            pieces = sp.Add.make_args(scaled)
+            program = Program(pieces, problem.coordinates)
+            found = []
+            for where in (batch, inside):
+                # A normal's components are numbers of size one.
+                normals = where.normals if where is batch else None
+                if term.holds_normals and normals is None:
+                    normals = ops.ones_like(where.points)
+                places = where.points, where.coordinates, normals
+                found += model._fields.evaluate(program, *places)
+            if batch.targets is not None:
+                found.append(batch.targets[..., k] / size)
+            largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
+    return largest
+
+
+def _rms(values):
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def _ratio(numerator, denominator):
+    if numerator == 0.0:
+        return 0.0
+    return numerator / denominator if denominator else float("inf")
+
+
+def _finite(number):
+    return number if np.isfinite(number) else float("inf")
+
+
+def _largest(numbers):
+    return max(map(_finite, numbers))
+
+
+def _percent(number):
+    """A number below 1, in percent or, if small, by its power of ten."""
+    return f"{100 * number:.2g} %" if number >= 1e-3 else f"{number:.1e}"

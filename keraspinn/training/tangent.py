@@ -1,0 +1,122 @@
+"""A model made linear in its parameters: what Newton's step and a covariance need."""
+
+import math
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.backend.scopes import substituted
+from keraspinn.sampling import Batch
+from keraspinn.sampling.sources import PointSources
+
+FIELDS = "fields"
+
+
+class Tangent:
+    """What a model misses at drawn points, and how that follows its parameters.
+
+    In double precision, whatever the model's own. The number P counts the network's
+    trainable parameters and the problem's unknown ones, which come last.
+
+    Args:
+        model: A `PINNModel`.
+        sizes: Number of points inside and on each face, a dict from term names. Of
+            `Data`, all are taken.
+
+    Attributes:
+        size: P.
+        terms: Dict from the names of terms to the number of expressions in each.
+    """
+
+    def __init__(self, model, sizes):
+        if model.variable_dtype != "float64":
+            model = model.astype("float64")
+        self.model = model
+        self._objective, self._fields = model._objective, model._fields
+        coefficients = model.coefficients.values()
+        self._variables = [*model.network.trainable_variables, *coefficients]
+        self._shapes = [tuple(variable.shape) for variable in self._variables]
+        self.size = sum(map(math.prod, self._shapes))
+        problem = model.problem
+        self.terms = {n: len(t.expressions) for n, t in problem.terms.items()}
+        self._sources = PointSources(problem, "float64", sizes)
+        programs = {"rows": self._rows, "moved": self._moved}
+        self._programs = {
+            name: backend.compiled(function, read=model.variables)
+            for name, function in programs.items()
+        }
+
+    def draw(self, number):
+        """Batches by term name, others for each `number`, a negative integer."""
+        return self._sources.draw(self.model.seed, number)
+
+    def rows(self, batches):
+        """Residuals and their Jacobians.
+
+        Returns:
+            Dict from term names to a list, for each of the term's expressions, of
+            arrays `(N,)` and `(N, P)`.
+        """
+        found = self._programs["rows"](batches)
+        return {
+            name: [tuple(map(ops.convert_to_numpy, pair)) for pair in pairs]
+            for name, pairs in found.items()
+        }
+
+    def moved(self, batches, direction):
+        """Residuals and fields, and how they change along a direction `(P,)`.
+
+        Returns:
+            Two dicts from term names, and `"fields"` for the fields at the residual's
+            points, to lists of arrays `(N,)`: the values, and their changes.
+        """
+        direction = ops.convert_to_tensor(np.asarray(direction, "float64"))
+        found = self._programs["moved"](batches, direction)
+        counts = self.terms | {FIELDS: len(self.model.problem.fields)}
+        return [
+            {
+                name: [ops.convert_to_numpy(own[name, k]) for k in range(count)]
+                for name, count in counts.items()
+            }
+            for own in found
+        ]
+
+    def _rows(self, batches):
+        found, values = {}, backend.copies(self._variables)
+        for name, batch in batches.items():
+
+            def rows(values, points, name=name):
+                with substituted(self._variables, values):
+                    return self._objective.residuals(name, Batch(**points))
+
+            jacobians = backend.jacobian(rows, values, batch.by_point())
+            residuals = self._objective.residuals(name, batch)
+            found[name] = list(zip(residuals, jacobians, strict=True))
+        return found
+
+    def _moved(self, batches, direction):
+        def values(parameters):
+            with substituted(self._variables, self._split(parameters)):
+                found = {
+                    (name, k): row
+                    for name, batch in batches.items()
+                    for k, row in enumerate(self._objective.residuals(name, batch))
+                }
+                inside = batches["residual"]
+                fields = self._fields.values(inside.points, inside.coordinates)
+            columns = range(len(self.model.problem.fields))
+            return found | {(FIELDS, k): fields[:, k] for k in columns}
+
+        present = backend.copies(self._variables)
+        parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in present])
+        return backend.jvp(values, parameters, direction)
+
+    def _split(self, parameters):
+        values, start = [], 0
+        for shape in self._shapes:
+            values.append(
+                ops.reshape(parameters[start : start + math.prod(shape)], shape)
+            )
+            start += math.prod(shape)
+        return values

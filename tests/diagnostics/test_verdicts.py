@@ -1,0 +1,137 @@
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.diagnostics import Verdict, verdict
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X)
+W = sp.Function("u")(X, Y)
+FEW = {"points": 200, "points_on_face": 20}
+
+
+def error_of(model):
+    points, known = model.problem.test_data()
+    values = model.predict_expression(model.problem.fields[0], points)
+    return np.linalg.norm(values - known["u"]) / np.linalg.norm(known["u"])
+
+
+def line(slope, start):
+    """u' = 1 from 0, and the network u = slope x + start, in single precision."""
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"slope": sp.Eq(U.diff(X), 1)},
+        {"start": kp.Condition(U, on={X: 0})},
+    )
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    network.layers[0].set_weights([np.array([[slope]]), np.array([start])])
+    return model
+
+
+def test_of_a_linear_problem_in_a_space_that_holds_it_is_the_error():
+    model = line(2.0, 0.5)
+    found = verdict(model)
+    x = np.linspace(0, 1, 10_001)
+    error = np.linalg.norm(x + 0.5) / np.linalg.norm(x)
+    assert found.errors["u"] == found.error == pytest.approx(error, rel=0.1)
+    assert found.decided and not found.trusted
+    assert found.misfits["slope"] == pytest.approx(0.5)  # u' − 1 beside u' = 2
+    size = np.sqrt(np.mean(np.square(2 * x + 0.5)))
+    assert found.misfits["start"] == pytest.approx(0.5 / size, rel=0.1)
+    assert max(found.left.values()) < 1e-6
+    assert model.variable_dtype == "float32"  # and the model is as it was
+    assert [w.tolist() for w in model.network.layers[0].get_weights()] == [[[2]], [0.5]]
+    assert verdict(line(1.0, 0.0)).trusted
+    assert verdict(line(1.0, 0.01)).trusted
+    assert not verdict(line(1.0, 0.01), tolerance=1e-3).trusted
+
+
+def test_a_small_loss_does_not_deceive_it():
+    # A beam whose units are its own: u ≤ 1/8, and a residual that is nearly nothing.
+    clamped = kp.Condition([U, U.diff(X)], on={X: 0})
+    free = kp.Condition([U.diff(X, 2), U.diff(X, 3)], on={X: 1})
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"beam": sp.Eq(U.diff(X, 4), -1)},
+        {"clamped": clamped, "free": free},
+        {U: -(X**4 - 4 * X**3 + 6 * X**2) / 24},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
+    model.compile(keras.optimizers.Adam(3e-3))
+    history = model.fit(steps_per_epoch=500, epochs=3, verbose=0)
+    found = verdict(model, **FEW)
+    assert history.history["loss"][-1] < 0.3 and error_of(model) > 0.2
+    assert found.errors["u"] == pytest.approx(error_of(model), rel=0.1)
+    assert not found.trusted
+    words = str(found).splitlines()
+    assert words[0] == "Not to be trusted."
+    assert words[1].startswith("Estimated errors: u ") and "SSBroyden" in words[-1]
+
+
+def test_a_solution_is_trusted_and_its_error_told():
+    model = kp.PINNModel(kp.problems.poisson(4), kp.networks.MLP(12, 1), seed=0)
+    model.compile(keras.optimizers.Adam(1e-2))
+    model.fit(steps_per_epoch=500, epochs=1, verbose=0)
+    model = model.astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    model.fit(
+        batch_size={"residual": 200, "boundary": 1},
+        steps_per_epoch=300,
+        epochs=1,
+        verbose=0,
+    )
+    found = verdict(model, **FEW)
+    assert error_of(model) < 1e-2
+    assert found.errors["u"] == pytest.approx(error_of(model), rel=0.3)
+    assert found.trusted and str(found).startswith("Trusted.\nEstimated errors: u ")
+
+
+def test_is_undecided_where_the_network_cannot_express_the_correction():
+    model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(1, 1), seed=0)
+    found = verdict(model, **FEW)
+    assert not found.decided and not found.trusted
+    one = Verdict({"u": 1e-3}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",))
+    assert str(one).splitlines()[0] == "Undecided, and not to be trusted."
+    assert "'e'" in str(one) and "80 %" in str(one) and "larger one" in str(one)
+
+
+def test_numbers_that_are_not_finite_are_not_trusted():
+    for wrong in (np.nan, np.inf):
+        one = Verdict({"u": wrong}, {"e": wrong}, {"e": 0.0}, 0.05, ("e",))
+        assert not one.trusted and one.error == np.inf
+        assert str(one).startswith("Not to be trusted.")
+
+
+def test_takes_normals_data_and_hard_conditions():
+    domain = kp.geometry.Disk((0, 0), 1.0, coordinates=(X, Y))
+    flux = kp.normal_derivative(W, domain)
+    problem = kp.Problem(
+        domain,
+        {"laplace": W.diff(X, 2) + W.diff(Y, 2)},
+        {
+            "flux": kp.Condition(sp.Eq(flux, X), on="boundary"),
+            "data": kp.Data([[0.1, 0.0], [0.5, 0.0]], {W: [0.1, 0.5]}),
+        },
+        {W: X},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(10, 1), seed=0)
+    found = verdict(model, **FEW)
+    assert found.errors["u"] == pytest.approx(error_of(model), rel=0.2)
+    assert set(found.misfits) == {"laplace", "flux", "data"}
+    hard = kp.Condition(sp.Eq(U, 0), on="boundary", hard=True)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}), {"bent": U.diff(X, 2) + 2}, {"ends": hard}
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    assert set(verdict(model, **FEW).misfits) == {"bent"}
+
+
+def test_refuses():
+    with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):
+        verdict(keras.Sequential())
+    for wrong in ({"tolerance": 0}, {"points": 0}, {"points_on_face": 1.5}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            verdict(line(1.0, 0.0), **wrong)
