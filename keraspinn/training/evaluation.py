@@ -12,6 +12,7 @@ from keraspinn.sampling.given import (
 )
 from keraspinn.sampling.sources import PointSources, checked_points
 from keraspinn.spec.sampled import sampled
+from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.trainer import FusedModel
 
 EVALUATION_POINTS = 1024
@@ -116,6 +117,47 @@ class EvaluatedModel(FusedModel):
         return ops.convert_to_numpy(
             self(sampled(domain, domain.blocks("interior"), 16))
         )
+
+    def parameter_deviation(self):
+        """The standard deviation of each unknown parameter, from noise in the data.
+
+        Of the Gauss–Newton covariance at the present state,
+
+            C = (Σ_i Jᵢᵀ Jᵢ / σᵢ²  +  κ Eᵀ E)⁻¹,        σᵢ² = |rᵢ|² / (nᵢ − hᵢ)
+
+        the block of the unknown parameters: the network's weights are marginalised. rᵢ
+        are the nᵢ residuals of the i-th measured expression and Jᵢ their derivative by
+        all parameters; E are those of the equations and other conditions, at drawn
+        points, with κ so large that these hold exactly, whatever the loss weights are;
+        hᵢ is the trace of Jᵢ C Jᵢᵀ / σᵢ², the degrees of freedom that the data lose.
+
+        Assumed are a training that has come to its end (see `diagnostics.verdict`);
+        noise that is independent, and normal with one σᵢ for each measured expression;
+        an equation that is right; and parameters that move by little. A network too
+        small for the solution makes σᵢ, and so the deviation, too large.
+
+        Computed in double precision. Time grows with the cube of the number P of
+        parameters, memory with its square: 2 s and 0.4 GB for 2,000, so keep to a few
+        thousand.
+
+        Returns:
+            Dict from the names of the unknown parameters to numbers, in their units.
+
+        Raises:
+            ValueError: If the problem has no unknown parameters, or no `Data`.
+
+        Example:
+
+        ```python
+        model.coefficients["nu"].numpy(), model.parameter_deviation()["nu"]
+        ```
+
+        Reference:
+            Seber & Wild, "Nonlinear regression", Wiley 1989, section 2.1, for the
+            covariance; Björck, "Numerical methods for least squares problems", SIAM
+            1996, section 2.8, for how it follows from a QR factorization.
+        """
+        return parameter_deviation(self)
 
     def _dataset(self, x, y=None, *, batch_size=None):
         replicas = self.replica_count

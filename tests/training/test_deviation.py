@@ -1,0 +1,66 @@
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+T = sp.Symbol("t")
+U = sp.Function("u")(T)
+RATE = kp.Parameter("rate", initial=1.0)
+TIMES = np.linspace(0.05, 1, 30)
+NOISE = 0.02
+
+
+def draws(count):
+    """Noisy samples of e^(−2t), `(count, 30)`."""
+    noise = np.random.default_rng(0).normal(size=(count, len(TIMES)))
+    return np.exp(-2 * TIMES) + NOISE * noise
+
+
+def fitted(samples):
+    """The rate of least squares by Newton's steps in closed form, `(count,)`."""
+    rate = np.full(len(samples), 2.0)
+    for _ in range(20):
+        exact = np.exp(-np.outer(rate, TIMES))
+        slope = -TIMES * exact
+        rate = rate + np.sum(slope * (samples - exact), -1) / np.sum(slope**2, -1)
+    return rate
+
+
+def test_is_that_of_least_squares_and_the_spread_over_draws_of_noise():
+    samples = draws(200)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"decay": U.diff(T) + RATE * U},
+        {
+            "start": kp.Condition(sp.Eq(U, 1), on="initial"),
+            "data": kp.Data(TIMES[:, None], {U: samples[0]}),
+        },
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0).astype("float64")
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(batch_size={"residual": 100}, steps_per_epoch=80, verbose=0)
+    rate = float(model.coefficients["rate"].numpy())
+    rates = fitted(samples)
+    assert rate == pytest.approx(rates[0], abs=2e-3)
+    deviation = model.parameter_deviation()["rate"]
+    exact = np.exp(-rate * TIMES)
+    noise = np.linalg.norm(samples[0] - exact) / np.sqrt(len(TIMES) - 1)
+    assert deviation == pytest.approx(noise / np.linalg.norm(TIMES * exact), rel=0.02)
+    # One draw says its noise to √(1 / 2n), 13 %.
+    assert deviation == pytest.approx(np.std(rates), rel=0.35)
+
+
+def test_refuses_where_there_is_no_deviation():
+    model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
+    with pytest.raises(ValueError, match="no unknown parameters.*keraspinn.Parameter"):
+        model.parameter_deviation()
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"decay": U.diff(T) + RATE * U},
+        {"start": kp.Condition(sp.Eq(U, 1), on="initial")},
+    )
+    model = kp.PINNModel(problem, keras.Sequential([keras.layers.Dense(1)]))
+    with pytest.raises(ValueError, match="no Data.*keraspinn.Data"):
+        model.parameter_deviation()
