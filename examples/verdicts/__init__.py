@@ -1,0 +1,1 @@
+"""What `diagnostics.verdict` says of trainings that failed and that did not."""
