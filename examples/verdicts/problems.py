@@ -24,7 +24,7 @@ class Case:
             ends at the solution, and without which it does not.
         weight: The loss weight λ of every condition.
         rule: That of `LearningRateAnnealing`, or `None` for weights that stay.
-        held_back: Whether nothing in the verdict was tuned on this case.
+        held_back: Whether nothing was tuned on this case before its first run.
     """
 
     problem: object

@@ -15,9 +15,10 @@ from keraspinn.training.model import PINNModel
 from keraspinn.training.tangent import FIELDS, Tangent
 
 INSIDE, ON_A_FACE = 1000, 100
-# Of the sum of squares of the rows below. Where they agree with each other it does not
-# matter: on twelve problems 1e-10 and 1e-14 gave the same error to a tenth.
-DAMPING = 1e-14
+# Of the sum of squares of the rows below: that counts which leaves least at other
+# points. Where the network resolves the solution all of them give the same error;
+# where points are too few, as around a shock, little damping learns them by heart.
+DAMPING = (1e-14, 1e-10, 1e-6)
 # What the correction may leave of an equation, of the largest of its terms.
 LEFT = 0.2
 
@@ -104,12 +105,12 @@ def verdict(model, tolerance=0.05, points=INSIDE, points_on_face=ON_A_FACE):
     wrong everywhere, as that of a wave is, or of a slender beam. So the problem is
     solved once more, linearised: the parameters' change d that makes r − J d least,
     with r what each equation and condition misses at fresh points and J its derivative
-    by all parameters, in double precision and hardly damped; and with rows of each
-    expression divided by the norm of its own part of J, so that neither units nor loss
-    weights count. The fields' change ∂u/∂θ d is Newton's step in the space that the
-    network spans around its state. In linear problems it is the error, as far as that
-    space holds it; in others its first step. Where it leaves an equation unsolved at
-    other points, the verdict is that there is none.
+    by all parameters, in double precision, damped by as little as serves other points;
+    and with rows of each expression divided by the norm of its own part of J, so that
+    neither units nor loss weights count. The fields' change ∂u/∂θ d is Newton's step in
+    the space that the network spans around its state. In linear problems it is the
+    error, as far as that space holds it; in others its first step. Where it leaves an
+    equation unsolved at other points, nothing is decided.
 
     Noise in `Data` counts as error. Fields that vanish have no relative error.
 
@@ -157,9 +158,10 @@ def _measured(model, tolerance, points, points_on_face):
     problem = model.problem
     sizes = dict.fromkeys(problem.terms, points_on_face) | {RESIDUAL: points}
     tangent = Tangent(model, sizes)
-    direction = _correction(tangent.rows(tangent.draw(-1)))
-    batches = tangent.draw(-2)
-    values, changes = tangent.moved(batches, direction)
+    rows, batches = tangent.rows(tangent.draw(-1)), tangent.draw(-2)
+    norms = {n: [np.linalg.norm(j) or 1.0 for _, j in own] for n, own in rows.items()}
+    found = [tangent.moved(batches, d) for d in _corrections(rows, norms)]
+    values, changes = min(found, key=lambda pair: _unexplained(*pair, norms))
     names = _labels(problem)
     terms = _largest_terms(tangent.model, batches)
     misfits, left = dict.fromkeys(names.values(), 0.0), {}
@@ -179,14 +181,27 @@ def _measured(model, tolerance, points, points_on_face):
     return Verdict(errors, misfits, left, tolerance, tuple(problem.equations))
 
 
-def _correction(rows):
-    """The d that makes all rows of r − J d least, a term's as heavy as another's."""
+def _corrections(rows, norms):
+    """For each damping the d that makes all of r − J d least, terms alike heavy."""
     pairs = [pair for own in rows.values() for pair in own]
-    norms = [np.linalg.norm(jacobian) or 1.0 for _, jacobian in pairs]
-    residual = np.concatenate([r / n for (r, _), n in zip(pairs, norms, strict=True)])
-    jacobian = np.concatenate([j / n for (_, j), n in zip(pairs, norms, strict=True)])
-    solve, _ = dense_solver(ops.convert_to_tensor(jacobian), DAMPING * len(pairs))
-    return ops.convert_to_numpy(solve(ops.convert_to_tensor(residual)))
+    norms = [norm for own in norms.values() for norm in own]
+    scaled = [(r / n, j / n) for (r, j), n in zip(pairs, norms, strict=True)]
+    residual, jacobian = (
+        ops.convert_to_tensor(np.concatenate(own)) for own in zip(*scaled, strict=True)
+    )
+    for damping in DAMPING:
+        solve, _ = dense_solver(jacobian, damping * len(scaled))
+        yield ops.convert_to_numpy(solve(residual))
+
+
+def _unexplained(values, changes, norms):
+    """What a correction leaves at points it was not made from, in the same weights."""
+    left = sum(
+        _rms((values[name][k] - changes[name][k]) / norm) ** 2 * len(values[name][k])
+        for name, own in norms.items()
+        for k, norm in enumerate(own)
+    )
+    return left if np.isfinite(left) else np.inf
 
 
 def _labels(problem):

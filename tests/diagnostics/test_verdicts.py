@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.diagnostics import Verdict, verdict
+from keraspinn.diagnostics import Verdict, verdict, verdicts
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X)
@@ -103,6 +103,17 @@ def test_numbers_that_are_not_finite_are_not_trusted():
         one = Verdict({"u": wrong}, {"e": wrong}, {"e": 0.0}, 0.05, ("e",))
         assert not one.trusted and one.error == np.inf
         assert str(one).startswith("Not to be trusted.")
+
+
+def test_the_damping_that_leaves_least_at_other_points_counts(monkeypatch):
+    # Half as many points as parameters: hardly damped, they are learnt by heart.
+    model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(20, 1), seed=0)
+    few = {"points": 20, "points_on_face": 1}
+    lefts = []
+    for damping in ((1e-14,), (1e-6,), (1e-14, 1e-6)):
+        monkeypatch.setattr(verdicts, "DAMPING", damping)
+        lefts.append(verdict(model, **few).left["poisson"])
+    assert lefts[0] != lefts[1] and lefts[2] == pytest.approx(min(lefts[:2]))
 
 
 def test_takes_normals_data_and_hard_conditions():
