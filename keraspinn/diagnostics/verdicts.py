@@ -140,8 +140,7 @@ def verdict(model, tolerance=0.05, points=INSIDE, points_on_face=ON_A_FACE):
         Of the linearised problem in the tangent space: Müller & Zeinhofer, "Achieving
         high accuracy with PINNs via energy natural gradient descent", arXiv
         2302.13163. Of the rows' scaling: Wang, Yu & Perdikaris, "When and why PINNs
-        fail to train: a neural tangent kernel perspective", arXiv 2007.14527,
-        equation 6.5.
+        fail to train: a neural tangent kernel perspective", arXiv 2007.14527.
     """
     if not isinstance(model, PINNModel):
         raise TypeError(

@@ -136,9 +136,8 @@ class EvaluatedModel(FusedModel):
         an equation that is right; and parameters that move by little. A network too
         small for the solution makes σᵢ, and so the deviation, too large.
 
-        Computed in double precision. Time grows with the cube of the number P of
-        parameters, memory with its square: 2 s and 0.4 GB for 2,000, so keep to a few
-        thousand.
+        Computed in double precision. Time grows with the cube of the number of
+        parameters, memory with its square, so keep to a few thousand.
 
         Returns:
             Dict from the names of the unknown parameters to numbers, in their units.
@@ -153,9 +152,9 @@ class EvaluatedModel(FusedModel):
         ```
 
         Reference:
-            Seber & Wild, "Nonlinear regression", Wiley 1989, section 2.1, for the
-            covariance; Björck, "Numerical methods for least squares problems", SIAM
-            1996, section 2.8, for how it follows from a QR factorization.
+            Seber & Wild, "Nonlinear regression", Wiley 1989, for the covariance;
+            Björck, "Numerical methods for least squares problems", SIAM 1996, for how
+            it follows from a QR factorization.
         """
         return parameter_deviation(self)
 
