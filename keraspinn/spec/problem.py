@@ -262,7 +262,7 @@ class Problem:
     @staticmethod
     def _arguments(config):
         config = unstamped(config, "problem")
-        reference = config["reference"]
+        reference, scales = config["reference"], config.get("scales")
         return {
             "domain": restored(config["domain"]),
             "equations": {n: from_json(e) for n, e in config["equations"].items()},
@@ -273,9 +273,7 @@ class Problem:
             if isinstance(reference, dict)
             else {from_json(k): from_json(v) for k, v in reference} or None,
             "fields": [from_json(field) for field in config["fields"]],
-            "scales": Scales.from_config(config["scales"])
-            if config.get("scales")
-            else None,
+            "scales": scales and Scales.from_config(scales),
         }
 
 
