@@ -24,6 +24,7 @@ from keraspinn.spec import (
     Problem,
     Reference,
     Scales,
+    integral,
 )
 from keraspinn.training import PINNModel, load_model
 from keraspinn.version import __version__
@@ -42,6 +43,7 @@ __all__ = [
     "callbacks",
     "diagnostics",
     "geometry",
+    "integral",
     "layers",
     "load_model",
     "metrics",

@@ -1,6 +1,7 @@
 """SymPy expressions: what they need, their values, and how they are saved."""
 
 from keraspinn.expressions.derivatives import fields_of, required_derivatives
+from keraspinn.expressions.integral import PartIntegral
 from keraspinn.expressions.json_tree import from_json, to_json
 from keraspinn.expressions.normal_component import NormalComponent, normal_derivative
 from keraspinn.expressions.normal_form import normalize
@@ -11,6 +12,7 @@ from keraspinn.expressions.validation import validate
 __all__ = [
     "NormalComponent",
     "Parameter",
+    "PartIntegral",
     "Program",
     "fields_of",
     "from_json",

@@ -11,6 +11,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import bounds
+from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.json_leaves import leaf_from_json, leaf_to_json
 from keraspinn.expressions.nodes import NODES, supported_functions
 
@@ -158,6 +159,8 @@ def _check_kinds(node, arguments):
     for position, argument in enumerate(arguments):
         if node.type is sp.Piecewise:
             fits = isinstance(argument, ExprCondPair)
+        elif node.type is PartIntegral and position == 1:
+            fits = isinstance(argument, Region)
         elif node.type in (sp.And, sp.Or, sp.Not) or (
             node.type is ExprCondPair and position == 1
         ):

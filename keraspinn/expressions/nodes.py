@@ -13,6 +13,8 @@ from keras import ops
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 
+from keraspinn.expressions.integral import PartIntegral
+
 
 class Node(NamedTuple):
     """How one SymPy node type is called, evaluated, and how many arguments it takes.
@@ -104,6 +106,8 @@ _BINARY = {
     # Lowered by what their arguments are:
     sp.Pow: None,
     ExprCondPair: None,
+    # A number that the whole condition finds, over all of its points:
+    PartIntegral: None,
 }
 
 _SEVERAL = {
@@ -150,7 +154,7 @@ CONSTANTS = {
 
 def supported_functions():
     """Returns what a user may call, as one line for error messages."""
-    hidden = (ExprCondPair, sp.Add, sp.Mul, sp.Pow)
+    hidden = (ExprCondPair, PartIntegral, sp.Add, sp.Mul, sp.Pow)
     names = [node.name for cls, node in NODES.items() if cls not in hidden]
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 

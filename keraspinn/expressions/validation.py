@@ -6,6 +6,7 @@ from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.assumptions import shortest_assumptions
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.nodes import (
     NODES,
     distinct_nodes,
@@ -31,7 +32,9 @@ _HINTS = {
 }
 
 
-def validate(expressions, coordinates, parameters=(), where="an equation"):
+def validate(
+    expressions, coordinates, parameters=(), where="an equation", integrals=False
+):
     """Checks that expressions can be evaluated in a domain.
 
     Args:
@@ -41,6 +44,7 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
             normal. A `Parameter` brings its value along, and needs no mention here.
         where: String that names the expressions in errors, such as
             `"equation 'helmholtz'"`.
+        integrals: Whether integrals over a part may stand in them.
 
     Raises:
         TypeError: If something is not a SymPy expression.
@@ -54,7 +58,7 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
     >>> u = sp.Function("u")(x)
     >>> validate(u.diff(x, 2) + k * u, (x,), parameters=[k])
     """
-    check = _Check(tuple(coordinates), tuple(parameters), where)
+    check = _Check(tuple(coordinates), tuple(parameters), where, integrals)
     if isinstance(expressions, sp.Basic):
         expressions = (expressions,)
     expressions = tuple(expressions)
@@ -69,7 +73,8 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
 
 
 class _Check:
-    def __init__(self, coordinates, parameters, where):
+    def __init__(self, coordinates, parameters, where, integrals):
+        self._integrals = integrals
         self._coordinates = coordinates
         self._parameters = parameters
         self._where = where
@@ -87,6 +92,10 @@ class _Check:
             self._derivative(node)
         elif isinstance(node, sp.Symbol):
             self._symbol(node)
+        elif isinstance(node, PartIntegral):
+            self._integral(node)
+        elif isinstance(node, Region):
+            return  # it was looked at when the integral was made
         elif type(node) not in NODES and not is_number_leaf(node):
             if not isinstance(node, BooleanAtom):
                 self._unsupported(node)
@@ -172,6 +181,13 @@ class _Check:
             field_and_index(derivative, self._coordinates)
         except ValueError as error:
             self._fail(str(error))
+
+    def _integral(self, node):
+        if not self._integrals:
+            self._fail(
+                f"an integral may stand in a Condition alone. Received {node}. Write "
+                "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
+            )
 
     def _unsupported(self, node):
         if isinstance(node, sp.Expr) and not node.args:

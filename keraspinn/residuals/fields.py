@@ -163,16 +163,20 @@ class Fields:
         derivatives = self.derivatives(
             points, program.derivatives, program.combinations, coordinates
         )
-        coefficients = {
-            name: ops.convert_to_tensor(variable)
-            for name, variable in self._coefficients.items()
-        }
+        coefficients = self.coefficients()
         if normals is not None:
             coefficients |= {
                 symbol.name: normals[..., place]
                 for place, symbol in enumerate(self._problem.domain.normal)
             }
         return program(columns, derivatives, coefficients)
+
+    def coefficients(self):
+        """The unknown coefficients' values by name, scalars."""
+        return {
+            name: ops.convert_to_tensor(variable)
+            for name, variable in self._coefficients.items()
+        }
 
     def predict(self, expression, points, locate, size):
         """Values of an expression, or of each of a list, in the user's units.

@@ -166,7 +166,7 @@ def check_reference(expressions, exact, declared, coordinates):
     """
     normals = {n for e in declared for n in e.atoms(NormalComponent)}
     validate(expressions, coordinates, where="the reference")
-    validate([*expressions, *declared], coordinates, normals, "the reference")
+    validate([*expressions, *declared], coordinates, normals, "the reference", True)
     unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
     if unknown:
         raise ValueError(

@@ -120,6 +120,9 @@ class FlatObjective:
         objective, variables = self._step.objective, self._step.variables
         blocks = []
         for name, batch in self._batches.items():
+            if not objective.terms[name].is_pointwise:
+                blocks += self._slopes(name, batch, parameters)
+                continue
             weights = batch.weights * ops.ones_like(batch.points[:, 0])
             points = {"batch": [*batch[:2], weights], "targets": batch.targets}
             points = {key: value for key, value in points.items() if value is not None}
@@ -133,6 +136,19 @@ class FlatObjective:
             for row in backend.jacobian(rows, values, points):
                 blocks.append(self._weighted(name, row))
         return ops.concatenate(blocks)
+
+    def _slopes(self, name, batch, parameters):
+        """The rows `(1, P)` of a term whose every residual is of all points."""
+        fields, term = self._step.objective.fields, self._step.objective.terms[name]
+        for place in range(term.count):
+
+            def residual(values, _, place=place):
+                with substituted(self._step.variables, values):
+                    return term.rows(fields, batch)[place], []
+
+            values = self.split(parameters)
+            slopes = backend.value_and_gradients(residual, values)[2]
+            yield self._weighted(name, self.joined(slopes)[None])
 
     def fresh(self):
         """An objective on other points, to judge what was made from these."""

@@ -23,6 +23,13 @@ def model():
         {
             "sides": kp.Condition(U - Y, on=[{X: 0}, {X: 1}], weight=3.0),
             "data": kp.Data(TABLE, {U: [0.1, 0.3, 0.2]}, weight=0.5),
+            "flow": kp.Condition(
+                [
+                    kp.integral(U**2, over={X: 1}) - c * kp.integral(X * U),
+                    sp.Eq(kp.integral(U, over="boundary"), 1),
+                ],
+                weight=2.0,
+            ),
         },
     )
     keras.utils.set_random_seed(0)
@@ -66,7 +73,7 @@ def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
     flat, parameters = flat_of(model)
     losses = model._objective.losses(flat._batches, model.loss_weights)
     expected = losses["residual_loss"] + 3 * losses["sides_loss"]
-    expected = expected + 0.5 * losses["data_loss"]
+    expected = expected + 0.5 * losses["data_loss"] + 2 * losses["flow_loss"]
     kernel = model.network.layers[0].kernel
     expected = expected + kernel.regularizer(kernel)
     assert float(flat.loss(parameters)) == pytest.approx(float(expected), rel=1e-12)
@@ -84,7 +91,7 @@ def test_the_gradient_is_that_of_the_loss(model):
 def test_the_rows_squares_add_up_to_the_loss(model):
     flat, parameters = flat_of(model)
     rows = flat.residuals(parameters)
-    assert rows.shape == (2 * 6 + 2 * 6 + 3,)
+    assert rows.shape == (2 * 6 + 2 * 6 + 3 + 2,)
     penalty = flat.loss(parameters) - np.sum(rows.numpy() ** 2)
     kernel = model.network.layers[0].kernel
     kept = float(kernel.regularizer(kernel))

@@ -112,3 +112,39 @@ def test_a_round_domain_with_a_normal_and_with_a_hard_boundary():
             scales="auto",
         )
         assert error(fitted(problem, batch_size=150)) < 1e-2
+
+
+def test_an_integral_that_settles_what_slopes_leave_open():
+    """u'' = −π² cos πx between slopes of zero, which any constant fulfils."""
+    u = sp.Function("u")(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"slope": sp.Eq(u.diff(X, 2), -(sp.pi**2) * sp.cos(sp.pi * X))},
+        {
+            "ends": kp.Condition(u.diff(X), on="boundary"),
+            "mass": kp.Condition(sp.Eq(kp.integral(u), 0.3)),
+        },
+        reference={u: sp.cos(sp.pi * X) + 0.3},
+        scales="auto",
+    )
+    assert error(fitted(problem)) < 5e-3
+
+
+def test_an_unknown_coefficient_by_a_flow_rate():
+    """Flow between plates: the gradient of pressure that carries 1/12 through."""
+    G = kp.Parameter("G", initial=0.3)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2), Y: (0, 1)}),
+        {"x": U.diff(X, 2) + U.diff(Y, 2) + G},
+        {
+            "walls": kp.Condition(U, on=[{Y: 0}, {Y: 1}]),
+            "alike": kp.Condition(U.diff(X), on=[{X: 0}, {X: 2}]),
+            "flow": kp.Condition(
+                sp.Eq(kp.integral(U, over={X: 1}), sp.Rational(1, 12))
+            ),
+        },
+        reference={U: Y * (1 - Y) / 2},
+    )
+    model = fitted(problem)
+    assert abs(float(model.coefficients["G"].numpy()) - 1) < 2e-2
+    assert error(model) < 2e-2
