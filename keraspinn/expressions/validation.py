@@ -49,7 +49,7 @@ def validate(
     Raises:
         TypeError: If something is not a SymPy expression.
         ValueError: If an expression holds an unknown symbol, an unsupported
-            function or number, a field that is not applied to all coordinates, two
+            function or number, a field applied to something else than coordinates, two
             versions of one field, or a derivative that cannot be computed.
 
     Example:
@@ -144,14 +144,18 @@ class _Check:
                     f"Received {field}, whose argument {argument} is not one of them. "
                     f"Write {call}; where a condition holds is chosen by its `on=`."
                 )
-        missing = [c.name for c in self._coordinates if c not in field.args]
-        if missing or len(field.args) != len(self._coordinates):
-            fault = f"lacks {', '.join(missing)}" if missing else "repeats a coordinate"
+        if len(set(field.args)) < len(field.args):
             self._fail(
-                f"a field must be applied to every coordinate of the domain once. "
-                f"Received {field}, which {fault}. Write {call}."
+                "a field must be applied to each coordinate once. Received "
+                f"{field}, which repeats one. Write {call}."
             )
         other = self._fields.setdefault(name, field)
+        if set(other.args) != set(field.args):
+            self._fail(
+                f"the field {name} depends on other coordinates in one place than in "
+                f"another. Received {other} and {field}. Write {call} throughout, or "
+                "the same coordinates everywhere if it depends on those alone."
+            )
         if other.args != field.args:
             self._fail(
                 f"the field {name} is applied to its arguments in two orders. Received "

@@ -100,6 +100,7 @@ class Problem:
         terms = terms_of(domain, equations, conditions)
         check_said_once(list(terms.values())[1:], domain)
         fields = declaration.ordered_fields(fields, declared)
+        declaration.check_every_coordinate(fields, coordinates)
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(equations),
