@@ -15,7 +15,7 @@ from keraspinn import (
     weighting,
 )
 from keraspinn.derivatives import taylor
-from keraspinn.expressions import Parameter, normal_derivative
+from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.layers import activations
 from keraspinn.spec import (
     ComputedReference,
@@ -38,6 +38,7 @@ __all__ = [
     "Problem",
     "Reference",
     "Scales",
+    "Tabulated",
     "__version__",
     "activations",
     "callbacks",

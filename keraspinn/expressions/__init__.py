@@ -7,13 +7,16 @@ from keraspinn.expressions.normal_component import NormalComponent, normal_deriv
 from keraspinn.expressions.normal_form import normalize
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.program import Program
+from keraspinn.expressions.tabulated import Interpolation, Tabulated
 from keraspinn.expressions.validation import validate
 
 __all__ = [
+    "Interpolation",
     "NormalComponent",
     "Parameter",
     "PartIntegral",
     "Program",
+    "Tabulated",
     "fields_of",
     "from_json",
     "normal_derivative",

@@ -14,6 +14,7 @@ from keraspinn.expressions import bounds
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.json_leaves import leaf_from_json, leaf_to_json
 from keraspinn.expressions.nodes import NODES, supported_functions
+from keraspinn.expressions.tabulated import Interpolation, Tabulated
 
 _BY_NAME = {node.name: node for node in NODES.values()}
 
@@ -161,6 +162,8 @@ def _check_kinds(node, arguments):
             fits = isinstance(argument, ExprCondPair)
         elif node.type is PartIntegral and position == 1:
             fits = isinstance(argument, Region)
+        elif node.type is Interpolation and position == 0:
+            fits = isinstance(argument, Tabulated)
         elif node.type in (sp.And, sp.Or, sp.Not) or (
             node.type is ExprCondPair and position == 1
         ):

@@ -14,6 +14,7 @@ from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 
 from keraspinn.expressions.integral import PartIntegral
+from keraspinn.expressions.tabulated import Interpolation
 
 
 class Node(NamedTuple):
@@ -129,6 +130,7 @@ def _table():
         (_SEVERAL, 2, 32),
         ({sp.Add: None, sp.Mul: None}, 2, float("inf")),
         ({sp.Piecewise: None}, 1, float("inf")),
+        ({Interpolation: None}, 2, 4),  # a table, and what it is taken of
     ):
         for cls, evaluate in functions.items():
             name = _NAMES.get(cls, cls.__name__)
@@ -154,7 +156,7 @@ CONSTANTS = {
 
 def supported_functions():
     """Returns what a user may call, as one line for error messages."""
-    hidden = (ExprCondPair, PartIntegral, sp.Add, sp.Mul, sp.Pow)
+    hidden = (ExprCondPair, Interpolation, PartIntegral, sp.Add, sp.Mul, sp.Pow)
     names = [node.name for cls, node in NODES.items() if cls not in hidden]
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 

@@ -15,6 +15,7 @@ from keraspinn.expressions.nodes import (
 )
 from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
+from keraspinn.expressions.tabulated import Tabulated
 
 _HINTS = {
     **dict.fromkeys(
@@ -94,6 +95,8 @@ class _Check:
             self._symbol(node)
         elif isinstance(node, PartIntegral):
             self._integral(node)
+        elif isinstance(node, Tabulated):
+            self._table(node)
         elif isinstance(node, Region):
             return  # it was looked at when the integral was made
         elif type(node) not in NODES and not is_number_leaf(node):
@@ -192,6 +195,12 @@ class _Check:
                 f"an integral may stand in a Condition alone. Received {node}. Write "
                 "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
             )
+
+    def _table(self, table):
+        try:
+            table.check_order()
+        except ValueError as error:
+            self._fail(str(error))
 
     def _unsupported(self, node):
         if isinstance(node, sp.Expr) and not node.args:

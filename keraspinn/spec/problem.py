@@ -18,6 +18,7 @@ from keraspinn.spec.hard import hard_forms
 from keraspinn.spec.sampled import columns, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
+from keraspinn.spec.tables import check_tables
 from keraspinn.spec.terms import check_points, check_said_once, terms_of
 
 
@@ -311,6 +312,7 @@ def _is_data(condition):
 
 
 def _check_branches(expressions, domain, blocks, where):
+    check_tables(expressions, domain, blocks, where)
     if has_branches(expressions):
         points = sampled(domain, blocks, POINTS)
         check_branches(expressions, domain.coordinates, points, where)

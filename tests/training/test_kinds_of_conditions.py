@@ -172,3 +172,32 @@ def test_an_unknown_field_of_fewer_coordinates():
     logs = model.evaluate(*problem.test_data(30), return_dict=True, verbose=0)
     assert logs["k_relative_l2"] < 0.1
     assert logs["u_relative_l2"] < 0.05
+
+
+def test_a_tabulated_conductivity_and_a_tabulated_end(tmp_path):
+    """(k u')' + q = 0, k from a table of nine points, q such that u = sin x."""
+    u, exact = sp.Function("u")(X), sp.sin(X)
+    axis = np.linspace(0, 2, 9)
+    k = kp.Tabulated(axis, 2 + np.cos(axis), name="k")
+    source = ((2 + sp.cos(X)) * exact.diff(X)).diff(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2)}),
+        {"flux": sp.Eq((k(X) * u.diff(X)).diff(X), source)},
+        {
+            "ends": kp.Condition(
+                sp.Eq(u, kp.Tabulated(axis, np.sin(axis))(X)), on="boundary", hard=True
+            )
+        },
+        reference={u: exact},
+        scales="auto",
+    )
+    model = fitted(problem)
+    assert error(model) < 2e-3
+    model.save(tmp_path / "model.keras")
+    again = kp.load_model(tmp_path / "model.keras")
+    points = problem.test_data(20)[0]
+    for expression in (u, k(X).diff(X) * u.diff(X)):
+        np.testing.assert_array_equal(
+            again.predict_expression(expression, points),
+            model.predict_expression(expression, points),
+        )
