@@ -8,6 +8,7 @@ from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import NODES, is_number_leaf, supported_functions
 from keraspinn.expressions.splines import spline_of
 from keraspinn.expressions.tabulated import Interpolation
@@ -43,6 +44,9 @@ class Lowering:
             return self._tape.constant(float_value(node))
         if isinstance(node, (sp.Derivative, AppliedUndef)):
             return self._input(field_and_index(node, self._coordinates))
+        if isinstance(node, At):
+            own = field_and_index(node.node, self._coordinates)
+            return self._input((node.images, own))
         if isinstance(node, sp.Symbol):
             kind = "coordinate" if node in self._coordinates else "parameter"
             return self._input((kind, node.name))

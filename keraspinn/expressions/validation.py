@@ -6,6 +6,7 @@ from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.assumptions import shortest_assumptions
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.nodes import (
     NODES,
@@ -93,6 +94,8 @@ class _Check:
             self._derivative(node)
         elif isinstance(node, sp.Symbol):
             self._symbol(node)
+        elif isinstance(node, At):
+            self._image(node)
         elif isinstance(node, PartIntegral):
             self._integral(node)
         elif isinstance(node, Tabulated):
@@ -195,6 +198,19 @@ class _Check:
                 f"an integral may stand in a Condition alone. Received {node}. Write "
                 "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
             )
+
+    def _image(self, image):
+        self.node(image.node)
+        for symbol, value in image.images:
+            for strange in value.free_symbols | {symbol}:
+                self._symbol(strange)
+            if value.has(AppliedUndef, Parameter, NormalComponent):
+                self._fail(
+                    f"a field can be taken at points that follow from the coordinates "
+                    f"alone. Received {image}."
+                )
+            for node in distinct_nodes([value]):
+                self.node(node)
 
     def _table(self, table):
         try:

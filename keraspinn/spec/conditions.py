@@ -9,6 +9,7 @@ import sympy as sp
 from keraspinn.common.checks import finite_array, nonnegative, point_array
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, normalize, to_json
+from keraspinn.expressions.image import with_images
 from keraspinn.spec import integrals
 from keraspinn.spec.declaration import expression_name
 from keraspinn.spec.parts import part_from_json, part_to_json
@@ -19,8 +20,10 @@ class Condition:
     """Equations that hold on a part of the domain: a boundary or initial condition.
 
     Dirichlet, Neumann, Robin and initial conditions are one concept: an equation in
-    the fields and their derivatives. The condition's loss is the sum, over its
-    blocks and equations, of the mean square of the equation's residual on the block.
+    the fields and their derivatives. What `subs` makes of these stands for the field at
+    other points: `u - u.subs(x, 0)` on the face `{x: 1}`. The condition's loss is the
+    sum, over its blocks and equations, of the mean square of the equation's residual on
+    the block.
 
     Args:
         equations: A `sympy.Eq`, an expression meaning "= 0", or a list of these,
@@ -59,7 +62,8 @@ class Condition:
             equations = [equations]
         if not equations:
             raise ValueError("A Condition needs at least one equation. Received: []")
-        self.expressions = tuple(normalize(equation) for equation in equations)
+        expressions = tuple(normalize(equation) for equation in equations)
+        self.expressions = with_images(expressions)
         self.on = on
         self.weight = nonnegative("weight", weight)
         self.hard = bool(hard)

@@ -21,6 +21,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 from keraspinn.geometry.part import exact_number
 from keraspinn.spec.sampled import columns, sampled
 
@@ -104,6 +105,8 @@ def _refuse(name, why):
 
 def _solved(expression, domain, name):
     """The field that an equation gives, whether it is its slope in time, its value."""
+    if expression.has(At):
+        _refuse(name, "relates values at different points")
     derivatives = expression.atoms(sp.Derivative)
     nodes = derivatives or expression.atoms(AppliedUndef)
     unknown = sp.Dummy()

@@ -15,6 +15,7 @@ from keraspinn.spec.branches import POINTS, check_branches, has_branches
 from keraspinn.spec.computed import tabulated_with_gaps
 from keraspinn.spec.conditions import Condition, Data, Reference
 from keraspinn.spec.hard import hard_forms
+from keraspinn.spec.images import check_images
 from keraspinn.spec.sampled import columns, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
@@ -313,6 +314,7 @@ def _is_data(condition):
 
 def _check_branches(expressions, domain, blocks, where):
     check_tables(expressions, domain, blocks, where)
+    check_images(expressions, domain, blocks, where)
     if has_branches(expressions):
         points = sampled(domain, blocks, POINTS)
         check_branches(expressions, domain.coordinates, points, where)

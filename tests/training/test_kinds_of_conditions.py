@@ -201,3 +201,29 @@ def test_a_tabulated_conductivity_and_a_tabulated_end(tmp_path):
             again.predict_expression(expression, points),
             model.predict_expression(expression, points),
         )
+
+
+def test_a_soft_periodic_pair_of_faces(tmp_path):
+    """Advection around a circle, whose ends are joined by two equations."""
+    u = sp.Function("u")(X, T)
+    exact = sp.sin(2 * sp.pi * (X - T))
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+        {"wind": u.diff(T) + u.diff(X)},
+        {
+            "start": kp.Condition(u - exact, on="initial"),
+            "joined": kp.Condition(
+                [u - u.subs(X, 0), u.diff(X) - u.diff(X).subs(X, 0)], on={X: 1}
+            ),
+        },
+        reference={u: exact},
+        scales="auto",
+    )
+    model = fitted(problem, steps=150, units=15)
+    assert error(model) < 3e-2
+    ends = np.array([[0.0, 0.7], [1.0, 0.7]])
+    first, last = model.predict_expression(u, ends)
+    assert abs(first - last) < 2e-2
+    model.save(tmp_path / "model.keras")
+    again = kp.load_model(tmp_path / "model.keras")
+    assert error(again) == error(model)
