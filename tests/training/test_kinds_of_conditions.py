@@ -227,3 +227,29 @@ def test_a_soft_periodic_pair_of_faces(tmp_path):
     model.save(tmp_path / "model.keras")
     again = kp.load_model(tmp_path / "model.keras")
     assert error(again) == error(model)
+
+
+def test_unknowns_in_conditions_and_several_data_sets():
+    """A Robin end of unknown conductance, by two sets of sensors, one uncalibrated."""
+    u = sp.Function("u")(X)
+    h, gain = kp.Parameter("h", initial=0.3), kp.Parameter("gain", initial=1.2)
+    exact = 0.75 * X - X**2 / 2
+    inside, near = np.linspace(0.1, 0.9, 5), np.linspace(0.0, 0.4, 4)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"heat": u.diff(X, 2) + 1},
+        {
+            "left": kp.Condition(u, on={X: 0}),
+            "right": kp.Condition(u.diff(X) + h * u, on={X: 1}),
+            "values": kp.Data(inside[:, None], {u: 0.75 * inside - inside**2 / 2}),
+            "slopes": kp.Data(
+                near[:, None], {gain * u.diff(X): 2 * (0.75 - near)}, weight=0.5
+            ),
+        },
+        reference={u: exact},
+    )
+    model = fitted(problem, steps=150)
+    assert error(model) < 1e-2
+    assert abs(float(model.coefficients["h"].numpy()) - 1) < 5e-2
+    assert abs(float(model.coefficients["gain"].numpy()) - 2) < 5e-2
+    assert set(model.loss_weights) == {"left", "right", "values", "slopes"}
