@@ -57,7 +57,7 @@ def with_images(expressions):
     >>> x, t = sp.symbols("x t")
     >>> u = sp.Function("u")(x, t)
     >>> with_images((u.diff(x) - u.diff(x).subs(x, 0),))
-    (Derivative(u(x, t), x) - Derivative(u(x, t), x)[x=0],)
+    (-Derivative(u(x, t), x)[x=0] + Derivative(u(x, t), x),)
     """
     plain = {}
     for expression in expressions:

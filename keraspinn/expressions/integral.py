@@ -33,6 +33,12 @@ class PartIntegral(sp.Expr):
     Args:
         integrand: SymPy expression in the fields and coordinates.
         region: The `Region`.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> PartIntegral(x**2, Region('{"over": "interior"}'))
+    integral(x**2)
     """
 
     is_commutative = True

@@ -140,6 +140,13 @@ class Interpolation(sp.Expr):
     Args:
         table: The `Tabulated`.
         *arguments: SymPy expressions, one for each of its axes.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> k = keraspinn.Tabulated(np.linspace(0, 1, 5), np.ones(5), name="k")
+    >>> k(x**2).diff(x)
+    2*x*k_1(x**2)
     """
 
     is_commutative = True
