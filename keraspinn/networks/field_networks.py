@@ -64,6 +64,11 @@ class FieldNetworks(keras.Model):
         self._sizes = None
 
     @property
+    def is_its_forward(self):
+        """Whether a call is `scaled` in the user's units, and nothing else."""
+        return "call" not in vars(self) and type(self).call is FieldNetworks.call
+
+    @property
     def adapted(self):
         """Whether it knows the problem's units."""
         return self.scales is not None
@@ -95,7 +100,7 @@ class FieldNetworks(keras.Model):
         made = []
         for network, columns, outputs in self._parts():
             own, scales = _taken(x, columns), self._scales_of(columns)
-            if getattr(network, "scales", None) == scales:
+            if getattr(network, "scales", None) == scales and network.is_its_forward:
                 made.append(network.scaled(own, apply))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
