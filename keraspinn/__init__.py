@@ -15,7 +15,7 @@ from keraspinn import (
     weighting,
 )
 from keraspinn.derivatives import taylor
-from keraspinn.expressions import Parameter, normal_derivative
+from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.layers import activations
 from keraspinn.spec import (
     ComputedReference,
@@ -24,6 +24,7 @@ from keraspinn.spec import (
     Problem,
     Reference,
     Scales,
+    integral,
 )
 from keraspinn.training import PINNModel, load_model
 from keraspinn.version import __version__
@@ -37,11 +38,13 @@ __all__ = [
     "Problem",
     "Reference",
     "Scales",
+    "Tabulated",
     "__version__",
     "activations",
     "callbacks",
     "diagnostics",
     "geometry",
+    "integral",
     "layers",
     "load_model",
     "metrics",

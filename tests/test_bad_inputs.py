@@ -129,7 +129,7 @@ DECLARED = {
     "field of some coordinates": (
         lambda: equation(sp.Function("u")(X).diff(X)),
         ValueError,
-        r"which lacks y. Write u\(x, y\)",
+        r"other coordinates in one place.*Write u\(x, y\) throughout",
     ),
     "field elsewhere": (
         lambda: equation(U.subs(X, 0) - U),

@@ -48,7 +48,7 @@ OTHERS = {
     "backend": "jax keras numpy tensorflow",
     "common": "keras numpy",
     "derivatives": "keras numpy",
-    "expressions": "keras mpmath sympy",  # mpmath is SymPy's own arithmetic
+    "expressions": "keras mpmath numpy sympy",  # mpmath is SymPy's own arithmetic
     "layers": "keras",
     "metrics": "keras",
     "networks": "keras numpy",

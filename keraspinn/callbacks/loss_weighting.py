@@ -1,3 +1,5 @@
+import warnings
+
 import keras
 
 from keraspinn.training.model import PINNModel
@@ -16,6 +18,9 @@ class LossWeighting(keras.callbacks.Callback):
     Raises:
         ValueError: If the model has no conditions, or the rule does not fit it.
         TypeError: If the model is not a `PINNModel`.
+
+    Warns:
+        UserWarning: If all conditions hold by construction: there is nothing to adapt.
 
     Example:
 
@@ -37,6 +42,14 @@ class LossWeighting(keras.callbacks.Callback):
                 f"{type(self).__name__} needs a keraspinn.PINNModel, which keeps the "
                 f"gradients of its loss terms apart. Received: {type(model).__name__}"
             )
+        if model.problem.hard and not model.loss_weights:
+            warnings.warn(
+                f"{type(self).__name__} has nothing to balance: every condition holds "
+                "by construction, and the equations' loss is the only one. Training "
+                "goes on without it.",
+                stacklevel=2,
+            )
+            return
         model.set_weighting(self.rule)
 
     def on_train_begin(self, logs=None):

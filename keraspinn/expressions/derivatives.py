@@ -3,6 +3,7 @@
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
 
@@ -28,7 +29,7 @@ def fields_of(expressions):
         field.func.__name__
         for node in distinct_nodes(expressions)
         for field in node.atoms(AppliedUndef)
-        if isinstance(node, (sp.Derivative, AppliedUndef))
+        if isinstance(node, (sp.Derivative, AppliedUndef, At))
     }
     return tuple(sorted(names))
 

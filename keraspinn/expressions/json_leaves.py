@@ -1,5 +1,6 @@
 """Saved forms of what has no subexpressions: numbers, symbols, fields."""
 
+import json
 import re
 
 import sympy as sp
@@ -8,6 +9,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import bounds
 from keraspinn.expressions.assumptions import shortest_assumptions
+from keraspinn.expressions.integral import Region
 from keraspinn.expressions.json_checks import (
     bounded_list,
     declare,
@@ -15,9 +17,11 @@ from keraspinn.expressions.json_checks import (
     name,
     short,
 )
+from keraspinn.expressions.json_tables import table_from_json, table_to_json
 from keraspinn.expressions.nodes import CONSTANTS
 from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
+from keraspinn.expressions.tabulated import Tabulated
 
 # ASCII digits only, and an exponent of at most three: SymPy would honour 1e999999999.
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]{1,3})?", re.ASCII)
@@ -41,6 +45,10 @@ def leaf_to_json(leaf):
         return _with_assumptions(saved, leaf.assumptions0)
     if isinstance(leaf, NormalComponent):
         return {"normal": leaf_to_json(leaf.coordinate)}
+    if isinstance(leaf, Region):
+        return {"region": json.loads(leaf.text)}
+    if isinstance(leaf, Tabulated):
+        return {"table": table_to_json(leaf)}
     if type(leaf) is sp.Symbol:
         return _with_assumptions({"symbol": leaf.name}, leaf.assumptions0)
     if isinstance(leaf, AppliedUndef):
@@ -167,6 +175,14 @@ def _read_normal(data):
     return NormalComponent(leaf_from_json(data["normal"]))
 
 
+def _read_region(data):
+    return Region(json.dumps(data["region"], sort_keys=True))
+
+
+def _read_table(data):
+    return table_from_json(data["table"])
+
+
 def _read_field(data):
     function = declare(sp.Function, data, name(data["field"]))
     arguments = bounded_list(
@@ -216,6 +232,8 @@ _KINDS = {
     "symbol": ({"symbol"}, _ASSUMED, _read_symbol),
     "parameter": ({"parameter", "initial"}, _ASSUMED, _read_parameter),
     "normal": ({"normal"}, _NONE, _read_normal),
+    "region": ({"region"}, _NONE, _read_region),
+    "table": ({"table"}, _NONE, _read_table),
     "field": ({"field", "of"}, _ASSUMED, _read_field),
     "derivative": ({"derivative", "by"}, _NONE, _read_derivative),
 }

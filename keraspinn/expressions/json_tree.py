@@ -7,12 +7,16 @@ result is the tree that was saved, and nothing is computed on the way.
 """
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import bounds
+from keraspinn.expressions.image import At
+from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.json_leaves import leaf_from_json, leaf_to_json
 from keraspinn.expressions.nodes import NODES, supported_functions
+from keraspinn.expressions.tabulated import Interpolation, Tabulated
 
 _BY_NAME = {node.name: node for node in NODES.values()}
 
@@ -158,6 +162,14 @@ def _check_kinds(node, arguments):
     for position, argument in enumerate(arguments):
         if node.type is sp.Piecewise:
             fits = isinstance(argument, ExprCondPair)
+        elif node.type is PartIntegral and position == 1:
+            fits = isinstance(argument, Region)
+        elif node.type is At and position == 0:
+            fits = isinstance(argument, (sp.Derivative, AppliedUndef))
+        elif node.type is At and position % 2:
+            fits = isinstance(argument, sp.Symbol) and position + 1 < len(arguments)
+        elif node.type is Interpolation and position == 0:
+            fits = isinstance(argument, Tabulated)
         elif node.type in (sp.And, sp.Or, sp.Not) or (
             node.type is ExprCondPair and position == 1
         ):

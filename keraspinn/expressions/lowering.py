@@ -8,7 +8,10 @@ from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import NODES, is_number_leaf, supported_functions
+from keraspinn.expressions.splines import spline_of
+from keraspinn.expressions.tabulated import Interpolation
 
 # One decimal more than float64 can hold, with some to spare for rounding.
 _DIGITS = 20
@@ -41,6 +44,9 @@ class Lowering:
             return self._tape.constant(float_value(node))
         if isinstance(node, (sp.Derivative, AppliedUndef)):
             return self._input(field_and_index(node, self._coordinates))
+        if isinstance(node, At):
+            own = field_and_index(node.node, self._coordinates)
+            return self._input((node.images, own))
         if isinstance(node, sp.Symbol):
             kind = "coordinate" if node in self._coordinates else "parameter"
             return self._input((kind, node.name))
@@ -52,6 +58,10 @@ class Lowering:
             return self._power(*node.args)
         if isinstance(node, sp.Piecewise):
             return self._piecewise(node)
+        if isinstance(node, Interpolation):
+            node.table.check_order()
+            slots = (self.lower(argument) for argument in node.arguments)
+            return self._tape.apply(spline_of(node.table), *slots)
         if type(node) not in NODES:
             raise ValueError(
                 f"{type(node).__name__} cannot be evaluated. Received {node}. "

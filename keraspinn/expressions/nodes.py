@@ -13,6 +13,10 @@ from keras import ops
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 
+from keraspinn.expressions.image import At
+from keraspinn.expressions.integral import PartIntegral
+from keraspinn.expressions.tabulated import Interpolation
+
 
 class Node(NamedTuple):
     """How one SymPy node type is called, evaluated, and how many arguments it takes.
@@ -104,6 +108,8 @@ _BINARY = {
     # Lowered by what their arguments are:
     sp.Pow: None,
     ExprCondPair: None,
+    # A number that the whole condition finds, over all of its points:
+    PartIntegral: None,
 }
 
 _SEVERAL = {
@@ -125,6 +131,8 @@ def _table():
         (_SEVERAL, 2, 32),
         ({sp.Add: None, sp.Mul: None}, 2, float("inf")),
         ({sp.Piecewise: None}, 1, float("inf")),
+        ({At: None}, 3, 65),  # a field, and pairs of a coordinate and its image
+        ({Interpolation: None}, 2, 4),  # a table, and what it is taken of
     ):
         for cls, evaluate in functions.items():
             name = _NAMES.get(cls, cls.__name__)
@@ -150,7 +158,7 @@ CONSTANTS = {
 
 def supported_functions():
     """Returns what a user may call, as one line for error messages."""
-    hidden = (ExprCondPair, sp.Add, sp.Mul, sp.Pow)
+    hidden = (At, ExprCondPair, Interpolation, PartIntegral, sp.Add, sp.Mul, sp.Pow)
     names = [node.name for cls, node in NODES.items() if cls not in hidden]
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 
@@ -162,12 +170,12 @@ def is_number_leaf(node):
     )
 
 
-def distinct_nodes(expressions):
-    """Yields each distinct node once, parents before children.
+def distinct_nodes(expressions, kind=object):
+    """Yields each distinct node of a kind once, parents before children.
 
-    Fields and derivatives are leaves here: what they are made of is the business of
-    whoever reads them. Subtrees that SymPy shares are visited once, so the cost is
-    that of the graph and not of the tree.
+    Fields and derivatives, also at other points, are leaves here: what they are made
+    of is the business of whoever reads them. Subtrees that SymPy shares are visited
+    once, so the cost is that of the graph and not of the tree.
     """
     if isinstance(expressions, sp.Basic):
         expressions = (expressions,)
@@ -178,6 +186,7 @@ def distinct_nodes(expressions):
         if node in seen:
             continue
         seen.add(node)
-        yield node
-        if not isinstance(node, (sp.Derivative, AppliedUndef)):
+        if isinstance(node, kind):
+            yield node
+        if not isinstance(node, (sp.Derivative, AppliedUndef, At)):
             waiting.extend(node.args[::-1])

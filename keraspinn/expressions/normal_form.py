@@ -88,7 +88,8 @@ def _check_scalar(side, called):
         raise ValueError(
             "Integrals, sums, products and limits must be evaluated before they "
             f"enter an equation. Received {leftover.pop()}; if SymPy can carry it "
-            "out, write its `.doit()`."
+            "out, write its `.doit()`. The integral of a field over the domain or a "
+            "part of it is keraspinn.integral(u, over={x: 1}), in a Condition."
         )
 
 

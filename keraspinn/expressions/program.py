@@ -1,10 +1,13 @@
 """Evaluation of expressions on tensors."""
 
+import functools
+
 import sympy as sp
 from keras import backend, config, ops
 
 from keraspinn.expressions.combinations import combined_derivatives
-from keraspinn.expressions.derivatives import required_derivatives
+from keraspinn.expressions.derivatives import field_and_index, required_derivatives
+from keraspinn.expressions.image import At
 from keraspinn.expressions.lowering import Lowering
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.expressions.tape import Tape
@@ -32,11 +35,13 @@ class Program:
         combinations: What `combined_derivatives` finds: derivatives may be replaced
             by others that have the same combinations.
         parameters: Names of the unknown parameters.
+        images: Dict from images of the points, tuples of pairs of a coordinate and what
+            stands for it, to what is needed there, as `required_derivatives` finds it.
 
     Call arguments:
         coordinates: Dict from coordinate names to tensors of shape `(..., N)`.
         derivatives: Dict from `(field name, multi-index)` to tensors of shape
-            `(..., N)`.
+            `(..., N)`, and from pairs of an image and such a pair.
         parameters: Dict from parameter names to scalar tensors or variables.
 
     Returns:
@@ -64,6 +69,11 @@ class Program:
         self.derivatives = required_derivatives(expressions, coordinates)
         self.combinations = combined_derivatives(expressions, coordinates)
         self.parameters = _parameter_names(expressions, coordinates)
+        self.images = {}
+        for node in distinct_nodes(expressions, At):
+            name, index = field_and_index(node.node, coordinates)
+            needed = self.images.setdefault(node.images, {})
+            needed[name] = needed.get(name, frozenset()) | {index}
         self._tape = Tape()
         lowering = Lowering(self._tape, coordinates)
         self._outputs = [lowering.lower(expression) for expression in expressions]
@@ -101,6 +111,19 @@ class Program:
                 f"The expressions need the {kind} {what!r}, which was not given. "
                 f"Received {sorted(map(str, tensors))}."
             )
+
+
+@functools.lru_cache(maxsize=64)
+def moved(images, coordinates):
+    """The columns of points' images, a function of a dict of the points' own.
+
+    Args:
+        images: Tuple of pairs of a coordinate and what stands for it.
+        coordinates: Tuple of the domain's SymPy symbols.
+    """
+    known = dict(images)
+    program = Program([known.get(s, s) for s in coordinates], coordinates)
+    return lambda columns: program(columns, {})
 
 
 def _parameter_names(expressions, coordinates):

@@ -6,6 +6,8 @@ from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.assumptions import shortest_assumptions
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
+from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.nodes import (
     NODES,
     distinct_nodes,
@@ -14,6 +16,7 @@ from keraspinn.expressions.nodes import (
 )
 from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
+from keraspinn.expressions.tabulated import Tabulated
 
 _HINTS = {
     **dict.fromkeys(
@@ -31,7 +34,9 @@ _HINTS = {
 }
 
 
-def validate(expressions, coordinates, parameters=(), where="an equation"):
+def validate(
+    expressions, coordinates, parameters=(), where="an equation", integrals=False
+):
     """Checks that expressions can be evaluated in a domain.
 
     Args:
@@ -41,11 +46,12 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
             normal. A `Parameter` brings its value along, and needs no mention here.
         where: String that names the expressions in errors, such as
             `"equation 'helmholtz'"`.
+        integrals: Whether integrals over a part may stand in them.
 
     Raises:
         TypeError: If something is not a SymPy expression.
         ValueError: If an expression holds an unknown symbol, an unsupported
-            function or number, a field that is not applied to all coordinates, two
+            function or number, a field applied to something else than coordinates, two
             versions of one field, or a derivative that cannot be computed.
 
     Example:
@@ -54,7 +60,7 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
     >>> u = sp.Function("u")(x)
     >>> validate(u.diff(x, 2) + k * u, (x,), parameters=[k])
     """
-    check = _Check(tuple(coordinates), tuple(parameters), where)
+    check = _Check(tuple(coordinates), tuple(parameters), where, integrals)
     if isinstance(expressions, sp.Basic):
         expressions = (expressions,)
     expressions = tuple(expressions)
@@ -69,7 +75,8 @@ def validate(expressions, coordinates, parameters=(), where="an equation"):
 
 
 class _Check:
-    def __init__(self, coordinates, parameters, where):
+    def __init__(self, coordinates, parameters, where, integrals):
+        self._integrals = integrals
         self._coordinates = coordinates
         self._parameters = parameters
         self._where = where
@@ -87,6 +94,14 @@ class _Check:
             self._derivative(node)
         elif isinstance(node, sp.Symbol):
             self._symbol(node)
+        elif isinstance(node, At):
+            self._image(node)
+        elif isinstance(node, PartIntegral):
+            self._integral(node)
+        elif isinstance(node, Tabulated):
+            self._table(node)
+        elif isinstance(node, Region):
+            return  # it was looked at when the integral was made
         elif type(node) not in NODES and not is_number_leaf(node):
             if not isinstance(node, BooleanAtom):
                 self._unsupported(node)
@@ -135,14 +150,18 @@ class _Check:
                     f"Received {field}, whose argument {argument} is not one of them. "
                     f"Write {call}; where a condition holds is chosen by its `on=`."
                 )
-        missing = [c.name for c in self._coordinates if c not in field.args]
-        if missing or len(field.args) != len(self._coordinates):
-            fault = f"lacks {', '.join(missing)}" if missing else "repeats a coordinate"
+        if len(set(field.args)) < len(field.args):
             self._fail(
-                f"a field must be applied to every coordinate of the domain once. "
-                f"Received {field}, which {fault}. Write {call}."
+                "a field must be applied to each coordinate once. Received "
+                f"{field}, which repeats one. Write {call}."
             )
         other = self._fields.setdefault(name, field)
+        if set(other.args) != set(field.args):
+            self._fail(
+                f"the field {name} depends on other coordinates in one place than in "
+                f"another. Received {other} and {field}. Write {call} throughout, or "
+                "the same coordinates everywhere if it depends on those alone."
+            )
         if other.args != field.args:
             self._fail(
                 f"the field {name} is applied to its arguments in two orders. Received "
@@ -170,6 +189,32 @@ class _Check:
                 self._fail(_assumptions_differ(symbol, twin))
         try:
             field_and_index(derivative, self._coordinates)
+        except ValueError as error:
+            self._fail(str(error))
+
+    def _integral(self, node):
+        if not self._integrals:
+            self._fail(
+                f"an integral may stand in a Condition alone. Received {node}. Write "
+                "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
+            )
+
+    def _image(self, image):
+        self.node(image.node)
+        for symbol, value in image.images:
+            for strange in value.free_symbols | {symbol}:
+                self._symbol(strange)
+            if value.has(AppliedUndef, Parameter, NormalComponent):
+                self._fail(
+                    f"a field can be taken at points that follow from the coordinates "
+                    f"alone. Received {image}."
+                )
+            for node in distinct_nodes([value]):
+                self.node(node)
+
+    def _table(self, table):
+        try:
+            table.check_order()
         except ValueError as error:
             self._fail(str(error))
 

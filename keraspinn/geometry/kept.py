@@ -97,8 +97,9 @@ class Kept(Part):
             found.append(points[on_host(self.keep(points))])
             if sum(map(len, found)) >= _POOL:
                 break
-        # A mixture of complete rounds is as even as each of them.
-        return np.concatenate(found)
+        # A mixture of complete rounds is as even as each of them. Neighbours follow one
+        # another, so that numbers spread evenly pick points that are.
+        return _along_a_curve(np.concatenate(found))
 
     def sample(self, uniform):
         """Points as the part draws them, or from the pool."""
@@ -153,3 +154,19 @@ class Kept(Part):
     @property
     def _key(self):
         return self.part, self.flip, str(self)
+
+
+def _along_a_curve(points):
+    """Points in Morton's order: the bits of their coordinates in turn.
+
+    Which half of a cell comes first differs from cell to cell (Owen's scrambling), or
+    numbers with equal steps would pick points at one place of every cell.
+    """
+    lower, extent = points.min(axis=0), np.ptp(points, axis=0)
+    scaled = (points - lower) / np.where(extent > 0, extent, 1)
+    cells, order = (scaled * 1023).astype("int64"), np.zeros(len(points), "int64")
+    for bit in reversed(range(10)):
+        for column in cells.T[:6]:  # 60 bits are what an integer has
+            first = order * 2654435761 >> 16 & 1
+            order = 2 * order + (column >> bit & 1 ^ first)
+    return points[np.argsort(order, kind="stable")]

@@ -21,6 +21,27 @@ def lying_on(domain, other):
     Raises:
         ValueError: If none of it does, or the other has coordinates of its own.
     """
+    found = select(domain, domain.boundary, _inside(domain, other), f"on {other}")
+    if not found:
+        raise ValueError(
+            f"No part of the domain's boundary lies on {other}. {domain.advice()}"
+        )
+    return found
+
+
+def within(domain, other):
+    """The block of what of a domain lies in another geometry, else of its boundary.
+
+    Raises:
+        ValueError: If nothing does, or the other has coordinates of its own.
+    """
+    keep = _inside(domain, other)
+    found = select(domain, (domain.interior,), keep, f"in {other}")
+    return found or lying_on(domain, other)
+
+
+def _inside(domain, other):
+    """Whether points of a domain lie in another geometry, as a predicate."""
     if not other.has_coordinates:
         other = other.with_coordinates(domain.space_coordinates[: other.dimension])
     strange = [s for s in other.coordinates if s not in domain.coordinates]
@@ -36,12 +57,7 @@ def lying_on(domain, other):
         own = library(points).stack([points[..., c] for c in columns], axis=-1)
         return other.interior.contains(own + like(shift, points))
 
-    found = select(domain, domain.boundary, keep, f"on {other}")
-    if not found:
-        raise ValueError(
-            f"No part of the domain's boundary lies on {other}. {domain.advice()}"
-        )
-    return found
+    return keep
 
 
 def at_values(domain, on):

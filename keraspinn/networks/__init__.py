@@ -1,8 +1,9 @@
 """Networks: `MLP` is the paper's M1 and M2, `ModifiedMLP` M3 and M4."""
 
+from keraspinn.networks.field_networks import FieldNetworks
 from keraspinn.networks.mlp import MLP
 from keraspinn.networks.modified_mlp import ModifiedMLP
 from keraspinn.networks.pirate_net import PirateNet
 from keraspinn.networks.siren import SIREN
 
-__all__ = ["MLP", "SIREN", "ModifiedMLP", "PirateNet"]
+__all__ = ["MLP", "SIREN", "FieldNetworks", "ModifiedMLP", "PirateNet"]

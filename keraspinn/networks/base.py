@@ -100,9 +100,19 @@ class Network(keras.Model):
             problem: The `Problem`, whose fields are the network's outputs.
         """
         if self.standardize:
-            self.scales = problem.scales
-            self._sizes = [problem.scales.field(name) for name in problem.field_names]
-            self._close(_scaled_periods(problem))
+            sizes = [problem.scales.field(name) for name in problem.field_names]
+            self.work_in(problem.scales, sizes, scaled_periods(problem))
+
+    def work_in(self, scales, sizes, periods=None):
+        """Work in given units from now on.
+
+        Args:
+            scales: The `Scales` of the coordinates that it is given.
+            sizes: What a unit of each output is, a list.
+            periods: The coordinates' periods in these scales, or `None`.
+        """
+        self.scales, self._sizes = scales, sizes
+        self._close(periods)
 
     def _close(self, periods):
         """Put coordinates on circles, if there are periods."""
@@ -184,7 +194,7 @@ class Network(keras.Model):
         }
 
 
-def _scaled_periods(problem):
+def scaled_periods(problem):
     """The periods of a problem's coordinates in its scales, or `None`."""
     domain = problem.domain
     if not domain.periodic:

@@ -1,6 +1,7 @@
 """What a problem's equations come to for a network, and their losses."""
 
 from keraspinn.residuals.fields import Fields
+from keraspinn.residuals.integral_terms import IntegralTerm
 from keraspinn.residuals.loss_terms import LossTerm
 
-__all__ = ["Fields", "LossTerm"]
+__all__ = ["Fields", "IntegralTerm", "LossTerm"]

@@ -12,6 +12,7 @@ from keraspinn.derivatives.engines import (
 )
 from keraspinn.derivatives.taylor import MissingRule, Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
+from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
 
 
@@ -163,16 +164,37 @@ class Fields:
         derivatives = self.derivatives(
             points, program.derivatives, program.combinations, coordinates
         )
-        coefficients = {
-            name: ops.convert_to_tensor(variable)
-            for name, variable in self._coefficients.items()
-        }
+        for images, required in program.images.items():
+            there, at = self._moved(images, columns, points)
+            own = self.derivatives(there, required, coordinates=at)
+            derivatives |= {(images, key): value for key, value in own.items()}
+        coefficients = self.coefficients()
         if normals is not None:
             coefficients |= {
                 symbol.name: normals[..., place]
                 for place, symbol in enumerate(self._problem.domain.normal)
             }
         return program(columns, derivatives, coefficients)
+
+    def _moved(self, images, columns, points):
+        """Images of points: in the problem's scales, and in the user's units."""
+        coordinates = moved(images, self._problem.coordinates)(columns)
+        pairs = self._scales.coordinates.items()
+        known = [symbol for symbol, _ in images]
+        scaled = [
+            (own - centre) * (1 / half) if symbol in known else points[..., place]
+            for place, (own, (symbol, (centre, half))) in enumerate(
+                zip(coordinates, pairs, strict=True)
+            )
+        ]
+        return ops.stack(scaled, axis=-1), ops.stack(coordinates, axis=-1)
+
+    def coefficients(self):
+        """The unknown coefficients' values by name, scalars."""
+        return {
+            name: ops.convert_to_tensor(variable)
+            for name, variable in self._coefficients.items()
+        }
 
     def predict(self, expression, points, locate, size):
         """Values of an expression, or of each of a list, in the user's units.

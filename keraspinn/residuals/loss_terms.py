@@ -17,6 +17,8 @@ class LossTerm:
         labels: Names of the expressions' own losses, or `()`.
     """
 
+    is_pointwise = True
+
     def __init__(self, term, problem):
         self.labels = term.labels
         self._sizes = problem.scales.sizes(term)
@@ -26,6 +28,11 @@ class LossTerm:
             for expression, size in zip(term.expressions, self._sizes, strict=True)
         ]
         self.program = Program(scaled, problem.coordinates)
+
+    @property
+    def derivatives(self):
+        """Dict from names of fields to the derivatives that are needed."""
+        return self.program.derivatives
 
     def residuals(self, fields, batch):
         """What each expression misses at a batch's points: a list of `(N,)`.

@@ -14,7 +14,9 @@ class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None, None))):
         points: Tensor `(N, d)`, scaled coordinates ξ: what derivatives are taken by.
         coordinates: Tensor `(N, d)`, the same points in the user's units: what the
             coordinates in an equation stand for.
-        weights: What every squared residual counts: a number, or a tensor `(N,)`.
+        weights: What every squared residual counts: a number, or a tensor `(N,)`. Of
+            integrals, what every value counts: a tuple of a tensor for each region,
+            whose points follow one another.
         targets: Tensor `(N, k)`, what the k expressions should equal, or `None` for
             zero.
         normals: Tensor `(N, s)`, the outward unit normals in the s coordinates of
@@ -49,7 +51,8 @@ class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None, None))):
             are equally long: the last is filled up with points that count nothing.
         """
         total = self.points.shape[0]
-        if largest is None or total is None or total <= largest:
+        whole = isinstance(self.weights, tuple)  # a sum is squared after it is taken
+        if whole or largest is None or total is None or total <= largest:
             return 1, lambda number: self
         count = -(-total // largest)
         size = -(-total // count)

@@ -24,7 +24,8 @@ def given_batches(sources, problem, x):
         x = {} if backend.is_tick(x) else {"residual": x}
     batches = {}
     for name, points in x.items():
-        if known_term(problem, name).table is not None:
+        term = known_term(problem, name)
+        if term.table is not None or term.regions:
             problem.terms[name].check_points(problem.domain, None)
         check_batch(problem, name, points)
         batches[name] = sources.places[name].given(points)

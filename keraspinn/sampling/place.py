@@ -4,6 +4,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.sampling.batch import Batch
+from keraspinn.sampling.lattice import lattice
 
 
 class Place:
@@ -43,7 +44,10 @@ class Place:
         """
         requested = requested or self.requested
         draws = max(self._domain.draws(part) for part in self._parts)
-        numbers = uniform((len(self._parts), requested, draws))
+        if self.term.regions:
+            numbers = lattice(requested, uniform((len(self._parts), 1, draws)))
+        else:
+            numbers = uniform((len(self._parts), requested, draws))
         relative, coordinates = [], []
         for place, part in enumerate(self._parts):
             own = numbers[place, : self._size(part, requested)]
@@ -74,6 +78,8 @@ class Place:
         Args:
             coordinates: Tensor `(N, d)` in the user's units.
         """
+        if self.term.regions:
+            self.term.check_points(self._domain, None)
         relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
         normals = self._given_normals(relative) if self._with_normals else None
         weights = self._given_weights(relative)
@@ -115,6 +121,8 @@ class Place:
 
     def _drawn_weights(self, requested):
         requested = requested or self.requested
+        if self.term.regions:
+            return tuple(self._measures(block, requested) for block in self.term.blocks)
         sizes = [
             sum(self._size(part, requested) for part in block)
             for block in self.term.blocks
@@ -123,6 +131,13 @@ class Place:
             return 1.0 / sizes[0]
         weights = np.repeat([1.0 / size for size in sizes], sizes)
         return ops.convert_to_tensor(weights, self.dtype)
+
+    def _measures(self, block, requested):
+        """What every point of a block stands for: its part's size over their number."""
+        counts = [self._size(part, requested) for part in block]
+        sizes = [self._domain.measure(part) for part in block]
+        each = np.repeat(np.divide(sizes, counts), counts)
+        return ops.convert_to_tensor(each, self.dtype)
 
     def _relative(self, points):
         """Points less the domain's centre, from scaled ones."""

@@ -44,7 +44,8 @@ class ResidualBased(Renewed):
         self.k, self.c, self.pool = float(k), float(c), int(pool)
 
     def choose(self, place, uniform, error):
-        if len(place.term.blocks) != 1 or place.count() != place.requested:
+        alike = len(place.term.blocks) == 1 and place.count() == place.requested
+        if place.term.regions or not alike:
             return place.draw(uniform)
         pool = place.draw(uniform, self.pool * place.requested)
         size = ops.power(ops.sqrt(error(pool)), self.k)

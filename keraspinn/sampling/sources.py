@@ -15,6 +15,7 @@ from keraspinn.sampling.uniform import Uniform
 from keraspinn.spec.magnitudes import OFFSET
 
 BATCH_SIZE = 128
+INTEGRAL_SIZE = 512
 
 
 class PointSources:
@@ -24,7 +25,8 @@ class PointSources:
         problem: The `Problem`.
         dtype: Floating-point type of the points.
         batch_size: Number of points of a step, inside and on each face; or a dict
-            from term names to numbers, others keeping the default, 128.
+            from term names to numbers, others keeping the default, 128, of integrals
+            512.
         given: Optional dict from term names to samplers, or to arrays of points
             `(n, d)` that are held: all of them in each step, or `batch_size` at random
             if that is given.
@@ -243,8 +245,12 @@ def _checked_counts(terms, batch_size):
             f"`batch_size` names {unknown}, which are no terms of the problem. Its "
             f"terms are {list(terms)}."
         )
-    default = BATCH_SIZE if batch_size is None or requested else batch_size
-    counts = {name: requested.get(name, default) for name in terms}
+    counts = {
+        name: INTEGRAL_SIZE if term.regions else BATCH_SIZE
+        for name, term in terms.items()
+    }
+    if batch_size is not None:
+        counts |= requested or dict.fromkeys(terms, batch_size)
     for name, count in counts.items():
         whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
         if not whole or count < 1:

@@ -2,6 +2,7 @@
 
 from keraspinn.spec.computed import ComputedReference
 from keraspinn.spec.conditions import Condition, Data, Reference
+from keraspinn.spec.integrals import integral
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
 
@@ -12,4 +13,5 @@ __all__ = [
     "Problem",
     "Reference",
     "Scales",
+    "integral",
 ]

@@ -7,10 +7,12 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.checks import finite_array, nonnegative, point_array
-from keraspinn.common.configs import reading, restored
+from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, normalize, to_json
-from keraspinn.geometry.base import Geometry
+from keraspinn.expressions.image import with_images
+from keraspinn.spec import integrals
 from keraspinn.spec.declaration import expression_name
+from keraspinn.spec.parts import part_from_json, part_to_json
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -18,8 +20,10 @@ class Condition:
     """Equations that hold on a part of the domain: a boundary or initial condition.
 
     Dirichlet, Neumann, Robin and initial conditions are one concept: an equation in
-    the fields and their derivatives. The condition's loss is the sum, over its
-    blocks and equations, of the mean square of the equation's residual on the block.
+    the fields and their derivatives. What `subs` makes of these stands for the field at
+    other points: `u - u.subs(x, 0)` on the face `{x: 1}`. The condition's loss is the
+    sum, over its blocks and equations, of the mean square of the equation's residual on
+    the block.
 
     Args:
         equations: A `sympy.Eq`, an expression meaning "= 0", or a list of these,
@@ -28,6 +32,7 @@ class Condition:
             `{y: 1}`, or a list of these. Every entry of a list is a block of its
             own; `"boundary"` is one block of all spatial faces. A geometry stands
             for what of the boundary lies on it, `{x: 0.5}` for an inner face too.
+            Equations of integrals, `keraspinn.integral`, say it themselves.
         weight: The loss weight λ that training starts with, nondimensional.
         hard: Whether the fields are to satisfy the equations by construction, each
             u = g on a boundary or initially, or u_t = h initially. Such a condition
@@ -52,16 +57,35 @@ class Condition:
         in physics-informed neural networks", equations 5 and 6.
     """
 
-    def __init__(self, equations, on, weight=1.0, hard=False, where=None):
+    def __init__(self, equations, on=None, weight=1.0, hard=False, where=None):
         if not isinstance(equations, (list, tuple)):
             equations = [equations]
         if not equations:
             raise ValueError("A Condition needs at least one equation. Received: []")
-        self.expressions = tuple(normalize(equation) for equation in equations)
+        expressions = tuple(normalize(equation) for equation in equations)
+        self.expressions = with_images(expressions)
         self.on = on
         self.weight = nonnegative("weight", weight)
         self.hard = bool(hard)
         self.where = where
+        self.regions = integrals.regions_of(self.expressions)
+        if self.regions:
+            self._check_integrals()
+        elif on is None:
+            raise ValueError(
+                'A Condition must say where it holds, on=, such as "boundary" or '
+                f"{{x: 1}}. Received: {self.expressions[0]} = 0 alone"
+            )
+
+    def _check_integrals(self):
+        integrals.check_numbers(self.expressions)
+        if self.on is not None or self.where is not None or self.hard:
+            raise ValueError(
+                "An equation of integrals takes no `on`, `where` or `hard`: write "
+                "where an integral is taken as keraspinn.integral(u, over={x: 1}, "
+                f"where=y > 0). Received: on={self.on!r}, where={self.where}, "
+                f"hard={self.hard}"
+            )
 
     def blocks(self, domain):
         """The blocks of a domain's parts on which it holds.
@@ -69,6 +93,8 @@ class Condition:
         Args:
             domain: The geometry.
         """
+        if self.regions:
+            return tuple(integrals.parts_of(r, domain) for r in self.regions)
         if self.where is None:
             return domain.blocks(self.on)
         return domain.blocks(self.on, self.where)
@@ -76,18 +102,22 @@ class Condition:
     @property
     def place(self):
         """Text such as `= 0 on boundary`."""
+        if self.regions:
+            return "= 0"
         where = "" if self.where is None else f" where {self.where}"
         return f"= 0 on {self.on}{where}{', by construction' if self.hard else ''}"
 
     @property
     def latex_place(self):
         """LaTeX of the same."""
+        if self.regions:
+            return "= 0"
         return rf"= 0 \quad \text{{{_plain(self.place.removeprefix('= 0 '))}}}"
 
     def get_config(self):
         return {
             "equations": [to_json(expression) for expression in self.expressions],
-            "on": _part_to_json(self.on),
+            "on": part_to_json(self.on),
             "weight": self.weight,
             **({"hard": True} if self.hard else {}),
             **({} if self.where is None else {"where": to_json(self.where)}),
@@ -98,7 +128,7 @@ class Condition:
     def from_config(cls, config):
         return cls(
             [from_json(expression) for expression in config["equations"]],
-            _part_from_json(config["on"]),
+            part_from_json(config["on"]),
             config["weight"],
             config.get("hard", False),
             from_json(config["where"]) if "where" in config else None,
@@ -242,26 +272,6 @@ class Reference(_Table):
             dict(zip(values, config["names"], strict=True)),
             [from_json(expression) for expression in config["up_to_constant"]],
         )
-
-
-def _part_to_json(on):
-    if isinstance(on, (list, tuple)):
-        return [_part_to_json(part) for part in on]
-    if isinstance(on, Geometry):
-        return {"geometry": keras.saving.serialize_keras_object(on)}
-    if isinstance(on, dict):
-        return {"face": [[to_json(s), float(value)] for s, value in on.items()]}
-    return on
-
-
-def _part_from_json(on):
-    if isinstance(on, list):
-        return [_part_from_json(part) for part in on]
-    if isinstance(on, dict) and "geometry" in on:
-        return restored(on["geometry"], Geometry)
-    if isinstance(on, dict):
-        return {from_json(symbol): value for symbol, value in on["face"]}
-    return on
 
 
 def _plain(on):

@@ -155,6 +155,19 @@ def ordered_fields(requested, expressions):
     return tuple(applied[field.func.__name__] for field in requested)
 
 
+def check_every_coordinate(fields, coordinates):
+    """Raises `ValueError` unless some field depends on each coordinate."""
+    names = ", ".join(map(str, coordinates))
+    for symbol in coordinates:
+        if not any(symbol in field.args for field in fields):
+            field = fields[0]
+            raise ValueError(
+                f"No field depends on {symbol}, a coordinate of the domain. Received "
+                f"{field}, which lacks {symbol}. Write {field.func}({names}). A "
+                "field may depend on fewer coordinates where another depends on all."
+            )
+
+
 def check_reference(expressions, exact, declared, coordinates):
     """Compared expressions are in the problem's fields; exact ones in coordinates.
 
@@ -166,7 +179,7 @@ def check_reference(expressions, exact, declared, coordinates):
     """
     normals = {n for e in declared for n in e.atoms(NormalComponent)}
     validate(expressions, coordinates, where="the reference")
-    validate([*expressions, *declared], coordinates, normals, "the reference")
+    validate([*expressions, *declared], coordinates, normals, "the reference", True)
     unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
     if unknown:
         raise ValueError(

@@ -21,6 +21,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 from keraspinn.geometry.part import exact_number
 from keraspinn.spec.sampled import columns, sampled
 
@@ -61,13 +62,15 @@ def hard_forms(domain, conditions):
     Raises:
         ValueError: If a condition cannot hold by construction, or two conflict.
     """
-    values, slopes = {}, {}
+    values, slopes, depends = {}, {}, {}
     for name, condition in conditions.items():
         if not getattr(condition, "hard", False):
             continue
         parts = {p: None for block in condition.blocks(domain) for p in block}
         for expression in condition.expressions:
             field, in_time, value = _solved(expression, domain, name)
+            (applied,) = expression.atoms(AppliedUndef)
+            depends[field] = frozenset(applied.args)
             if in_time and set(parts) != {domain.initial}:
                 _refuse(name, "gives a derivative elsewhere than at the initial time")
             kind = slopes if in_time else values
@@ -80,7 +83,16 @@ def hard_forms(domain, conditions):
                 f"gives a velocity of {field}, but no hard condition "
                 "gives its value at the initial time",
             )
-    return {f: _form(domain, f, own, slopes.get(f, [])) for f, own in values.items()}
+    forms = {f: _form(domain, f, own, slopes.get(f, [])) for f, own in values.items()}
+    for field, form in forms.items():
+        other = form.value.free_symbols | form.factor.free_symbols
+        if other := other - depends[field]:
+            names = ", ".join(sorted(map(str, other)))
+            _refuse(
+                values[field][0].name,
+                f"makes {field} depend on {names}, which it does not",
+            )
+    return forms
 
 
 def _refuse(name, why):
@@ -93,6 +105,8 @@ def _refuse(name, why):
 
 def _solved(expression, domain, name):
     """The field that an equation gives, whether it is its slope in time, its value."""
+    if expression.has(At):
+        _refuse(name, "relates values at different points")
     derivatives = expression.atoms(sp.Derivative)
     nodes = derivatives or expression.atoms(AppliedUndef)
     unknown = sp.Dummy()

@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 
-from keraspinn.expressions import Parameter
+from keraspinn.expressions import Interpolation, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.declaration import short
 
@@ -140,6 +140,8 @@ def magnitude(node, sizes=None):
         return sum(magnitude(argument, sizes) for argument in others)
     if isinstance(node, (sp.Add, sp.Piecewise, sp.Max, sp.Min, sp.Abs)):
         return max(magnitude(argument, sizes) for argument in node.args)
+    if isinstance(node, Interpolation):
+        return math.log10(node.table.size) if node.table.size else -math.inf
     if isinstance(node, ExprCondPair):
         return magnitude(node.expr, sizes)
     if isinstance(node, sp.Pow) and _is_number(node.exp):

@@ -6,6 +6,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 
 MOST = 400
 OPAQUE = ("", ())
@@ -44,6 +45,10 @@ def _terms(node, coordinates):
         return [(frozenset(), node)]
     if isinstance(node, (sp.Derivative, AppliedUndef)):
         return [(frozenset({(field_and_index(node, coordinates), 1.0)}), sp.S.One)]
+    if isinstance(node, At):
+        # One more place tells it from the same at the points themselves.
+        field, index = field_and_index(node.node, coordinates)
+        return [(frozenset({((field, (*index, 0)), 1.0)}), sp.S.One)]
     if isinstance(node, sp.Add):
         return [term for part in node.args for term in _terms(part, coordinates)]
     if isinstance(node, sp.Mul):

@@ -85,7 +85,7 @@ def _coefficient_sizes(domain, term, expression):
 
 def _misfit(term, place):
     """One of a term's expressions, less the largest value that it should take."""
-    expression = term.expressions[place]
+    expression = term.pointwise[place]
     if term.table is None:
         return expression
     largest = abs(term.table[1][:, place]).max()

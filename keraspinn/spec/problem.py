@@ -4,7 +4,6 @@ import types
 from collections.abc import Mapping
 
 import keras
-import numpy as np
 import sympy as sp
 from keras import ops
 
@@ -16,10 +15,12 @@ from keraspinn.spec.branches import POINTS, check_branches, has_branches
 from keraspinn.spec.computed import tabulated_with_gaps
 from keraspinn.spec.conditions import Condition, Data, Reference
 from keraspinn.spec.hard import hard_forms
+from keraspinn.spec.images import check_images
 from keraspinn.spec.sampled import columns, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
-from keraspinn.spec.terms import RESIDUAL, Term, check_said_once
+from keraspinn.spec.tables import check_tables
+from keraspinn.spec.terms import check_points, check_said_once, terms_of
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -98,9 +99,10 @@ class Problem:
         declared = _validated(equations, conditions, domain)
         parameters = declaration.parameters_of(declared)
         declaration.check_term_names(equations, conditions, parameters)
-        terms = _terms(domain, equations, conditions)
+        terms = terms_of(domain, equations, conditions)
         check_said_once(list(terms.values())[1:], domain)
         fields = declaration.ordered_fields(fields, declared)
+        declaration.check_every_coordinate(fields, coordinates)
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(equations),
@@ -131,7 +133,7 @@ class Problem:
         """
         other = object.__new__(type(self))
         parts = self.domain, self.equations, self.conditions
-        scales = _checked_scales(scales, self.domain, _terms(*parts), self.fields)
+        scales = _checked_scales(scales, self.domain, terms_of(*parts), self.fields)
         other.__dict__.update(self.__dict__, scales=scales)
         return other
 
@@ -282,27 +284,35 @@ def _validated(equations, conditions, domain):
     coordinates = domain.coordinates
     declared = {f"equation '{name}'": (e,) for name, e in equations.items()}
     held = {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    drawn = {f"condition '{n}'" for n, c in conditions.items() if not _is_data(c)}
     # A domain of one's own may have no normal.
     normal = getattr(domain, "normal", ())
     for where, expressions in (declared | held).items():
-        validate(expressions, coordinates, normal if where in held else (), where)
+        normals = normal if where in held else ()
+        validate(expressions, coordinates, normals, where, where in drawn)
         for expression in expressions:
             declaration.check_holds_a_field(expression, where)
     declared = [e for own in (declared | held).values() for e in own]
-    validate(declared, coordinates, normal, "the equations and conditions together")
+    where = "the equations and conditions together"
+    validate(declared, coordinates, normal, where, integrals=True)
     interior = domain.blocks("interior")
     for name, equation in equations.items():
         _check_branches([equation], domain, interior, f"equation '{name}'")
     for name, condition in conditions.items():
-        known = isinstance(condition, Condition)
-        blocks = condition.blocks(domain) if known else interior
+        blocks = interior if _is_data(condition) else condition.blocks(domain)
         _check_branches(condition.expressions, domain, blocks, f"condition '{name}'")
     if not conditions:
         declaration.warn_without_conditions(equations, coordinates)
     return declared
 
 
+def _is_data(condition):
+    return isinstance(condition, Data)
+
+
 def _check_branches(expressions, domain, blocks, where):
+    check_tables(expressions, domain, blocks, where)
+    check_images(expressions, domain, blocks, where)
     if has_branches(expressions):
         points = sampled(domain, blocks, POINTS)
         check_branches(expressions, domain.coordinates, points, where)
@@ -331,7 +341,7 @@ def _checked_reference(reference, declared, domain):
     if reference is None:
         return None
     if isinstance(reference, Reference):
-        _check_points("the reference", reference.points, domain)
+        check_points("the reference", reference.points, domain)
         expressions, exact = reference.expressions, {}
     elif isinstance(reference, Mapping) and reference:
         reference = types.MappingProxyType(
@@ -351,49 +361,3 @@ def _checked_reference(reference, declared, domain):
 
 def _number_or_expression(value):
     return sp.Number(value) if isinstance(value, (int, float)) else value
-
-
-def _terms(domain, equations, conditions):
-    terms = {
-        RESIDUAL: Term(
-            RESIDUAL,
-            tuple(equations.values()),
-            domain.blocks("interior"),
-            labels=tuple(equations),
-            weights=(1.0,) * len(equations),
-        )
-    }
-    for name, condition in conditions.items():
-        expressions = condition.expressions
-        weights = (1.0,) * len(expressions)
-        if isinstance(condition, Data):
-            _check_points(f"Data '{name}'", condition.points, domain)
-            table = condition.points, condition.targets
-            terms[name] = Term(name, expressions, weights=weights, table=table)
-        else:
-            terms[name] = Term(
-                name,
-                expressions,
-                condition.blocks(domain),
-                weights=weights,
-                hard=condition.hard,
-            )
-        terms[name].check_normals(domain)
-    return terms
-
-
-def _check_points(what, points, domain):
-    names = [symbol.name for symbol in domain.coordinates]
-    if points.shape[1] != len(names):
-        raise ValueError(
-            f"The points of {what} must have a column for each of the coordinates "
-            f"{names}. Received: shape {points.shape}"
-        )
-    ((interior,),) = domain.blocks("interior")
-    astray = np.flatnonzero(~domain.contains(interior, points - domain.centre))
-    if len(astray):
-        row = int(astray[0])
-        raise ValueError(
-            f"The points of {what} must lie in the domain, {domain}, with columns "
-            f"{names}. Received: {points[row]} in row {row}."
-        )

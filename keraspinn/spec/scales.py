@@ -9,6 +9,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
+from keraspinn.expressions.image import At
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -101,6 +102,8 @@ class Scales:
             expression: Normalized SymPy expression in the user's units.
             size: What to divide by.
         """
+        images = {node: sp.Dummy() for node in expression.atoms(At)}
+        expression = expression.xreplace(images)
         nodes = expression.atoms(AppliedUndef, sp.Derivative)
         # A derivative holds its field, which must not be replaced within it.
         stand_ins = {node: sp.Dummy() for node in nodes}
@@ -108,6 +111,7 @@ class Scales:
             stand_in: _times(self._factor(node), node)
             for node, stand_in in stand_ins.items()
         }
+        factors |= {s: _times(self._factor(n.node), n) for n, s in images.items()}
         derivatives = {
             n: s for n, s in stand_ins.items() if isinstance(n, sp.Derivative)
         }

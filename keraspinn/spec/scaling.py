@@ -209,7 +209,7 @@ def _with_targets(term):
     targets = [0.0] * len(term.expressions)
     if term.table is not None:
         targets = abs(term.table[1]).max(axis=0).tolist()
-    return zip(term.expressions, targets, strict=True)
+    return zip(term.pointwise, targets, strict=True)
 
 
 def _points(domain, term):

@@ -5,7 +5,8 @@ import itertools
 
 import numpy as np
 
-from keraspinn.expressions import NormalComponent, fields_of
+from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
+from keraspinn.spec.conditions import Data
 
 RESIDUAL = "residual"
 
@@ -27,6 +28,9 @@ class Term:
         table: Points `(n, d)` and targets `(n, k)` as float64 arrays, in the user's
             units; `None` where the targets are zero and points are drawn.
         hard: Whether it holds by construction, and is no term of the loss.
+        regions: Tuple of the regions that the expressions' integrals are taken over,
+            whose parts are the blocks; empty where expressions hold at points.
+        sizes: Tuple of the regions' lengths, areas or volumes, in the user's units.
     """
 
     name: str
@@ -36,6 +40,20 @@ class Term:
     weights: tuple = ()
     table: tuple | None = None
     hard: bool = False
+    regions: tuple = ()
+    sizes: tuple = ()
+
+    @property
+    def pointwise(self):
+        """Expressions at points that are as large as these: integrands times sizes."""
+        sizes = dict(zip(self.regions, self.sizes, strict=True))
+        return tuple(
+            expression.replace(
+                lambda node: isinstance(node, PartIntegral),
+                lambda node: sizes[node.region] * node.integrand,
+            )
+            for expression in self.expressions
+        )
 
     @property
     def holds_normals(self):
@@ -72,6 +90,12 @@ class Term:
             raise ValueError(
                 f"'{self.name}' is a Data term, which brings its own points; leave it "
                 "out of the points given."
+            )
+        if self.regions:
+            raise ValueError(
+                f"'{self.name}' is a condition on integrals, whose points are drawn "
+                "evenly; leave it out of the points given, and set how many there are "
+                f"by batch_size={{'{self.name}': 2048}}."
             )
         relative = points - domain.centre
         on_blocks = np.array(
@@ -127,3 +151,70 @@ def check_said_once(terms, domain):
                 f"{first} = 0 and {second} = 0. Say it once: where faces differ, name "
                 "each in the `on=` of its own condition instead of 'boundary'."
             )
+
+
+def terms_of(domain, equations, conditions):
+    """Dict from names to the `Term`s of equations and conditions, `"residual"` first.
+
+    Args:
+        domain: The geometry.
+        equations: Dict from names to normalized expressions.
+        conditions: Dict from names to `Condition` and `Data`.
+    """
+    terms = {
+        RESIDUAL: Term(
+            RESIDUAL,
+            tuple(equations.values()),
+            domain.blocks("interior"),
+            labels=tuple(equations),
+            weights=(1.0,) * len(equations),
+        )
+    }
+    for name, condition in conditions.items():
+        expressions = condition.expressions
+        weights = (1.0,) * len(expressions)
+        if isinstance(condition, Data):
+            check_points(f"Data '{name}'", condition.points, domain)
+            table = condition.points, condition.targets
+            terms[name] = Term(name, expressions, weights=weights, table=table)
+        else:
+            blocks, regions = condition.blocks(domain), condition.regions
+            terms[name] = Term(
+                name,
+                expressions,
+                blocks,
+                weights=weights,
+                hard=condition.hard,
+                regions=regions,
+                sizes=tuple(_size(domain, b) for b in blocks) if regions else (),
+            )
+        terms[name].check_normals(domain)
+    return terms
+
+
+def check_points(what, points, domain):
+    """Raises `ValueError` unless points `(n, d)` lie in a domain.
+
+    Args:
+        what: What brings them, as errors call it.
+        points: Array.
+        domain: The geometry.
+    """
+    names = [symbol.name for symbol in domain.coordinates]
+    if points.shape[1] != len(names):
+        raise ValueError(
+            f"The points of {what} must have a column for each of the coordinates "
+            f"{names}. Received: shape {points.shape}"
+        )
+    ((interior,),) = domain.blocks("interior")
+    astray = np.flatnonzero(~domain.contains(interior, points - domain.centre))
+    if len(astray):
+        row = int(astray[0])
+        raise ValueError(
+            f"The points of {what} must lie in the domain, {domain}, with columns "
+            f"{names}. Received: {points[row]} in row {row}."
+        )
+
+
+def _size(domain, block):
+    return sum(map(domain.measure, block))

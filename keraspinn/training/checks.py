@@ -13,6 +13,8 @@ from keraspinn.derivatives.checks import (
     warn_of_kinks,
 )
 from keraspinn.geometry.part import quasi_random
+from keraspinn.networks import FieldNetworks
+from keraspinn.networks.field_networks import networks_of_fields
 from keraspinn.spec.precision import precision_fault
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
@@ -22,15 +24,36 @@ FARTHEST = 1e3
 """How many times larger or smaller than one a field may be without a word."""
 
 
-def check_parts(problem, network):
-    """Raises `TypeError` unless these are a problem and a network."""
+def checked_network(problem, network):
+    """The network, or the `FieldNetworks` of a dict from fields to networks.
+
+    Raises:
+        TypeError: If these are no problem and network.
+        ValueError: If a field that depends on some coordinates alone has no network
+            of its own.
+    """
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a keraspinn.Problem, not {problem!r}")
-    if not isinstance(network, keras.Layer):
+    own = list(network.values()) if isinstance(network, dict) else [network]
+    if not own or not all(isinstance(each, keras.Layer) for each in own):
         raise TypeError(
             "`network` must be a Keras layer or model, such as "
-            f"keraspinn.networks.MLP(). Received: {network!r}"
+            "keraspinn.networks.MLP(), or a dict from fields to networks. Received: "
+            f"{network!r}"
         )
+    if isinstance(network, dict):
+        return networks_of_fields(problem, network)
+    for field in problem.fields:
+        fewer = set(field.args) < set(problem.coordinates)
+        if fewer and not isinstance(network, FieldNetworks):
+            keys = ", ".join(f"{f.func.__name__}: ..." for f in problem.fields)
+            raise ValueError(
+                f"The field {field} depends on {', '.join(map(str, field.args))} alone "
+                "and needs a network of its own, which is given nothing else: "
+                f"PINNModel(problem, {{{keys}}}). If it depends on all coordinates, "
+                f"write {field.func}({', '.join(map(str, problem.coordinates))})."
+            )
+    return network
 
 
 def deserialized(config):
@@ -77,6 +100,8 @@ def check_network(problem, network, points):
     try:
         outputs = network(points)
     except ValueError as error:
+        if isinstance(network, FieldNetworks):
+            raise  # it says itself which of its networks is wrong
         raise ValueError(
             f"The network must take points (n, {len(coordinates)}), a column for each "
             f"of {coordinates}. Received: {network!r}, which does not: the error above "
@@ -110,7 +135,7 @@ def check_can_learn(problem, network, objective, place):
     batch = place.draw(lambda shape: ops.cast(points[None], place.dtype), 64)
     required = {}
     for term in objective.terms.values():
-        for field, indices in term.program.derivatives.items():
+        for field, indices in term.derivatives.items():
             required.setdefault(field, set()).update(indices)
     check_no_activity_losses(network, batch.coordinates)
     check_derivatives(

@@ -34,7 +34,7 @@ def steps_per_execution_for(
         optimizer: The optimizer; those of `keraspinn.optimizers` say what a step costs.
     """
     coefficients = sum(
-        sources.total(name) * _series_length(term.program.derivatives)
+        sources.total(name) * _series_length(term.derivatives)
         for name, term in terms.items()
     )
     # A product with every weight forward, and two more backward.

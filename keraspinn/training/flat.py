@@ -120,6 +120,9 @@ class FlatObjective:
         objective, variables = self._step.objective, self._step.variables
         blocks = []
         for name, batch in self._batches.items():
+            if not objective.terms[name].is_pointwise:
+                blocks += self._slopes(name, batch, parameters)
+                continue
 
             def rows(values, points, name=name):
                 own = Batch(**points)
@@ -130,6 +133,19 @@ class FlatObjective:
             for row in backend.jacobian(rows, values, batch.by_point()):
                 blocks.append(self._weighted(name, row))
         return ops.concatenate(blocks)
+
+    def _slopes(self, name, batch, parameters):
+        """The rows `(1, P)` of a term whose every residual is of all points."""
+        fields, term = self._step.objective.fields, self._step.objective.terms[name]
+        for place in range(term.count):
+
+            def residual(values, _, place=place):
+                with substituted(self._step.variables, values):
+                    return term.rows(fields, batch)[place], []
+
+            values = self.split(parameters)
+            slopes = backend.value_and_gradients(residual, values)[2]
+            yield self._weighted(name, self.joined(slopes)[None])
 
     def fresh(self):
         """An objective on other points, to judge what was made from these."""

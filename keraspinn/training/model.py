@@ -40,7 +40,8 @@ class PINNModel(EvaluatedModel):
     Args:
         problem: The `Problem` to solve.
         network: A Keras layer or model from points `(N, d)` to one column for each
-            of `problem.fields`, such as `networks.ModifiedMLP`.
+            of `problem.fields`, such as `networks.ModifiedMLP`; or a dict from fields,
+            or tuples of fields, to networks of their own coordinates.
         seed: Integer that all collocation points follow from. If not given, drawn
             from Python's `random`, which `keras.utils.set_random_seed` seeds.
         **kwargs: `name`, `dtype` of `keras.Model`.
@@ -82,9 +83,8 @@ class PINNModel(EvaluatedModel):
         # Points in float64 are scaled before they are rounded.
         super().__init__(autocast=False, **kwargs)
         backend.check_dtype(self.variable_dtype)
-        checks.check_parts(problem, network)
+        self.network = checks.checked_network(problem, network)
         self.problem = problem
-        self.network = network
         self._seed_given = seed is not None
         self.seed = (
             random.randint(0, 2**31 - 1) if seed is None else checks.checked_seed(seed)
@@ -100,12 +100,12 @@ class PINNModel(EvaluatedModel):
         self._sources = PointSources(problem, dtype)
         self._weighting, self._streams = Weighting(), False
         self.build((None, problem.domain.dimension))
-        self._fields = Fields(problem, network, self.coefficients, dtype)
+        self._fields = Fields(problem, self.network, self.coefficients, dtype)
         # Keras exports what was called once, which training does not do.
         self(keras.Input((problem.domain.dimension,), dtype=self.compute_dtype))
         self._objective = Objective(problem, self._fields)
         place = self._evaluation_sources.places["residual"]
-        checks.check_can_learn(problem, network, self._objective, place)
+        checks.check_can_learn(problem, self.network, self._objective, place)
 
     def _scalars(self, values, name_format, trainable):
         """Variables by name, read-only: a number put in place of one would be lost."""

@@ -2,7 +2,7 @@
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
-from keraspinn.residuals import LossTerm
+from keraspinn.residuals import IntegralTerm, LossTerm
 
 
 class Objective:
@@ -13,13 +13,14 @@ class Objective:
         fields: The `Fields` that stand for its solution.
 
     Attributes:
-        terms: Dict from names to `LossTerm`s.
+        terms: Dict from names to `LossTerm`s and `IntegralTerm`s.
     """
 
     def __init__(self, problem, fields):
         self.fields = fields
         self.terms = {
-            name: LossTerm(term, problem) for name, term in problem.terms.items()
+            name: (IntegralTerm if term.regions else LossTerm)(term, problem)
+            for name, term in problem.terms.items()
         }
 
     @property

@@ -26,6 +26,8 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
         if batch_size is None and default:
             drawn = set(problem.terms) - set(given or ())
             batch_size = {
-                name: INSIDE if name == RESIDUAL else ON_A_FACE for name in drawn
+                name: INSIDE if name == RESIDUAL else ON_A_FACE
+                for name in drawn
+                if not problem.terms[name].regions
             }
     return PointSources(problem, dtype, batch_size, given, default)

@@ -238,3 +238,22 @@ def test_config_round_trip():
     )
     config = annealing.get_config()
     assert kp.callbacks.LearningRateAnnealing.from_config(config).rule == annealing.rule
+
+
+@pytest.mark.parametrize("callback", ["annealing", "weighting"])
+def test_only_hard_conditions_are_said_and_trained_without(callback):
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"ode": u.diff(x, 2) + 1},
+        {"ends": kp.Condition(u, on="boundary", hard=True)},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1))
+    model.compile("adam")
+    rule = kp.callbacks.LearningRateAnnealing()
+    if callback == "weighting":
+        rule = kp.callbacks.LossWeighting(kp.weighting.GradientRatio())
+    with pytest.warns(UserWarning, match="nothing to balance: every condition holds"):
+        history = model.fit(steps_per_epoch=5, verbose=0, callbacks=[rule])
+    assert np.isfinite(history.history["loss"]).all()

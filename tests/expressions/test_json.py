@@ -4,7 +4,8 @@ import pickle
 import pytest
 import sympy as sp
 
-from keraspinn.expressions import Parameter, from_json, to_json
+from keraspinn.expressions import Parameter, Tabulated, from_json, to_json
+from keraspinn.expressions.integral import Region
 from keraspinn.expressions.nodes import CONSTANTS, NODES
 
 x, y = sp.symbols("x y")
@@ -87,6 +88,12 @@ def test_every_node_type(node):
         arguments = [(x, y > 0)]
     if node.name in ("And", "Or", "Not"):
         arguments = [x > 0, sp.Eq(y, 0)][: node.least]
+    if node.name == "PartIntegral":
+        arguments = [x, Region('{"over": "interior"}')]
+    if node.name == "At":
+        arguments = [u, x, y]
+    if node.name == "Interpolation":
+        arguments = [Tabulated(range(4), range(4)), x]
     expression = node.type(*arguments, evaluate=False)
     assert type(expression) is node.type
     assert there_and_back(expression) == expression

@@ -26,6 +26,13 @@ def model():
             "sides": kp.Condition(U - Y, on=[{X: 0}, {X: 1}], weight=3.0),
             "flux": kp.Condition(sp.Eq(flux, U), on=[{Y: 0}, {Y: 1}]),
             "data": kp.Data(TABLE, {U: [0.1, 0.3, 0.2]}, weight=0.5),
+            "flow": kp.Condition(
+                [
+                    kp.integral(U**2, over={X: 1}) - c * kp.integral(X * U),
+                    sp.Eq(kp.integral(U, over="boundary"), 1),
+                ],
+                weight=2.0,
+            ),
         },
     )
     keras.utils.set_random_seed(0)
@@ -70,6 +77,7 @@ def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
     losses = model._objective.losses(flat._batches, model.loss_weights)
     expected = losses["residual_loss"] + 3 * losses["sides_loss"]
     expected = expected + 0.5 * losses["data_loss"] + losses["flux_loss"]
+    expected = expected + 2 * losses["flow_loss"]
     kernel = model.network.layers[0].kernel
     expected = expected + kernel.regularizer(kernel)
     assert float(flat.loss(parameters)) == pytest.approx(float(expected), rel=1e-12)
@@ -87,7 +95,7 @@ def test_the_gradient_is_that_of_the_loss(model):
 def test_the_rows_squares_add_up_to_the_loss(model):
     flat, parameters = flat_of(model)
     rows = flat.residuals(parameters)
-    assert rows.shape == (3 * 2 * 6 + 3,)
+    assert rows.shape == (3 * 2 * 6 + 3 + 2,)
     penalty = flat.loss(parameters) - np.sum(rows.numpy() ** 2)
     kernel = model.network.layers[0].kernel
     kept = float(kernel.regularizer(kernel))

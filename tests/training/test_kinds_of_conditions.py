@@ -112,3 +112,144 @@ def test_a_round_domain_with_a_normal_and_with_a_hard_boundary():
             scales="auto",
         )
         assert error(fitted(problem, batch_size=150)) < 1e-2
+
+
+def test_an_integral_that_settles_what_slopes_leave_open():
+    """u'' = −π² cos πx between slopes of zero, which any constant fulfils."""
+    u = sp.Function("u")(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"slope": sp.Eq(u.diff(X, 2), -(sp.pi**2) * sp.cos(sp.pi * X))},
+        {
+            "ends": kp.Condition(u.diff(X), on="boundary"),
+            "mass": kp.Condition(sp.Eq(kp.integral(u), 0.3)),
+        },
+        reference={u: sp.cos(sp.pi * X) + 0.3},
+        scales="auto",
+    )
+    assert error(fitted(problem)) < 5e-3
+
+
+def test_an_unknown_coefficient_by_a_flow_rate():
+    """Flow between plates: the gradient of pressure that carries 1/12 through."""
+    u, G = sp.Function("u")(Y), kp.Parameter("G", initial=0.3)
+    problem = kp.Problem(
+        kp.geometry.Box({Y: (0, 1)}),
+        {"x": u.diff(Y, 2) + G},
+        {
+            "walls": kp.Condition(u, on=[{Y: 0}, {Y: 1}]),
+            "flow": kp.Condition(sp.Eq(kp.integral(u), sp.Rational(1, 12))),
+        },
+        reference={u: Y * (1 - Y) / 2},
+    )
+    model = fitted(problem)
+    assert abs(float(model.coefficients["G"].numpy()) - 1) < 2e-2
+    assert error(model) < 2e-2
+
+
+def test_an_unknown_field_of_fewer_coordinates():
+    """Heat in a bar of unknown conductivity, from what is measured inside."""
+    u, k = sp.Function("u")(X, T), sp.Function("k")(X)
+    exact, conductivity = sp.exp(-T) * sp.cos(sp.pi * X / 2), 1 + X / 2
+    source = exact.diff(T) - (conductivity * exact.diff(X)).diff(X)
+    points = np.random.default_rng(0).random((200, 2))
+    values = sp.lambdify((X, T), exact)(*points.T)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+        {"heat": sp.Eq(u.diff(T), (k * u.diff(X)).diff(X) + source)},
+        {
+            "inside": kp.Data(points, {u: values}),
+            "start": kp.Condition(sp.Eq(u, exact), on="initial"),
+            "end": kp.Condition(sp.Eq(k, 1), on={X: 0}),
+        },
+        reference={u: exact, k: conductivity},
+    )
+    keras.utils.set_random_seed(0)
+    networks = {u: kp.networks.MLP(15, 2), k: kp.networks.MLP(6, 1)}
+    model = kp.PINNModel(problem, networks, seed=0)
+    model.compile(keras.optimizers.Adam(5e-3))
+    model.fit(steps_per_epoch=1500, verbose=0)
+    logs = model.evaluate(*problem.test_data(30), return_dict=True, verbose=0)
+    assert logs["k_relative_l2"] < 0.1
+    assert logs["u_relative_l2"] < 0.05
+
+
+def test_a_tabulated_conductivity_and_a_tabulated_end(tmp_path):
+    """(k u')' + q = 0, k from a table of nine points, q such that u = sin x."""
+    u, exact = sp.Function("u")(X), sp.sin(X)
+    axis = np.linspace(0, 2, 9)
+    k = kp.Tabulated(axis, 2 + np.cos(axis), name="k")
+    source = ((2 + sp.cos(X)) * exact.diff(X)).diff(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2)}),
+        {"flux": sp.Eq((k(X) * u.diff(X)).diff(X), source)},
+        {
+            "ends": kp.Condition(
+                sp.Eq(u, kp.Tabulated(axis, np.sin(axis))(X)), on="boundary", hard=True
+            )
+        },
+        reference={u: exact},
+        scales="auto",
+    )
+    model = fitted(problem)
+    assert error(model) < 2e-3
+    model.save(tmp_path / "model.keras")
+    again = kp.load_model(tmp_path / "model.keras")
+    points = problem.test_data(20)[0]
+    for expression in (u, k(X).diff(X) * u.diff(X)):
+        np.testing.assert_array_equal(
+            again.predict_expression(expression, points),
+            model.predict_expression(expression, points),
+        )
+
+
+def test_a_soft_periodic_pair_of_faces(tmp_path):
+    """Advection around a circle, whose ends are joined by two equations."""
+    u = sp.Function("u")(X, T)
+    exact = sp.sin(2 * sp.pi * (X - T))
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+        {"wind": u.diff(T) + u.diff(X)},
+        {
+            "start": kp.Condition(u - exact, on="initial"),
+            "joined": kp.Condition(
+                [u - u.subs(X, 0), u.diff(X) - u.diff(X).subs(X, 0)], on={X: 1}
+            ),
+        },
+        reference={u: exact},
+        scales="auto",
+    )
+    model = fitted(problem, steps=150, units=15)
+    assert error(model) < 3e-2
+    ends = np.array([[0.0, 0.7], [1.0, 0.7]])
+    first, last = model.predict_expression(u, ends)
+    assert abs(first - last) < 2e-2
+    model.save(tmp_path / "model.keras")
+    again = kp.load_model(tmp_path / "model.keras")
+    assert error(again) == error(model)
+
+
+def test_unknowns_in_conditions_and_several_data_sets():
+    """A Robin end of unknown conductance, by two sets of sensors, one uncalibrated."""
+    u = sp.Function("u")(X)
+    h, gain = kp.Parameter("h", initial=0.3), kp.Parameter("gain", initial=1.2)
+    exact = 0.75 * X - X**2 / 2
+    inside, near = np.linspace(0.1, 0.9, 5), np.linspace(0.0, 0.4, 4)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"heat": u.diff(X, 2) + 1},
+        {
+            "left": kp.Condition(u, on={X: 0}),
+            "right": kp.Condition(u.diff(X) + h * u, on={X: 1}),
+            "values": kp.Data(inside[:, None], {u: 0.75 * inside - inside**2 / 2}),
+            "slopes": kp.Data(
+                near[:, None], {gain * u.diff(X): 2 * (0.75 - near)}, weight=0.5
+            ),
+        },
+        reference={u: exact},
+    )
+    model = fitted(problem, steps=150)
+    assert error(model) < 1e-2
+    assert abs(float(model.coefficients["h"].numpy()) - 1) < 5e-2
+    assert abs(float(model.coefficients["gain"].numpy()) - 2) < 5e-2
+    assert set(model.loss_weights) == {"left", "right", "values", "slopes"}

@@ -1,0 +1,106 @@
+"""Fields at other points than an equation's own: u(0, t) beside u(x, t)."""
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+
+class At(sp.Expr):
+    """A field or a derivative of it at the image of a point.
+
+    `with_images` makes it of what SymPy's `subs` returns; nobody writes it by hand.
+
+    Args:
+        node: The field, of plain coordinates, or its derivative.
+        *images: Coordinates, each followed by the expression that stands for it.
+    """
+
+    is_commutative = True
+
+    def __new__(cls, node, *images, **options):
+        return super().__new__(cls, node, *images)
+
+    @property
+    def node(self):
+        """The field or derivative."""
+        return self.args[0]
+
+    @property
+    def images(self):
+        """Tuple of pairs of a coordinate and what stands for it."""
+        return tuple(zip(self.args[1::2], self.args[2::2], strict=True))
+
+    def _eval_derivative(self, symbol):
+        return sp.S.Zero
+
+    def _sympystr(self, printer):
+        images = ", ".join(f"{s}={printer._print(value)}" for s, value in self.images)
+        return f"{printer._print(self.node)}[{images}]"
+
+    def _latex(self, printer):
+        images = ", ".join(
+            f"{printer._print(s)}={printer._print(value)}" for s, value in self.images
+        )
+        return rf"\left.{printer._print(self.node)}\right|_{{{images}}}"
+
+
+def with_images(expressions):
+    """Expressions with `At` for fields that are taken at other points.
+
+    Which coordinate a number stands for is known from where the same field stands
+    with its coordinates; without such a place expressions stay as they are.
+
+    Args:
+        expressions: Tuple of normalized SymPy expressions, of one condition.
+
+    Example:
+
+    >>> x, t = sp.symbols("x t")
+    >>> u = sp.Function("u")(x, t)
+    >>> with_images((u.diff(x) - u.diff(x).subs(x, 0),))
+    (-Derivative(u(x, t), x)[x=0] + Derivative(u(x, t), x),)
+    """
+    plain = {}
+    for expression in expressions:
+        for field in expression.atoms(AppliedUndef):
+            own = set(field.args)
+            # A Dummy is what SymPy's chain rule calls an argument that is replaced.
+            named = [a for a in own if a.is_Symbol and not isinstance(a, sp.Dummy)]
+            if len(named) == len(field.args):
+                plain.setdefault(field.func, field.args)
+    return tuple(_converted(expression, plain) for expression in expressions)
+
+
+def _converted(node, plain):
+    if isinstance(node, sp.Subs):
+        bound = dict(zip(node.variables, node.point, strict=True))
+        return _image(node.expr, bound, plain) or node
+    if isinstance(node, (sp.Derivative, AppliedUndef)):
+        return _image(node, {}, plain) or node
+    if not node.args or isinstance(node, At):
+        return node
+    return node.func(*(_converted(argument, plain) for argument in node.args))
+
+
+def _image(node, bound, plain):
+    """A field or derivative as it is or as an `At`; `None` if it is neither."""
+    field = node.expr if isinstance(node, sp.Derivative) else node
+    if not isinstance(field, AppliedUndef) or field.func not in plain:
+        return None
+    own, images, names = plain[field.func], [], {}
+    if len(own) != len(field.args):
+        return None
+    for symbol, argument in zip(own, field.args, strict=True):
+        value = bound.get(argument, argument)
+        if argument.is_Symbol:
+            names[argument] = symbol
+            if argument not in bound and argument != symbol:
+                return None  # two orders of arguments
+        if value != symbol:
+            images += [symbol, value]
+    result = field.func(*own)
+    if isinstance(node, sp.Derivative):
+        if not all(symbol in names for symbol, _ in node.variable_count):
+            return None
+        by = [(names[symbol], count) for symbol, count in node.variable_count]
+        result = sp.Derivative(result, *by)
+    return At(result, *images) if images else result

@@ -1,0 +1,90 @@
+"""What a user gives for a table, as a grid: axes, and values on it."""
+
+import warnings
+
+import numpy as np
+
+_GLOBAL = 1000  # points up to which each value follows from all of them
+_NEIGHBOURS = 50
+_MOST = {2: 256, 3: 48}
+_LEAST = 16
+_TOLERANCE = 0.05
+
+
+def on_a_grid(points, values, resolution=None):
+    """Axes, a tuple of float64 arrays, and values on their grid.
+
+    Args:
+        points: As for `Tabulated`.
+        values: As for `Tabulated`.
+        resolution: Number of points on each axis, for scattered points.
+    """
+    values = _numbers("values", values)
+    if isinstance(points, tuple):
+        axes = tuple(_numbers(f"axis {k + 1}", axis) for k, axis in enumerate(points))
+        if not 1 <= len(axes) <= 3 or any(axis.ndim != 1 for axis in axes):
+            raise ValueError(
+                "A grid has one to three axes, each an array (n,). Received: shapes "
+                f"{[axis.shape for axis in axes]}"
+            )
+        return axes, values
+    points = _numbers("points", points)
+    if points.ndim == 1:
+        return (points,), values
+    if points.ndim != 2 or not 1 <= points.shape[1] <= 3 or len(points) < 4:
+        raise ValueError(
+            "`points` must be a tuple of axes, or scattered points, an array (n, d) in "
+            f"one to three variables, four at least. Received: shape {points.shape}"
+        )
+    if values.shape not in ((len(points),), (len(points), 1)):
+        raise ValueError(
+            f"`values` must have shape ({len(points)},), one for each point. Received: "
+            f"{values.shape}"
+        )
+    if not (np.isfinite(points).all() and np.isfinite(values).all()):
+        raise ValueError("A table's numbers must be finite. Received: NaN or inf")
+    if len(np.unique(points, axis=0)) < len(points):
+        raise ValueError("Two of the points coincide. Give one value for each point.")
+    if points.shape[1] == 1:
+        order = np.argsort(points[:, 0])
+        return (points[order, 0],), values.reshape(-1)[order]
+    return _interpolated(points, values.reshape(-1), resolution)
+
+
+def _interpolated(points, values, resolution):
+    from scipy.interpolate import RBFInterpolator, RegularGridInterpolator
+
+    lower, extent = points.min(axis=0), np.ptp(points, axis=0)
+    if not extent.all():
+        raise ValueError(
+            "The points lie on a line or in a plane: a function of fewer variables."
+        )
+    scaled, dimension = (points - lower) / extent, points.shape[1]
+    if resolution is None:
+        fine = int(np.ceil(2 * len(points) ** (1 / dimension)))
+        resolution = min(max(fine, _LEAST), _MOST[dimension])
+    near = None if len(points) <= _GLOBAL else _NEIGHBOURS
+    axis = np.linspace(0, 1, resolution)
+    grid = np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), axis=-1)
+    found = RBFInterpolator(scaled, values, neighbors=near)(grid.reshape(-1, dimension))
+    found = found.reshape((resolution,) * dimension)
+    again = RegularGridInterpolator((axis,) * dimension, found)(scaled)
+    missed = abs(again - values).max()
+    if missed > _TOLERANCE * np.ptp(values):
+        warnings.warn(
+            f"A grid of {resolution} points a side misses values of the table by up to "
+            f"{missed:.3g}, of a range of {np.ptp(values):.3g}. Give "
+            f"resolution={2 * resolution}, or smoother values.",
+            stacklevel=4,
+        )
+    return tuple(lower[k] + extent[k] * axis for k in range(dimension)), found
+
+
+def _numbers(what, given):
+    try:
+        return np.array(given, dtype="float64")
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"`{what}` of a table must be an array of numbers; the axes of a grid are "
+            f"a tuple, (xs, ys). Received: {type(given).__name__}"
+        ) from error

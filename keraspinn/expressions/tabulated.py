@@ -1,0 +1,213 @@
+"""Tabulated functions: coefficients and sources that are known as numbers."""
+
+import functools
+import hashlib
+import math
+
+import numpy as np
+import sympy as sp
+
+from keraspinn.expressions.resampling import on_a_grid
+
+MAX_NUMBERS = 2**22
+"""Numbers in one table, which a program holds as a constant."""
+
+
+class Tabulated(sp.Atom):
+    """A function of one to three variables from a table, to be used in equations.
+
+    `k = keraspinn.Tabulated((xs, ys), values)` is called like a SymPy function:
+    `k(x, y)` stands in equations, conditions and references, can be differentiated,
+    and may be taken of any expression, of a field too: a viscosity `mu(T)`. Between
+    the points it is a spline. Beyond the table it keeps the value at its edge; a
+    problem whose domain goes beyond is refused.
+
+    Args:
+        points: The axes of a grid, a tuple of arrays, each increasing; one array `(n,)`
+            for a function of one variable; or scattered points, an array `(n, d)`,
+            whose values SciPy's thin-plate splines put on a grid.
+        values: Array of the grid's shape, `values[i, j]` at `(xs[i], ys[j])`; or
+            `(n,)`. In the units of the equations.
+        degree: 3 for cubic splines, 1 for linear ones, which keep jumps from ringing.
+            A derivative of a higher order than that is refused.
+        name: What it is called where equations are printed.
+        resolution: Number of points on each axis of the grid that scattered points are
+            put on; about twice as fine as they are, if not given.
+
+    Raises:
+        TypeError: If `points` and `values` are no arrays of numbers.
+        ValueError: If shapes do not match, a number is not finite, an axis does not
+            increase or is too short, or two scattered points coincide.
+
+    Warns:
+        UserWarning: If the grid misses a value at scattered points by 5 % of their
+            range.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u = sp.Function("u")(x, y)
+    >>> xs, ys = np.linspace(0, 1, 11), np.linspace(0, 2, 21)
+    >>> k = keraspinn.Tabulated((xs, ys), 1 + xs[:, None] * ys, name="k")
+    >>> (k(x, y) * u.diff(x)).diff(x)
+    Derivative(u(x, y), x)*k_1(x, y) + Derivative(u(x, y), (x, 2))*k(x, y)
+
+    Reference:
+        de Boor, "A Practical Guide to Splines"; Duchon, "Splines minimizing
+        rotation-invariant semi-norms in Sobolev spaces", 1977.
+    """
+
+    def __new__(cls, points, values, degree=3, name="table", resolution=None):
+        if degree not in (1, 3):
+            raise ValueError(f"`degree` must be 1 or 3. Received: {degree!r}")
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"`name` must be a text. Received: {name!r}")
+        axes, values = on_a_grid(points, values, resolution)
+        _check_grid(axes, values, degree)
+        return cls._made(axes, values, int(degree), name, (0,) * len(axes))
+
+    @classmethod
+    def _made(cls, axes, values, degree, name, orders):
+        self = super().__new__(cls)
+        self.axes, self.values = axes, values
+        self.degree, self.name, self.orders = degree, name, orders
+        return self
+
+    def __call__(self, *arguments):
+        if len(arguments) != len(self.axes):
+            raise TypeError(
+                f"{self.name} is a function of {len(self.axes)} variable(s). Received: "
+                f"{len(arguments)}"
+            )
+        return Interpolation(self, *map(sp.sympify, arguments))
+
+    def differentiated(self, place):
+        """Its derivative by the argument at a place."""
+        orders = list(self.orders)
+        orders[place] += 1
+        return self._made(self.axes, self.values, self.degree, self.name, tuple(orders))
+
+    def check_order(self):
+        """Raises `ValueError` if it is differentiated more often than a spline is."""
+        if max(self.orders) > self.degree:
+            raise ValueError(
+                f"The table {self.name} is differentiated {max(self.orders)} times, "
+                f"but is a spline of degree {self.degree}. Declare it with degree=3, "
+                "or write the equation with fewer derivatives of it."
+            )
+
+    @functools.cached_property
+    def digest(self):
+        """What tells its numbers from another's."""
+        digest = hashlib.sha256(f"{self.degree} {self.values.shape}".encode())
+        for array in (*self.axes, self.values):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    @property
+    def size(self):
+        """About how large it is: the largest value over the extents of its axes."""
+        extents = map(np.ptp, self.axes)
+        below = math.prod(e**n for e, n in zip(extents, self.orders, strict=True))
+        return float(abs(self.values).max() / below)
+
+    @property
+    def ranges(self):
+        """Pairs of the ends of its axes."""
+        return [(float(axis[0]), float(axis[-1])) for axis in self.axes]
+
+    def __reduce__(self):
+        arguments = self.axes, self.values, self.degree, self.name, self.orders
+        return type(self)._made, arguments
+
+    def _hashable_content(self):
+        return self.digest, self.name, self.orders
+
+    def _sympystr(self, printer):
+        by = "".join(str(k + 1) * n for k, n in enumerate(self.orders))
+        return f"{self.name}_{by}" if by else self.name
+
+    _sympyrepr = _sympystr
+
+    def _latex(self, printer):
+        by = "".join(str(k + 1) * n for k, n in enumerate(self.orders))
+        return rf"\mathrm{{{self.name}}}" + (f"_{{{by}}}" if by else "")
+
+
+class Interpolation(sp.Expr):
+    """The value of a `Tabulated` function, or of a derivative of it.
+
+    Args:
+        table: The `Tabulated`.
+        *arguments: SymPy expressions, one for each of its axes.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> k = keraspinn.Tabulated(np.linspace(0, 1, 5), np.ones(5), name="k")
+    >>> k(x**2).diff(x)
+    2*x*k_1(x**2)
+    """
+
+    is_commutative = True
+
+    def __new__(cls, table, *arguments, **options):
+        if not isinstance(table, Tabulated) or len(arguments) != len(table.axes):
+            raise TypeError(f"no table of {len(arguments)} variables: {table}")
+        return super().__new__(cls, table, *arguments)
+
+    @property
+    def table(self):
+        """The `Tabulated`, which knows how often it is differentiated."""
+        return self.args[0]
+
+    @property
+    def arguments(self):
+        """What it is taken of."""
+        return self.args[1:]
+
+    def _eval_derivative(self, symbol):
+        terms = [
+            self.func(self.table.differentiated(place), *self.arguments)
+            * argument.diff(symbol)
+            for place, argument in enumerate(self.arguments)
+            if argument.has(symbol)
+        ]
+        return sp.Add(*terms)
+
+    def _sympystr(self, printer):
+        arguments = ", ".join(map(printer._print, self.arguments))
+        return f"{printer._print(self.table)}({arguments})"
+
+    _sympyrepr = _sympystr
+
+    def _latex(self, printer):
+        arguments = ", ".join(map(printer._print, self.arguments))
+        return rf"{printer._print(self.table)}\left({arguments}\right)"
+
+
+def _check_grid(axes, values, degree):
+    shape = tuple(len(axis) for axis in axes)
+    if values.shape != shape:
+        raise ValueError(
+            f"`values` must have the shape of the grid, {shape}. Received: "
+            f"{values.shape}"
+        )
+    if values.size > MAX_NUMBERS:
+        raise ValueError(
+            f"A table holds {MAX_NUMBERS} numbers at most. Received: {values.size}"
+        )
+    for place, axis in enumerate(axes):
+        if len(axis) <= degree:
+            raise ValueError(
+                f"Axis {place + 1} needs at least {degree + 1} points for a spline of "
+                f"degree {degree}. Received: {len(axis)}"
+            )
+        if not (np.diff(axis) > 0).all():
+            raise ValueError(
+                f"Axis {place + 1} must increase from each point to the next. "
+                f"Received: {axis[:6]}…"
+            )
+    for array in (*axes, values):
+        if not np.isfinite(array).all():
+            raise ValueError("A table's numbers must be finite. Received: NaN or inf")

@@ -1,0 +1,60 @@
+"""Lattice points: evenly spread numbers for integrals over a part of a domain."""
+
+import functools
+
+import numpy as np
+from keras import ops
+
+_TRIED = 256
+_BELOW_ONE = 1 - 2.0**-24  # in float32 too
+
+
+def lattice(count, shift):
+    """Points in the unit cube whose mean of a smooth function is its integral, nearly.
+
+    A rank-1 lattice, moved and folded: each number is x → 1 − |2x − 1| of what is left
+    of (i z / n + shift) after its whole part. A mean over them misses the integral of
+    a smooth function by about 1/n², where that over random points misses 1/√n, and it
+    is right on the average over all shifts.
+
+    Args:
+        count: Number n of points.
+        shift: Tensor `(..., 1, d)`, uniform in [0, 1).
+
+    Returns:
+        Tensor `(..., n, d)`, in [0, 1).
+
+    Reference:
+        Hickernell, "Obtaining O(N^(-2+ε)) convergence for lattice quadrature rules",
+        2002; Sloan & Joe, "Lattice Methods for Multiple Integration", 1994.
+    """
+    rows = np.arange(count)[:, None] * _generator(count, shift.shape[-1])[None]
+    points = ops.cast(rows % count / count, shift.dtype) + shift
+    points = points - ops.floor(points)
+    return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
+
+
+@functools.lru_cache(maxsize=64)
+def _generator(count, dimension):
+    """Korobov's vector (1, a, a², …) of the least worst-case error of those tried."""
+    if dimension == 1 or count < 3:
+        return np.ones(dimension, "int64")
+    steps = np.arange(1, count)
+    steps = steps[np.gcd(steps, count) == 1]
+    tried = steps[:: -(-len(steps) // _TRIED)]
+    return min((_powers(a, dimension, count) for a in tried), key=_error(count))
+
+
+def _powers(a, dimension, count):
+    return np.array([pow(int(a), k, count) for k in range(dimension)])
+
+
+def _error(count):
+    rows = np.arange(count)[:, None]
+
+    def error(generator):
+        x = rows * generator % count / count
+        # Of functions with mixed first derivatives that are square integrable.
+        return np.prod(1 + 2 * np.pi**2 * (x * x - x + 1 / 6), axis=1).mean()
+
+    return error

@@ -1,0 +1,48 @@
+"""Whether tables in equations cover what they are taken of."""
+
+from keras import ops
+from sympy.core.function import AppliedUndef
+
+from keraspinn import backend
+from keraspinn.expressions import Interpolation, Parameter, Program
+from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.spec.sampled import columns, sampled
+
+_POINTS = 1_000
+_MARGIN = 1e-3  # of a table's extent, beyond which its edge's value is meant
+
+
+def check_tables(expressions, domain, blocks, where):
+    """Raises `ValueError` if a table ends before the points that it is needed at.
+
+    What is taken of fields or unknown coefficients is not known yet, and not looked at.
+
+    Args:
+        expressions: Normalized SymPy expressions.
+        domain: The geometry.
+        blocks: The parts of the domain where the expressions should hold.
+        where: String that names them in errors.
+    """
+    taken = {}
+    for node in distinct_nodes(expressions):
+        if isinstance(node, Interpolation):
+            for argument, ends in zip(node.arguments, node.table.ranges, strict=True):
+                if not argument.has(AppliedUndef, Parameter):
+                    taken[argument, ends] = node
+    if not taken:
+        return
+    points = sampled(domain, blocks, _POINTS)
+    with backend.double_precision():
+        known = columns(domain, points)
+        values = Program([a for a, _ in taken], domain.coordinates)(known, {})
+    for ((argument, (start, end)), node), value in zip(
+        taken.items(), values, strict=True
+    ):
+        low, high = float(ops.min(value)), float(ops.max(value))
+        margin = _MARGIN * (end - start)
+        if low < start - margin or high > end + margin:
+            raise ValueError(
+                f"In {where}: the table of {node} goes from {start:g} to {end:g} in "
+                f"{argument}, which goes from {low:.4g} to {high:.4g} there. Give "
+                "values for all of it, or a smaller domain."
+            )

@@ -1,0 +1,177 @@
+"""Networks of their own for fields, and fields of fewer coordinates."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+from keras import ops
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X, T)
+V = sp.Function("v")(X, T)
+K = sp.Function("k")(X)
+DOMAIN = kp.geometry.Box({X: (0, 2)}, time={T: (0, 1)})
+POINTS = np.random.default_rng(0).random((7, 2)) * [2, 1]
+
+
+def conducting(conditions=None, fields=(K, U), **how):
+    known = {"start": kp.Condition(U - X, on="initial")}
+    return kp.Problem(
+        DOMAIN,
+        {"heat": sp.Eq(U.diff(T), (K * U.diff(X)).diff(X))},
+        known | (conditions or {}),
+        fields=list(fields),
+        **how,
+    )
+
+
+def networks():
+    keras.utils.set_random_seed(1)
+    return {U: kp.networks.MLP(6, 2), K: kp.networks.ModifiedMLP(5, 2)}
+
+
+def numpy(network, points):
+    return ops.convert_to_numpy(network(points))[:, 0]
+
+
+@pytest.mark.parametrize("scales", [None, "auto"])
+@pytest.mark.parametrize("fields", [(K, U), (U, K)])
+def test_every_network_sees_its_own_coordinates(fields, scales):
+    own = networks()
+    model = kp.PINNModel(conducting(fields=fields, scales=scales), own)
+    found = model.predict_expression([U, K], POINTS)
+    assert found[0] == pytest.approx(numpy(own[U], POINTS), abs=1e-5)
+    assert found[1] == pytest.approx(numpy(own[K], POINTS[:, :1]), abs=1e-5)
+    values = model.predict(POINTS, verbose=0)
+    assert values[:, fields.index(K)] == pytest.approx(found[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("scales", [None, "auto"])
+def test_derivatives_are_those_of_the_other_engine(scales):
+    model = kp.PINNModel(conducting(scales=scales), networks())
+    assert model.derivative_engine == "taylor"
+    asked = [
+        [U.diff(X, 2), U.diff(T), K.diff(X), K.diff(X, 2), U.diff(X, T)],
+        [U.diff(X) + 2 * U.diff(T) + K.diff(X)],  # a combination of the highest
+        [U.diff(X, 2) + U.diff(T, 2) + K],
+    ]
+    by_taylor = [model.predict_expression(own, POINTS) for own in asked]
+    model._fields.engine, model._fields._functions = "jvp", {}
+    by_jvp = [model.predict_expression(own, POINTS) for own in asked]
+    for one, other in zip(by_taylor, by_jvp, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
+def test_networks_of_others_see_the_users_units():
+    seen = []
+
+    class Seeing(keras.layers.Layer):
+        def call(self, x):
+            seen.append(x)
+            return ops.sum(x, axis=-1, keepdims=True)
+
+    with pytest.warns(UserWarning, match="Jacobian-vector"):
+        model = kp.PINNModel(
+            kp.Problem(
+                DOMAIN,
+                {"e": U.diff(T) + U.diff(X) + K},
+                {"d": kp.Data([[1, 1]], {U: [1]})},
+            ),
+            {U: Seeing(name="whole"), K: Seeing(name="part")},
+        )
+    found = model.predict_expression([U, K, U.diff(X) + K.diff(X)], POINTS)
+    np.testing.assert_allclose(found[0], POINTS.sum(1), rtol=1e-5)
+    np.testing.assert_allclose(found[1], POINTS[:, 0], rtol=1e-5)
+    np.testing.assert_allclose(found[2], 2.0, rtol=1e-5)
+
+
+def test_fields_may_share_one_and_stand_in_any_order():
+    keras.utils.set_random_seed(0)
+    pair, own = kp.networks.MLP(4, 1, outputs=2), kp.networks.MLP(4, 1)
+    problem = kp.Problem(
+        DOMAIN,
+        {"a": U.diff(X) + V.diff(T), "b": K.diff(X) * U - V},
+        {"d": kp.Data([[1, 1]], {U: [1]})},
+    )
+    model = kp.PINNModel(problem, {(V, U): pair, K: own})
+    found = model.predict_expression([V, U], POINTS)
+    np.testing.assert_allclose(np.stack(found, -1), pair(POINTS), atol=1e-6)
+
+
+def test_saving_copies_and_a_hard_condition(tmp_path):
+    hard = {"end": kp.Condition(sp.Eq(K, 3.0), on={X: 0}, hard=True)}
+    model = kp.PINNModel(conducting(hard, scales="auto"), networks(), seed=2)
+    model.compile(keras.optimizers.Adam(1e-3))
+    model.fit(
+        steps_per_epoch=3,
+        verbose=0,
+        callbacks=[kp.callbacks.LearningRateAnnealing(update_freq=1)],
+    )
+    start = np.array([[0.0, 0.3], [0.0, 0.9]])
+    np.testing.assert_array_equal(model.predict_expression(K, start), [3.0, 3.0])
+    model.save(tmp_path / "model.keras")
+    for again in (
+        kp.load_model(tmp_path / "model.keras"),
+        model.astype("float64"),
+    ):
+        np.testing.assert_allclose(
+            again.predict(POINTS, verbose=0), model.predict(POINTS, verbose=0), 1e-5
+        )
+        assert again.derivative_engine == "taylor"
+
+
+def test_periodic_networks_are_periodic_in_their_own_coordinates():
+    domain = kp.geometry.Box({X: (0, 2), Y: (0, 1)}, periodic=[X])
+    u, k = sp.Function("u")(X, Y), sp.Function("k")(X)
+    problem = kp.Problem(
+        domain, {"e": k * u.diff(Y) + u.diff(X)}, {"c": kp.Condition(u - 1, on={Y: 0})}
+    )
+    model = kp.PINNModel(problem, {k: kp.networks.MLP(4, 1), u: kp.networks.MLP(4, 1)})
+    ends = np.array([[0.0, 0.3], [2.0, 0.3]])
+    for field in (u, k):
+        first, last = model.predict_expression(field, ends)
+        assert first == pytest.approx(last, abs=1e-6)
+
+
+def shared():
+    one = kp.networks.MLP(3, 1)
+    return kp.PINNModel(conducting(), {U: one, K: one})
+
+
+@pytest.mark.parametrize(
+    ("declare", "match"),
+    [
+        (
+            lambda: kp.PINNModel(conducting(), kp.networks.MLP(outputs=2)),
+            r"k\(x\) depends on x alone.*\{k: ..., u: ...\}",
+        ),
+        (lambda: kp.PINNModel(conducting(), {U: kp.networks.MLP()}), "named once"),
+        (
+            lambda: kp.PINNModel(conducting(), {(U, K): kp.networks.MLP(outputs=2)}),
+            "the same coordinates",
+        ),
+        (
+            lambda: kp.PINNModel(
+                conducting(), {U: kp.networks.MLP(outputs=2), K: kp.networks.MLP()}
+            ),
+            r"a column for each of its 1 field",
+        ),
+        (shared, "a network of its own"),
+        (lambda: kp.PINNModel(conducting(), {}), "must be a Keras layer"),
+        (lambda: kp.PINNModel(conducting(), {U: "mlp"}), "must be a Keras layer"),
+        (
+            lambda: conducting({"c": kp.Condition(K - 1, on="initial", hard=True)}),
+            "makes k depend on t",
+        ),
+        (
+            lambda: conducting({"c": kp.Condition(sp.Function("k")(X, T), on={X: 0})}),
+            "other coordinates in one place",
+        ),
+        (lambda: kp.Problem(DOMAIN, {"e": K.diff(X)}), "No field depends on t"),
+    ],
+)
+def test_what_is_refused(declare, match):
+    with pytest.raises((TypeError, ValueError), match=match):
+        declare()

@@ -1,0 +1,41 @@
+"""Evenly spread numbers, against integrals in closed form."""
+
+import numpy as np
+import pytest
+from keras import ops
+
+from keraspinn.sampling.lattice import lattice
+
+SHIFTS = np.random.default_rng(0).random((20, 3))
+
+
+def points(count, draws, shift):
+    return ops.convert_to_numpy(
+        lattice(count, ops.convert_to_tensor(shift[None, :draws], "float32"))
+    )
+
+
+def misses(count, draws):
+    """How far off means of exp(x₁ + …) are, of several shifts."""
+    exact = (np.e - 1) ** draws
+    found = [
+        np.exp(points(count, draws, s).astype("float64").sum(-1)).mean() for s in SHIFTS
+    ]
+    return np.abs(np.array(found) / exact - 1)
+
+
+@pytest.mark.parametrize(("draws", "bound"), [(1, 5e-6), (2, 1e-3), (3, 2e-3)])
+def test_means_are_much_better_than_those_of_random_points(draws, bound):
+    assert misses(512, draws).max() < bound  # random ones miss by 2e-2 and more
+
+
+def test_four_times_the_points_miss_by_far_less():
+    assert misses(1024, 2).mean() < misses(128, 2).mean() / 8
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
+def test_points_of_any_number_are_in_the_cube(count):
+    found = points(count, 2, np.array([0.5, 0.9999999]))
+    assert found.shape == (count, 2)
+    assert (found >= 0).all()
+    assert (found < 1).all()

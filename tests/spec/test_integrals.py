@@ -1,0 +1,125 @@
+"""Integrals in conditions: what they mean, how they are saved, what is refused."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X, Y)
+BOX = kp.geometry.Box({X: (0, 2), Y: (0, 1)})
+LAPLACE = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
+
+
+def problem(*equations, domain=BOX, **how):
+    return kp.Problem(domain, LAPLACE, {"mass": kp.Condition(list(equations))}, **how)
+
+
+def found(integrand, over="interior", where=None, domain=BOX):
+    """The integral of an expression in u = x + y, from a network that is just that."""
+    equation = kp.integral(integrand, over, where)
+    declared = problem(equation, domain=domain, scales=kp.Scales.raw(domain))
+    network = keras.Sequential(
+        [keras.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")]
+    )
+    network.add(keras.layers.Activation("linear"))
+    network.trainable = False
+    model = kp.PINNModel(declared, network, seed=3)
+    batch = model._sources.draw(3, 0)["mass"]
+    (residual,) = model._objective.residuals("mass", batch)
+    assert residual.shape == (1,)
+    return float(residual[0])
+
+
+HOLE = kp.geometry.Disk((0.5, 0.5), 0.25)
+N = BOX.normal
+
+
+@pytest.mark.parametrize(
+    ("integrand", "over", "where", "domain", "exact"),
+    [
+        (U, "interior", None, BOX, 3.0),
+        (U**2, "interior", None, BOX, 16 / 3),
+        (U, BOX, None, BOX, 3.0),
+        (U, {X: 2}, None, BOX, 2.5),
+        (U, {X: 0.5}, None, BOX, 1.0),
+        (U, {X: 2, Y: 1}, None, BOX, 3.0),
+        (U, [{X: 0}, {X: 2}], None, BOX, 3.0),
+        (U, "boundary", None, BOX, 9.0),
+        (U, "interior", X < 1, BOX, 1.0),
+        (U, kp.geometry.Box({X: (0, 1), Y: (0, 1)}), None, BOX, 1.0),
+        # The flux of a field of divergence two, and of one that has none.
+        (U * (N[0] + N[1]), "boundary", None, BOX, 4.0),
+        (kp.normal_derivative(U, BOX), "boundary", None, BOX, 0.0),
+        (U * N[0], HOLE, None, BOX - HOLE, -np.pi / 16),
+    ],
+)
+def test_integrals_of_a_known_field(integrand, over, where, domain, exact):
+    assert found(integrand, over, where, domain) == pytest.approx(exact, abs=6e-3)
+
+
+def test_saving_keeps_the_equation():
+    equation = sp.Eq(
+        kp.integral(U * X, over=HOLE, where=X > 0.5) ** 2,
+        kp.Parameter("m", 2.0) + kp.integral(U, over=[{X: 0}, {Y: 1}]),
+    )
+    condition = kp.Condition(equation)
+    config = keras.saving.serialize_keras_object(condition)
+    again = keras.saving.deserialize_keras_object(config)
+    assert again.expressions == condition.expressions
+    assert again.on is None
+    assert "integral" in str(problem(kp.integral(U)))
+    assert r"\int" in problem(kp.integral(U))._repr_latex_()
+
+
+def test_scales_take_the_size_of_the_part():
+    declared = problem(sp.Eq(kp.integral(U), 6.0), scales="auto")
+    assert declared.scales.field("u") == 3.0
+    assert declared.scales.terms["mass"] == (6.0,)
+
+
+@pytest.mark.parametrize(
+    ("declare", "match"),
+    [
+        (lambda: kp.Condition(sp.Eq(kp.integral(U), U)), "one number"),
+        (lambda: kp.Condition([kp.integral(U), U]), "one number"),
+        (lambda: kp.Condition(kp.integral(U) + X), "which holds x outside"),
+        (lambda: kp.Condition(kp.integral(U), on="boundary"), "takes no `on`"),
+        (lambda: kp.Condition(U), "must say where it holds"),
+        (lambda: kp.integral(U * kp.integral(U)), "hold an integral itself"),
+        (lambda: kp.integral("u"), "Text is never evaluated"),
+        (lambda: problem(kp.integral(U, over={X: 3})), "face of the domain"),
+        (lambda: problem(kp.integral(U, over="inside")), "names no part"),
+        (lambda: problem(kp.integral(U, where=T > 0)), "relation in"),
+        (lambda: problem(kp.integral(U * N[0])), "normal"),
+        (
+            lambda: kp.Problem(BOX, {"u": U - kp.integral(U)}, {}),
+            "in a Condition alone",
+        ),
+        (
+            lambda: kp.Problem(
+                BOX, LAPLACE, {"d": kp.Data([[0, 0]], {kp.integral(U): [1.0]})}
+            ),
+            "in a Condition alone",
+        ),
+        (lambda: kp.Condition(sp.Eq(sp.Integral(U, X), 1)), "keraspinn.integral"),
+    ],
+)
+def test_what_is_refused_when_it_is_declared(declare, match):
+    with pytest.raises((TypeError, ValueError), match=match):
+        declare()
+
+
+def test_points_of_an_integral_are_not_given():
+    model = kp.PINNModel(problem(kp.integral(U) - 1), kp.networks.MLP(3, 1))
+    model.compile("adam")
+    with pytest.raises(ValueError, match="points are drawn evenly"):
+        model.fit({"mass": np.ones((4, 2))}, steps_per_epoch=1)
+
+
+def test_parts_of_a_batch_do_not_change_the_loss():
+    model = kp.PINNModel(problem(kp.integral(U) - 1), kp.networks.MLP(3, 1), seed=0)
+    batch = model._sources.draw(0, 0)["mass"]
+    assert batch.parts(10)[0] == 1

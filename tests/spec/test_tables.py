@@ -1,0 +1,61 @@
+"""Tables in a problem: whether they cover the domain, and how large they are."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X, Y)
+AXIS = np.linspace(0, 1, 6)
+K = kp.Tabulated(AXIS, 1 + AXIS, name="k")
+
+
+def problem(equation, condition=None, end=1, **how):
+    return kp.Problem(
+        kp.geometry.Box({X: (0, end), Y: (0, 1)}),
+        {"e": equation},
+        {"c": condition or kp.Condition(U, on={X: 0})},
+        **how,
+    )
+
+
+def test_a_domain_beyond_the_table_is_refused():
+    with pytest.raises(ValueError, match=r"k\(x\) goes from 0 to 1 in x, which goes"):
+        problem(K(X) * U.diff(X), end=1.5)
+    with pytest.raises(ValueError, match="in 2.x, which goes"):
+        problem(K(2 * X) * U.diff(X))
+    with pytest.raises(ValueError, match="condition 'c': the table"):
+        problem(U.diff(X), kp.Condition(U - K(X), on={X: 2}), end=2)
+
+
+def test_a_table_that_covers_a_face_may_be_shorter_than_the_domain():
+    declared = problem(U.diff(X), kp.Condition(U - K(Y), on={X: 0}), end=3)
+    config = keras.saving.serialize_keras_object(declared)
+    again = keras.saving.deserialize_keras_object(config)
+    assert again.conditions["c"].expressions == declared.conditions["c"].expressions
+
+
+def test_what_is_taken_of_a_field_is_not_known_before():
+    assert problem(K(U) * U.diff(X)).field_names == ("u",)
+
+
+def test_a_linear_table_has_no_second_derivative():
+    k = kp.Tabulated(AXIS, AXIS, degree=1, name="k")
+    problem((k(X) * U.diff(X)).diff(X))
+    with pytest.raises(ValueError, match="In equation 'e': The table k is diff.*3"):
+        problem(k(X).diff(X, 2) * U)
+    # A source of it may need derivatives for its scales.
+    assert problem(U.diff(X, 2) + k(X), scales="auto").scales.field("u") > 0
+
+
+def test_sizes_are_looked_at():
+    stiff = kp.Tabulated(AXIS, 210e9 * (1 + AXIS))
+    declared = problem(stiff(X) * U.diff(X) + 1)
+    with pytest.raises(ValueError, match="float32 cannot hold"):
+        kp.PINNModel(declared, kp.networks.MLP(3, 1))
+    declared = problem(stiff(X) * U.diff(X) + 1e6, scales="auto")
+    assert 1e-7 < declared.scales.field("u") < 1e-4
+    kp.PINNModel(declared, kp.networks.MLP(3, 1))
