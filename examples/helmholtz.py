@@ -16,9 +16,10 @@ def with_one_mean(problem):
     (boundary,) = problem.conditions["boundary"].expressions
     return kp.Problem(
         problem.domain,
-        dict(problem.equations),
+        problem.equations,
         {"boundary": kp.Condition(boundary, on="boundary")},
-        dict(problem.reference),
+        problem.reference,
+        scales=problem.scales,
     )
 
 

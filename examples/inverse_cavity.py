@@ -40,9 +40,10 @@ def problem_with_samples(samples, noise, seed):
     exact = flow.at(grid)
     return kp.Problem(
         domain=inside,
-        equations=dict(cavity.equations),
+        equations=cavity.equations,
         conditions={"samples": kp.Data(points, values)},
         reference=kp.Reference(grid, {u: exact["u"], v: exact["v"]}),
+        scales=None,
     )
 
 

@@ -290,9 +290,10 @@ def _with_one_mean(problem):
     whole = {"boundary": kp.Condition(list(boundary.expressions), on="boundary")}
     return kp.Problem(
         problem.domain,
-        dict(problem.equations),
-        dict(problem.conditions) | whole,
-        dict(problem.reference),
+        problem.equations,
+        {**problem.conditions, **whole},
+        problem.reference,
+        scales=problem.scales,
     )
 
 

@@ -42,6 +42,7 @@ def burgers(viscosity=0.01 / np.pi):
             "initial": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * X)), on="initial"),
         },
         kp.Reference(points, {u: cole_hopf(points, viscosity)}),
+        scales=None,
     )
 
 
@@ -71,6 +72,7 @@ def allen_cahn(width=1e-3):
             "initial": kp.Condition(sp.Eq(u, X**2 * sp.cos(sp.pi * X)), on="initial"),
         },
         kp.Reference(points, {u: chebyshev_allen_cahn(points, width)}),
+        scales=None,
     )
 
 
@@ -123,6 +125,7 @@ def wave(speed=2):
             "initial": kp.Condition([sp.Eq(u, start), u.diff(T)], on="initial"),
         },
         {u: exact},
+        scales=None,
     )
 
 
@@ -155,6 +158,7 @@ def kovasznay(reynolds=20):
             "outlet": kp.Condition(p - exact[p], on={X: 1}),
         },
         exact,
+        scales=None,
     )
 
 

@@ -35,7 +35,7 @@ def run(name, seed=0, share=1.0):
     """
     case = CASES[name]
     keras.utils.set_random_seed(seed)
-    problem = case.problem()
+    problem = case.problem().with_scales(None)
     network = kp.networks.MLP(case.units, case.depth, outputs=len(problem.fields))
     model = kp.PINNModel(problem, network, seed=seed)
     for weight in model.loss_weights.values():

@@ -86,7 +86,7 @@ class Verdict:
             advice = (
                 "Equations and conditions ask for another field, whatever the loss "
                 "is. Go on with keraspinn.optimizers.SSBroyden() in float64; if that "
-                'does not help, try Problem(scales="auto") and other loss weights.'
+                "does not help, try other loss weights."
             )
             return "\n".join(["Not to be trusted.", *lines, advice])
         left = max(self.equations, key=lambda name: _finite(self.left[name]))

@@ -45,4 +45,5 @@ def helmholtz(a1=1, a2=4, k=1):
         equations={"helmholtz": sp.Eq(operator, operator.subs(u, exact).doit())},
         conditions={"boundary": Condition(sp.Eq(u, exact), on=sides)},
         reference={u: exact},
+        scales=None,
     )

@@ -59,4 +59,5 @@ def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):
             "initial": Condition([sp.Eq(u, x), sp.Eq(u.diff(t), 0)], on="initial"),
         },
         reference={u: exact},
+        scales=None,
     )

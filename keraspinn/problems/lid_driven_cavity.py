@@ -120,4 +120,5 @@ def lid_driven_cavity(
             "boundary": Condition([sp.Eq(u, lid), v], "boundary", boundary_weight)
         },
         reference=CavityReference(u, v, p, known, reference_n),
+        scales=None,
     )

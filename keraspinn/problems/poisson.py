@@ -37,4 +37,5 @@ def poisson(c=1):
         equations={"poisson": sp.Eq(u.diff(x, 2), exact.diff(x, 2))},
         conditions={"boundary": Condition(sp.Eq(u, exact), on="boundary")},
         reference={u: exact},
+        scales=None,
     )

@@ -39,9 +39,9 @@ class Problem:
             them, to SymPy expressions in the coordinates, or a `Reference` table.
         fields: Optional list of the fields, in the order of the network's output
             columns. Alphabetical if not given.
-        scales: What to train in: `Scales`; `"auto"`, found from the declaration; a
-            dict from fields to their sizes, the rest found; or nothing, for
-            `Scales.standardized(domain)`.
+        scales: What to train in: `"auto"`, found from the declaration; a dict from
+            fields to their sizes, the rest found; `Scales`; or `None`, for
+            `Scales.standardized(domain)`, which is what the paper does.
 
     Attributes:
         fields: The fields in the order of the network's output columns.
@@ -84,7 +84,7 @@ class Problem:
         conditions=None,
         reference=None,
         fields=None,
-        scales=None,
+        scales="auto",
     ):
         coordinates = getattr(domain, "coordinates", None)
         if not coordinates:

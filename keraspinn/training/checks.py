@@ -243,7 +243,7 @@ def warn_of_sizes(problem):
                 f"By the declaration the field '{name}' is of size "
                 f"{found[name]:.0e}, and the network begins with one of size 1: what "
                 "loss is small, and how long to train, do not mean what they usually "
-                'do. Write Problem(..., scales="auto"), or declare it in units in '
-                "which it is about one.",
+                "do. Leave `scales` out of the Problem, or declare the field in units "
+                "in which it is about one.",
                 stacklevel=5,
             )

@@ -52,6 +52,7 @@ def problem(name):
             f"derivative_{place}": u.diff(*zip(coordinates, index, strict=True))
             for place, index in enumerate(order_indices(dimension, order))
         },
+        scales=None,
     )
 
 
