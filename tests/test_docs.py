@@ -28,6 +28,12 @@ def test_guide():
     assert "walls_weight" in namespace["history"].history
 
 
+def test_front_page(capsys):
+    """It ends in a verdict, which a few steps do not make a good one."""
+    namespace_after("index.md")
+    assert "rusted" in capsys.readouterr().out
+
+
 def test_a_rule_of_ones_own():
     balance = namespace_after("learning_rate_annealing.md")["balance"]
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
