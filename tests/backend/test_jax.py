@@ -200,6 +200,7 @@ def test_a_step_that_is_not_finite_is_not_taken(stepwise):
         kp.geometry.Box({x: (0, 1)}),
         {"e": sp.Eq(sp.sqrt(c) + u, -100)},
         {"left": kp.Condition(sp.Eq(u, 0), on={x: 0})},
+        scales=None,
     )
     options = {"run_eagerly": True} if stepwise else {"steps_per_execution": 4}
     model = compiled(problem, keras.optimizers.SGD(1e-3), **options)

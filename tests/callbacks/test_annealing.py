@@ -32,6 +32,7 @@ def problem_with(conditions):
         domain=kp.geometry.Box({x: (0, 1)}),
         equations={"ode": sp.Eq(u.diff(x, 2) + u**2, x)},
         conditions={name: every[name] for name in conditions},
+        scales=None,
     )
 
 

@@ -21,6 +21,7 @@ def linear():
         kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
         {"pde": U.diff(X) + Y * U},
         {"wall": kp.Condition(sp.Eq(U, Y), on={X: 0}, weight=4.0)},
+        scales=None,
     )
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)

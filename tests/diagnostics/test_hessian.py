@@ -32,6 +32,7 @@ def nonlinear(network=None):
         kp.geometry.Box({X: (0, 1)}),
         {"ode": sp.Eq(U.diff(X, 2) + U**2, X)},
         {"left": kp.Condition([sp.Eq(U, 1), U.diff(X)], on={X: 0}, weight=3.0)},
+        scales=None,
     )
     network = network or kp.networks.MLP(4, 2, standardize=False)
     return kp.PINNModel(problem, network, seed=0)

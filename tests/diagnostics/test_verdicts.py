@@ -58,6 +58,7 @@ def test_a_small_loss_does_not_deceive_it():
         {"beam": sp.Eq(U.diff(X, 4), -1)},
         {"clamped": clamped, "free": free},
         {U: -(X**4 - 4 * X**3 + 6 * X**2) / 24},
+        scales=None,
     )
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
     model.compile(keras.optimizers.Adam(3e-3))

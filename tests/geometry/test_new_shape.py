@@ -50,7 +50,7 @@ class Outline(Filled):
         return ops.sign(points) / np.sqrt(2)
 
 
-@keras.saving.register_keras_serializable("toy")
+@keras.saving.register_keras_serializable("new_shape")
 class Diamond(kp.geometry.Geometry):
     def __init__(self, size, coordinates=None):
         super().__init__(coordinates, lower=(-size, -size), upper=(size, size))

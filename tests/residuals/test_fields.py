@@ -11,6 +11,7 @@ PROBLEM = kp.Problem(
     kp.geometry.Box({X: (0, 2)}, time={T: (0, 4)}),
     {"e": U.diff(X) + V.diff(T)},
     fields=[V, U],
+    scales=None,
 )
 
 

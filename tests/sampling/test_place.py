@@ -13,7 +13,7 @@ BOX = kp.geometry.Box({X: (0, 1), Y: (10, 14)})
 
 def place(on, requested=5, dtype="float64"):
     condition = kp.Condition([U, U.diff(X)], on=on)
-    problem = kp.Problem(BOX, {"e": U.diff(X)}, {"c": condition})
+    problem = kp.Problem(BOX, {"e": U.diff(X)}, {"c": condition}, scales=None)
     what = problem.terms["c"], BOX, problem.scales, requested, dtype
     return Place(*what, across_replicas=lambda count: count)
 

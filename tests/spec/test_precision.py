@@ -91,8 +91,10 @@ WALL = {"wall": kp.Condition(sp.Function("u")(X), on="boundary")}
 def test_coefficients_that_are_zero_in_the_type_are_told(coefficient):
     """No number in them is small, what they are made of is."""
     u = sp.Function("u")(X)
-    equation = coefficient * (u.diff(X, 2) - sp.sin(X))
-    message = refused(kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": equation}, WALL))
+    equation = {"e": coefficient * (u.diff(X, 2) - sp.sin(X))}
+    message = refused(
+        kp.Problem(kp.geometry.Box({X: (0, 1)}), equation, WALL, scales=None)
+    )
     assert "equation 'e': float32 cannot hold the squares" in message
 
 
@@ -115,8 +117,8 @@ def test_a_product_is_as_large_as_its_factors_are_together():
 def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
     u = sp.Function("u")(X)
     parts = kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) - size * sp.sin(X)}, WALL
-    with pytest.warns(UserWarning, match="field 'u' is of size .*scales=.auto"):
-        kp.PINNModel(kp.Problem(*parts), kp.networks.MLP(4, 1))
+    with pytest.warns(UserWarning, match="field 'u' is of size .*Leave `scales` out"):
+        kp.PINNModel(kp.Problem(*parts, scales=None), kp.networks.MLP(4, 1))
     recwarn.clear()
-    kp.PINNModel(kp.Problem(*parts, scales="auto"), kp.networks.MLP(4, 1))
+    kp.PINNModel(kp.Problem(*parts), kp.networks.MLP(4, 1))
     assert not recwarn

@@ -22,6 +22,7 @@ def problem(initial=1.0):
         kp.geometry.Box({X: (0, 1)}),
         {"e": sp.Eq(sp.sqrt(c) + U, -100)},
         {"left": kp.Condition(sp.Eq(U, 0), on={X: 0})},
+        scales=None,
     )
 
 

@@ -18,6 +18,7 @@ def poisson(**changes):
         "equations": {"poisson": sp.Eq(operator, operator.subs(U, EXACT).doit())},
         "conditions": {"boundary": kp.Condition(sp.Eq(U, EXACT), on="boundary")},
         "reference": {U: EXACT},
+        "scales": None,
     }
     return kp.Problem(**(arguments | changes))
 
