@@ -12,8 +12,8 @@ PROBLEM = kp.Problem(
     {"e": U.diff(X)},
     {
         "left": kp.Condition(U, on={X: 0}),
-        "same": kp.Condition(U, on={X: 0}),
-        "walls": kp.Condition(U, on="boundary"),
+        "same": kp.Condition(U.diff(X), on={X: 0}),
+        "walls": kp.Condition(U.diff(Y), on="boundary"),
     },
 )
 
@@ -45,10 +45,11 @@ def test_do_not_depend_on_other_terms():
 
 def test_names_of_one_checksum_do_not_share_points():
     names = "plumless", "buckeroo"  # their CRC-32 is the same
-    condition = PROBLEM.conditions["left"]
+    conditions = dict(zip(names, PROBLEM.conditions.values(), strict=False))
+    first = {names[0]: conditions[names[0]]}
     problem, alone = (
-        kp.Problem(PROBLEM.domain, dict(PROBLEM.equations), dict.fromkeys(n, condition))
-        for n in (names, names[:1])
+        kp.Problem(PROBLEM.domain, PROBLEM.equations, held)
+        for held in (conditions, first)
     )
     drawn = points(PointSources(problem, "float64", 16))
     first, second = (drawn[name][:, 1] for name in names)

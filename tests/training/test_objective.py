@@ -16,6 +16,7 @@ PROBLEM = kp.Problem(
     kp.geometry.Box({X: (0, 1)}),
     {"e": sp.Eq(U.diff(X), C)},
     {"left": kp.Condition(sp.Eq(U, 1), on={X: 0}, weight=3.0)},
+    scales=None,
 )
 
 

@@ -45,7 +45,7 @@ def problem():
         {"e": sp.Eq(U.diff(X, 2) + c * sp.exp(X / 10) * U.diff(Y), sp.pi * power)},
         {
             "faces": kp.Condition(sp.Eq(U, sp.log(Y + X)), on=[{X: 0.1}, {X: 0.3}]),
-            "boundary": kp.Condition(U - 0.7, on="boundary", weight=0.1),
+            "boundary": kp.Condition(U.diff(Y) - 0.7, on="boundary", weight=0.1),
             "data": kp.Data(table, {U: [0.1, 0.3]}),
         },
         reference={U: X / 3},
