@@ -218,9 +218,7 @@ def test_accumulated_gradients_are_those_of_the_joint_batch(options):
 def test_decay_may_leave_a_coefficient_out():
     c = kp.Parameter("c", initial=5.0)
     # Its gradient vanishes: only decay would move it.
-    problem = kp.Problem(
-        PROBLEM.domain, {"e": U.diff(X) * sp.exp(-2 * c)}, scales=None
-    )
+    problem = kp.Problem(PROBLEM.domain, {"e": U.diff(X) * sp.exp(-2 * c)}, scales=None)
     values = []
     for excluded in (False, True):
         keras.utils.set_random_seed(0)

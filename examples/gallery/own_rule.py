@@ -23,7 +23,7 @@ class EqualGradients(kp.weighting.WeightingRule):
         return {name: 0.9 * old[name] + 0.1 * new[name] for name in old}, {}
 
 
-problem = kp.problems.helmholtz()
+problem = kp.problems.klein_gordon()
 model = kp.PINNModel(problem, kp.networks.MLP(units=50, depth=3), seed=0)
 model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, 5000)))
 balance = kp.callbacks.LossWeighting(EqualGradients())

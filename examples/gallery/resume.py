@@ -26,8 +26,8 @@ def trained(epochs, **backup):
     return model
 
 
-trained(2, backup_dir=folder, delete_checkpoint=False)  # ends too early
-resumed = trained(4, backup_dir=folder)
+trained(2, backup_dir=folder / "backup", delete_checkpoint=False)  # ends too early
+resumed = trained(4, backup_dir=folder / "backup")
 undisturbed = trained(4)
 for one, other in zip(resumed.get_weights(), undisturbed.get_weights(), strict=True):
     np.testing.assert_array_equal(one, other)

@@ -1,0 +1,37 @@
+"""The gallery's pages are those of its programs, and programs run, with fewer steps."""
+
+import json
+import re
+
+import matplotlib
+import numpy as np
+import pytest
+
+from examples.gallery import __main__ as gallery
+
+matplotlib.use("Agg")
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_a_program_is_short_and_has_its_page(name):
+    title, words = gallery.text(name)
+    assert words and len(gallery.source(name).splitlines()) < 60
+    record = json.loads(gallery.RECORDS.read_text("utf-8"))[name]
+    page = (gallery.PAGES / f"{name}.md").read_text("utf-8")
+    assert page.startswith(f"# {title}\n") and words in page
+    assert gallery.phrase(record).capitalize() in page
+    assert (gallery.PAGES / f"{name}.png").exists()
+    notebook = json.loads((gallery.PAGES / f"{name}.ipynb").read_text("utf-8"))
+    assert notebook == gallery.as_notebook(name)
+
+
+@pytest.mark.parametrize("name", ["resume", "unknown_diffusivity"])
+def test_notebooks_run(name):
+    _, code = gallery.as_notebook(name)["cells"]
+    program = re.sub(
+        r"steps_per_epoch=\d+", "steps_per_epoch=2", "".join(code["source"])
+    )
+    left = {}
+    exec(compile(program, name, "exec"), left)
+    assert np.isfinite(list(gallery.shown(left["error"]).values())).all()
+    assert left["figure"].axes
