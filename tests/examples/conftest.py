@@ -1,13 +1,18 @@
-"""What the tests of the benchmarks share."""
+"""What the tests of the examples share.
+
+They find `examples`, which is not installed, behind all that is.
+"""
 
 import pathlib
+import sys
 
 import pytest
 
-BENCHMARKS = pathlib.Path(__file__).parents[2] / "examples" / "benchmarks"
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.append(str(ROOT))
 
 
 @pytest.fixture
 def benchmarks(monkeypatch):
     """The benchmarks' own modules can be imported."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "benchmarks"))
