@@ -126,7 +126,10 @@ def outcome(box, declared, points, dtype):
     equation = declared["equations"]["e"]
     residual = equation.lhs - equation.rhs  # as the user wrote it
     nodes = sorted(residual.atoms(sp.Derivative) | set(problem.fields), key=str)
-    columns = model.predict_expression([equation, *nodes], points)
+    try:
+        columns = model.predict_expression([equation, *nodes], points)
+    except ValueError as refusal:
+        return "refused", str(refusal)
     rows = []
     for point, got, *row in zip(points, *columns, strict=True):
         values = dict(zip(nodes, row, strict=True))

@@ -14,6 +14,7 @@ from keraspinn.derivatives.taylor import MissingRule, Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
+from keraspinn.spec.magnitudes import check_numbers
 
 
 class Fields:
@@ -227,7 +228,8 @@ class Fields:
                 self._problem.coordinates,
                 where="the expression",
             )
-            scaled = map(self._scales.apply, expressions)
+            scaled = [self._scales.apply(expression) for expression in expressions]
+            check_numbers(scaled, self._dtype)
             program = Program(scaled, self._problem.coordinates)
             missing = set(program.derivatives) - set(self._names)
             if missing:

@@ -75,6 +75,23 @@ def check_magnitudes(equations, dtype, sizes=None):
     return None
 
 
+def check_numbers(expressions, dtype):
+    """Raises `ValueError` for a number that a type cannot hold, or rounds to zero.
+
+    Args:
+        expressions: SymPy expressions, after `Scales.apply`.
+        dtype: `"float32"` or `"float64"`.
+    """
+    for expression in expressions:
+        number = _extreme(expression, COEFFICIENT[dtype])
+        if number is not None:
+            raise ValueError(
+                f"{dtype} cannot hold the number {sp.N(number, 3)} that "
+                f"{short(expression)} is computed with, in the units of training. "
+                "Divide the expression by its largest coefficient."
+            )
+
+
 def check_coordinates(equations, intervals, dtype):
     """Where a coordinate stands in an expression whose points a type tells not apart.
 

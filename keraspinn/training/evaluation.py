@@ -96,7 +96,8 @@ class EvaluatedModel(FusedModel):
             Array `(n,)`, or a list of arrays.
 
         Raises:
-            ValueError: If the expression holds what the problem does not have.
+            ValueError: If the expression holds what the problem does not have, or a
+                number that the floating-point type cannot.
 
         Example:
 

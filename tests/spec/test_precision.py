@@ -98,6 +98,18 @@ def test_coefficients_that_are_zero_in_the_type_are_told(coefficient):
     assert "equation 'e': float32 cannot hold the squares" in message
 
 
+def test_a_prediction_that_would_be_rounded_to_zero_is_refused():
+    """Training computes 1e-42 u'' = 1e-42 in its scales, a prediction in the user's."""
+    u = sp.Function("u")(X)
+    equation = 1e-42 * (u.diff(X, 2) - 1)
+    problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": equation}, WALL)
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    with pytest.raises(ValueError, match="float32 cannot hold the number .*e-42"):
+        model.predict_expression(equation, [[0.5]])
+    (value,) = model.astype("float64").predict_expression(equation, [[0.5]])
+    assert 0 < abs(value) < 1e-40
+
+
 @pytest.mark.parametrize("rate", [100, 1000])
 def test_sources_that_overflow_are_told(rate):
     u = sp.Function("u")(X)
