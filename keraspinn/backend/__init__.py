@@ -4,32 +4,8 @@ import importlib
 
 import keras
 
-# Folders of this package, and what each of them must have.
+# Folders of this package; `__all__` of each is what every one of them has.
 BACKENDS = ("tensorflow", "jax")
-NAMES = (
-    "EventWriter",
-    "StepFunctions",
-    "all_finite",
-    "apply_optimizer",
-    "array_dataset",
-    "check_dtype",
-    "cholesky",
-    "chosen",
-    "compiled",
-    "copies",
-    "double_precision",
-    "has_accelerator",
-    "hessian_products",
-    "is_tick",
-    "jacobian",
-    "jvp",
-    "replica",
-    "replica_mean",
-    "static_shape",
-    "tick_dataset",
-    "uniform",
-    "value_and_gradients",
-)
 
 
 def _load(name):
@@ -42,8 +18,9 @@ def _load(name):
             f"'{name}' has no folder for in keraspinn/backend."
         )
     module = importlib.import_module(f"keraspinn.backend.{name}")
-    return {own: getattr(module, own) for own in NAMES}
+    return {own: getattr(module, own) for own in module.__all__}
 
 
-globals().update(_load(keras.backend.backend()))
-__all__ = list(NAMES)
+_NAMES = _load(keras.backend.backend())
+globals().update(_NAMES)
+__all__ = list(_NAMES)
