@@ -133,13 +133,44 @@ def is_stream(method, x):
 
 def as_tuples(method, x):
     """What yields batches as Keras takes it, which wants tuples of a generator."""
+    if isinstance(x, keras.utils.PyDataset):
+        return _Unmasked(method, x)
     return _tuples(method, x) if inspect.isgenerator(x) else x
+
+
+def check_known(what, arrays):
+    """Raises `ValueError` for masked values and dates anywhere in a structure."""
+    for array in keras.tree.flatten(arrays):
+        check_unmasked(what, array)
+
+
+class _Unmasked(keras.utils.PyDataset):
+    """A user's dataset, which may yield no masked values."""
+
+    def __init__(self, method, inner):
+        names = ("workers", "use_multiprocessing", "max_queue_size")
+        super().__init__(**{n: getattr(inner, n) for n in names if hasattr(inner, n)})
+        self._method, self._inner = method, inner
+        self.on_epoch_begin, self.on_epoch_end = (
+            inner.on_epoch_begin,
+            inner.on_epoch_end,
+        )
+
+    @property
+    def num_batches(self):
+        return self._inner.num_batches
+
+    def __getitem__(self, index):
+        batch = self._inner[index]
+        check_known(f"points of `{self._method}`", batch)
+        return batch
 
 
 def _tuples(method, generator):
     empty = True
     for batch in generator:
         empty = False
+        check_known(f"points of `{method}`", batch)
         if isinstance(batch, list):
             batch = np.asarray(batch)
         yield batch if isinstance(batch, tuple) else (batch,)

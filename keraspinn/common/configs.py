@@ -38,6 +38,13 @@ def reading(from_config):
     return read
 
 
+def described(thing, config=None):
+    """Text such as `Name(key=value)`, of a thing's configuration."""
+    config = thing.get_config() if config is None else config
+    settings = ", ".join(f"{key}={value!r}" for key, value in config.items())
+    return f"{type(thing).__name__}({settings})"
+
+
 def restored(config, *kinds):
     """The object of a saved configuration, if it is of one of the kinds.
 

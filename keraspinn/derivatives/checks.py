@@ -6,10 +6,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.common.compatibility import every_layer
+from keraspinn.backend.private import every_layer
 from keraspinn.derivatives.engines import jvp_derivatives
 
 SCALES = (1.0, 0.3)  # of the weights tried besides the network's own
+FLAT = 1e-3  # how little, of its size, a field may change along a coordinate
 
 
 def check_derivatives(network, derivatives, coordinates):
@@ -87,6 +88,39 @@ def warn_of_kinks(network, order):
             "derivative at a point sees: a loss of zero may belong to a wrong field. "
             'Use a smooth activation, such as "tanh", "gelu" or '
             "`keraspinn.activations.sin`.",
+            stacklevel=5,
+        )
+
+
+def warn_of_flatness(network, lines):
+    """Warn of a network that hardly changes along a coordinate, whatever its weights.
+
+    Of an interval of 1e-9 a network that is given the coordinates as they are sees one
+    point: weights of 1e9 would be the remedy, which training does not reach.
+
+    Args:
+        network: The network, built.
+        lines: Dict from coordinates, as text with their intervals, to points along
+            each.
+
+    Warns:
+        UserWarning: With the coordinates.
+    """
+    variables = [v for v in network.trainable_variables if v.shape and _is_float(v)]
+    with keras.StatelessScope(_redrawn(variables, SCALES[0])):
+        fields = {name: ops.convert_to_numpy(network(x)) for name, x in lines.items()}
+    flat = [
+        name
+        for name, values in fields.items()
+        if (np.ptp(values, axis=0) < FLAT * np.abs(values).max(axis=0)).all()
+    ]
+    if variables and flat:
+        warnings.warn(
+            f"The network hardly changes along {_joined(flat)}, which it is given as "
+            "it is: it sees one point. Begin with a layer that brings coordinates to "
+            "about one, such as keras.layers.Rescaling, take one of "
+            "keraspinn.networks, which do so by themselves, or measure the coordinate "
+            "in units in which it is about one.",
             stacklevel=5,
         )
 

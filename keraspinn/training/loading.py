@@ -7,6 +7,8 @@ import zipfile
 
 import keras
 
+from keraspinn.backend.private import MODELS, OPERATIONS
+
 CONFIG = "config.json"
 PUBLIC = {
     "keras.constraints": keras.constraints,
@@ -23,13 +25,9 @@ OTHERS = {
     "keras.Functional",
     "keras.Model",
     "keras.Sequential",
-    "keras.src.models.functional.Functional",
-    "keras.src.models.sequential.Sequential",
+    *MODELS,
 }
 """What else a network of Keras's is made of."""
-
-OPERATIONS = {f"keras.src.ops.{name}" for name in ("core", "math", "nn", "numpy")}
-"""Modules of the operations in functional models: to Keras, they are layers."""
 
 REFUSED = {
     *("FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"),

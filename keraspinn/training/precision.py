@@ -5,7 +5,7 @@ import contextlib
 import keras
 from keras import ops
 
-from keraspinn.common.compatibility import every_layer
+from keraspinn.backend.private import every_layer
 from keraspinn.training.checks import WHOLE
 
 
@@ -25,10 +25,11 @@ def converted(model, dtype):
     }
     config["problem"] = model.problem
     with _policy(dtype), model.replica_scope():
-        config["network"] = _converted_network(model.network, dtype)
+        config["network"] = rebuilt(model.network, dtype)
         other = type(model)(**_replaced(config, dtype))
         for new, old in zip(other.weights, model.weights, strict=True):
-            new.assign(ops.cast(old, new.dtype))
+            # Of the same type it is no copy, and a compiled loop writes over it.
+            new.assign(ops.copy(ops.cast(old, new.dtype)))
     return other
 
 
@@ -43,11 +44,17 @@ def _policy(dtype):
         keras.config.set_dtype_policy(kept)
 
 
-def _converted_network(network, dtype):
+def rebuilt(network, dtype):
+    """A network of the same configuration with other weights, at some precision.
+
+    Args:
+        network: The Keras layer or model.
+        dtype: `"float32"` or `"float64"`.
+    """
     # Classes of the user's that are not registered are at hand all the same.
     classes = {type(layer).__name__: type(layer) for layer in every_layer(network)}
     own = {n: c for n, c in classes.items() if not c.__module__.startswith("keras.")}
-    with keras.saving.custom_object_scope(own):
+    with _policy(dtype), keras.saving.custom_object_scope(own):
         return type(network).from_config(_replaced(network.get_config(), dtype))
 
 

@@ -192,3 +192,23 @@ def test_kinks_behind_hard_conditions_are_told():
     problem = kp.Problem(box, {"e": u.diff(x, 2) + 1}, wall)
     with pytest.warns(UserWarning, match="kinks because of layer 'hidden_1' .relu."):
         kp.PINNModel(problem, kp.networks.MLP(4, 1, activation="relu"))
+
+
+def on_a_short_interval(*first):
+    x, length = sp.Symbol("x"), 1e-9
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, length)}),
+        {"e": u.diff(x, 2) - 1 / length**2},
+        {"wall": kp.Condition(u, on="boundary")},
+    )
+    network = [*first, layers.Dense(8, "tanh"), layers.Dense(1)]
+    return kp.PINNModel(problem, keras.Sequential(network), seed=0)
+
+
+def test_a_network_that_sees_one_point_is_told(recwarn):
+    with pytest.warns(UserWarning, match=r"changes along x ∈ \[0, 1e-09\].*Rescaling"):
+        on_a_short_interval()
+    recwarn.clear()
+    on_a_short_interval(layers.Rescaling(1e9))
+    assert not recwarn

@@ -22,6 +22,7 @@ from keraspinn.backend.jax.gradients import (
 from keraspinn.backend.jax.jacobian import jacobian
 from keraspinn.backend.jax.jvp import jvp
 from keraspinn.backend.jax.linalg import cholesky
+from keraspinn.backend.jax.members import map_members
 from keraspinn.backend.jax.random import uniform
 from keraspinn.backend.jax.steps import (
     all_finite,
@@ -48,6 +49,7 @@ __all__ = [
     "is_tick",
     "jacobian",
     "jvp",
+    "map_members",
     "replica",
     "replica_mean",
     "static_shape",

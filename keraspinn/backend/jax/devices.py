@@ -2,6 +2,10 @@
 
 import jax
 
+from keraspinn.backend.private import keep_float64
+
+keep_float64(lambda: jax.config.jax_enable_x64)
+
 
 def replica():
     """Index of the replica that runs: there is one."""

@@ -52,21 +52,22 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     return after[: len(variables)], after[len(variables) :]
 
 
-def fused_loop(step, finish, names, dtype, variables, watched=(), read=()):
+def fused_loop(step, finish, names, dtype, variables, watched=(), read=(), shape=()):
     """Many training steps as one program, which ends early at a loss not finite.
 
     Args:
         step: Function without arguments that makes one training step and returns a
-            dict from `names`, `"loss"` among them, to scalars.
+            dict from `names`, `"loss"` among them, to tensors of `shape`.
         finish: Function of the dict of means of these over the loop and the number
             of steps, that returns the logs. Part of the same program.
-        names: Names of the scalars that `step` returns.
+        names: Names of the tensors that `step` returns.
         dtype: Their floating-point type.
         variables: Keras variables that are put back as they were before a step whose
             loss is not finite: all that `step` writes to. The steps before the bad one
             are run again.
         watched: Those of them that must be finite after the last step.
         read: Keras variables besides that `step` reads, or `finish` reads or writes.
+        shape: The tensors' shape.
 
     Returns:
         Function of a number of steps that returns the logs, compiled once for all
@@ -83,7 +84,7 @@ def fused_loop(step, finish, names, dtype, variables, watched=(), read=()):
 
         def going(carry):
             i, _, totals = carry
-            return jnp.logical_and(i < count, jnp.isfinite(totals["loss"]))
+            return jnp.logical_and(i < count, jnp.isfinite(totals["loss"]).all())
 
         def body(carry):
             i, now, totals = carry
@@ -91,10 +92,10 @@ def fused_loop(step, finish, names, dtype, variables, watched=(), read=()):
             totals = {name: totals[name] + losses[name] for name in names}
             return i + 1, after[:own], totals
 
-        zeros = {name: jnp.zeros((), dtype) for name in names}
+        zeros = {name: jnp.zeros(shape, dtype) for name in names}
         start = jnp.int32(0), before, zeros
         done, after, totals = jax.lax.while_loop(going, body, start)
-        good = jnp.isfinite(totals["loss"])
+        good = jnp.isfinite(totals["loss"]).all()
         after = chosen(good, after, before)
         means = {name: totals[name] / done.astype(dtype) for name in names}
         last = [after[n] for n in kept if after[n].dtype == dtype]

@@ -31,16 +31,16 @@ class StepFunctions:
     def jax_state_sync(self):
         """Nothing to do: the variables hold what Keras would write to them."""
 
-    def loop_function(self, count, step, finish, names, variables, watched):
+    def loop_function(self, count, step, finish, names, variables, watched, shape=()):
         """Many steps as one program, as Keras calls it.
 
         Args:
             count: Function that returns the number of steps to run now.
-            step: See `fused_loop`, as `finish`, `names`, `variables` and `watched`.
+            step: See `fused_loop`, as all that follow.
         """
         read = [*self.variables, *self.metrics_variables]
         loop = fused_loop(
-            step, finish, names, self.variable_dtype, variables, watched, read
+            step, finish, names, self.variable_dtype, variables, watched, read, shape
         )
 
         def function(state, iterator):

@@ -15,6 +15,7 @@ from keraspinn.backend.tensorflow.gradients import (
 from keraspinn.backend.tensorflow.jacobian import jacobian
 from keraspinn.backend.tensorflow.jvp import jvp
 from keraspinn.backend.tensorflow.linalg import cholesky
+from keraspinn.backend.tensorflow.members import map_members
 from keraspinn.backend.tensorflow.random import uniform
 from keraspinn.backend.tensorflow.replicas import (
     all_finite,
@@ -46,6 +47,7 @@ __all__ = [
     "is_tick",
     "jacobian",
     "jvp",
+    "map_members",
     "replica",
     "replica_mean",
     "static_shape",

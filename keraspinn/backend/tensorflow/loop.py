@@ -14,15 +14,16 @@ def fused_loop(
     strategy=None,
     variables=(),
     watched=(),
+    shape=(),
 ):
     """Many training steps as one program, which ends early at a loss not finite.
 
     Args:
         step: Function without arguments that makes one training step and returns a
-            dict from `names`, `"loss"` among them, to scalars.
+            dict from `names`, `"loss"` among them, to tensors of `shape`.
         finish: Function of the dict of means of these over the loop and the number
             of steps, that returns the logs. Part of the same program.
-        names: Names of the scalars that `step` returns.
+        names: Names of the tensors that `step` returns.
         dtype: Their floating-point type.
         jit_compile: Whether XLA compiles the program.
         strategy: The `tf.distribute.Strategy` on whose replicas every step runs.
@@ -30,6 +31,7 @@ def fused_loop(
             loss is not finite. Steps must be pure functions of them: they are copied
             once a program, and the steps before the bad one are run again.
         watched: Those of them that must be finite after the last step.
+        shape: The tensors' shape.
 
     Returns:
         Function of a number of steps that returns the logs, compiled once for all
@@ -37,19 +39,22 @@ def fused_loop(
     """
     strategy = strategy or tf.distribute.get_strategy()
 
+    def finite(tensor):
+        return tf.reduce_all(tf.math.is_finite(tensor))
+
     def run(count):
         before = copies(variables)
 
         def going(i, totals):
-            return tf.logical_and(i < count, tf.math.is_finite(totals["loss"]))
+            return tf.logical_and(i < count, finite(totals["loss"]))
 
         def body(i, totals):
             values = on_replicas(strategy, step)
             return i + 1, {name: totals[name] + values[name] for name in names}
 
-        zeros = {name: tf.zeros((), dtype) for name in names}
+        zeros = {name: tf.zeros(shape, dtype) for name in names}
         done, totals = tf.while_loop(going, body, (tf.constant(0), zeros))
-        good = tf.math.is_finite(totals["loss"])
+        good = finite(totals["loss"])
         for variable, value in zip(variables, before, strict=True):
             variable.assign(tf.where(good, variable.value, value))
         steps = tf.cast(done, dtype)

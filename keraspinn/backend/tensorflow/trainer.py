@@ -28,17 +28,25 @@ class StepFunctions:
         """Where variables are made that replicas share."""
         return self.distribute_strategy.scope()
 
-    def loop_function(self, count, step, finish, names, variables, watched):
+    def loop_function(self, count, step, finish, names, variables, watched, shape=()):
         """Many steps as one program, as Keras calls it.
 
         Args:
             count: Function that returns the number of steps to run now.
-            step: See `fused_loop`, as `finish`, `names`, `variables` and `watched`.
+            step: See `fused_loop`, as all that follow.
         """
         dtype, jit_compile = self.variable_dtype, self.jit_compile
         strategy = self.distribute_strategy
         loop = fused_loop(
-            step, finish, names, dtype, jit_compile, strategy, variables, watched
+            step,
+            finish,
+            names,
+            dtype,
+            jit_compile,
+            strategy,
+            variables,
+            watched,
+            shape,
         )
         return lambda iterator: loop(count())
 
