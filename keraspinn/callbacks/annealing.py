@@ -1,4 +1,5 @@
 from keraspinn.callbacks.loss_weighting import LossWeighting
+from keraspinn.common.configs import described
 from keraspinn.weighting import GradientRatio
 
 
@@ -54,6 +55,9 @@ class LearningRateAnnealing(LossWeighting):
         layers="pooled",
     ):
         super().__init__(GradientRatio(alpha, update_freq, rule, exclude, layers))
+
+    def __repr__(self):
+        return described(self)
 
     def get_config(self):
         return self.rule.get_config()

@@ -44,7 +44,9 @@ class BackupAndRestore(keras.callbacks.Callback):
     for the loss weights. Another training is refused, with what differs, and so is a
     network that makes other fields of the same weights. A training goes on, with a
     warning, with another learning rate, batch size or number of epochs, and with loss
-    weights that were set by hand. A seed that was drawn is taken from the backup.
+    weights that were set by hand. A seed that was drawn is taken from the backup. Where
+    the model was trained or given weights before `fit`, others than when the training
+    began, a warning says that the backup's replace them.
 
     Each epoch's state is a directory of its own, written under another name and
     renamed when the disk has all of it, so that half of one is never taken for a
@@ -98,6 +100,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._identity = {}
         self._epochs_before = []
         self._began = 0
+        self._began_with = None
 
     def on_train_begin(self, logs=None):
         """Go back to the newest whole state, if there is one."""
@@ -148,6 +151,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     def _resume(self):
         params = self.params or {}
         self._identity = identity(self.model, params.get("steps"), params.get("epochs"))
+        self._began_with = self.model.weights_digest()
         self._clear()
         for path in self._backups():
             if is_whole(path):
@@ -180,7 +184,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         write_arrays(partial / STATE, self._extra_state() | fields)
         write_json(partial / EPOCH, {"epoch": epoch + 1, "batch": 0})
         history = self._history_with(epoch, logs or {})
-        write_json(partial / HISTORY, {**history, "seed": self.model.seed})
+        history["seed"] = self.model.seed
+        history["weights"] = [self._began_with, self.model.weights_digest()]
+        write_json(partial / HISTORY, history)
         write_json(partial / IDENTITY, self._identity | {"seed": self.model.seed})
         seal(partial, self.directory / f"epoch-{epoch + 1:08d}")
         for path in backups[1:]:
@@ -197,7 +203,7 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     @property
     def _variables(self):
-        return [*self.model.variables, *self.model.optimizer.variables]
+        return self.model.state_variables
 
     def _values(self):
         """The variables' values, by their place: names change with each model made."""
@@ -209,6 +215,8 @@ class BackupAndRestore(keras.callbacks.Callback):
         return getattr(self.model, "extra_training_state", dict)()
 
     def _restore(self, path):
+        saved = read_json(path / HISTORY)
+        self._warn_of_replaced(path, saved.get("weights", ()))
         if (path / IDENTITY).exists():
             declared_rate, weights = self._check_identity(path)
             values, extra = read_arrays(path / VARIABLES), read_arrays(path / STATE)
@@ -237,12 +245,27 @@ class BackupAndRestore(keras.callbacks.Callback):
             self.model.restore_extra_training_state(extra)
         if declared_rate is not None:
             self.model.optimizer.learning_rate = declared_rate
-        saved = read_json(path / HISTORY)
         self._epochs_before = saved["epoch"]
         self.model.seed = saved.get("seed", self.model.seed)
         self.model.make_train_function()  # anew, if that is another seed
         if self.model.history is not None:
             self.model.history.history.update(saved["history"])
+
+    def _warn_of_replaced(self, path, known):
+        """Warn of weights before `fit` that are not those the training began with.
+
+        Args:
+            path: The backup.
+            known: Digests of the weights with which its training began, and of its own.
+        """
+        if self._began_with not in (self.model.digest_when_made, *known):
+            warnings.warn(
+                "The weights that the model had before `fit`, loaded or trained, are "
+                f"replaced by those of {path.name}, where the training goes on. "
+                f"{self._remedy}",
+                stacklevel=2,
+            )
+        self._began_with = next(iter(known), self._began_with)
 
     def _begin_where(self, path):
         """Tell `fit` the epoch; Keras's callback knows how, and how to read weights."""
@@ -346,6 +369,8 @@ class BackupAndRestore(keras.callbacks.Callback):
 
 def _number(logged):
     """A float, of what can be one; what a callback of one's own logs may be text."""
+    if isinstance(logged, list):  # a number for each member
+        return list(map(_number, logged))
     try:
         return float(logged)
     except (TypeError, ValueError):

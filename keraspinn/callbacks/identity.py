@@ -37,7 +37,7 @@ def identity(model, steps_per_epoch, epochs):
     if rule is None:  # which would adapt them
         weights = model.loss_weights.items()
         settings["loss_weights"] = {
-            n: float(ops.convert_to_numpy(v)) for n, v in weights
+            n: ops.convert_to_numpy(v).tolist() for n, v in weights
         }
     # That a layer within the network is frozen need not be in the configuration.
     places = enumerate(model.network.weights)

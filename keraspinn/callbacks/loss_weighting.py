@@ -2,7 +2,7 @@ import warnings
 
 import keras
 
-from keraspinn.training.model import PINNModel
+from keraspinn.training import Ensemble, PINNModel
 
 
 class LossWeighting(keras.callbacks.Callback):
@@ -17,7 +17,7 @@ class LossWeighting(keras.callbacks.Callback):
 
     Raises:
         ValueError: If the model has no conditions, or the rule does not fit it.
-        TypeError: If the model is not a `PINNModel`.
+        TypeError: If the model is no `PINNModel` or `Ensemble`.
 
     Warns:
         UserWarning: If all conditions hold by construction: there is nothing to adapt.
@@ -37,7 +37,7 @@ class LossWeighting(keras.callbacks.Callback):
 
     def set_model(self, model):
         super().set_model(model)
-        if not isinstance(model, PINNModel):
+        if not isinstance(model, (PINNModel, Ensemble)):
             raise TypeError(
                 f"{type(self).__name__} needs a keraspinn.PINNModel, which keeps the "
                 f"gradients of its loss terms apart. Received: {type(model).__name__}"
@@ -66,6 +66,9 @@ class LossWeighting(keras.callbacks.Callback):
                 f"{type(self).__name__} adapts loss weights in training: pass it to "
                 "`fit`. `evaluate` changes nothing."
             )
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.rule!r})"
 
     def get_config(self):
         """The rule, serialized."""

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 
 from keraspinn.callbacks.schedule import Schedule
+from keraspinn.training import Ensemble
 from keraspinn.training.trainer import FusedModel
 
 
@@ -41,6 +42,12 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
 
     def set_model(self, model):
         super().set_model(model)
+        if isinstance(model, Ensemble):
+            raise TypeError(
+                "RestoreOnNonFinite puts all of a model back. A member of an Ensemble "
+                "that is not finite stops alone, with the weights from before it: "
+                "leave the callback out."
+            )
         if not isinstance(model, FusedModel):
             raise TypeError(
                 "RestoreOnNonFinite needs a keraspinn.PINNModel, which takes no step "

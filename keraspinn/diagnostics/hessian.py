@@ -5,8 +5,6 @@ import numbers
 
 import keras
 import numpy as np
-import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from keraspinn import backend
 from keraspinn.diagnostics.losses import COMPOSITE, Losses
@@ -76,6 +74,8 @@ class LossHessian:
                 f"`k` must be a positive integer, and ask for fewer eigenvalues than "
                 f"the model has trainable parameters, {self.size}. Received: k={k!r}"
             )
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
         operator = LinearOperator(
             (self.size, self.size),
             matvec=lambda vector: self._checked(vector.reshape(1, -1))[0],
@@ -219,6 +219,8 @@ def hessian_spectrum(
         Losses(model)  # for its complaint
         terms = list(model.problem.terms)
     spectra = {}
+    from scipy.linalg import eigvalsh
+
     for name in term_names(terms):
         hessian = LossHessian(model, name, points, batch_size)
         gigabytes = 8e-9 * hessian.size**2
@@ -229,7 +231,7 @@ def hessian_spectrum(
                 "take the extreme eigenvalues with hessian_eigenvalues."
             )
         # Seen as its transpose the matrix lies as LAPACK wants it, and is not copied.
-        spectra[name] = scipy.linalg.eigvalsh(
+        spectra[name] = eigvalsh(
             hessian.matrix(verbose).T, overwrite_a=True, check_finite=False
         )
     return spectra

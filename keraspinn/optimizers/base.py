@@ -27,6 +27,7 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count
+from keraspinn.common.configs import described
 
 GIBIBYTE = 2**30
 
@@ -255,6 +256,9 @@ class Optimizer(keras.optimizers.Optimizer):
             "own length. Leave callbacks that schedule a learning rate out. Received: "
             f"{learning_rate!r}"
         )
+
+    def __repr__(self):
+        return described(self)
 
     def get_config(self):
         return {

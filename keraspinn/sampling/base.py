@@ -11,6 +11,8 @@ resumed with it, and points that change neither build a program anew nor leave i
 To add one, copy `renewed.py`.
 """
 
+from keraspinn.common.configs import described
+
 
 class Sampler:
     """Where the points of a term come from; the contract of every sampler.
@@ -109,5 +111,4 @@ class Sampler:
         return hash(self.key())
 
     def __repr__(self):
-        arguments = ", ".join(f"{k}={v!r}" for k, v in self.get_config().items())
-        return f"{type(self).__name__}({arguments})"
+        return described(self)

@@ -1,10 +1,12 @@
 """Points that a user gives: arrays, dicts of them, and what pipelines yield."""
 
+from keras import ops
+
 from keraspinn import backend
 from keraspinn.common.arguments import is_stream
 from keraspinn.common.checks import check_count
 from keraspinn.sampling.base import Sampler
-from keraspinn.sampling.sources import checked_points, known_term
+from keraspinn.sampling.sources import check_apart, checked_points, known_term
 
 EVALUATION_BATCH_SIZE = 8192
 
@@ -37,7 +39,8 @@ def check_batch(problem, name, points):
 
     Raises:
         TypeError: If it is no array.
-        ValueError: If it is of another shape, or holds texts.
+        ValueError: If it is of another shape, holds texts, or is in float32 where
+            that does not tell the domain's points apart.
     """
     if not hasattr(points, "shape"):
         raise TypeError(
@@ -56,6 +59,8 @@ def check_batch(problem, name, points):
         raise ValueError(
             f"A batch of points of '{name}' must hold numbers. Received: texts"
         )
+    # In the type that the backend makes of them, which on JAX may be a smaller one.
+    check_apart(problem, name, ops.convert_to_tensor(points[:1]))
 
 
 def held_or_streamed(x):

@@ -189,7 +189,7 @@ def known_term(problem, name):
 
 def checked_points(problem, name, points):
     """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
-    _check_apart(problem, name, getattr(points, "dtype", None))
+    check_apart(problem, name, points)
     points = real_array(f"points of '{name}'", points)
     coordinates = [symbol.name for symbol in problem.coordinates]
     if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):
@@ -206,12 +206,18 @@ def checked_points(problem, name, points):
     return points
 
 
-def _check_apart(problem, name, dtype):
-    """Raises `ValueError` for points in a type that tells the domain's not apart."""
-    limit = OFFSET.get(str(dtype))
-    domain = problem.domain
-    if limit is None or str(dtype) == "float64":
+def check_apart(problem, name, points):
+    """Raises `ValueError` for points in a type that tells the domain's not apart.
+
+    Args:
+        problem: The `Problem`.
+        name: What they are of, as errors call it.
+        points: Array or tensor, or anything else, which is taken to be in float64.
+    """
+    dtype = getattr(getattr(points, "dtype", None), "name", None)
+    if dtype != "float32":
         return
+    domain, limit = problem.domain, OFFSET[dtype]
     for symbol, start, end in zip(
         domain.coordinates, domain.lower, domain.upper, strict=True
     ):
@@ -219,7 +225,8 @@ def _check_apart(problem, name, dtype):
             raise ValueError(
                 f"The points of '{name}' are in {dtype}, which does not tell apart "
                 f"those of {symbol} ∈ [{start:.10g}, {end:.10g}]. Give them in float64,"
-                f" as they are computed, or measure {symbol} from {start:.10g}."
+                " as they are computed (JAX rounds those of a generator unless "
+                f"`jax_enable_x64` is on), or measure {symbol} from {start:.10g}."
             )
 
 

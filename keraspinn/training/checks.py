@@ -4,24 +4,28 @@ import re
 import warnings
 
 import keras
+import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import checked_seed  # noqa: F401, for the model
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
+    warn_of_flatness,
     warn_of_kinks,
 )
 from keraspinn.geometry.part import quasi_random
 from keraspinn.networks import FieldNetworks
 from keraspinn.networks.field_networks import networks_of_fields
-from keraspinn.spec.precision import precision_fault
+from keraspinn.spec.precision import precision_fault, residual_magnitudes
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
 
 WHOLE = ("float32", "float64")
 FARTHEST = 1e3
 """How many times larger or smaller than one a field may be without a word."""
+FARTHEST_RESIDUAL = 4
+"""The same of an equation's terms, as a power of ten."""
 
 
 def checked_network(problem, network):
@@ -122,6 +126,15 @@ def check_network(problem, network, points):
         )
 
 
+def check_trainable(variables):
+    """Raises `ValueError` if there are no variables to train."""
+    if not variables:
+        raise ValueError(
+            "There is nothing to train: every layer of the network is frozen. Set "
+            "`trainable = True` for the network or some of its layers."
+        )
+
+
 def check_can_learn(problem, network, objective, place):
     """Refuse a network that trains to a wrong answer without a sign of it.
 
@@ -145,7 +158,26 @@ def check_can_learn(problem, network, objective, place):
     )
     orders = (sum(index) for indices in required.values() for index in indices)
     warn_of_kinks(network, max(orders, default=0))
+    if not _is_adapted(network):
+        warn_of_flatness(network, _lines(problem.domain, batch.coordinates.dtype))
     warn_if_not_periodic(problem, objective.fields, place)
+
+
+def _lines(domain, dtype):
+    """Points from end to end along each coordinate, the others being at the middle."""
+    lines = {}
+    for place, symbol in enumerate(domain.coordinates):
+        ends = domain.lower[place], domain.upper[place]
+        points = np.tile(domain.centre, (64, 1))
+        points[:, place] = np.linspace(*ends, 64)
+        name = f"{symbol} ∈ [{ends[0]:.10g}, {ends[1]:.10g}]"
+        lines[name] = ops.convert_to_tensor(points, dtype)
+    return lines
+
+
+def _is_adapted(network):
+    """Whether a network is fed from the problem's scales."""
+    return getattr(network, "scales", None) is not None and network.is_its_forward
 
 
 def warn_if_not_periodic(problem, fields, place):
@@ -218,32 +250,39 @@ def check_numbers(problem, network, dtype):
         network: The Keras layer or model, adapted to the problem if it can be.
         dtype: `"float32"` or `"float64"`.
     """
-    adapted = getattr(network, "scales", None) is not None and network.is_its_forward
+    adapted = _is_adapted(network)
     fault = precision_fault(problem, dtype, adapted)
     if fault is not None:
         raise ValueError(fault)
-    if adapted:
-        warn_of_sizes(problem)
+    warn_of_sizes(problem, adapted)
 
 
-def warn_of_sizes(problem):
-    """Warn of a field whose size, by the declaration, is far from the network's.
+def warn_of_sizes(problem, adapted):
+    """Warn of fields and residuals whose sizes, by the declaration, are far from one.
 
-    A field of 1e-6 has a loss of 1e-12 at a relative error of one.
+    A field of 1e-6 has a loss of 1e-12 at a relative error of one, and so has an
+    equation whose terms are of that size.
 
     Args:
-        problem: The `Problem`, in whose scales the network computes.
+        problem: The `Problem`.
+        adapted: Whether the network computes in its scales.
     """
-    if problem.parameters:  # what is to be found may make it any size
-        return
-    found = problem.with_scales("auto").scales.fields
-    for name in set(problem.field_names) - set(problem.scales.fields):
-        if not 1 / FARTHEST <= found[name] <= FARTHEST:
+    fields = set(problem.field_names) - set(problem.scales.fields) if adapted else ()
+    residuals = set(problem.terms) - set(problem.scales.terms)
+    if problem.parameters or not (fields or residuals):
+        return  # what is to be found may make them any size
+    balanced = problem.with_scales("auto")
+    sizes = {f"the field '{n}'": balanced.scales.fields[n] for n in sorted(fields)}
+    if residuals:
+        before, after = map(residual_magnitudes, (problem, balanced))
+        far = {n: before[n] - after[n] for n in before}
+        sizes |= {n: 10.0**p for n, p in far.items() if abs(p) > FARTHEST_RESIDUAL}
+    for name, size in sizes.items():
+        if not 1 / FARTHEST <= size <= FARTHEST:
             warnings.warn(
-                f"By the declaration the field '{name}' is of size "
-                f"{found[name]:.0e}, and the network begins with one of size 1: what "
-                "loss is small, and how long to train, do not mean what they usually "
-                "do. Leave `scales` out of the Problem, or declare the field in units "
-                "in which it is about one.",
+                f"By the declaration {name} is of size {size:.0e} where training is at "
+                "its best with about 1: what loss is small, and how long to train, do "
+                "not mean what they usually do. Leave `scales` out of the Problem, or "
+                "declare it in units in which it is about one.",
                 stacklevel=5,
             )

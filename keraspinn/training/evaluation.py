@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.expressions import Program
 from keraspinn.sampling.given import (
@@ -32,12 +33,44 @@ class EvaluatedModel(FusedModel):
         scaled = map(problem.scales.apply, problem.reference_expressions.values())
         self._reference = Program(scaled, problem.coordinates)
 
+    def summary(self, *args, print_fn=None, **kwargs):
+        """Keras's table of the network, and what it is trained on.
+
+        Args:
+            *args, **kwargs: As in `keras.Model.summary`.
+            print_fn: Function that prints a text; the default is `print`.
+        """
+        super().summary(*args, print_fn=print_fn, **kwargs)
+        values = {f"{name}_weight": v for name, v in self.loss_weights.items()}
+        values |= self.coefficients
+        numbers = [f"{k} = {float(v.numpy()):.4g}" for k, v in values.items()]
+        engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
+        (print_fn or print)(f"{self.problem}\n{engine}")
+
+    def add_loss(self, loss):
+        """Raises `ValueError`: steps are made from the problem's losses alone."""
+        raise ValueError(
+            "A PINNModel takes its losses from the problem's equations and conditions. "
+            "Write what must hold as a `keraspinn.Condition`, or regularize weights, "
+            f"as with `kernel_regularizer`. Received: {loss}"
+        )
+
     def test_step(self, data):
         """Losses at given points, and errors against reference values there."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        return self.evaluation_logs(x, y, self.seed)
+
+    def evaluation_logs(self, x, y, seed):
+        """What a step of `evaluate` logs.
+
+        Args:
+            x: Tensor `(n, d)`.
+            y: Dict from reference names to tensors `(n,)`, or `None`.
+            seed: Integer that the conditions' points follow from.
+        """
         place = self._evaluation_sources.places["residual"]
         check_batch(self.problem, "evaluation", x)
-        batches = self._evaluation_sources.draw(self.seed, -1)
+        batches = self._evaluation_sources.draw(seed, -1)
         batches["residual"] = batch = place.given(x)
         variables = self.trainable_variables
         losses = self._objective.losses(batches, self.loss_weights, variables)
@@ -115,16 +148,18 @@ class EvaluatedModel(FusedModel):
         Other fields of the same weights are those of another network.
         """
         domain = self.problem.domain
-        return ops.convert_to_numpy(
-            self(sampled(domain, domain.blocks("interior"), 16))
-        )
+        points = sampled(domain, domain.blocks("interior"), 16)
+        with backend.double_precision():
+            points = ops.convert_to_tensor(points, "float64")
+            located = self._evaluation_sources.places["residual"].locate(points)
+        return ops.convert_to_numpy(self._fields.values(*located))
 
     def parameter_deviation(self):
         """The standard deviation of each unknown parameter, from noise in the data.
 
         Of the Gauss–Newton covariance at the present state,
 
-            C = (Σ_i Jᵢᵀ Jᵢ / σᵢ²  +  κ Eᵀ E)⁻¹,        σᵢ² = |rᵢ|² / (nᵢ − hᵢ)
+            C = (Σ_i Jᵢᵀ Jᵢ / σᵢ²  +  κ Eᵀ E)⁻¹,        σᵢ² = rᵢᵀrᵢ / (nᵢ − hᵢ)
 
         the block of the unknown parameters: the network's weights are marginalised. rᵢ
         are the nᵢ residuals of the i-th measured expression and Jᵢ their derivative by

@@ -24,7 +24,10 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         """The last update of a step may overflow, whose loss was finite."""
-        if not all(map(_finite, self.model.trainable_variables)):
+        values = map(
+            ops.convert_to_numpy, backend.copies(self.model.trainable_variables)
+        )
+        if not all(np.isfinite(value).all() for value in values):
             raise FloatingPointError(self.model.explain_nonfinite(logs or {}))
 
 

@@ -10,22 +10,19 @@ from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.residuals import Fields
-from keraspinn.sampling.given import given_batches, held_or_streamed
-from keraspinn.sampling.sources import PointSources
+from keraspinn.sampling.given import given_batches
+from keraspinn.sampling.sources import PointSources, check_apart
 from keraspinn.training import checks
 from keraspinn.training.evaluation import EvaluatedModel
-from keraspinn.training.execution import steps_per_execution_for
+from keraspinn.training.fitting import run_fit
 from keraspinn.training.guard import explanation, found_again, seen_in
 from keraspinn.training.logs import Logs
 from keraspinn.training.objective import Objective
-from keraspinn.training.points import point_sources
 from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
 from keraspinn.training.step import Step
 from keraspinn.training.weighting import Weighting
 from keraspinn.weighting import WeightingRule
-
-STEPS_PER_EPOCH = 1000
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -51,6 +48,7 @@ class PINNModel(EvaluatedModel):
         coefficients: The same from names of the problem's unknown parameters.
         derivative_engine: `"taylor"`, or `"jvp"` for a network that holds layers the
             Taylor engine has no rule for.
+        digest_when_made: The `weights_digest` of the network as it was given.
 
     Call arguments:
         points: `(N, d)`, columns in the order of `problem.coordinates`.
@@ -106,6 +104,7 @@ class PINNModel(EvaluatedModel):
         self._objective = Objective(problem, self._fields)
         place = self._evaluation_sources.places["residual"]
         checks.check_can_learn(problem, self.network, self._objective, place)
+        self.digest_when_made = self.weights_digest()
 
     def _scalars(self, values, name_format, trainable):
         """Variables by name, read-only: a number put in place of one would be lost."""
@@ -132,6 +131,7 @@ class PINNModel(EvaluatedModel):
         self.built = True
 
     def call(self, points):
+        check_apart(self.problem, "prediction", points)
         return self._fields.in_units(points)
 
     def compute_output_shape(self, input_shape):
@@ -178,6 +178,7 @@ class PINNModel(EvaluatedModel):
 
     def prepare_training(self):
         """Make the step and the variables of its state, or keep those there are."""
+        checks.check_trainable(self.trainable_variables)
         made = (self.training_key, self._sources.digests)
         if self._made == made and self.training is not None:
             return
@@ -189,7 +190,7 @@ class PINNModel(EvaluatedModel):
             with self.replica_scope():
                 self.training = TrainingState(
                     trained,
-                    self.optimizer,
+                    self.optimizer.variables,
                     self.loss_weights,
                     self._weighting.begin(self.loss_weights),
                     self._sources.init(self.seed),
@@ -308,38 +309,9 @@ class PINNModel(EvaluatedModel):
         Raises:
             ValueError: If an argument names a term or points the problem lacks.
         """
-        arguments.check_fit(y, steps_per_epoch, validation_batch_size, kwargs)
-        if not self.compiled:
-            raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
-        if not self.trainable_variables:
-            raise ValueError(
-                "There is nothing to train: every layer of the network is frozen. Set "
-                "`trainable = True` for the network or some of its layers."
-            )
-        self._weighting.rule = None
-        given, default, self._streams = held_or_streamed(x)
-        where = self.problem, self.optimizer, self.compute_dtype
-        self._sources = point_sources(*where, batch_size, given, default)
-        pair = arguments.validation_pair(kwargs.get("validation_data"))
-        if pair is not None:
-            batches = self._dataset(*pair, batch_size=validation_batch_size)
-            kwargs["validation_data"] = batches
-        steps = self.compiled_with["steps_per_execution"]
-        if self._streams:
-            steps = 1 if steps == "auto" else steps
-            return self.fit_stepwise(
-                x, steps, steps_per_epoch=steps_per_epoch, **kwargs
-            )
-        steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
-        if steps == "auto":
-            steps = steps_per_execution_for(
-                self._sources,
-                self._objective.terms,
-                self.count_params(),
-                steps_per_epoch,
-                self.optimizer,
-            )
-        return self.fit_fused(steps_per_epoch, steps, **kwargs)
+        return run_fit(
+            self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
+        )
 
     # Precision and saving
 

@@ -1,5 +1,7 @@
 """The composite loss L_r + Σ λ_i L_i, and the gradient of each of its terms."""
 
+from keras import ops
+
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
 from keraspinn.residuals import IntegralTerm, LossTerm
@@ -42,18 +44,33 @@ class Objective:
         """A term's squared residual at each point of a batch, `(N,)`."""
         return self.terms[name].squared(self.fields, batch)
 
-    def losses(self, batches, weights, variables=()):
+    def losses(self, batches, weights, variables=(), largest=None):
         """All losses by their names in logs.
 
         Args:
             batches: Dict from term names to batches.
             weights: Dict from condition names to loss weights.
             variables: Those whose regularizers are part of the total loss.
+            largest: How many points of a term are evaluated at a time, which bounds
+                the memory that it takes; `None` for all.
         """
         losses = {}
         for name, batch in batches.items():
-            losses |= self._parts(name, self.terms[name].losses(self.fields, batch))
+            losses |= self._parts(name, self._in_parts(name, batch, largest))
         return named(losses, weights, penalty(variables))
+
+    def _in_parts(self, name, batch, largest):
+        """The losses of a term's expressions, some of the points at a time."""
+        count, part = batch.parts(largest)
+
+        def losses(number):
+            return ops.stack(self.terms[name].losses(self.fields, part(number)))
+
+        total = losses(0)
+        if count > 1:
+            add = lambda number, total: total + losses(number)  # noqa: E731
+            total = ops.fori_loop(1, count, add, total)
+        return ops.unstack(total)
 
     def _parts(self, name, losses):
         """A term's loss, and its expressions' where they have a name."""

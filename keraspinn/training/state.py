@@ -12,26 +12,29 @@ class TrainingState:
 
     Args:
         variables: The trained variables.
-        optimizer: The optimizer.
+        optimizer: List of the optimizer's variables.
         weights: Dict from condition names to the variables of the loss weights λ.
         weighting: Dict from names to the variables of what the weighting rule
             remembers.
         sampling: Dict from term names to what their samplers remember.
         losses: Number of losses besides the total.
+        members: Shape of what every variable has in front, for an ensemble.
     """
 
-    def __init__(self, variables, optimizer, weights, weighting, sampling, losses):
+    def __init__(
+        self, variables, optimizer, weights, weighting, sampling, losses, members=()
+    ):
         sampling = {
             n: state_variables(own, f"sampling/{n}") for n, own in sampling.items()
         }
         # The weights and losses of the steps before; of none before the first.
         before = {
-            name: np.full(count, np.nan, variables[0].dtype)
+            name: np.full((*members, count), np.nan, variables[0].dtype)
             for name, count in (("weights", 1 + len(weights)), ("losses", losses))
         }
         self.structure = {
             "variables": list(variables),
-            "optimizer": list(optimizer.variables),
+            "optimizer": list(optimizer),
             "weights": dict(weights),
             "weighting": dict(weighting),
             "sampling": sampling,

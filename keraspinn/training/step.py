@@ -66,24 +66,23 @@ class Step:
             The state, and the losses by their names in logs; `"loss"` is NaN where
             a loss or gradient is not finite.
         """
-        batches, sampling = self._points(state, iteration, given or {})
-        if self._is_ours:
-            renewed = bool(given) or self.sources.renewed(iteration)
-            parts = self._second_order(state, batches, iteration, going, renewed)
+        if self.is_ours:
+            parts = self._second_order(state, iteration, given or {}, going)
+            new, losses, finite = parts
         else:
-            parts = self._first_order(state, batches, iteration, going)
-        new, losses, finite = parts
-        new["sampling"] = sampling
+            new, total, losses, finite = self.gradient(state, iteration, given)
+            taken = None if going is None else ops.logical_and(finite, going)
+            new |= self.moved(total, state, taken)
         taken = finite
         if going is not None:
             taken = ops.logical_and(finite, going)
             for part in ("weights", "weighting", "sampling"):
                 new[part] = backend.chosen(taken, new[part], state[part])
-        none = ops.full_like(losses["loss"], float("nan"))
-        return new, losses | {"loss": ops.where(taken, losses["loss"], none)}
+        return new, marked(losses, taken)
 
     @property
-    def _is_ours(self):
+    def is_ours(self):
+        """Whether the optimizer is one of `keraspinn.optimizers`."""
         return hasattr(self.optimizer, "step")
 
     def points(self, state, iteration, replica=0):
@@ -114,8 +113,19 @@ class Step:
 
         return error
 
-    def _first_order(self, state, batches, iteration, going):
-        """Gradients of every term apart, and the Keras optimizer's step."""
+    def gradient(self, state, iteration, given=None):
+        """A step by a Keras optimizer, all but what the optimizer does.
+
+        Args:
+            state: As for the step itself, like the two that follow.
+            iteration: Number of steps taken before.
+            given: Batches by term name.
+
+        Returns:
+            The new state without `"variables"` and `"optimizer"`; the gradient of the
+            weighted loss, a list; the losses; and whether all of that is finite.
+        """
+        batches, sampling = self._points(state, iteration, given or {})
         values = state["variables"]
         losses, gradients = backend.replica_mean(
             self.objective.gradients(batches, self.variables, values, self.largest)
@@ -130,19 +140,20 @@ class Step:
         if slopes is not None:
             total = [t + s for t, s in zip(total, slopes, strict=True)]
         losses = named(losses, weights, added)
-        finite = backend.all_finite([losses["loss"], *total])
-        taken = None if going is None else ops.logical_and(finite, going)
+        new = {
+            "weights": weights,
+            "weighting": weighting,
+            "sampling": sampling,
+            "seen": state["seen"],
+        }
+        return new, total, losses, backend.all_finite([losses["loss"], *total])
+
+    def moved(self, total, state, taken=None):
+        """What a Keras optimizer makes of a gradient: the rest of the new state."""
         variables, optimizer = backend.apply_optimizer(
             self.optimizer, self.variables, total, state, taken
         )
-        new = {
-            "variables": variables,
-            "optimizer": optimizer,
-            "weights": weights,
-            "weighting": weighting,
-            "seen": state["seen"],
-        }
-        return new, losses, finite
+        return {"variables": variables, "optimizer": optimizer}
 
     def penalty(self, values):
         """The regularizers for these values, and their gradients or `None`."""
@@ -178,12 +189,14 @@ class Step:
         weights, weighting = self.rule.update(seen, losses, before)
         return state["weights"] | dict(weights), dict(weighting)
 
-    def _second_order(self, state, batches, iteration, going, renewed):
+    def _second_order(self, state, iteration, given, going):
         """The step of an optimizer that sees the whole loss as a function.
 
         It logs its own loss; those of the terms, which take another evaluation, stand
         for up to `LOG_EVERY` steps.
         """
+        batches, sampling = self._points(state, iteration, given)
+        renewed = bool(given) or self.sources.renewed(iteration)
         weights, weighting = state["weights"], state["weighting"]
         if self.rule is not None:
             losses, gradients = self.objective.gradients(
@@ -223,6 +236,7 @@ class Step:
             "optimizer": [count + 1, *others[1:], *(memory[name] for name in names)],
             "weights": weights,
             "weighting": weighting,
+            "sampling": sampling,
             "seen": {"weights": seen, "losses": terms},
         }
         if going is not None:
@@ -236,8 +250,14 @@ class Step:
 
         def evaluate():
             with substituted(self.variables, values):
-                losses = self.objective.losses(batches, {})
+                losses = self.objective.losses(batches, {}, largest=self.largest)
             return ops.stack([losses[f"{name}_loss"] for name in self.objective.names])
 
         due = ops.logical_or(renewed, ops.equal(ops.mod(iteration, LOG_EVERY), 0))
         return ops.cond(due, evaluate, lambda: state["seen"]["losses"])
+
+
+def marked(losses, taken):
+    """Losses by name with `"loss"` NaN where a step was not taken."""
+    none = ops.full_like(losses["loss"], float("nan"))
+    return losses | {"loss": ops.where(taken, losses["loss"], none)}

@@ -1,5 +1,7 @@
 """A Keras model whose training steps can run many at a time, as one program."""
 
+import hashlib
+
 import keras
 import numpy as np
 from keras import ops
@@ -9,6 +11,7 @@ from keraspinn.common import arguments
 from keraspinn.common.files import WholeFiles
 from keraspinn.training.execution import Progress, points_per_pass
 from keraspinn.training.guard import with_guard
+from keraspinn.training.progress import with_progress_bar
 
 
 class FusedModel(backend.StepFunctions, WholeFiles):
@@ -28,6 +31,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     _step = None
     _progress = None
     _traced = None
+    announced = None  # the function whose compilation has been printed
 
     def prepare_training(self):
         """See to it that `_step` and `training` are what `training_key` says."""
@@ -103,6 +107,13 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         # replicas, whose variables the optimizer alone can write.
         taken = going is None or self.replica_count > 1
         return ("variables", "optimizer") if taken else ()
+
+    def __call__(self, points, *args, **kwargs):
+        if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
+            return super().__call__(points, *args, **kwargs)
+        arguments.check_unmasked("points", points)
+        with backend.double_precision():  # points may be far from the origin
+            return super().__call__(points, *args, **kwargs)
 
     def compile(
         self,
@@ -191,6 +202,13 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         optimizer = keras.saving.deserialize_keras_object(config.pop("optimizer"))
         self.compile(optimizer, **config)
 
+    def weights_digest(self):
+        """A text that tells the network and coefficients from others, to the bit."""
+        others = {id(variable) for variable in self.loss_weights.values()}
+        variables = [v for v in self.weights if id(v) not in others]
+        values = map(ops.convert_to_numpy, backend.copies(variables))
+        return hashlib.sha256(b"".join(v.tobytes() for v in values)).hexdigest()
+
     def fit_fused(self, steps_per_epoch, steps_per_execution, **kwargs):
         """`keras.Model.fit` on self-contained steps, fused unless run eagerly."""
         if self.run_eagerly:
@@ -223,7 +241,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             data_given = kwargs["validation_data"]
             kwargs["validation_data"] = arguments.as_tuples("evaluate", data_given)
         self.steps_per_execution = steps_per_execution
-        kwargs["callbacks"] = with_guard(kwargs.get("callbacks"))
+        callbacks = with_guard(kwargs.get("callbacks"))
+        kwargs["callbacks"] = with_progress_bar(callbacks, kwargs.get("verbose"))
         if "validation_freq" in kwargs:
             kwargs["validation_freq"] = arguments.frequency(kwargs["validation_freq"])
         try:
@@ -253,7 +272,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         arguments.check_count("batch_size", batch_size, None)
         arguments.check_run(kwargs)
         x = arguments.as_tuples("evaluate", x)
-        logs = super().evaluate(x, y, batch_size=batch_size, **kwargs)
+        with backend.double_precision():  # points may be far from the origin
+            logs = super().evaluate(x, y, batch_size=batch_size, **kwargs)
         if isinstance(logs, (list, dict)) and not logs:
             raise ValueError(arguments.without_batches("evaluate"))
         return logs
@@ -265,7 +285,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         arguments.check_run(kwargs)
         x = arguments.as_tuples("predict", x)
         try:
-            return super().predict(x, batch_size=batch_size, **kwargs)
+            with backend.double_precision():
+                return super().predict(x, batch_size=batch_size, **kwargs)
         except UnboundLocalError as error:  # Keras's, of batches it did not see
             raise ValueError(arguments.without_batches("predict")) from error
 
@@ -294,6 +315,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         method = "test_on_batch"
         arguments.refuse_what_the_problem_says(method, sample_weight=sample_weight)
         x = arguments.single_batch(method, x)
+        arguments.check_known("reference values", y)
         return super().test_on_batch(x, y, return_dict=return_dict)
 
     def predict_on_batch(self, x):
@@ -322,7 +344,25 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             self.run_step if alone else lambda: self.run_step(going=True),
             self.training_logs,
             self.training_loss_names,
-            self.training.variables if alone else (),
-            [*self.trainable_variables, *self.optimizer.variables] if alone else (),
+            self.written_variables if alone else (),
+            self.watched_variables if alone else (),
+            self.loss_shape,
         )
         return self.train_function
+
+    loss_shape = ()  # of each loss that a step returns
+
+    @property
+    def written_variables(self):
+        """All that a step writes to."""
+        return self.training.variables
+
+    @property
+    def watched_variables(self):
+        """Those of them that must be finite after the last step of a program."""
+        return [*self.trainable_variables, *self.optimizer.variables]
+
+    @property
+    def state_variables(self):
+        """What a training goes on from, beside `extra_training_state`."""
+        return [*self.variables, *self.optimizer.variables]

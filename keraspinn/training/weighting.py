@@ -47,34 +47,41 @@ class Weighting:
             rule.check(paths)
         self.rule = rule
 
-    def begin(self, weights):
+    def begin(self, weights, members=False):
         """The variables of what the present rule remembers, a dict.
 
         A rule that was the last one goes on where it was.
 
         Args:
             weights: Dict from condition names to the variables of their weights.
+            members: Whether these are those of an ensemble's members.
         """
         if self.rule is None:
             return {}
         if self._memory is None or self.rule != self.last:
             values = dict(zip(weights, backend.copies(weights.values()), strict=True))
             self.last = self.rule
-            self._memory = state_variables(self.rule.init(values), "weighting")
+            init = self.rule.init
+            memory = backend.map_members(init, (values,)) if members else init(values)
+            self._memory = state_variables(memory, "weighting")
         return self._memory
 
-    def continued(self, dtype):
+    def continued(self, dtype, member=None):
         """The same at another precision: the last rule, and what it remembers.
 
         Args:
             dtype: The floating-point type.
+            member: The number of the member of an ensemble that alone is wanted.
         """
         other = Weighting(self.last)
         if self._memory is not None:
+            whole = {name: v.value for name, v in self._memory.items()}
             memory = {
-                name: keras.ops.cast(v, dtype) if "float" in v.dtype else v.value
-                for name, v in self._memory.items()
+                name: keras.ops.cast(v, dtype) if "float" in v.dtype.name else v
+                for name, v in whole.items()
             }
+            if member is not None:
+                memory = {name: v[member] for name, v in memory.items()}
             other._memory = state_variables(memory, "weighting")
         return other
 

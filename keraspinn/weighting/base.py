@@ -12,6 +12,8 @@ To add one, copy `gradient_ratio.py`.
 
 import dataclasses
 
+from keraspinn.common.configs import described
+
 
 class WeightingRule:
     """Turns gradients and losses into loss weights; the contract of every rule.
@@ -78,6 +80,9 @@ class WeightingRule:
 
     def __hash__(self):
         return hash((type(self), repr(self.get_config())))
+
+    def __repr__(self):
+        return described(self)
 
 
 class FunctionRule(WeightingRule):

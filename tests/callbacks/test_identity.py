@@ -283,3 +283,36 @@ def test_loss_weights_that_a_callback_sets_come_back(tmp_path, recwarn):
     model = train(tmp_path, rule=Doubling)
     assert float(model.loss_weights["walls"]) == 4.0
     assert not [w for w in recwarn if w.category is UserWarning]
+
+
+def loaded(seed):
+    def load(model):
+        generator = np.random.default_rng(seed)
+        values = [generator.normal(size=v.shape) for v in model.network.weights]
+        model.network.set_weights(values)
+
+    return load
+
+
+def test_weights_loaded_before_are_replaced_with_a_warning(folder):
+    with pytest.warns(UserWarning, match="before `fit`, loaded or trained, are replac"):
+        train(folder, prepare=loaded(1))
+
+
+def test_weights_loaded_as_when_the_training_began_raise_no_warning(tmp_path, recwarn):
+    train(tmp_path, prepare=loaded(1))
+    train(tmp_path, prepare=loaded(1))
+    assert not [w for w in recwarn if w.category is UserWarning]
+    with pytest.warns(UserWarning, match="replaced by those of epoch-0+2"):
+        train(tmp_path, prepare=loaded(2))
+
+
+def test_a_second_fit_of_one_model_raises_no_warning(tmp_path, recwarn):
+    model = train(tmp_path, rule=None)
+    backup = kp.callbacks.BackupAndRestore(tmp_path, delete_checkpoint=False)
+    again = {"batch_size": 4, "steps_per_epoch": 2, "epochs": 2, "verbose": 0}
+    model.fit(callbacks=[backup], **again)
+    assert not [w for w in recwarn if w.category is UserWarning]
+    model.fit(**again)
+    with pytest.warns(UserWarning, match="loaded or trained, are replaced"):
+        model.fit(callbacks=[backup], **again)

@@ -40,6 +40,18 @@ def test_losses_by_hand(parts):
     }
 
 
+@pytest.mark.parametrize("largest", [1, 3, 50])
+def test_losses_of_some_points_at_a_time_are_the_same(largest):
+    network = kp.networks.MLP(4, 1)
+    declared = kp.problems.poisson(2)
+    model = kp.PINNModel(declared, network, seed=0)
+    batches = model._sources.draw(0, 0)
+    whole = model._objective.losses(batches, {})
+    parts = model._objective.losses(batches, {}, largest=largest)
+    for name, loss in whole.items():
+        assert float(parts[name]) == pytest.approx(float(loss), rel=1e-5)
+
+
 def test_gradients_by_hand(parts):
     model, objective, batches = parts
     variables = [*model.network.trainable_variables, model.coefficients["c"]]

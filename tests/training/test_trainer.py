@@ -132,3 +132,66 @@ def test_a_single_batch_that_was_not_finite_is_not_the_last(model):
     assert all((a == b).all() for a, b in zip(before, model.get_weights(), strict=True))
     assert np.isfinite(model.train_on_batch(np.array([[0.5]]))[0])
     assert model.optimizer.iterations.numpy() == 1
+
+
+MASKED = np.ma.masked_less([[0.5], [-9999.0]], 0)
+
+
+class Stream(keras.utils.PyDataset):
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return (MASKED,)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model(MASKED),
+        lambda model: model.predict(MASKED),
+        lambda model: model.predict_on_batch(MASKED),
+        lambda model: model.predict((MASKED,) for _ in range(2)),
+        lambda model: model.fit(iter_of(MASKED)),
+        lambda model: model.fit(Stream()),
+        lambda model: model.predict(Stream()),
+        lambda model: model.evaluate(Stream()),
+        lambda model: model.test_on_batch(MASKED.data, {"u": MASKED[:, 0]}),
+    ],
+)
+def test_masked_values_are_refused_wherever_they_come_from(model, use):
+    with pytest.raises(ValueError, match=r"1 masked.*points\[~mask\]"):
+        use(model)
+
+
+def iter_of(batch):
+    yield batch
+
+
+def test_a_dataset_of_ones_own_is_read_to_its_end(model):
+    class Ended(Stream):
+        epochs = 0
+
+        def __getitem__(self, index):
+            return (np.full((2, 1), 0.5),)
+
+        def on_epoch_end(self):
+            self.epochs += 1
+
+    stream = Ended()
+    history = model.fit(stream, epochs=2, verbose=0)
+    assert len(history.epoch) == 2 and stream.epochs > 0
+    assert model.predict(stream, verbose=0).shape == (2, 1)
+
+
+def test_a_loss_that_no_step_would_count_is_refused(model):
+    with pytest.raises(ValueError, match="losses from the problem.*kernel_regularizer"):
+        model.add_loss(1.0)
+
+
+@pytest.mark.parametrize("train", ["fit", "train_on_batch"])
+def test_there_must_be_something_to_train(model, train):
+    model.network.trainable = False
+    model.compile("sgd", jit_compile=False)
+    with pytest.raises(ValueError, match="nothing to train: every layer"):
+        getattr(model, train)()

@@ -1,0 +1,75 @@
+"""What a step of an ensemble costs a member, beside a model trained alone.
+
+KERAS_BACKEND=jax python examples/benchmarks/ensemble.py
+
+The paper's Helmholtz benchmark with annealing: a model alone, for as many steps as all
+members take together, and an ensemble take turns in one process. Milliseconds for one
+step of one member, by the clock and of the processor's time, which other programs on
+the machine disturb less; of several cores it counts all that are at work.
+"""
+
+import argparse
+import statistics
+import time
+
+import keras
+
+import keraspinn as kp
+
+NETWORKS = {"M2": kp.networks.MLP, "M4": kp.networks.ModifiedMLP}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", choices=NETWORKS, default="M4")
+    parser.add_argument("--units", type=int, default=50)
+    parser.add_argument("--depth", type=int, default=5)
+    parser.add_argument("--size", type=int, default=10)
+    parser.add_argument("--batch-size", type=int, default=128)
+    parser.add_argument("--steps", type=int, default=25)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    problem = kp.problems.helmholtz()
+    network = NETWORKS[given.model](units=given.units, depth=given.depth)
+    ensemble = kp.Ensemble(problem, network, size=given.size, seed=0)
+    contestants = {"alone": (1, ensemble.member(0)), "ensemble": (given.size, ensemble)}
+    times = {name: [] for name in contestants}
+    for number in range(given.rounds + 1):
+        for name, (members, model) in contestants.items():
+            if number == 0:
+                model.compile(keras.optimizers.Adam(1e-3))
+            steps = given.steps * given.size // members
+            wall, processor = measured(model, steps, given.batch_size)
+            each = 1e3 / given.steps / given.size
+            if number == 0:
+                print(f"{name}: {wall:.0f} s for the first {steps} steps", flush=True)
+            else:
+                times[name].append((each * wall, each * processor))
+    print(
+        f"{keras.backend.backend()}, {given.model} {given.units}x{given.depth},", end=""
+    )
+    print(f" {given.batch_size} points, {given.size} members; ms a step and member")
+    middle = {}
+    for name, pairs in times.items():
+        middle[name] = [
+            statistics.median(column) for column in zip(*pairs, strict=True)
+        ]
+        print("{:9} {:7.3f}  processor {:7.3f}".format(name, *middle[name]))
+    ratios = [b / a for a, b in zip(*middle.values(), strict=True)]
+    print("{:9} {:7.2f}  processor {:7.2f}".format("ratio", *ratios))
+
+
+def measured(model, steps, batch_size):
+    """Seconds of the clock and of the processor that some steps take."""
+    wall, processor = time.perf_counter(), time.process_time()
+    model.fit(
+        batch_size=batch_size,
+        steps_per_epoch=steps,
+        callbacks=[kp.callbacks.LearningRateAnnealing()],
+        verbose=0,
+    )
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
+if __name__ == "__main__":
+    main()

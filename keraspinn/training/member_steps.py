@@ -1,0 +1,95 @@
+"""One training step of every member of an ensemble: a function from state to state."""
+
+import dataclasses
+
+import keras
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.backend.scopes import substituted
+from keraspinn.training.step import marked
+
+
+@dataclasses.dataclass(frozen=True)
+class MemberSteps:
+    """A step of one member, mapped over all of them.
+
+    The state is that of `Step`, with the members along the first axis of every tensor.
+
+    Args:
+        step: The `Step` of one member.
+        fixed: Keras variables of one member that are not trained, yet its own.
+        optimizer_writes: Whether the optimizer writes to its variables, and not to
+            what it is given in their place.
+    """
+
+    step: object
+    fixed: tuple
+    optimizer_writes: bool
+
+    def __call__(self, state, fixed, seeds, iteration, going, given=None):
+        """Make one step of the members that have not stopped.
+
+        Args:
+            state: The state, as above.
+            fixed: A tensor for each of the `fixed` variables.
+            seeds: Tensor `(size,)` of the members' seeds.
+            iteration: Number of steps taken before by those that have not stopped.
+            going: Tensor `(size,)`, whether a member has not stopped.
+            given: Batches by term name, the same for all.
+
+        Returns:
+            The state; the losses by name, `(size,)`, zero where no step was taken; and
+            where one was, which leaves nothing that is not finite.
+        """
+        if self.step.is_ours:
+            new, losses = self._in_turn(state, fixed, seeds, iteration, given)
+        else:
+            new, losses = self._first_order(state, fixed, seeds, iteration, given)
+        taken = ops.logical_and(going, ops.isfinite(losses["loss"]))
+        for value in new["variables"]:
+            axes = tuple(range(1, len(value.shape)))
+            taken = ops.logical_and(taken, ops.all(ops.isfinite(value), axis=axes))
+        new = keras.tree.map_structure(lambda a, b: _chosen(taken, a, b), new, state)
+        losses = {
+            name: _chosen(taken, loss, ops.zeros_like(loss))
+            for name, loss in losses.items()
+        }
+        return new, losses, taken
+
+    def of_member(self, seed):
+        """The `Step` of the member with a seed."""
+        return dataclasses.replace(self.step, seed=seed)
+
+    def _first_order(self, state, fixed, seeds, iteration, given):
+        def gradient(state, fixed, seed):
+            with substituted(self.fixed, fixed):
+                return self.of_member(seed).gradient(state, iteration, given)
+
+        def moved(total, variables, optimizer):
+            if self.optimizer_writes:
+                held = [*self.step.variables, *self.step.optimizer.variables]
+                values = [*variables, *optimizer]
+                for variable, value in zip(held, values, strict=True):
+                    variable.assign(value)
+            before = {"variables": variables, "optimizer": optimizer}
+            return self.step.moved(total, before)
+
+        tensors = state, list(fixed), seeds
+        new, total, losses, finite = backend.map_members(gradient, tensors)
+        parts = total, state["variables"], state["optimizer"]
+        new |= backend.map_members(moved, parts, in_turn=True)
+        return new, marked(losses, finite)
+
+    def _in_turn(self, state, fixed, seeds, iteration, given):
+        def step(state, fixed, seed):
+            with substituted(self.fixed, fixed):
+                return self.of_member(seed)(state, iteration, given)
+
+        return backend.map_members(step, (state, list(fixed), seeds), in_turn=True)
+
+
+def _chosen(taken, new, old):
+    """Of every member the new tensor where its step is taken, else the old."""
+    rows = ops.reshape(taken, (-1,) + (1,) * (len(new.shape) - 1))
+    return new if new is old else ops.where(rows, new, old)

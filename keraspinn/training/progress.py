@@ -1,0 +1,94 @@
+"""The progress bar of `fit`: one line of what one looks at while a network trains."""
+
+import sys
+import time
+
+import keras
+
+COLUMNS = 80
+_LONGEST_BAR = 20
+_EVERY = 0.1  # seconds
+
+
+class ProgressBar(keras.callbacks.ProgbarLogger):
+    """The loss, the coefficients sought and the errors, in 80 columns.
+
+    Every log is in `History` as before. `fit` adds it where it prints and is given no
+    `ProgbarLogger`: add Keras's own to see all of them.
+    """
+
+    async_safe = True  # printing what it is handed is all it does
+
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        function = self.model.train_function
+        self._announces = self.verbose == 1 and self.model.announced is not function
+        self.model.announced = function
+        self._writes_over = sys.stdout.isatty() or "ipykernel" in sys.modules
+
+    def on_epoch_begin(self, epoch, logs=None):
+        super().on_epoch_begin(epoch, logs)
+        self._step, self._began, self._drawn = 0, time.perf_counter(), 0.0
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if self._announces:
+            # Where lines can be written over, the bar's first one will be.
+            print("Compiling …", end="\r" if self._writes_over else "\n", flush=True)
+            self._announces = False
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._step, now = batch + 1, time.perf_counter()
+        if self.verbose == 1 and self._writes_over and now - self._drawn >= _EVERY:
+            self._drawn = now
+            print(self._line(logs, ending=False), end="\r", flush=True)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.verbose == 1:
+            self.target = self.target or self._step
+            print(self._line(logs, ending=True), flush=True)
+        elif self.verbose:
+            super().on_epoch_end(epoch, logs)
+
+    def _line(self, logs, ending):
+        """The line, of 80 columns."""
+        logs = logs or {}
+        step = self.target if ending else self._step
+        spent = time.perf_counter() - self._began
+        pace = spent / max(step, 1)
+        known = self.target is not None
+        left = spent if ending or not known else pace * (self.target - step)
+        count = f"{step}/{self.target if known else 'unknown'} "
+        text = f"{_clock(left)} {_duration(pace)}/step"
+        errors = [name for name in logs if name.endswith("relative_l2")]
+        for name in ["loss", *self.model.coefficients, *errors]:
+            shown = f"  {name}: {logs[name]:.4g}" if name in logs else ""
+            if len(count) + len(text) + len(shown) <= COLUMNS:
+                text += shown
+        room = min(_LONGEST_BAR, COLUMNS - len(count) - len(text) - 1)
+        if room > 0 and known:
+            done = room * step // self.target
+            count += f"{'━' * done}{'╌' * (room - done)} "
+        return (count + text).ljust(COLUMNS if self._writes_over else 0)
+
+
+def with_progress_bar(callbacks, verbose):
+    """A list of callbacks with this bar at its end, if `fit` is to print one."""
+    given = any(isinstance(c, keras.callbacks.ProgbarLogger) for c in callbacks)
+    return callbacks if given or verbose == 0 else [*callbacks, ProgressBar()]
+
+
+def _clock(seconds):
+    """Seconds as one writes them: 12s, 1:23, 1:02:03."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{seconds:02}"
+    return f"{minutes}:{seconds:02}" if minutes else f"{seconds}s"
+
+
+def _duration(seconds):
+    """The time of a step, in its own unit."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g}{unit}"
+    return f"{seconds / 1e-6:.0f}us"

@@ -1,0 +1,320 @@
+"""Ensembles: a member is the model trained alone. On JAX in a process of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+ON_JAX = keras.backend.backend() == "jax"
+ROOT = Path(__file__).parents[2]
+RUN = {"batch_size": 16, "steps_per_epoch": 6, "epochs": 2, "verbose": 0}
+SEED, SIZE = 5, 3
+
+x = sp.Symbol("x")
+u = sp.Function("u")(x)
+
+
+@pytest.mark.skipif(ON_JAX, reason="the other tests are being run")
+def test_on_jax():
+    settings = {"KERAS_BACKEND": "jax", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "pytest", __file__, "-q", "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        command,
+        env=os.environ | settings | {"PYTHONPATH": path},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout[-6000:]
+    assert re.search(r"\d+ passed", result.stdout)
+
+
+def network():
+    return kp.networks.MLP(6, 1)
+
+
+def compiled(model, optimizer=None, **options):
+    options = {"steps_per_execution": 4, "jit_compile": False} | options
+    model.compile(optimizer or keras.optimizers.Adam(1e-2), **options)
+    return model
+
+
+def ensemble(problem=None, make=network, size=SIZE, optimizer=None, **options):
+    problem = problem or kp.problems.poisson(2)
+    made = kp.Ensemble(problem, make(), size=size, seed=SEED)
+    return compiled(made, optimizer, **options)
+
+
+def alone(number, problem=None, make=network, optimizer=None, **options):
+    """What the ensemble's member should be, made and trained by itself."""
+    keras.utils.set_random_seed(SEED + number)
+    model = kp.PINNModel(problem or kp.problems.poisson(2), make(), seed=SEED + number)
+    return compiled(model, optimizer, **options)
+
+
+def fit(model, *callbacks, x=None, **options):
+    annealing = kp.callbacks.LearningRateAnnealing(update_freq=3)
+    return model.fit(x, **RUN | options, callbacks=[annealing, *callbacks])
+
+
+def arrays(model):
+    variables = [*model.variables, *model.optimizer.variables]
+    return [keras.ops.convert_to_numpy(variable) for variable in variables]
+
+
+def check_alike(model, other, rtol=1e-3):
+    for one, two in zip(arrays(model), arrays(other), strict=True):
+        np.testing.assert_allclose(one, two, rtol=rtol, atol=rtol * abs(two).max())
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """An ensemble after two epochs, its history, and a member trained alone."""
+    made = ensemble(jit_compile=True)
+    history = fit(made).history
+    model = alone(1, jit_compile=True)
+    return made, history, model, fit(model).history
+
+
+def test_a_member_is_the_model_trained_alone(trained):
+    made, history, model, expected = trained
+    member = made.member(1)
+    assert isinstance(member, kp.PINNModel) and member.seed == SEED + 1
+    assert member.steps_taken == model.steps_taken == 12
+    check_alike(member, model)
+    for name, values in expected.items():
+        own = [epoch[1] for epoch in history[f"{name}_of_members"]]
+        np.testing.assert_allclose(own, values, rtol=1e-3, err_msg=name)
+        means = np.mean(history[f"{name}_of_members"], axis=1)
+        np.testing.assert_allclose(history[name], means, rtol=1e-5, err_msg=name)
+    assert len(set(history["boundary_weight_of_members"][-1])) == SIZE
+    points, values = made.problem.test_data(20)
+    found = made.evaluate(points, values, verbose=0)
+    for name, value in model.evaluate(
+        points, values, verbose=0, return_dict=True
+    ).items():
+        assert found[name].members[1] == pytest.approx(value, rel=2e-3), name
+        assert found[name].mean == pytest.approx(found[name].members.mean())
+        assert found[name].deviation == pytest.approx(found[name].members.std(ddof=1))
+
+
+def test_a_member_goes_on_as_the_model_does(trained):
+    made, _, model, _ = trained
+    member = made.member(1)
+    fit(member)
+    fit(model)
+    check_alike(member, model, 5e-3)
+    assert made.member(1).steps_taken == 12  # a copy went on
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        kp.networks.MLP,
+        lambda: kp.networks.ModifiedMLP(8, 2),
+        lambda: kp.networks.PirateNet(8, 2),
+        lambda: kp.networks.SIREN(8, 2),
+        lambda: keras.Sequential([kp.layers.FourierFeatures(4), keras.layers.Dense(1)]),
+    ],
+)
+def test_members_begin_as_models_do(make):
+    own = make()
+    made = kp.Ensemble(kp.problems.poisson(2), own, size=2, seed=SEED)
+    for number in range(2):
+        keras.utils.set_random_seed(SEED + number)
+        expected = kp.PINNModel(kp.problems.poisson(2), make(), seed=0).get_weights()
+        weights = made.member(number).get_weights()
+        for one, two in zip(weights, expected, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_mean_and_deviation_are_those_of_the_members(trained):
+    made = trained[0]
+    points = np.linspace(0, 1, 7)[:, None]
+    members = [made.member(k) for k in range(SIZE)]
+    fields = np.stack([m.predict(points, verbose=0) for m in members])
+    np.testing.assert_allclose(made.predict_members(points), fields, rtol=1e-5)
+    np.testing.assert_allclose(made.predict(points), fields.mean(0), rtol=1e-5)
+    found = made.predict_on_batch(points)
+    np.testing.assert_allclose(found, fields.mean(0), rtol=1e-5)
+    deviation = made.predict_deviation(points)
+    np.testing.assert_allclose(deviation, fields.std(0, ddof=1), rtol=1e-3)
+    field, coordinate = made.problem.fields[0], made.problem.coordinates[0]
+    slope = field.diff(coordinate)
+    slopes = np.stack([m.predict_expression(slope, points) for m in members])
+    found = made.predict_expression(slope, points)
+    np.testing.assert_allclose(found, slopes.mean(0), rtol=1e-5)
+    found = made.predict_deviation(points, slope)
+    np.testing.assert_allclose(found, slopes.std(0, ddof=1), rtol=1e-3)
+    called = keras.ops.convert_to_numpy(made(points.astype("float32")))
+    np.testing.assert_allclose(called, fields.mean(0), rtol=1e-4, atol=1e-6)
+
+
+def state(made):
+    return [keras.ops.convert_to_numpy(v).tobytes() for v in made.state_variables]
+
+
+def test_goes_on_from_a_file_to_the_bit(tmp_path):
+    made = ensemble()
+    fit(made)
+    made.save(tmp_path / "made.keras")
+    loaded = kp.load_model(tmp_path / "made.keras")
+    assert loaded.size == SIZE and loaded.weighting == made.weighting
+    fit(made)
+    fit(loaded)
+    assert state(loaded) == state(made)
+
+
+class Dies(keras.callbacks.Callback):
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+
+def test_resumes_to_the_bit(tmp_path):
+    whole, first, second = ensemble(), ensemble(), ensemble()
+    history = fit(whole, epochs=3).history
+    with pytest.raises(KeyboardInterrupt):
+        fit(first, kp.callbacks.BackupAndRestore(tmp_path / "b"), Dies(), epochs=3)
+    resumed = fit(second, kp.callbacks.BackupAndRestore(tmp_path / "b"), epochs=3)
+    assert state(second) == state(whole)
+    assert resumed.history["loss_of_members"] == history["loss_of_members"]
+
+
+def breaking():
+    """A problem that ends where its parameter c is negative."""
+    c = kp.Parameter("c", initial=1.0)
+    return kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"e": sp.Eq(sp.sqrt(c) + u, 0)},
+        {"left": kp.Condition(sp.Eq(u, 0), on={x: 0})},
+        scales=None,
+    )
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_member_that_is_not_finite_stops_alone(streamed):
+    made, whole = ensemble(breaking()), ensemble(breaking())
+    made.coefficients["c"].assign([1.0, -1.0, 1.0])
+    x = (np.full((4, 1), 0.1 * n) for n in range(1, 9)) if streamed else None
+    options = {"steps_per_epoch": 4, "epochs": 2, "x": x}
+    if streamed:
+        options["batch_size"] = None
+    with pytest.warns(UserWarning, match=r"Member 1 of 3.*at iteration 0.*c = -1"):
+        history = fit(made, **options).history
+    assert made.stopped == [1] and made.member_steps.tolist() == [8, 0, 8]
+    assert np.isfinite(history["loss"]).all()
+    assert made.coefficients["c"].numpy()[1] == -1.0
+    if streamed:
+        x = (np.full((4, 1), 0.1 * n) for n in range(1, 9))
+    fit(whole, **options | {"x": x})
+    for number in (0, 2):
+        check_alike(made.member(number), whole.member(number), 1e-6)
+    points = np.linspace(0, 1, 5)[:, None]
+    others = whole.predict_members(points)[[0, 2]]
+    np.testing.assert_allclose(made.predict(points), others.mean(0), rtol=1e-6)
+
+
+def test_all_members_stopped():
+    made = ensemble(breaking())
+    made.coefficients["c"].assign([-1.0, -1.0, -1.0])
+    for _ in range(2):
+        with pytest.raises(
+            FloatingPointError, match="All 3 members.*'residual' is nan"
+        ):
+            fit(made)
+    assert made.stopped == [0, 1, 2]
+    with pytest.raises(TypeError, match="RestoreOnNonFinite.*member"):
+        fit(ensemble(), kp.callbacks.RestoreOnNonFinite())
+
+
+def test_points_held_and_streamed_are_the_same_for_all():
+    points = np.linspace(0.1, 0.9, 12)[:, None]
+    held = ensemble(), alone(2)
+    for model in held:
+        fit(model, x=points, batch_size=None)
+    check_alike(held[0].member(2), held[1])
+    streamed = ensemble(), alone(2)
+    for model in streamed:
+        batches = (points[n : n + 4] for n in (0, 4, 8, 0, 4, 8))
+        fit(model, x=batches, batch_size=None, steps_per_epoch=3)
+    check_alike(streamed[0].member(2), streamed[1])
+
+
+def test_memory_of_samplers_and_clipping_are_each_members_own():
+    models = [
+        make(optimizer=keras.optimizers.Adam(1e-2, global_clipnorm=0.1))
+        for make in (ensemble, lambda **options: alone(0, **options))
+    ]
+    for model in models:
+        fit(model, x=kp.sampling.ResidualBased(every=4))
+    check_alike(models[0].member(0), models[1])
+
+
+def test_learning_rate_set_in_training():
+    models = ensemble(), alone(1)
+    for model in models:
+        rates = keras.callbacks.LearningRateScheduler(lambda epoch: 1e-2 / (1 + epoch))
+        fit(model, rates)
+    check_alike(models[0].member(1), models[1])
+    assert float(models[0].member(1).optimizer.learning_rate) == pytest.approx(5e-3)
+
+
+@pytest.mark.filterwarnings("ignore:.*single precision")
+@pytest.mark.parametrize("name", ["SSBroyden", "GaussNewton"])
+def test_second_order(name):
+    make = getattr(kp.optimizers, name)
+    models = ensemble(size=2, optimizer=make()), alone(1, optimizer=make())
+    losses = []
+    for model in models:
+        run = {"batch_size": None, "epochs": 1, "steps_per_epoch": 4, "verbose": 0}
+        losses.append(model.fit(np.linspace(0.02, 0.98, 30)[:, None], **run).history)
+    found = losses[0]["loss_of_members"][0][1]
+    assert found == pytest.approx(losses[1]["loss"][0], rel=1e-2)
+    assert models[0].member(1).steps_taken == 4
+
+
+def test_validation_and_precision(trained):
+    made = trained[0]
+    data = made.problem.test_data(20)
+    history = fit(made, validation_data=data, epochs=1).history
+    found = made.evaluate(*data, verbose=0)["u_relative_l2"]
+    assert history["val_u_relative_l2"][0] == pytest.approx(found.mean, rel=1e-5)
+    if not ON_JAX:
+        double = made.astype("float64")
+        points = data[0]
+        assert double.predict(points).dtype == "float64"
+        np.testing.assert_allclose(
+            double.predict_members(points), made.predict_members(points), atol=1e-4
+        )
+
+
+def test_bad_inputs():
+    problem = kp.problems.poisson(2)
+    with pytest.raises(ValueError, match="`size` must be a positive integer"):
+        kp.Ensemble(problem, network(), size=0)
+    with pytest.raises(ValueError, match="`seed` must be an integer"):
+        kp.Ensemble(problem, network(), size=2, seed=2**32 - 1)
+    with pytest.raises(TypeError, match="`network` must be a Keras layer"):
+        kp.Ensemble(problem, "MLP")
+    seeded = keras.initializers.GlorotNormal(seed=3)
+    with pytest.raises(ValueError, match="same for every seed.*leave the seed"):
+        kp.Ensemble(problem, kp.networks.MLP(4, 1, kernel_initializer=seeded), size=2)
+    made = kp.Ensemble(problem, network(), size=2)
+    with pytest.raises(ValueError, match="`model.compile"):
+        made.fit()
+    with pytest.raises(ValueError, match="takes its loss from the problem"):
+        made.compile("adam", loss="mse")
+    with pytest.raises(IndexError, match="numbered from 0 to 1. Received: 2"):
+        made.member(2)
+    with pytest.raises(ValueError, match="no term 'top'"):
+        compiled(made).fit({"top": np.zeros((2, 1))})

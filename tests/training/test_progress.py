@@ -1,0 +1,109 @@
+"""What `fit` and `summary` print."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+x = sp.Symbol("x")
+u = sp.Function("u")(x)
+CONTROL = re.compile(r"\x1b\[[0-9;]*m|\x08")
+
+
+def compiled(fields=1):
+    rate = kp.Parameter("rate", 2.0)
+    unknowns = [sp.Function(f"u{n}")(x) for n in range(fields)]
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {f"equation_{n}": f.diff(x) - rate for n, f in enumerate(unknowns)},
+        {"start": kp.Condition(unknowns, on={x: 0})},
+        dict.fromkeys(unknowns, 2 * x),
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1, outputs=fields))
+    model.compile(run_eagerly=True)
+    return model
+
+
+def printed(capsys, model, **options):
+    capsys.readouterr()
+    given = model.problem.test_data(5)
+    run = {"steps_per_epoch": 2, "batch_size": 4, "validation_data": given}
+    history = model.fit(**run | options)
+    return CONTROL.sub("", capsys.readouterr().out), history.history
+
+
+def test_the_bar_has_losses_errors_and_coefficients(capsys):
+    text, history = printed(capsys, compiled())
+    for name in ("loss", "val_u0_relative_l2", "rate"):
+        assert f"  {name}: " in text
+    assert "start_loss" not in text and "start_loss" in history
+
+
+@pytest.mark.parametrize("fields", [1, 4])
+def test_a_line_has_80_columns(capsys, fields):
+    text, _ = printed(capsys, compiled(fields), epochs=2)
+    lines = re.split(r"[\r\n]+", text)
+    assert max(map(len, lines)) <= 80
+    assert "  loss: " in text
+
+
+def test_keras_own_bar_shows_everything(capsys):
+    bar = keras.callbacks.ProgbarLogger()
+    text, _ = printed(capsys, compiled(), callbacks=[bar])
+    assert "start_loss" in text
+
+
+@pytest.mark.parametrize("verbose", [0, 2])
+def test_no_bar_where_none_is_wanted(capsys, verbose):
+    text, _ = printed(capsys, compiled(), verbose=verbose)
+    assert ("loss" in text) is (verbose == 2)
+    assert "Compiling" not in text
+
+
+def test_compiling_is_announced_once(capsys):
+    model = compiled()
+    text, _ = printed(capsys, model, epochs=2)
+    assert text.count("Compiling") == 1
+    again, _ = printed(capsys, model)
+    assert "Compiling" not in again
+
+
+def test_the_summary_says_what_is_trained_on(capsys):
+    model = compiled()
+    model.summary()
+    text = capsys.readouterr().out
+    for piece in ("equation_0:", "start:", "Trained in", "taylor", "rate = 2"):
+        assert piece in text
+    lines = []
+    model.summary(print_fn=lambda line, **_: lines.append(line))
+    assert "equation_0:" in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("thing", "pieces"),
+    [
+        (kp.Condition(u - 1, on={x: 0}), ["Condition", "u - 1", "x: 0"]),
+        (kp.Data(np.zeros((3, 1)), {u: np.ones(3)}), ["Data", "u", "3 points"]),
+        (kp.geometry.Box({x: (0, 2)}), ["Box", "[0, 2]"]),
+        (kp.geometry.Disk((0, 0), 1), ["Disk", "(0, 0)"]),
+        (kp.optimizers.SSBroyden(), ["SSBroyden(", "resample_every=500"]),
+        (kp.callbacks.LearningRateAnnealing(), ["LearningRateAnnealing(alpha=0.1"]),
+        (kp.problems.poisson(1), ["Problem in", "boundary"]),
+    ],
+)
+def test_a_repr_says_what_it_is(thing, pieces):
+    for piece in pieces:
+        assert piece in repr(thing)
+
+
+def test_a_terminal_is_written_over(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("keraspinn.training.progress._EVERY", 0.0)
+    text, _ = printed(capsys, compiled(), steps_per_epoch=3)
+    *drawn, last = text.rstrip("\n").split("\r")
+    assert [line[:4] for line in drawn if "/" in line] == ["1/3 ", "2/3 ", "3/3 "]
+    assert "val_u0_relative_l2" in last and len(last) == 80
