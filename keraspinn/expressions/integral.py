@@ -1,5 +1,7 @@
 """Integrals over a part of the domain, as numbers in an equation."""
 
+import json
+
 import sympy as sp
 
 
@@ -25,6 +27,16 @@ class Region(sp.Atom):
 
     def _sympystr(self, printer):
         return self.text
+
+    @property
+    def place(self):
+        """Text such as `, over={x: 1}`; none for all of the domain."""
+        from keraspinn.expressions.json_tree import from_json  # which knows this one
+
+        said = json.loads(self.text)
+        over = "" if said["over"] == "interior" else f", over={_shown(said['over'])}"
+        where = f", where={from_json(said['where'])}" if "where" in said else ""
+        return over + where
 
 
 class PartIntegral(sp.Expr):
@@ -63,7 +75,20 @@ class PartIntegral(sp.Expr):
         return sp.S.Zero
 
     def _sympystr(self, printer):
-        return f"integral({printer._print(self.integrand)})"
+        return f"integral({printer._print(self.integrand)}{self.region.place})"
 
     def _latex(self, printer):
         return rf"\int {printer._print(self.integrand)}"
+
+
+def _shown(over):
+    """A part of the domain, as the user wrote it."""
+    if isinstance(over, list):
+        return f"[{', '.join(map(_shown, over))}]"
+    if not isinstance(over, dict):
+        return repr(over)
+    from keraspinn.expressions.json_tree import from_json
+
+    if "geometry" in over:
+        return over["geometry"]["class_name"]
+    return str({from_json(symbol): value for symbol, value in over["face"]})

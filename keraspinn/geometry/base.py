@@ -356,6 +356,13 @@ class Geometry:
 
         return combine("*", self, other)
 
+    def __str__(self):
+        return f"{type(self).__name__} in {', '.join(names(self.coordinates))}"
+
+    def __repr__(self):
+        name, text = type(self).__name__, str(self)
+        return text if text.startswith(name) else f"<{name}: {text}>"
+
     def get_config(self):
         symbols = self._coordinates and [to_json(s) for s in self._coordinates]
         return {"coordinates": symbols}

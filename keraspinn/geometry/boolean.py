@@ -174,10 +174,12 @@ class Difference(Combination):
         return first.lower, first.upper
 
     def _inside(self, points):
+        return library(points).logical_and(self._in(0, points), self._left(points))
+
+    def _left(self, points):
+        """Which points are not taken away; the rim of what is stays."""
         lib = library(points)
-        out = lib.logical_not(self._in(1, points))
-        rim = lib.logical_or(out, self._on(1, points))
-        return lib.logical_and(self._in(0, points), rim)
+        return lib.logical_or(lib.logical_not(self._in(1, points)), self._on(1, points))
 
     def _make_interior(self):
         first, second = self.operands
@@ -185,7 +187,7 @@ class Difference(Combination):
         size, hole = None, second.interior.measure()
         if within is not None and within.measure() == hole:
             size = first.interior.measure() - hole
-        return self._portion(0, first.interior, self._inside, size=size)
+        return self._portion(0, first.interior, self._left, size=size)
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -221,7 +223,8 @@ class Intersection(Combination):
     def _make_interior(self):
         sizes = [operand.interior.measure() for operand in self.operands]
         smaller = int(np.argmin(sizes))
-        return self._portion(smaller, self.operands[smaller].interior, self._inside)
+        interior = self.operands[smaller].interior
+        return self._portion(smaller, interior, lambda p: self._in(1 - smaller, p))
 
 
 @keras.saving.register_keras_serializable("keraspinn")

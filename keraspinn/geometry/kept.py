@@ -31,7 +31,13 @@ def portion(part, keep, draws, shift=0.0, **how):
         return None
     if share == 1 and not shift.any() and not any(how.values()):
         return part
+    if share == 1:  # not asked again: by every shape to come it would be
+        keep = _everything
     return Kept(part, keep, draws, shift, whole=share == 1, **how)
+
+
+def _everything(points):
+    return library(points).ones_like(points[..., 0]) > 0
 
 
 class Kept(Part):
@@ -80,6 +86,8 @@ class Kept(Part):
             mine = self.keep(points - like(shift, points))
             return lib.logical_and(mine, keep(points))
 
+        both = keep if self.whole else both
+
         how = {
             "flip": self.flip != how.get("flip", False),
             "text": how.get("text") or self._text,
@@ -111,6 +119,8 @@ class Kept(Part):
     def contains(self, points):
         """Which points lie on the part, and are kept."""
         on_part = self.part.contains(points - like(self.shift, points))
+        if self.whole:
+            return on_part
         return library(points).logical_and(on_part, self.keep(points))
 
     def normals(self, points):
@@ -153,7 +163,7 @@ class Kept(Part):
 
     @property
     def _key(self):
-        return self.part, self.flip, str(self)
+        return self.part, self.flip, str(self), tuple(self.shift.ravel())
 
 
 def _along_a_curve(points):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import scipy.sparse as sparse
-from scipy.sparse.linalg import splu
 
 
 def pressure_of(reynolds, u, v, vorticity):
@@ -59,6 +58,8 @@ def _edge_weights(nodes):
 
 def _integrate(along_x, along_y, weight_x, weight_y, h):
     """The nodal field whose differences along the edges are closest to those asked."""
+    from scipy.sparse.linalg import splu
+
     nodes = along_x.shape[1]
     one = sparse.identity(nodes)
     difference = sparse.diags([-1.0, 1.0], [0, 1], shape=(nodes - 1, nodes)) / h

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse.linalg import splu
 
 # Up to here Newton converges from the creeping flow in a handful of steps.
 EASY_REYNOLDS = 50.0
@@ -107,6 +106,8 @@ def _newton_at(scheme, psi, reynolds, stopping, budget):
 def _factorise(matrix):
     # The pattern is symmetric. Pivoting for size would fill the factors many times
     # over in an iteration that is about to diverge, and has not been needed in others.
+    from scipy.sparse.linalg import splu
+
     return splu(
         matrix.tocsc(),
         permc_spec="MMD_AT_PLUS_A",

@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-from scipy.interpolate import CubicSpline, RectBivariateSpline, RegularGridInterpolator
 
 # A cubic spline forgets a jump by a factor of 3.7 a cell: 4e-5 of it is left here.
 JUMP_CELLS = 8
@@ -97,6 +96,8 @@ class CavityFlow:
         return values
 
     def _interpolate(self, name, points):
+        from scipy.interpolate import RectBivariateSpline, RegularGridInterpolator
+
         field = getattr(self, name)
         smooth = RectBivariateSpline(self.x, self.y, field).ev(*points.T)
         linear = RegularGridInterpolator((self.x, self.y), field)(points)
@@ -118,6 +119,8 @@ class CavityFlow:
             U. Ghia, K. N. Ghia, C. T. Shin, *High-Re solutions for incompressible
             flow using the Navier-Stokes equations and a multigrid method* (1982).
         """
+        from scipy.interpolate import CubicSpline
+
         along_y = np.column_stack([np.full_like(self.y, 0.5), self.y])
         along_x = np.column_stack([self.x, np.full_like(self.x, 0.5)])
         u = CubicSpline(self.y, self.at(along_y)["u"])

@@ -83,8 +83,8 @@ def lid_driven_cavity(
     Example:
         >>> flow = keraspinn.solvers.lid_driven_cavity(reynolds=100, n=64)
         >>> centre = flow.at([[0.5, 0.5]])
-        >>> print(f"{centre['u'][0]:.2f} {centre['pressure'][0]:.2f}")
-        -0.21 0.00
+        >>> print(f"{centre['u'][0]:.2f} {centre['v'][0]:.2f}")
+        -0.21 0.06
 
     Reference:
         S. Wang, Y. Teng, P. Perdikaris, *Understanding and mitigating gradient

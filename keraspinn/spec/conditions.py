@@ -11,7 +11,7 @@ from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
 from keraspinn.spec import integrals
-from keraspinn.spec.declaration import expression_name
+from keraspinn.spec.declaration import expression_name, short
 from keraspinn.spec.parts import part_from_json, part_to_json
 
 
@@ -107,6 +107,10 @@ class Condition:
         where = "" if self.where is None else f" where {self.where}"
         return f"= 0 on {self.on}{where}{', by construction' if self.hard else ''}"
 
+    def __repr__(self):
+        what = ", ".join(str(short(e)) for e in self.expressions)
+        return f"<Condition: {what} {self.place}>"
+
     @property
     def latex_place(self):
         """LaTeX of the same."""
@@ -141,6 +145,10 @@ class _Table:
     def __init__(self, points, values):
         self.points = point_array("points", points)
         self.expressions, self.targets = tabulated(values, len(self.points))
+
+    def __repr__(self):
+        what = ", ".join(str(short(e)) for e in self.expressions)
+        return f"<{type(self).__name__}: {what} at {len(self.points)} points>"
 
     def get_config(self):
         return {

@@ -98,18 +98,36 @@ def check_holds_a_field(expression, where):
         )
 
 
-def warn_without_conditions(equations, coordinates):
+def warn_without_conditions(equations, conditions, coordinates):
     """Warns of differential equations that nothing else determines.
 
     It is no error: a network may keep conditions by the way it is built.
+
+    Args:
+        equations: Iterable of expressions.
+        conditions: Iterable of the conditions' expressions. Those of one field stand
+            for all fields that share equations with it, as for a pressure.
+        coordinates: The domain's symbols.
     """
-    needed = required_derivatives(equations.values(), coordinates)
-    if any(sum(index) for indices in needed.values() for index in indices):
+    groups = []
+    for expression in [*equations, *conditions]:
+        own = {"fields": {*fields_of([expression])}, "said": expression in conditions}
+        joined = [g for g in groups if g["fields"] & own["fields"]]
+        groups = [g for g in groups if g not in joined]
+        said = any(g["said"] for g in [own, *joined])
+        fields = set().union(*(g["fields"] for g in [own, *joined]))
+        groups.append({"fields": fields, "said": said})
+    open_ = {name for g in groups if not g["said"] for name in g["fields"]}
+    needed = required_derivatives(equations, coordinates)
+    orders = {n: max(map(sum, own), default=0) for n, own in needed.items()}
+    found = sorted(name for name in open_ if orders.get(name))
+    if found:
         warnings.warn(
-            "The problem has no conditions, and infinitely many fields solve its "
-            "equations. Declare boundary and initial conditions, conditions={'wall': "
-            "keraspinn.Condition(...)}, or measurements, keraspinn.Data(...), unless "
-            "the network keeps them by the way it is built, as periodic layers do.",
+            f"The problem has no conditions for {', '.join(found)}, and infinitely "
+            "many fields solve its equations. Declare boundary and initial conditions,"
+            " conditions={'wall': keraspinn.Condition(...)}, or measurements, "
+            "keraspinn.Data(...), unless the network keeps them by the way it is "
+            "built, as periodic layers do.",
             stacklevel=4,
         )
 

@@ -19,6 +19,7 @@ import sympy as sp
 from keras import ops
 from sympy.core.function import AppliedUndef
 
+from keraspinn import backend
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
@@ -200,7 +201,8 @@ def _try(domain, called, given, found, wanted):
     """Refuse a value that is missed on its part, as others there are not the same."""
     points = sampled(domain, ((given.part,),), TRIED_POINTS)
     program = Program([found, wanted], domain.coordinates)
-    found, wanted = map(ops.convert_to_numpy, program(columns(domain, points), {}))
+    with backend.double_precision():
+        found, wanted = map(ops.convert_to_numpy, program(columns(domain, points), {}))
     error = np.abs(found - wanted)
     if not error.max() <= TOLERANCE * max(1.0, np.abs(wanted).max()):
         row = int(np.argmax(np.nan_to_num(error, nan=np.inf)))

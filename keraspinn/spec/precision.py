@@ -10,6 +10,7 @@ from keraspinn.spec.magnitudes import (
     check_coordinates,
     check_magnitudes,
     coefficients,
+    magnitude,
 )
 from keraspinn.spec.sampled import columns, sampled
 
@@ -28,6 +29,35 @@ def precision_fault(problem, dtype, adapted=True):
     Returns:
         A sentence, or `None` if there is nothing to say.
     """
+    equations, scaled, largest = _expressions(problem)
+    domain = problem.domain
+    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
+    intervals = dict(zip(domain.coordinates, ends, strict=True))
+    if not adapted:
+        whole = sp.Add(*domain.coordinates)
+        equations["the network, which is given the coordinates as they are"] = whole
+    fault = check_coordinates(equations, intervals, dtype)
+    return fault or check_magnitudes(scaled, dtype, largest)
+
+
+def residual_magnitudes(problem):
+    """The decimal logarithms of the sizes of residuals, in the problem's scales.
+
+    Args:
+        problem: The `Problem`.
+
+    Returns:
+        Dict from texts such as `"equation 'heat'"` to numbers.
+    """
+    _, scaled, largest = _expressions(problem)
+    return {
+        label: max(magnitude(term, largest) for term in sp.Add.make_args(expression))
+        for label, expression in scaled.items()
+    }
+
+
+def _expressions(problem):
+    """Expressions by label, the same in the problem's scales, their coefficients."""
     equations, scaled, largest = {}, {}, {}
     for term in problem.terms.values():
         kind = "equation" if term.labels else "condition"
@@ -40,14 +70,7 @@ def precision_fault(problem, dtype, adapted=True):
             equations[label] = expression
             scaled[label] = problem.scales.apply(expression, sizes[place])
             largest |= _coefficient_sizes(problem.domain, term, scaled[label])
-    domain = problem.domain
-    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
-    intervals = dict(zip(domain.coordinates, ends, strict=True))
-    if not adapted:
-        whole = sp.Add(*domain.coordinates)
-        equations["the network, which is given the coordinates as they are"] = whole
-    fault = check_coordinates(equations, intervals, dtype)
-    return fault or check_magnitudes(scaled, dtype, largest)
+    return equations, scaled, largest
 
 
 def _coefficient_sizes(domain, term, expression):

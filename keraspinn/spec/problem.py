@@ -230,6 +230,8 @@ class Problem:
         scales = ", ".join(str(self.scales).splitlines())
         return "\n".join([*lines, f"Trained in {scales}"])
 
+    __repr__ = __str__
+
     def _repr_latex_(self):
         rows = [rf"{sp.latex(e)} &= 0" for e in self.equations.values()]
         rows += [
@@ -301,8 +303,8 @@ def _validated(equations, conditions, domain):
     for name, condition in conditions.items():
         blocks = interior if _is_data(condition) else condition.blocks(domain)
         _check_branches(condition.expressions, domain, blocks, f"condition '{name}'")
-    if not conditions:
-        declaration.warn_without_conditions(equations, coordinates)
+    held = [e for own in held.values() for e in own]
+    declaration.warn_without_conditions(equations.values(), held, coordinates)
     return declared
 
 

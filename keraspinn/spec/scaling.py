@@ -16,6 +16,7 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.monomials import monomials
@@ -227,11 +228,12 @@ def _sizes(expressions, domain, points):
             stand_ins[node] = sp.Float(node.initial or 1.0)
         elif isinstance(node, NormalComponent):
             stand_ins[node] = sp.S.One
-    known = columns(domain, points)
-    return [
-        _size(sp.sympify(expression).xreplace(stand_ins), known, domain)
-        for expression in expressions
-    ]
+    with backend.double_precision():
+        known = columns(domain, points)
+        return [
+            _size(sp.sympify(expression).xreplace(stand_ins), known, domain)
+            for expression in expressions
+        ]
 
 
 def _size(expression, known, domain):

@@ -4,11 +4,14 @@ import dataclasses
 import itertools
 
 import numpy as np
+import sympy as sp
 
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.spec.conditions import Data
+from keraspinn.spec.sampled import sampled
 
 RESIDUAL = "residual"
+_TRIED, _SHARED = 256, 0.01  # points of a part, and the share that makes it the same
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -74,8 +77,9 @@ class Term:
                 "the domain do not have. Give values of the normal's components there."
             )
         for part in (part for block in self.blocks for part in block):
-            try:
-                domain.normals(part, np.zeros((1, domain.dimension)))
+            try:  # a circle has none at its centre, which may be the domain's
+                with np.errstate(invalid="ignore"):
+                    domain.normals(part, np.zeros((1, domain.dimension)))
             except ValueError as error:
                 raise ValueError(f"In condition '{self.name}': {error}") from error
 
@@ -141,8 +145,10 @@ def check_said_once(terms, domain):
     for (name, first, parts), (other, second, others) in itertools.combinations(
         said, 2
     ):
-        shared = sorted(domain.describe(part) for part in parts & others)
-        if shared and not all(map(fields_of, ([first - second], [first + second]))):
+        if not _is_alike(first, second):
+            continue
+        shared = sorted({domain.describe(p) for p in _overlap(domain, parts, others)})
+        if shared:
             who = f"Condition '{name}' says"
             if name != other:
                 who = f"Conditions '{name}' and '{other}' say"
@@ -151,6 +157,30 @@ def check_said_once(terms, domain):
                 f"{first} = 0 and {second} = 0. Say it once: where faces differ, name "
                 "each in the `on=` of its own condition instead of 'boundary'."
             )
+
+
+def _is_alike(first, second):
+    """Whether expressions differ by a factor, and by what holds no field, alone."""
+    factors = []
+    for expression in (first, second):
+        pairs = (t.as_coeff_Mul() for t in sp.Add.make_args(sp.expand(expression)))
+        factors.append({term: number for number, term in pairs if fields_of([term])})
+    one, other = factors
+    return set(one) == set(other) and len({one[term] / other[term] for term in one}) < 2
+
+
+def _overlap(domain, parts, others):
+    """Those of some parts that share more with one of others than where they meet."""
+    for part, other in itertools.product(parts, others):
+        pairs = (part, other), (other, part)
+        if part == other or all(_share(domain, *pair) > _SHARED for pair in pairs):
+            yield part
+
+
+def _share(domain, part, other):
+    """How much of a part lies on another."""
+    points = sampled(domain, ((part,),), _TRIED) - domain.centre
+    return np.mean(domain.contains(other, points))
 
 
 def terms_of(domain, equations, conditions):

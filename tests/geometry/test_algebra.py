@@ -1,5 +1,7 @@
 """Laws of sums, differences and intersections, on drawn shapes."""
 
+import time
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -109,3 +111,37 @@ def test_one_side_of_a_boundary_is_inside(a, b, c, sign):
         inner = domain.contains(domain.interior, points - 1e-4 * normals)
         outer = domain.contains(domain.interior, points + 1e-4 * normals)
         assert inner.mean() > 0.95 and outer.mean() < 0.05
+
+
+CENTRES = [(x, y) for x in (-2.0, -1.0, 0.0, 1.0, 2.0) for y in (-1.0, 1.0)]
+
+
+def united():
+    first, *others = (g.Disk(centre, 0.3) for centre in CENTRES)
+    return box(-3, -2, 6, 4) - sum(others, first)
+
+
+def one_by_one():
+    plate = box(-3, -2, 6, 4)
+    for centre in CENTRES:
+        plate = plate - g.Disk(centre, 0.3)
+    return plate
+
+
+@pytest.mark.parametrize("declare", [united, one_by_one])
+def test_ten_holes_of_one_size_are_ten_rims(declare):
+    """What is equal but for its place is another part."""
+    began = time.process_time()
+    plate = declare()
+    assert time.process_time() - began < 20  # doubled with each hole, a minute
+    rims = plate.boundary[4:]
+    assert len(rims) == len(set(rims)) == 10
+    assert sum(map(plate.measure, rims)) == pytest.approx(10 * 0.6 * np.pi)
+    assert size(plate) == pytest.approx(24 - 10 * 0.09 * np.pi, rel=1e-3)
+    tops = np.array(CENTRES) + (0, 0.3)
+    assert has(plate, tops).all()
+    assert not has(plate, tops - (0, 0.1)).any()
+    ((interior,),) = plate.blocks("interior")
+    points = plate.sample(interior, np.random.default_rng(0).random((2000, 2)))
+    away = np.linalg.norm(points[:, None] - np.array(CENTRES), axis=-1)
+    assert away.min() > 0.3 - 1e-6

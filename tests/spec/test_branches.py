@@ -134,3 +134,13 @@ def test_a_jump_that_a_derivative_left_out_is_told(recwarn):
     steady = sp.Piecewise((X, X < 0.5), (0.5, True))  # SymPy knows its slope
     kp.Problem(BOX, {"e": ((1 + steady) * U.diff(X)).diff(X)}, WALL)
     assert not recwarn
+
+
+def test_a_field_apart_from_the_others_needs_conditions_of_its_own(recwarn):
+    other = sp.Function("v")(X, Y)
+    apart = {"e": U.diff(X), "f": other.diff(Y)}
+    with pytest.warns(UserWarning, match="no conditions for v, and infinitely many"):
+        kp.Problem(BOX, apart, WALL)
+    recwarn.clear()
+    kp.Problem(BOX, {"e": U.diff(X) + other.diff(X), "f": other.diff(Y)}, WALL)
+    assert not recwarn

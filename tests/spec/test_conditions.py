@@ -84,11 +84,17 @@ def test_expressions_up_to_a_constant_are_a_list():
         (kp.Condition(U, on={X: 0}), kp.Condition(sp.Eq(U, 1), on={X: 0})),
         (kp.Condition(U, on="boundary"), kp.Condition(1 - U, on={X: 0})),
         (kp.Condition(U.diff(X), on={X: 0}), kp.Condition(U.diff(X), on={X: 0})),
+        (kp.Condition(U, on={X: 0}), kp.Condition(3 * (U - Y), on={X: 0})),
+        (kp.Condition(U, {X: 0}, where=Y < 0.6), kp.Condition(U - 1, {X: 0})),
+        (
+            kp.Condition(U, {X: 0}, where=Y < 0.6),
+            kp.Condition(U - 1, {X: 0}, where=Y > 0.5),
+        ),
     ],
 )
 def test_what_a_face_is_said_to_be_is_said_once(first, second):
     box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
-    with pytest.raises(ValueError, match="'a' and 'b' say twice .* on x = 0: "):
+    with pytest.raises(ValueError, match="'a' and 'b' say twice .* on x = 0.*: [uD]"):
         kp.Problem(box, {"e": U.diff(X, 2)}, {"a": first, "b": second})
 
 
@@ -99,6 +105,8 @@ def test_one_face_may_have_several_conditions():
         n: kp.Condition(U - i, {X: 1}, where=w)
         for i, (n, w) in enumerate((("c", Y < 0.5), ("d", Y > 0.5)))
     }
-    kp.Problem(box, {"e": U.diff(X, 2)}, cauchy | parts)
+    corner = {"corner": kp.Condition(U - 1, {X: 0, Y: 0})}
+    robin = {"robin": kp.Condition(U.diff(X) + U, {X: 0})}
+    kp.Problem(box, {"e": U.diff(X, 2)}, cauchy | parts | corner | robin)
     with pytest.raises(ValueError, match="Condition 'a' says twice"):
         kp.Problem(box, {"e": U}, {"a": kp.Condition([U, U - 1], {X: 0})})

@@ -70,8 +70,22 @@ def test_saving_keeps_the_equation():
     again = keras.saving.deserialize_keras_object(config)
     assert again.expressions == condition.expressions
     assert again.on is None
-    assert "integral" in str(problem(kp.integral(U)))
     assert r"\int" in problem(kp.integral(U))._repr_latex_()
+
+
+@pytest.mark.parametrize(
+    ("integral", "shown"),
+    [
+        (kp.integral(U), "integral(u)"),
+        (kp.integral(U, over="boundary"), "integral(u, over='boundary')"),
+        (kp.integral(U, over={X: 0}), "integral(u, over={x: 0.0})"),
+        (kp.integral(U, over=[{X: 0}, {Y: 1}]), "over=[{x: 0.0}, {y: 1.0}])"),
+        (kp.integral(U, where=X > 1), "integral(u, where=x > 1)"),
+        (kp.integral(U, over=BOX), "integral(u, over=Box)"),
+    ],
+)
+def test_a_problem_shows_where_an_integral_is_taken(integral, shown):
+    assert shown in str(problem(integral))
 
 
 def test_scales_take_the_size_of_the_part():

@@ -80,8 +80,9 @@ def test_points_in_float64_are_as_good_in_a_call_as_in_predict():
 def test_points_in_a_type_that_does_not_tell_them_apart_are_refused():
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(4, 1), seed=0)
     points = (UNIX + np.linspace(0, 100, 9)[:, None]).astype("float32")
-    with pytest.raises(ValueError, match="in float32, which does not tell apart"):
-        model.predict(points)
+    for take in (model, model.predict, model.predict_on_batch):
+        with pytest.raises(ValueError, match="in float32, which does not tell apart"):
+            take(points)
 
 
 WALL = {"wall": kp.Condition(sp.Function("u")(X), on="boundary")}
@@ -133,4 +134,21 @@ def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
         kp.PINNModel(kp.Problem(*parts, scales=None), kp.networks.MLP(4, 1))
     recwarn.clear()
     kp.PINNModel(kp.Problem(*parts), kp.networks.MLP(4, 1))
+    assert not recwarn
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1e-6, 1e6])
+def test_an_equation_far_from_one_is_told(size, dtype, recwarn):
+    u = sp.Function("u")(X)
+    parts = kp.geometry.Box({X: (0, 1)}), {"e": size * (u.diff(X, 2) - 1)}, WALL
+
+    def made(scales):
+        network = kp.networks.MLP(4, 1, dtype=dtype)
+        return kp.PINNModel(kp.Problem(*parts, scales=scales), network, dtype=dtype)
+
+    with pytest.warns(UserWarning, match="equation 'e' is of size .*Leave `scales`"):
+        made(None)
+    recwarn.clear()
+    made("auto")
     assert not recwarn
