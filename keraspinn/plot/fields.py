@@ -4,9 +4,9 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.plot.common import check_is, colours, new_figure
-from keraspinn.plot.domains import bounding_box, inside, is_time
+from keraspinn.plot.domains import are_lengths, bounding_box, grid_of
 from keraspinn.spec.declaration import expression_name
-from keraspinn.training.model import PINNModel
+from keraspinn.training import Ensemble, PINNModel
 
 
 def field(model, expression, at=None, n=200, label=None, figure=None):
@@ -14,10 +14,11 @@ def field(model, expression, at=None, n=200, label=None, figure=None):
 
     Needs no reference. What is not in the domain, a hole for instance, is left out;
     lengths have one scale on both axes, and values of both signs diverging colours
-    with zero in the middle.
+    with zero in the middle. Of an `Ensemble` the mean is drawn: a curve in a band of
+    two standard deviations on either side, a map with one of the deviation beside it.
 
     Args:
-        model: A `PINNModel`.
+        model: A `PINNModel` or an `Ensemble`.
         expression: SymPy expression in the problem's fields, coordinates and
             parameters.
         at: Dict from coordinates to values in the problem's units, such as
@@ -40,57 +41,95 @@ def field(model, expression, at=None, n=200, label=None, figure=None):
     keraspinn.plot.field(model, u.diff(x), at={t: 0.5}).savefig("slope.png")
     ```
     """
-    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    kinds = PINNModel, Ensemble
+    check_is("model", model, kinds, "a keraspinn.PINNModel or Ensemble")
     check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
-    domain, coordinates = model.problem.domain, model.problem.coordinates
-    at = _cut(domain, coordinates, at)
-    free = [symbol for symbol in coordinates if symbol not in at]
-    axes = {
-        symbol: np.linspace(low, high, n)
-        for symbol, low, high in zip(coordinates, *bounding_box(domain), strict=True)
-    }
-    mesh = np.meshgrid(*(axes[symbol] for symbol in free), indexing="ij")
-    columns = dict(zip(free, mesh, strict=True))
-    points = np.stack(
-        [
-            columns.get(s, np.full(mesh[0].shape, at.get(s))).ravel()
-            for s in coordinates
-        ],
-        axis=-1,
-    ).astype("float64")
-    there = inside(domain, points)
-    if not there.any():
-        raise ValueError(f"There is nothing of the domain at {at}. Cut it elsewhere.")
-    values = np.full(len(points), np.nan)
-    values[there] = model.predict_expression(expression, points[there])
-    values = np.ma.masked_invalid(values.reshape(mesh[0].shape))
+    domain = model.problem.domain
+    at = cut(domain, at)
+    axes, drawn = values_on_grid(model, expression, at, n)
+    several = len(axes) == 2 and len(drawn) == 2
+    size = (6 * len(drawn), 4.8) if len(axes) == 2 else (6, 3.4)
+    figure = new_figure(figure, size)
     label = expression_name(expression) if label is None else label
-    title = ", ".join([label, *(f"{s.name} = {value:g}" for s, value in at.items())])
-    figure = new_figure(figure, (6, 4.8) if len(free) == 2 else (6, 3.4))
-    panel = figure.subplots()
-    panel.set(title=title, xlabel=free[0].name)
-    if len(free) == 1:
-        panel.plot(axes[free[0]], values, "k-")
-        panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
-        return figure
-    x, y = (axes[symbol] for symbol in free)
-    image = panel.pcolormesh(x, y, values.T, shading="nearest", **colours(values))
-    panel.set_ylabel(free[1].name)
-    if not any(is_time(domain, symbol) for symbol in free):
-        panel.set_aspect("equal")
-    figure.colorbar(image, ax=panel, label=label)
+    panels = figure.subplots(1, 1 + several, squeeze=False)[0]
+    draw(panels[0], domain, axes, drawn, label, at)
+    if several:
+        deviation = f"Standard deviation of {label}"
+        draw(panels[1], domain, axes, drawn[1:], deviation, at)
     return figure
 
 
-def _cut(domain, coordinates, at):
-    """`at` as a dict of floats, checked to leave one or two coordinates."""
+def values_on_grid(model, expression, at, n):
+    """Dict from the coordinates left to their values, and the expression's, masked.
+
+    The latter in a list: of an ensemble the mean and the standard deviation.
+    """
+    axes, points, there = grid_of(model.problem.domain, at, n)
+    if isinstance(model, PINNModel):
+        predictions = [model.predict_expression(expression, points[there])]
+    else:
+        predictions = model.predict_mean_and_deviation(points[there], expression)
+    drawn = []
+    for predicted in predictions:
+        values = np.full(len(points), np.nan)
+        values[there] = predicted
+        drawn.append(np.ma.masked_invalid(values.reshape((n,) * len(axes))))
+    return axes, drawn
+
+
+def draw(panel, domain, axes, drawn, label, at, limits=None):
+    """A panel with values on a grid: a map, or a curve if one coordinate is left.
+
+    Args:
+        panel: Where to draw.
+        domain: The domain.
+        axes: Dict from the coordinates left to their values.
+        drawn: List of a masked array with an axis for each, and of its deviation, which
+            is a band around a curve and not in a map.
+        label: What the values are, in words.
+        at: Dict from the other coordinates to their values, for the title.
+        limits: Optional list of arrays that share their scale with the values.
+    """
+    values = drawn[0]
+    limits = [values] if limits is None else limits
+    (first, x), *others = axes.items()
+    title = ", ".join([label, *(f"{s.name} = {value:g}" for s, value in at.items())])
+    panel.set(title=title, xlabel=first.name)
+    if not others:
+        _draw_curve(panel, x, *drawn)
+        panel.set_ylabel(label)
+        if len(limits) > 1:
+            panel.set_ylim(min(map(np.min, limits)), max(map(np.max, limits)))
+        return
+    ((second, y),) = others
+    image = panel.pcolormesh(x, y, values.T, shading="nearest", **colours(*limits))
+    panel.set_ylabel(second.name)
+    shrink = 1.0
+    if are_lengths(domain, axes):
+        panel.set_aspect("equal")
+        # A flat domain leaves room above and below; the bar is as high as the map.
+        shrink = min(1.0, 1.2 * np.ptp(y) / np.ptp(x))
+    panel.figure.colorbar(image, ax=panel, label=label, shrink=shrink)
+
+
+def _draw_curve(panel, x, values, deviation=None):
+    panel.plot(x, values, "k-", label=None if deviation is None else "Mean")
+    panel.grid(alpha=0.3)
+    if deviation is not None:
+        band = values - 2 * deviation, values + 2 * deviation
+        panel.fill_between(x, *band, color="0.8", label="± 2 deviations")
+        panel.legend(frameon=False)
+
+
+def cut(domain, at, most=2):
+    """`at` as a dict of floats, checked to leave from one coordinate to `most`."""
     at = {} if at is None else at
     if not isinstance(at, dict):
         raise TypeError(
             "`at` must be a dict from coordinates to values, such as {t: 0.5}. "
             f"Received: {at!r}"
         )
+    coordinates = domain.coordinates
     names = [symbol.name for symbol in coordinates]
     box = dict(zip(coordinates, zip(*bounding_box(domain), strict=True), strict=True))
     for symbol, value in at.items():
@@ -104,9 +143,11 @@ def _cut(domain, coordinates, at):
                 f"`at` must cut the domain: {symbol.name} lies between {low:g} and "
                 f"{high:g}. Received: {at}"
             )
-    if not 1 <= len(coordinates) - len(at) <= 2:
+    if not 1 <= len(coordinates) - len(at) <= most:
+        axes = "One or two" if most == 2 else "One to three"
         raise ValueError(
-            f"A figure has one or two axes. Name the others of {names} in `at`, as in "
-            f"at={{{names[-1]}: {box[coordinates[-1]][0]:g}}}. Received: at={at}"
+            f"{axes} axes are what there can be. Name the others of {names} in "
+            f"`at`, as in at={{{names[-1]}: {box[coordinates[-1]][0]:g}}}. "
+            f"Received: at={at}"
         )
     return {symbol: float(value) for symbol, value in at.items()}

@@ -2,7 +2,7 @@ import numpy as np
 
 from keraspinn.metrics import RelativeL2
 from keraspinn.plot.common import check_is, colours, new_figure
-from keraspinn.plot.domains import is_time
+from keraspinn.plot.domains import are_lengths
 from keraspinn.training.model import PINNModel
 
 
@@ -77,7 +77,7 @@ def draw_curves(figure, problem, name, points, exact, predicted, error):
 def draw_maps(figure, problem, name, points, exact, predicted, error):
     symbols = problem.coordinates[:2]
     horizontal, vertical = (symbol.name for symbol in symbols)
-    lengths = not any(is_time(problem.domain, symbol) for symbol in symbols)
+    lengths = are_lengths(problem.domain, symbols)
     panels = figure.subplots(1, 3)
     maps = [
         ("Reference", exact, colours(exact)),

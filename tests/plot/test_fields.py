@@ -42,13 +42,20 @@ def test_time_is_no_length(trained):
     assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
 
 
+def test_parameters_are_no_length(trained):
+    u = sp.Function("u")(X, Y)
+    domain = kp.geometry.Box({X: (0, 1)}, parameters={Y: (1, 20)})
+    model, _ = trained(kp.Problem(domain, {"flow": u.diff(X) - u.diff(X, 2) / Y}))
+    assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
+
+
 def test_holes_are_left_out_and_nothing_predicted_there(trained, monkeypatch):
     model, _ = trained(HEAT)
 
     def hole(domain, points):
         return np.hypot(points[:, 0] - 1, points[:, 1] - 0.5) > 0.3
 
-    monkeypatch.setattr("keraspinn.plot.fields.inside", hole)
+    monkeypatch.setattr("keraspinn.plot.domains.inside", hole)
     inverse = 1 / sp.Max(0, sp.sqrt((X - 1) ** 2 + (Y - 0.5) ** 2) - 0.2) + 0 * U
     figure = kp.plot.field(model, inverse + U, at={T: 0}, n=21)
     image = figure.axes[0].collections[0].get_array().reshape(21, 21)
@@ -74,8 +81,8 @@ def test_colours_tell_signs(trained, value, colours, limits):
 @pytest.mark.parametrize(
     ("at", "error", "message"),
     [
-        (None, ValueError, r"one or two axes.*at=\{t: 0\}"),
-        ({X: 0, Y: 0, T: 0}, ValueError, "one or two axes"),
+        (None, ValueError, r"One or two axes.*at=\{t: 0\}"),
+        ({X: 0, Y: 0, T: 0}, ValueError, "One or two axes"),
         ({T: 4}, ValueError, "t lies between 0 and 3"),
         ({sp.Symbol("z"): 0}, ValueError, r"coordinates of the problem, \['x', 'y'"),
         (0.5, TypeError, r"`at` must be a dict.*\{t: 0.5\}"),
@@ -87,3 +94,19 @@ def test_refuses(trained, at, error, message):
         kp.plot.field(model, U, at=at)
     with pytest.raises(TypeError, match="`expression` must be a SymPy expression"):
         kp.plot.field(model, "u", at={T: 0})
+
+
+def test_an_ensemble_has_a_band():
+    ensemble = kp.Ensemble(kp.problems.poisson(), kp.networks.MLP(4, 1), size=3)
+    (u,) = ensemble.problem.fields
+    (panel,) = kp.plot.field(ensemble, u, n=9).axes
+    (mean,), (band,) = panel.lines, panel.collections
+    points = mean.get_xdata()[:, None]
+    np.testing.assert_allclose(mean.get_ydata(), ensemble.predict(points)[:, 0])
+    top = band.get_paths()[0].vertices[:, 1].max()
+    deviation = ensemble.predict_deviation(points)[:, 0]
+    assert top == pytest.approx((mean.get_ydata() + 2 * deviation).max(), rel=1e-4)
+    ensemble = kp.Ensemble(kp.problems.helmholtz(), kp.networks.MLP(4, 1), size=2)
+    (u,) = ensemble.problem.fields
+    labels = [axes.get_ylabel() for axes in kp.plot.field(ensemble, u, n=5).axes]
+    assert labels[2:] == ["u", "Standard deviation of u"]

@@ -1,0 +1,71 @@
+import numpy as np
+import sympy as sp
+
+from keraspinn.common.checks import check_count
+from keraspinn.plot.common import check_is, new_figure
+from keraspinn.plot.domains import bounding_box
+from keraspinn.plot.fields import cut, draw, values_on_grid
+from keraspinn.spec.declaration import expression_name
+from keraspinn.training.model import PINNModel
+
+
+def animation(model, expression, over, at=None, frames=50, n=100, label=None, fps=10):
+    """An expression in the fields as it changes along a coordinate: a film.
+
+    One scale for all frames: of colours in a map, of heights for a curve.
+
+    Args:
+        model: A `PINNModel`.
+        expression: SymPy expression in the problem's fields, coordinates and
+            parameters.
+        over: The coordinate that passes, such as time, from end to end.
+        at: Dict from coordinates to values, as for `field`. One or two coordinates
+            must be left besides `over`.
+        frames: Number of frames.
+        n: Number of points a side of the grid.
+        label: What the values are, in words; the expression if not given.
+        fps: Frames a second.
+
+    Returns:
+        A `matplotlib.animation.FuncAnimation`: keep it, and call its `save`, or
+        `to_jshtml` in a notebook.
+
+    Raises:
+        TypeError: If an argument is of another kind.
+        ValueError: If `over` is no coordinate of the problem, `frames` is no positive
+            integer, or `at` does not leave one or two coordinates besides.
+
+    Example:
+
+    ```python
+    film = keraspinn.plot.animation(model, u, over=t)
+    film.save("heat.gif", writer="pillow")
+    ```
+    """
+    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    check_is("over", over, sp.Symbol, "a coordinate, such as t")
+    check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
+    domain, coordinates = model.problem.domain, model.problem.coordinates
+    if over not in coordinates:
+        raise ValueError(
+            "`over` must be a coordinate of the problem, one of "
+            f"{[symbol.name for symbol in coordinates]}. Received: {over}"
+        )
+    low, high = (ends[coordinates.index(over)] for ends in bounding_box(domain))
+    moments = [
+        cut(domain, {**(at or {}), over: value})
+        for value in np.linspace(low, high, check_count("frames", frames))
+    ]
+    shown = [values_on_grid(model, expression, moment, n) for moment in moments]
+    every = [drawn[0] for _, drawn in shown]
+    label = expression_name(expression) if label is None else label
+    figure = new_figure(None, (6, 4.8) if len(shown[0][0]) == 2 else (6, 3.4))
+
+    def frame(number):
+        figure.clear()
+        panel = figure.subplots()
+        draw(panel, domain, *shown[number], label, moments[number], every)
+
+    from matplotlib.animation import FuncAnimation
+
+    return FuncAnimation(figure, frame, frames=len(moments), interval=1000 / fps)

@@ -1,0 +1,89 @@
+import numpy as np
+import sympy as sp
+
+from keraspinn.plot.common import check_is
+from keraspinn.plot.domains import grid_of
+from keraspinn.plot.fields import cut
+from keraspinn.training.model import PINNModel
+
+_CELLS = {
+    # Corners of a cell in the order of VTK, as steps along each axis.
+    1: ("line", [(0,), (1,)]),
+    2: ("quad", [(0, 0), (1, 0), (1, 1), (0, 1)]),
+    3: (
+        "hexahedron",
+        [(a, b, c) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))],
+    ),
+}
+
+
+def write_mesh(path, model, expressions, at=None, n=100):
+    """Write expressions in the fields to a file for ParaView and the like.
+
+    The cells are those of a grid that lie in the domain: a curved side has steps of
+    the grid's size.
+
+    Args:
+        path: The file. Its suffix says the format, `.vtu` for instance: one that
+            `meshio` writes.
+        model: A `PINNModel`.
+        expressions: Dict from names to SymPy expressions in the problem's fields,
+            coordinates and parameters.
+        at: Dict from coordinates to values in the problem's units, such as
+            `{t: 0.5}`: where to cut the domain. One to three coordinates must be left,
+            which are the file's x, y and z.
+        n: Number of points a side of the grid, at least 2.
+
+    Raises:
+        ImportError: If `meshio` is not installed.
+        TypeError: If an argument is of another kind.
+        ValueError: If `at` does not leave one to three coordinates, or no cell of the
+            grid lies in the domain.
+
+    Example:
+
+    ```python
+    keraspinn.plot.write_mesh("plate.vtu", model, {"u": u, "flux": u.diff(x)})
+    ```
+    """
+    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    check_is("expressions", expressions, dict, 'a dict, such as {"u": u}')
+    for expression in expressions.values():
+        check_is("expressions", expression, sp.Expr, "a dict to SymPy expressions")
+    try:
+        import meshio
+    except ImportError as error:
+        raise ImportError(
+            "Writing meshes needs `meshio`: pip install keraspinn[mesh]."
+        ) from error
+    domain = model.problem.domain
+    at = cut(domain, at, most=3)
+    axes, points, there = grid_of(domain, at, n)
+    kind, cells = _cells(there.reshape((n,) * len(axes)))
+    if not len(cells):
+        raise ValueError(
+            f"No cell of {n} points a side lies in the domain. Take a larger `n`."
+        )
+    used, cells = np.unique(cells, return_inverse=True)
+    points = points[used]
+    columns = [domain.coordinates.index(symbol) for symbol in axes]
+    places = np.zeros((len(points), 3))
+    places[:, : len(columns)] = points[:, columns]
+    data = {
+        name: np.asarray(model.predict_expression(expression, points), "float64")
+        for name, expression in expressions.items()
+    }
+    meshio.write_points_cells(
+        path, places, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data
+    )
+
+
+def _cells(there):
+    """Kind and corners of the cells whose corners are all there, `(m, 2**k)`."""
+    kind, corners = _CELLS[there.ndim]
+    number = np.arange(there.size).reshape(there.shape)
+    slices = [
+        tuple(slice(step, step - 1 or None) for step in corner) for corner in corners
+    ]
+    whole = np.all([there[corner] for corner in slices], axis=0)
+    return kind, np.stack([number[corner][whole] for corner in slices], axis=-1)
