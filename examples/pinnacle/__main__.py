@@ -1,0 +1,159 @@
+"""Run programs of the exam, and keep what they came to beside PINNacle's best.
+
+python -m examples.pinnacle burgers_1d_c --output docs/results/pinnacle.json
+
+Without names, all of them. Each runs in a process of its own. Of each program the first
+run that the file has seen stays in it, beside the last one. The table of
+`docs/pinnacle.md` is made from the file that is beside it.
+"""
+
+import argparse
+import ast
+import json
+import math
+import pathlib
+import platform
+import re
+import runpy
+import subprocess
+import sys
+import time
+
+import keras
+import numpy as np
+
+import keraspinn as kp
+
+PROGRAMS = pathlib.Path(__file__).parent
+DOCS = PROGRAMS.parent.parent / "docs"
+PAGE, RECORDS = DOCS / "pinnacle.md", DOCS / "results" / "pinnacle.json"
+
+# Hao et al., arXiv 2306.08827: the least relative L2 error of eleven methods.
+BEST = {
+    "burgers_1d_c": 1.4e-2,
+    "poisson_2d_c": 1.2e-2,
+    "poisson_2d_cg": 1.4e-2,
+    "heat_2d_cg": 2.4e-2,
+    "ns_2d_c": 3.6e-2,
+    "wave_1d_c": 9.8e-2,
+    "poisson_nd": 4.7e-4,
+    "heat_nd": 1.2e-4,
+}
+
+
+def source(name):
+    return (PROGRAMS / f"{name}.py").read_text("utf-8")
+
+
+def text(name):
+    """Title and text of a program, from its docstring."""
+    title, _, rest = ast.get_docstring(ast.parse(source(name))).partition("\n")
+    return title.rstrip("."), rest.strip()
+
+
+def relative_error(model, problem):
+    """The relative L2 error of all fields together, as PINNacle takes it."""
+    points, values = problem.test_data()
+    expressions = problem.reference_expressions
+    true = np.stack([values[name] for name in expressions], axis=1)
+    found = [model.predict_expression(e, points) for e in expressions.values()]
+    away = np.stack(found, axis=1) - true
+    return float(np.linalg.norm(away) / np.linalg.norm(true))
+
+
+def record_of(left, seconds, cpu_seconds):
+    """What one run came to, from the names that the program has left."""
+    model, problem, network = left["model"], left["problem"], left["model"].network
+    errors = left["error"].items()
+    fields = {k: float(v) for k, v in errors if k.endswith("_relative_l2")}
+    return {
+        "error": relative_error(model, problem),
+        "fields": {k.removesuffix("_relative_l2"): v for k, v in fields.items()},
+        "steps": {"Adam": left["adam"], type(model.optimizer).__name__: left["second"]},
+        "network": f"{network.units}x{network.depth}",
+        "parameters": int(network.count_params()),
+        "seed": left["seed"],
+        "seconds": round(seconds),
+        "cpu_seconds": round(cpu_seconds),
+        "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}",
+        "versions": {
+            "keraspinn": kp.__version__,
+            "keras": keras.__version__,
+            "python": platform.python_version(),
+            keras.backend.backend(): version_of_backend(),
+        },
+    }
+
+
+def version_of_backend():
+    return sys.modules[keras.backend.backend()].__version__
+
+
+def table(records):
+    """What the programs came to, as Markdown."""
+    rows = ["| Problem | Best there | Here | First run | Network | Steps | Minutes |"]
+    rows += ["|---|---|---|---|---|---|---|"]
+    for name in (name for name in BEST if name in records):
+        first, last = records[name]["first"], records[name]["last"]
+        path = f"../examples/pinnacle/{name}.py"
+        units, depth = last["network"].split("x")
+        cells = [
+            f"{text(name)[0]} ({{download}}`program <{path}>`)",
+            f"{BEST[name]:.1e}",
+            f"**{last['error']:.1e}**",
+            "the same" if first == last else f"{first['error']:.1e}",
+            f"{units} × {depth}",
+            " + ".join(f"{number:,}" for number in last["steps"].values()),
+            str(math.ceil(last["cpu_seconds"] / 60)),
+        ]
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def write_page():
+    """Put the table into its place in the page."""
+    rows = table(json.loads(RECORDS.read_text("utf-8")))
+    page = PAGE.read_text("utf-8")
+    place = re.compile(r"\| Problem .*?\n\n", re.DOTALL)
+    PAGE.write_text(place.sub(lambda _: rows + "\n\n", page, count=1), "utf-8")
+
+
+def run(name, output, figures):
+    """Run a program here; keep its record and its figure in files."""
+    began, cpu_began = time.perf_counter(), time.process_time()
+    left = runpy.run_path(str(PROGRAMS / f"{name}.py"), run_name="__main__")
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
+    record = record_of(left, seconds, cpu_seconds)
+    print(json.dumps(record))
+    if figures is not None:
+        figure = figures / f"pinnacle_{name}.png"
+        left["figure"].savefig(figure, dpi=80, bbox_inches="tight")
+    if output is None:
+        return
+    records = json.loads(output.read_text("utf-8")) if output.exists() else {}
+    records.setdefault(name, {"first": record})["last"] = record
+    output.write_text(json.dumps(dict(sorted(records.items())), indent=1) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", choices=[[], *BEST], metavar="name")
+    parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("--figures", type=pathlib.Path, help="a folder for pictures")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.here:
+        run(given.names[0], given.output, given.figures)
+        return
+    output = ["--output", str(given.output)] if given.output else []
+    output += ["--figures", str(given.figures)] if given.figures else []
+    for name in given.names or BEST:
+        print(name, flush=True)
+        command = [sys.executable, "-m", "examples.pinnacle", "--here", name]
+        subprocess.run([*command, *output], check=True)
+    if given.output and given.output.resolve() == RECORDS:
+        write_page()
+
+
+if __name__ == "__main__":
+    main()

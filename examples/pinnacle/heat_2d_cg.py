@@ -1,0 +1,48 @@
+"""Heat 2d-CG.
+
+A plate with seventeen holes, heated from these and cooled at its edge, all by Robin's
+condition: what flows in is the difference from 5, 1 and 0.1.
+"""
+
+import keras
+import sympy as sp
+
+import keraspinn as kp
+from examples.pinnacle.common import LARGE, SMALL, table
+
+seed, adam, second = 0, 1500, 600
+
+x, y, t = sp.symbols("x y t")
+u = sp.Function("u")(x, y, t)
+large = sum((kp.geometry.Disk(c, 1) for c in LARGE[1:]), kp.geometry.Disk(LARGE[0], 1))
+first, *others = (kp.geometry.Disk(centre, 0.4) for centre in SMALL)
+small = sum(others, first)
+plate = kp.geometry.Box({x: (-8, 8), y: (-12, 12)}) - large - small
+domain = plate * kp.geometry.Box(time={t: (0, 3)})
+edge = [{x: -8}, {x: 8}, {y: -12}, {y: 12}]
+flux = kp.normal_derivative(u, domain)
+points, values = table("heat_2d_cg")
+
+problem = kp.Problem(
+    domain=domain,
+    equations={"heat": u.diff(t) - u.diff(x, 2) - u.diff(y, 2)},
+    conditions={
+        "start": kp.Condition(u, on="initial", weight=10),
+        "large": kp.Condition(sp.Eq(flux, 5 - u), on=large, weight=10),
+        "small": kp.Condition(sp.Eq(flux, 1 - u), on=small, weight=10),
+        "edge": kp.Condition(sp.Eq(flux, 0.1 - u), on=edge, weight=10),
+    },
+    reference=kp.Reference(points, {u: values}),
+)
+
+model = kp.PINNModel(problem, kp.networks.MLP(units=30, depth=3), seed=seed)
+model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, adam)))
+model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
+model = model.astype("float64")
+model.compile(kp.optimizers.SSBroyden())
+sizes = {"residual": 2000, "start": 300, "large": 600, "small": 300, "edge": 100}
+model.fit(batch_size=sizes, steps_per_epoch=second // 2, epochs=2, verbose=2)
+
+error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+print(error)
+figure = kp.plot.field(model, u, at={t: 3}, label="temperature")
