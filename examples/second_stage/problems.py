@@ -18,15 +18,15 @@ class Case:
         problem: Function without arguments that returns the `Problem`.
         units: Units of each hidden layer.
         depth: Number of hidden layers.
-        weight: The loss weight λ of every condition, fixed.
-        conditions: Number of points on each face.
+        points: Number of points inside, in a step of the second stage.
+        held_back: Whether nothing was tuned on this case before its first run.
     """
 
     problem: object
     units: int = 30
     depth: int = 3
-    weight: float = 100.0
-    conditions: int = 200
+    points: int = 3000
+    held_back: bool = True
 
 
 def burgers(viscosity=0.01 / np.pi):
@@ -42,7 +42,6 @@ def burgers(viscosity=0.01 / np.pi):
             "initial": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * X)), on="initial"),
         },
         kp.Reference(points, {u: cole_hopf(points, viscosity)}),
-        scales=None,
     )
 
 
@@ -72,8 +71,44 @@ def allen_cahn(width=1e-3):
             "initial": kp.Condition(sp.Eq(u, X**2 * sp.cos(sp.pi * X)), on="initial"),
         },
         kp.Reference(points, {u: chebyshev_allen_cahn(points, width)}),
-        scales=None,
     )
+
+
+def allen_cahn_sharp(width=1e-4):
+    """The same equation with thin fronts, periodic in x, as Raissi et al. pose it."""
+    u = sp.Function("u")(X, T)
+    domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)}, periodic=[X])
+    points = domain.grid(100)
+    return kp.Problem(
+        domain,
+        {"allen_cahn": u.diff(T) - width * u.diff(X, 2) - 5 * (u - u**3)},
+        {"initial": kp.Condition(sp.Eq(u, X**2 * sp.cos(sp.pi * X)), on="initial")},
+        kp.Reference(points, {u: fourier_allen_cahn(points, width)}),
+    )
+
+
+def fourier_allen_cahn(points, width, modes=2048):
+    """Its solution by 2,048 points of a Fourier series and a stiff integrator."""
+    from scipy.integrate import solve_ivp
+
+    wave_numbers = np.pi * np.fft.rfftfreq(modes, 1 / modes)
+    nodes = -1 + 2 * np.arange(modes) / modes
+
+    def slope(_, values):
+        bent = np.fft.irfft(-(wave_numbers**2) * np.fft.rfft(values), modes)
+        return width * bent + 5 * (values - values**3)
+
+    start = nodes**2 * np.cos(np.pi * nodes)
+    moments = np.unique(points[:, 1])
+    found = solve_ivp(slope, (0, 1), start, "LSODA", moments, rtol=1e-10, atol=1e-12).y
+    values = np.empty(len(points))
+    for place, moment in enumerate(moments):
+        here = points[:, 1] == moment
+        phases = np.exp(1j * np.outer(points[here, 0] + 1, wave_numbers))
+        series = np.fft.rfft(found[:, place]) / modes
+        series[1:-1] *= 2
+        values[here] = (phases @ series).real
+    return values
 
 
 def chebyshev_allen_cahn(points, width, degree=400):
@@ -125,7 +160,6 @@ def wave(speed=2):
             "initial": kp.Condition([sp.Eq(u, start), u.diff(T)], on="initial"),
         },
         {u: exact},
-        scales=None,
     )
 
 
@@ -158,18 +192,36 @@ def kovasznay(reynolds=20):
             "outlet": kp.Condition(p - exact[p], on={X: 1}),
         },
         exact,
-        scales=None,
     )
 
 
+def helmholtz_hard():
+    """The paper's Helmholtz equation with u = 0 built into the field."""
+    problem = kp.problems.helmholtz()
+    (u,) = problem.fields
+    return kp.Problem(
+        problem.domain,
+        problem.equations,
+        {"boundary": kp.Condition(u, on="boundary", hard=True)},
+        problem.reference,
+    )
+
+
+def scaled(make, *arguments):
+    """One of the paper's problems, with scales found from its declaration."""
+    return lambda: make(*arguments).with_scales("auto")
+
+
 CASES = {
-    "helmholtz": Case(kp.problems.helmholtz, weight=1000.0),
-    "klein_gordon": Case(kp.problems.klein_gordon, weight=1000.0),
-    "poisson-1": Case(lambda: kp.problems.poisson(1), units=20, depth=2, weight=1.0),
-    "poisson-4": Case(lambda: kp.problems.poisson(4), units=20, depth=2, weight=10.0),
-    "poisson-16": Case(lambda: kp.problems.poisson(16), units=30, depth=2),
+    "helmholtz": Case(scaled(kp.problems.helmholtz), held_back=False),
+    "helmholtz_hard": Case(helmholtz_hard),
+    "klein_gordon": Case(scaled(kp.problems.klein_gordon), held_back=False),
+    "poisson-1": Case(scaled(kp.problems.poisson, 1), units=20, depth=2, points=500),
+    "poisson-4": Case(scaled(kp.problems.poisson, 4), units=20, depth=2, points=500),
+    "poisson-16": Case(scaled(kp.problems.poisson, 16), depth=2, points=500),
     "burgers": Case(burgers, units=20, depth=4),
     "allen_cahn": Case(allen_cahn),
-    "wave": Case(wave, units=40),
-    "kovasznay": Case(kovasznay, weight=10.0),
+    "allen_cahn_sharp": Case(allen_cahn_sharp),
+    "wave": Case(wave, units=40, held_back=False),
+    "kovasznay": Case(kovasznay),
 }
