@@ -2,7 +2,11 @@
 
 import inspect
 import os
+import pathlib
 import re
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -20,11 +24,15 @@ extensions = [
     "sphinx.ext.viewcode",
 ]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"keraspinn {release}"
+html_extra_path = ["llms.txt"]
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_math_renderer = "mathml"
 
-autodoc_default_options = {"members": True}
 autodoc_inherit_docstrings = False  # Keras's own docstrings are Markdown
 autodoc_member_order = "bysource"
 add_module_names = False
@@ -41,12 +49,21 @@ _HEADING = re.compile(r"^(Example|Examples|Reference):$")
 _FENCE = re.compile(r"^( *)```(\w*)$")
 
 
+def visit_math(translator, node):
+    """Mathematics as MathML, which browsers draw without a script from elsewhere."""
+    block = node.tagname == "math_block"
+    inside = tex2mathml(node.astext(), as_block=block)
+    tag = "div" if block else "span"
+    translator.body.append(f'<{tag} class="mathematics">{inside}</{tag}>')
+    raise nodes.SkipNode
+
+
 def keras_style(app, what, name, obj, options, lines):
     """Turn what Keras's docstrings have of Markdown into reStructuredText.
 
     Headings over text that is not indented, and fenced blocks of code.
     """
-    converted, fenced = [], False
+    converted, fenced, before = [], False, ""
     for place, line in enumerate(lines):
         heading, fence = _HEADING.match(line), _FENCE.match(line)
         following = next((text for text in lines[place + 1 :] if text), "")
@@ -57,8 +74,34 @@ def keras_style(app, what, name, obj, options, lines):
             opening = [f"{fence[1]}.. code-block:: {fence[2] or 'text'}", ""]
             converted += opening if fenced else [""]
         else:
+            # A program or a formula below a paragraph stands in deeper lines.
+            deeper = line.startswith("    ") and not before.startswith((" ", ".."))
+            if deeper and not fenced and place and not lines[place - 1]:
+                converted += ["::", ""]
             converted.append(f"    {line}" if fenced and line else line)
+        before = line or before
     lines[:] = converted
+
+
+PROGRAMS = {
+    path.stem: path.read_text("utf-8")
+    for path in sorted(
+        (pathlib.Path(__file__).parents[1] / "examples/gallery").glob("*")
+    )
+    if path.suffix == ".py" and not path.name.startswith("_")
+}
+SHOWN = 4  # pages of the gallery below an object; used by more, it needs no example
+
+
+def in_the_gallery(app, what, name, obj, options, lines):
+    """Name below an object the pages of the gallery that use it."""
+    short = name.replace("keraspinn.", "kp.", 1).replace(".derivatives.", ".")
+    method = what == "method" and name.startswith("keraspinn.PINNModel.")
+    pattern = rf"\bmodel\.{obj.__name__}\(" if method else rf"\b{re.escape(short)}\b"
+    pages = [page for page, text in PROGRAMS.items() if re.search(pattern, text)]
+    if 0 < len(pages) <= SHOWN:
+        links = ", ".join(f":doc:`/gallery/{page}`" for page in pages)
+        lines += ["", f"*In the gallery:* {links}", ""]
 
 
 def own_signature(app, what, name, obj, options, signature, returned):
@@ -71,5 +114,8 @@ def own_signature(app, what, name, obj, options, signature, returned):
 
 
 def setup(app):
+    draw = visit_math, None
+    app.add_html_math_renderer("mathml", inline_renderers=draw, block_renderers=draw)
     app.connect("autodoc-process-signature", own_signature)
     app.connect("autodoc-process-docstring", keras_style, priority=100)
+    app.connect("autodoc-process-docstring", in_the_gallery, priority=900)

@@ -26,13 +26,14 @@ from keraspinn.spec import (
     Scales,
     integral,
 )
-from keraspinn.training import PINNModel, load_model
+from keraspinn.training import Ensemble, PINNModel, load_model
 from keraspinn.version import __version__
 
 __all__ = [
     "ComputedReference",
     "Condition",
     "Data",
+    "Ensemble",
     "PINNModel",
     "Parameter",
     "Problem",

@@ -87,7 +87,7 @@ def write_pages():
         notebook = json.dumps(as_notebook(name), indent=1, ensure_ascii=False)
         (PAGES / f"{name}.ipynb").write_text(notebook + "\n", "utf-8")
     index = ["# Gallery", "Each page is one program, with its picture, error and time."]
-    index += ["| | |\n|---|---|"]
+    index += ["```{rst-class} thumbnails\n```", "| | |\n|---|---|"]
     for name in done:
         link = f"[**{text(name)[0]}**]({name}.md): {phrase(records[name])}"
         index[-1] += f"\n| ![]({name}.png) | {link} |"
