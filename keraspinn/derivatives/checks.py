@@ -6,7 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.backend.private import every_layer
+from keraspinn.backend.compatibility import every_layer
 from keraspinn.derivatives.engines import jvp_derivatives
 
 SCALES = (1.0, 0.3)  # of the weights tried besides the network's own

@@ -7,7 +7,7 @@ import zipfile
 
 import keras
 
-from keraspinn.backend.private import MODELS, OPERATIONS
+from keraspinn.backend.compatibility import MODELS, OPERATIONS
 
 CONFIG = "config.json"
 PUBLIC = {

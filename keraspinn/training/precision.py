@@ -5,7 +5,7 @@ import contextlib
 import keras
 from keras import ops
 
-from keraspinn.backend.private import every_layer
+from keraspinn.backend.compatibility import every_layer
 from keraspinn.training.checks import WHOLE
 
 

@@ -2,7 +2,7 @@
 
 import jax
 
-from keraspinn.backend.private import keep_float64
+from keraspinn.backend.compatibility import keep_float64
 
 keep_float64(lambda: jax.config.jax_enable_x64)
 

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keraspinn.backend.private import public_function
+from keraspinn.backend.compatibility import public_function
 from keraspinn.derivatives.taylor.activations import coefficients_of
 from keraspinn.derivatives.taylor.functional import in_order, is_functional, replay
 from keraspinn.derivatives.taylor.series import Taylor

@@ -4,7 +4,7 @@ import keras
 import pytest
 from keras import layers, ops
 
-from keraspinn.backend.private import (
+from keraspinn.backend.compatibility import (
     MODELS,
     OPERATIONS,
     every_layer,
