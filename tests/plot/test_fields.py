@@ -102,7 +102,8 @@ def test_an_ensemble_has_a_band():
     (panel,) = kp.plot.field(ensemble, u, n=9).axes
     (mean,), (band,) = panel.lines, panel.collections
     points = mean.get_xdata()[:, None]
-    np.testing.assert_allclose(mean.get_ydata(), ensemble.predict(points)[:, 0])
+    expected = ensemble.predict(points)[:, 0]
+    np.testing.assert_allclose(mean.get_ydata(), expected, atol=1e-6)
     top = band.get_paths()[0].vertices[:, 1].max()
     deviation = ensemble.predict_deviation(points)[:, 0]
     assert top == pytest.approx((mean.get_ydata() + 2 * deviation).max(), rel=1e-4)
