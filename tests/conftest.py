@@ -5,6 +5,11 @@ import re
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# Most of the tests' time is XLA's; what it compiles here runs for moments.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+)
 
 import keras
 import numpy as np

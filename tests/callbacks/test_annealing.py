@@ -109,10 +109,16 @@ class HandWritten:
             theta.assign_sub(step)
 
 
-@pytest.mark.parametrize("conditions", [("left",), ("left", "right", "sensor")])
-@pytest.mark.parametrize("rule", ["weighted", "literal"])
-@pytest.mark.parametrize("update_freq", [1, 10])
-def test_is_algorithm_1(conditions, rule, update_freq):
+@pytest.mark.parametrize(
+    ("rule", "update_freq", "conditions"),
+    [
+        ("weighted", 1, ("left", "right", "sensor")),
+        ("literal", 1, ("left",)),
+        ("weighted", 10, ("left",)),
+        ("literal", 10, ("left", "right", "sensor")),
+    ],
+)
+def test_is_algorithm_1(rule, update_freq, conditions):
     problem = problem_with(conditions)
     network = kp.networks.MLP(units=5, depth=2)
     model = kp.PINNModel(problem, network, seed=3)
