@@ -91,11 +91,14 @@ def all_imports(path):
 
 
 def imports_on_loading(path):
-    """Those outside functions, which happen when the module is imported."""
+    """Those that happen when the module is imported: outside functions, and not for
+    type checkers alone."""
 
     def outside(node):
         for child in ast.iter_child_nodes(node):
-            if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
+            if not isinstance(child, (ast.FunctionDef, ast.Lambda)) and not (
+                isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            ):
                 yield child
                 yield from outside(child)
 
