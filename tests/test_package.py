@@ -287,6 +287,33 @@ def test_the_api_shows_no_hooks_of_keras():
     assert not [member for member in shown if member.startswith(("on_", "_"))]
 
 
+def called():
+    """What a user calls: public functions, constructors, and members on the pages."""
+    shown = {id(resolved(name)): members for name, members in documented()}
+    for name, value in PUBLIC.items():
+        found = {name: value}
+        if inspect.isclass(value):
+            names = {"__init__", "__new__", "__call__", *shown[id(value)]}
+            there = [n for n in sorted(names) if hasattr(value, n)]
+            found = {f"{name}.{n}": inspect.getattr_static(value, n) for n in there}
+        for full, member in found.items():
+            for inner in ("fget", "func", "__func__"):
+                member = getattr(member, inner, member)
+            own = getattr(member, "__module__", None) or ""
+            if inspect.isfunction(member) and own.startswith("keraspinn"):
+                yield pytest.param(member, id=full)
+
+
+@pytest.mark.parametrize("function", list(called()))
+def test_public_signatures_are_annotated(function):
+    signature = inspect.signature(function)
+    parameters = [
+        p for n, p in signature.parameters.items() if n not in ("self", "cls")
+    ]
+    missing = [p.name for p in parameters if p.annotation is inspect.Parameter.empty]
+    assert not missing and signature.return_annotation is not inspect.Signature.empty
+
+
 def predict_expression_names():
     problem = keraspinn.problems.helmholtz()
     (u,), (x, y) = problem.fields, problem.coordinates
