@@ -35,6 +35,7 @@ html_math_renderer = "mathml"
 
 autodoc_inherit_docstrings = False  # Keras's own docstrings are Markdown
 autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the text below says it shorter
 add_module_names = False
 
 default_role = "literal"  # single backticks, as in Keras's docstrings
@@ -108,8 +109,9 @@ def own_signature(app, what, name, obj, options, signature, returned):
     """Show a class's `__init__`, where Keras's `__new__` says `*args, **kwargs`."""
     if what != "class" or "__init__" not in vars(obj):
         return None
-    parameters = inspect.signature(obj.__init__).parameters
-    arguments = [p for name, p in parameters.items() if name != "self"]
+    parameters = dict(inspect.signature(obj.__init__).parameters)
+    del parameters["self"]
+    arguments = [p.replace(annotation=p.empty) for p in parameters.values()]
     return str(inspect.Signature(arguments)), None
 
 

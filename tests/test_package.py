@@ -91,11 +91,14 @@ def all_imports(path):
 
 
 def imports_on_loading(path):
-    """Those outside functions, which happen when the module is imported."""
+    """Those that happen when the module is imported: outside functions, and not for
+    type checkers alone."""
 
     def outside(node):
         for child in ast.iter_child_nodes(node):
-            if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
+            if not isinstance(child, (ast.FunctionDef, ast.Lambda)) and not (
+                isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            ):
                 yield child
                 yield from outside(child)
 
@@ -282,6 +285,33 @@ def test_the_api_shows_no_hooks_of_keras():
     shown = {member for _, members in documented() for member in members}
     assert not shown & PROTOCOL
     assert not [member for member in shown if member.startswith(("on_", "_"))]
+
+
+def called():
+    """What a user calls: public functions, constructors, and members on the pages."""
+    shown = {id(resolved(name)): members for name, members in documented()}
+    for name, value in PUBLIC.items():
+        found = {name: value}
+        if inspect.isclass(value):
+            names = {"__init__", "__new__", "__call__", *shown[id(value)]}
+            there = [n for n in sorted(names) if hasattr(value, n)]
+            found = {f"{name}.{n}": inspect.getattr_static(value, n) for n in there}
+        for full, member in found.items():
+            for inner in ("fget", "func", "__func__"):
+                member = getattr(member, inner, member)
+            own = getattr(member, "__module__", None) or ""
+            if inspect.isfunction(member) and own.startswith("keraspinn"):
+                yield pytest.param(member, id=full)
+
+
+@pytest.mark.parametrize("function", list(called()))
+def test_public_signatures_are_annotated(function):
+    signature = inspect.signature(function)
+    parameters = [
+        p for n, p in signature.parameters.items() if n not in ("self", "cls")
+    ]
+    missing = [p.name for p in parameters if p.annotation is inspect.Parameter.empty]
+    assert not missing and signature.return_annotation is not inspect.Signature.empty
 
 
 def predict_expression_names():

@@ -1,8 +1,12 @@
 """What Keras has no public interface for, one folder for each Keras backend."""
 
 import importlib
+from typing import TYPE_CHECKING
 
 import keras
+
+if TYPE_CHECKING:  # what every folder has, seen in one of them
+    from keraspinn.backend.tensorflow import *  # noqa: F403
 
 # Folders of this package; `__all__` of each is what every one of them has.
 BACKENDS = ("tensorflow", "jax")

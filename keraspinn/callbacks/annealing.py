@@ -1,3 +1,5 @@
+from collections.abc import Collection
+
 from keraspinn.callbacks.loss_weighting import LossWeighting
 from keraspinn.common.configs import described
 from keraspinn.weighting import GradientRatio
@@ -48,12 +50,12 @@ class LearningRateAnnealing(LossWeighting):
 
     def __init__(
         self,
-        alpha=0.1,
-        update_freq=10,
-        rule="weighted",
-        exclude=(),
-        layers="pooled",
-    ):
+        alpha: float = 0.1,
+        update_freq: int = 10,
+        rule: str = "weighted",
+        exclude: Collection[str] = (),
+        layers: str = "pooled",
+    ) -> None:
         super().__init__(GradientRatio(alpha, update_freq, rule, exclude, layers))
 
     def __repr__(self):

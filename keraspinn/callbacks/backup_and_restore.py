@@ -2,6 +2,7 @@ import os
 import pathlib
 import shutil
 import warnings
+from typing import Any
 
 import keras
 import numpy as np
@@ -20,6 +21,7 @@ from keraspinn.callbacks.identity import compare, identity, listed
 from keraspinn.common.checks import checked_flag
 from keraspinn.common.differences import differences
 from keraspinn.common.lock import Lock
+from keraspinn.common.typing import PathLike
 
 HISTORY = "history.json"
 EPOCH = "training_metadata.json"  # Keras's name
@@ -87,7 +89,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     ```
     """
 
-    def __init__(self, backup_dir, delete_checkpoint=True):
+    def __init__(self, backup_dir: PathLike, delete_checkpoint: bool = True) -> None:
         super().__init__()
         if not isinstance(backup_dir, (str, os.PathLike)) or not str(backup_dir):
             raise ValueError(
@@ -97,8 +99,8 @@ class BackupAndRestore(keras.callbacks.Callback):
         self.directory = pathlib.Path(backup_dir)
         self.delete_checkpoint = checked_flag("delete_checkpoint", delete_checkpoint)
         self._lock = Lock(self.directory / LOCK)
-        self._identity = {}
-        self._epochs_before = []
+        self._identity: dict[str, Any] = {}
+        self._epochs_before: list[Any] = []
         self._began = 0
         self._began_with = None
 

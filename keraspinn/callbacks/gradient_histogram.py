@@ -1,7 +1,12 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import keras
 
-from keraspinn.callbacks.schedule import Record, Schedule, log_directory
-from keraspinn.diagnostics import GradientProbe
+from keraspinn.callbacks.schedule import Directory, Record, Schedule, log_directory
+from keraspinn.diagnostics import GradientProbe, GradientStatistics
+from keraspinn.sampling.base import Given
 
 
 class GradientHistogram(keras.callbacks.Callback):
@@ -46,13 +51,19 @@ class GradientHistogram(keras.callbacks.Callback):
         in physics-informed neural networks", section 2.2.
     """
 
-    def __init__(self, every=1000, points=None, batch_size=None, tensorboard=None):
+    def __init__(
+        self,
+        every: int = 1000,
+        points: Given | None = None,
+        batch_size: int | Mapping[str, int] | None = None,
+        tensorboard: Directory | None = None,
+    ) -> None:
         super().__init__()
         self._schedule = Schedule(every)
         self._points, self._batch_size = points, batch_size
         self._record = Record(log_directory(tensorboard))
         self._probe = None
-        self.statistics = []
+        self.statistics: list[GradientStatistics] = []
 
     def set_model(self, model):
         super().set_model(model)

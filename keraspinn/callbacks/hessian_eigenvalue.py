@@ -1,8 +1,13 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
 import keras
 
-from keraspinn.callbacks.schedule import Record, Schedule, log_directory
+from keraspinn.callbacks.schedule import Directory, Record, Schedule, log_directory
 from keraspinn.diagnostics import LossHessian
 from keraspinn.diagnostics.hessian import check_tolerance, term_names
+from keraspinn.sampling.base import Given
 
 
 class HessianEigenvalue(keras.callbacks.Callback):
@@ -49,13 +54,13 @@ class HessianEigenvalue(keras.callbacks.Callback):
 
     def __init__(
         self,
-        every=1000,
-        terms="loss",
-        points=None,
-        batch_size=None,
-        tolerance=1e-3,
-        tensorboard=None,
-    ):
+        every: int = 1000,
+        terms: str | Sequence[str] = "loss",
+        points: Given | None = None,
+        batch_size: int | Mapping[str, int] | None = None,
+        tolerance: float = 1e-3,
+        tensorboard: Directory | None = None,
+    ) -> None:
         super().__init__()
         self._schedule = Schedule(every)
         self._terms = term_names(terms)
@@ -63,9 +68,9 @@ class HessianEigenvalue(keras.callbacks.Callback):
         check_tolerance(tolerance)
         self._tolerance = tolerance
         self._record = Record(log_directory(tensorboard))
-        self._hessians = {}
-        self.steps = []
-        self.eigenvalues = {name: [] for name in self._terms}
+        self._hessians: dict[str, LossHessian] = {}
+        self.steps: list[int] = []
+        self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
 
     def set_model(self, model):
         super().set_model(model)

@@ -3,6 +3,7 @@ import warnings
 import keras
 
 from keraspinn.training import Ensemble, PINNModel
+from keraspinn.weighting import WeightingRule
 
 
 class LossWeighting(keras.callbacks.Callback):
@@ -30,7 +31,7 @@ class LossWeighting(keras.callbacks.Callback):
     ```
     """
 
-    def __init__(self, rule):
+    def __init__(self, rule: WeightingRule) -> None:
         super().__init__()
         self.rule = rule
         self._fitting = False

@@ -35,7 +35,7 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
     ```
     """
 
-    def __init__(self, every=1000):
+    def __init__(self, every: int = 1000) -> None:
         super().__init__()
         self._schedule = Schedule(every)
         self._kept = None

@@ -1,11 +1,14 @@
 """When a callback that measures is due, and where its numbers go."""
 
 import pathlib
+from typing import TypeAlias
 
 import keras
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
+
+Directory: TypeAlias = keras.callbacks.TensorBoard | str | pathlib.Path
 
 
 class Schedule:

@@ -1,13 +1,19 @@
 """How the gradients of the loss terms are distributed and balanced."""
 
+from __future__ import annotations
+
 import dataclasses
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 from keras import ops
+from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.diagnostics.losses import Losses
+from keraspinn.sampling.base import Given
+from keraspinn.training.model import PINNModel
 
 LEVELS = np.linspace(0.0, 1.0, 101)
 _CENTRAL = (0.05, 0.95)
@@ -45,39 +51,41 @@ class GradientStatistics:
     """
 
     iteration: int
-    weights: dict
-    sizes: dict
-    quantiles: dict
-    norms: dict
-    largest: dict
-    means: dict
-    cosines: dict
+    weights: dict[str, float]
+    sizes: dict[str, int]
+    quantiles: dict[str, dict[str, np.ndarray]]
+    norms: dict[str, float]
+    largest: dict[str, float]
+    means: dict[str, float]
+    cosines: dict[tuple[str, str], float]
 
     @property
-    def terms(self):
+    def terms(self) -> tuple[str, ...]:
         """Names of the loss terms, `"residual"` first."""
         return tuple(self.quantiles)
 
     @property
-    def layers(self):
+    def layers(self) -> tuple[str, ...]:
         """Names of the layers, from the inputs to the output."""
         return tuple(self.sizes)
 
-    def distribution(self, term, layer, weighted=True):
+    def distribution(self, term: str, layer: str, weighted: bool = True) -> np.ndarray:
         """Quantiles `(101,)` of ∂L_i/∂θ, or of λ_i ∂L_i/∂θ, by a layer's kernel."""
         quantiles = self.quantiles[term][layer]
         return np.sort(self.weights[term] * quantiles) if weighted else quantiles
 
-    def counts(self, term, layer, edges, weighted=True):
+    def counts(
+        self, term: str, layer: str, edges: ArrayLike, weighted: bool = True
+    ) -> np.ndarray:
         """How many entries fall into bins, `(K,)` numbers for `(K + 1,)` edges.
 
         Interpolated between the quantiles, so not whole numbers.
         """
         quantiles = self.distribution(term, layer, weighted)
-        below = np.interp(edges, quantiles, LEVELS, left=0.0, right=1.0)
+        below = np.interp(np.asarray(edges), quantiles, LEVELS, left=0.0, right=1.0)
         return np.diff(below) * self.sizes[layer]
 
-    def spread_ratios(self, term, weighted=True):
+    def spread_ratios(self, term: str, weighted: bool = True) -> dict[str, float]:
         """How much more concentrated near zero a term's gradient is, by layer.
 
         The width of the central 90 % of the term's gradient over that of the
@@ -96,7 +104,7 @@ class GradientStatistics:
             for layer in self.layers
         }
 
-    def numbers(self):
+    def numbers(self) -> dict[str, float]:
         """The balance of the terms in single numbers, by their names in `History`.
 
         Of every term, unweighted, `<term>_gradient_norm`, `_max` and `_mean`; for
@@ -149,7 +157,12 @@ class GradientProbe:
     ```
     """
 
-    def __init__(self, model, points=None, batch_size=None):
+    def __init__(
+        self,
+        model: PINNModel,
+        points: Given | None = None,
+        batch_size: int | Mapping[str, int] | None = None,
+    ) -> None:
         losses = Losses(model, points, batch_size)
         variables = model.network.trainable_variables
         self._kernels = kernel_names(variables)
@@ -164,7 +177,7 @@ class GradientProbe:
             read=model.variables,
         )
 
-    def __call__(self, iteration):
+    def __call__(self, iteration: int) -> GradientStatistics:
         gradients = self._gradients(ops.convert_to_tensor(iteration, "int32"))
         gradients = {
             term: [ops.convert_to_numpy(part).ravel() for part in parts]
@@ -198,7 +211,11 @@ class GradientProbe:
         )
 
 
-def gradient_statistics(model, points=None, batch_size=None):
+def gradient_statistics(
+    model: PINNModel,
+    points: Given | None = None,
+    batch_size: int | Mapping[str, int] | None = None,
+) -> GradientStatistics:
     """The distribution and balance of the loss terms' gradients, at one moment.
 
     Args:

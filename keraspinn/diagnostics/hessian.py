@@ -1,13 +1,19 @@
 """How stiff the gradient flow is: eigenvalues of the losses' Hessians."""
 
+from __future__ import annotations
+
 import math
 import numbers
+from collections.abc import Mapping, Sequence
 
 import keras
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.diagnostics.losses import COMPOSITE, Losses
+from keraspinn.sampling.base import Given
+from keraspinn.training.model import PINNModel
 
 _ENDS = {"largest": "LA", "smallest": "SA", "both": "BE"}
 _POINTS_A_BLOCK = 2048  # vectors at once, times points: about 100 MB at 50 units
@@ -45,7 +51,13 @@ class LossHessian:
     ```
     """
 
-    def __init__(self, model, term=COMPOSITE, points=None, batch_size=None):
+    def __init__(
+        self,
+        model: PINNModel,
+        term: str = COMPOSITE,
+        points: Given | None = None,
+        batch_size: int | Mapping[str, int] | None = None,
+    ) -> None:
         losses = Losses(model, points, batch_size)
         variables = model.trainable_variables
         self.term = term
@@ -56,11 +68,13 @@ class LossHessian:
             lambda batches: losses.value(term, batches), variables, model.variables
         )
 
-    def products(self, vectors):
+    def products(self, vectors: ArrayLike) -> np.ndarray:
         """∇²L times each of the vectors `(K, P)`: an array `(K, P)`."""
         return self._products(self._batches, vectors).astype("float64")
 
-    def eigenvalues(self, k=1, which="largest", tolerance=1e-4):
+    def eigenvalues(
+        self, k: int = 1, which: str = "largest", tolerance: float = 1e-4
+    ) -> np.ndarray:
         """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`."""
         check_tolerance(tolerance)
         if which not in list(_ENDS):
@@ -92,7 +106,7 @@ class LossHessian:
         )
         return np.sort(values)
 
-    def matrix(self, verbose=0):
+    def matrix(self, verbose: int = 0) -> np.ndarray:
         """The Hessian itself, `(P, P)` in float64, made exactly symmetric.
 
         Args:
@@ -122,14 +136,14 @@ class LossHessian:
 
 
 def hessian_eigenvalues(
-    model,
-    terms=COMPOSITE,
-    k=1,
-    which="largest",
-    points=None,
-    batch_size=None,
-    tolerance=1e-4,
-):
+    model: PINNModel,
+    terms: str | Sequence[str] = COMPOSITE,
+    k: int = 1,
+    which: str = "largest",
+    points: Given | None = None,
+    batch_size: int | Mapping[str, int] | None = None,
+    tolerance: float = 1e-4,
+) -> dict[str, np.ndarray]:
     """Extreme eigenvalues of the losses' Hessians, by Lanczos.
 
     The largest, λ_max, is the stiffness of gradient descent: steps of a learning rate
@@ -177,8 +191,13 @@ def hessian_eigenvalues(
 
 
 def hessian_spectrum(
-    model, terms=None, points=None, batch_size=None, max_gigabytes=2.0, verbose=1
-):
+    model: PINNModel,
+    terms: str | Sequence[str] | None = None,
+    points: Given | None = None,
+    batch_size: int | Mapping[str, int] | None = None,
+    max_gigabytes: float = 2.0,
+    verbose: int = 1,
+) -> dict[str, np.ndarray]:
     """Every eigenvalue of the losses' Hessians, for small networks.
 
     Takes P products with the Hessian of P parameters, 8 P² bytes of memory for one

@@ -51,24 +51,24 @@ class Verdict:
     Equations and conditions ask for another field, whatever the loss is. Go on with ...
     """
 
-    errors: dict
-    misfits: dict
-    left: dict
+    errors: dict[str, float]
+    misfits: dict[str, float]
+    left: dict[str, float]
     tolerance: float
-    equations: tuple
+    equations: tuple[str, ...]
 
     @property
-    def error(self):
+    def error(self) -> float:
         """The largest of the fields' estimated errors, infinite if not finite."""
         return _largest(self.errors.values())
 
     @property
-    def decided(self):
+    def decided(self) -> bool:
         """Whether the network can express the correction, so that its size counts."""
         return _largest(self.left[name] for name in self.equations) <= LEFT
 
     @property
-    def trusted(self):
+    def trusted(self) -> bool:
         """Whether the estimate could be made, and is within the tolerance."""
         return self.decided and self.error <= self.tolerance
 
@@ -98,7 +98,12 @@ class Verdict:
         return "\n".join(["Undecided, and not to be trusted.", *lines, advice])
 
 
-def verdict(model, tolerance=0.05, points=INSIDE, points_on_face=ON_A_FACE):
+def verdict(
+    model: PINNModel,
+    tolerance: float = 0.05,
+    points: int = INSIDE,
+    points_on_face: int = ON_A_FACE,
+) -> Verdict:
     """Whether a model solves its problem, estimated without a reference.
 
     The loss does not say it: an equation's residual may be small while the field is

@@ -1,5 +1,7 @@
 """What an expression is made of: its fields and the derivatives it needs."""
 
+from collections.abc import Iterable
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
@@ -7,7 +9,7 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
 
-def fields_of(expressions):
+def fields_of(expressions: sp.Basic | Iterable[sp.Basic]) -> tuple[str, ...]:
     """Returns the names of the fields in some expressions.
 
     A field is an applied undefined function, `sp.Function("u")(x, y)`.
@@ -34,7 +36,9 @@ def fields_of(expressions):
     return tuple(sorted(names))
 
 
-def required_derivatives(expressions, coordinates):
+def required_derivatives(
+    expressions: sp.Basic | Iterable[sp.Basic], coordinates: Iterable[sp.Symbol]
+) -> dict[str, frozenset[tuple[int, ...]]]:
     """Finds the derivatives that must be known to evaluate some expressions.
 
     Args:
@@ -59,7 +63,7 @@ def required_derivatives(expressions, coordinates):
     [(0, 0), (2, 0)]
     """
     coordinates = tuple(coordinates)
-    needed = {}
+    needed: dict[str, set[tuple[int, ...]]] = {}
     for node in distinct_nodes(expressions):
         if isinstance(node, (sp.Derivative, AppliedUndef)):
             name, index = field_and_index(node, coordinates)

@@ -1,6 +1,7 @@
 """Integrals over a part of the domain, as numbers in an equation."""
 
 import json
+from typing import Any, Self
 
 import sympy as sp
 
@@ -55,16 +56,16 @@ class PartIntegral(sp.Expr):
 
     is_commutative = True
 
-    def __new__(cls, integrand, region, **options):
+    def __new__(cls, integrand: sp.Expr, region: Region, **options: Any) -> Self:
         return super().__new__(cls, integrand, region)
 
     @property
-    def integrand(self):
+    def integrand(self) -> sp.Expr:
         """What is integrated."""
         return self.args[0]
 
     @property
-    def region(self):
+    def region(self) -> Region:
         """The `Region` that it is integrated over."""
         return self.args[1]
 

@@ -222,7 +222,7 @@ def _read_coordinate(data):
 
 
 _ASSUMED = frozenset({"assumptions"})
-_NONE = frozenset()
+_NONE: frozenset[str] = frozenset()
 # Kind -> required keys, optional keys, reader. "parameter" and the others are looked
 # for in this order, so a dict with two of them is refused for its surplus key.
 _KINDS = {

@@ -6,6 +6,9 @@ calls the constructors of the one table of allowed nodes, unevaluated, so that t
 result is the tree that was saved, and nothing is computed on the way.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
@@ -21,7 +24,7 @@ from keraspinn.expressions.tabulated import Interpolation, Tabulated
 _BY_NAME = {node.name: node for node in NODES.values()}
 
 
-def to_json(expr):
+def to_json(expr: sp.Basic) -> Any:
     """Turns an expression into plain data that JSON can hold.
 
     Args:
@@ -56,7 +59,7 @@ def to_json(expr):
     return data
 
 
-def from_json(data, symbols=None):
+def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic:
     """Rebuilds an expression that `to_json` turned into plain data.
 
     Nothing in `data` is evaluated as code. A tree that is malformed, or has more nodes

@@ -1,5 +1,7 @@
 """Symbols for the outward normal, which stand in the equations of a boundary."""
 
+from typing import Any, Self
+
 import sympy as sp
 
 
@@ -23,7 +25,7 @@ class NormalComponent(sp.Symbol):
 
     __slots__ = ("coordinate",)
 
-    def __new__(cls, coordinate):
+    def __new__(cls, coordinate: sp.Symbol) -> Self:
         # As for a Parameter: Symbol's own constructor caches by name.
         self = sp.Symbol.__xnew__(cls, f"n_{coordinate.name}", real=True)
         self.coordinate = coordinate
@@ -36,7 +38,7 @@ class NormalComponent(sp.Symbol):
         return super()._hashable_content() + (self.coordinate,)
 
 
-def normal_derivative(expression, domain):
+def normal_derivative(expression: sp.Expr, domain: Any) -> sp.Expr:
     """The derivative along the outward normal, ∂u/∂n = n · ∇u.
 
     For Neumann, Robin and no-flux conditions on whatever boundary.

@@ -10,7 +10,7 @@ from sympy.logic.boolalg import Boolean, BooleanAtom
 _UNEVALUATED = (sp.Integral, sp.Sum, sp.Product, sp.Limit)
 
 
-def normalize(equation, called="An equation"):
+def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr:
     """Turns an equation into the expression that must vanish.
 
     `sp.Eq(a, b)` becomes `a - b`, and an expression stands for itself. Derivatives

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from typing import Self
 
 import sympy as sp
 
@@ -43,7 +44,9 @@ class Parameter(sp.Symbol):
 
     __slots__ = ("initial",)
 
-    def __new__(cls, name, initial, **assumptions):
+    def __new__(
+        cls, name: str, initial: float | sp.Expr, **assumptions: bool | None
+    ) -> Self:
         if not isinstance(name, str):
             raise TypeError(
                 "A Parameter's name must be a string, as in "

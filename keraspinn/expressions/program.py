@@ -1,6 +1,8 @@
 """Evaluation of expressions on tensors."""
 
 import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import sympy as sp
 from keras import backend, config, ops
@@ -63,13 +65,15 @@ class Program:
     [0.0, 1.0]
     """
 
-    def __init__(self, expressions, coordinates):
+    def __init__(
+        self, expressions: Iterable[sp.Expr], coordinates: Iterable[sp.Symbol]
+    ) -> None:
         expressions = tuple(expressions)
         coordinates = tuple(coordinates)
         self.derivatives = required_derivatives(expressions, coordinates)
         self.combinations = combined_derivatives(expressions, coordinates)
         self.parameters = _parameter_names(expressions, coordinates)
-        self.images = {}
+        self.images: dict[Any, dict[str, frozenset]] = {}
         for node in distinct_nodes(expressions, At):
             name, index = field_and_index(node.node, coordinates)
             needed = self.images.setdefault(node.images, {})
@@ -83,7 +87,12 @@ class Program:
         """Returns the number of distinct operations, inputs and constants."""
         return len(self._tape)
 
-    def __call__(self, coordinates, derivatives, parameters=None):
+    def __call__(
+        self,
+        coordinates: Mapping[str, Any],
+        derivatives: Mapping[Any, Any],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
         tensors = {("coordinate", name): t for name, t in coordinates.items()}
         tensors |= derivatives
         if not tensors:

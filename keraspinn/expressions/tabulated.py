@@ -1,11 +1,15 @@
 """Tabulated functions: coefficients and sources that are known as numbers."""
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import math
+from typing import Any, Self
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from keraspinn.expressions.resampling import on_a_grid
 
@@ -57,7 +61,14 @@ class Tabulated(sp.Atom):
         rotation-invariant semi-norms in Sobolev spaces", 1977.
     """
 
-    def __new__(cls, points, values, degree=3, name="table", resolution=None):
+    def __new__(
+        cls,
+        points: ArrayLike,
+        values: ArrayLike,
+        degree: int = 3,
+        name: str = "table",
+        resolution: int | None = None,
+    ) -> Self:
         if degree not in (1, 3):
             raise ValueError(f"`degree` must be 1 or 3. Received: {degree!r}")
         if not isinstance(name, str) or not name:
@@ -73,7 +84,7 @@ class Tabulated(sp.Atom):
         self.degree, self.name, self.orders = degree, name, orders
         return self
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: sp.Expr | float) -> Interpolation:
         if len(arguments) != len(self.axes):
             raise TypeError(
                 f"{self.name} is a function of {len(self.axes)} variable(s). Received: "
@@ -81,13 +92,13 @@ class Tabulated(sp.Atom):
             )
         return Interpolation(self, *map(sp.sympify, arguments))
 
-    def differentiated(self, place):
+    def differentiated(self, place: int) -> Self:
         """Its derivative by the argument at a place."""
         orders = list(self.orders)
         orders[place] += 1
         return self._made(self.axes, self.values, self.degree, self.name, tuple(orders))
 
-    def check_order(self):
+    def check_order(self) -> None:
         """Raises `ValueError` if it is differentiated more often than a spline is."""
         if max(self.orders) > self.degree:
             raise ValueError(
@@ -97,7 +108,7 @@ class Tabulated(sp.Atom):
             )
 
     @functools.cached_property
-    def digest(self):
+    def digest(self) -> str:
         """What tells its numbers from another's."""
         digest = hashlib.sha256(f"{self.degree} {self.values.shape}".encode())
         for array in (*self.axes, self.values):
@@ -105,14 +116,14 @@ class Tabulated(sp.Atom):
         return digest.hexdigest()
 
     @property
-    def size(self):
+    def size(self) -> float:
         """About how large it is: the largest value over the extents of its axes."""
         extents = map(np.ptp, self.axes)
         below = math.prod(e**n for e, n in zip(extents, self.orders, strict=True))
         return float(abs(self.values).max() / below)
 
     @property
-    def ranges(self):
+    def ranges(self) -> list[tuple[float, float]]:
         """Pairs of the ends of its axes."""
         return [(float(axis[0]), float(axis[-1])) for axis in self.axes]
 
@@ -151,18 +162,18 @@ class Interpolation(sp.Expr):
 
     is_commutative = True
 
-    def __new__(cls, table, *arguments, **options):
+    def __new__(cls, table: Tabulated, *arguments: sp.Expr, **options: Any) -> Self:
         if not isinstance(table, Tabulated) or len(arguments) != len(table.axes):
             raise TypeError(f"no table of {len(arguments)} variables: {table}")
         return super().__new__(cls, table, *arguments)
 
     @property
-    def table(self):
+    def table(self) -> Tabulated:
         """The `Tabulated`, which knows how often it is differentiated."""
         return self.args[0]
 
     @property
-    def arguments(self):
+    def arguments(self) -> tuple[sp.Expr, ...]:
         """What it is taken of."""
         return self.args[1:]
 

@@ -1,5 +1,7 @@
 """Checks an equation when it is declared, long before it is evaluated."""
 
+from collections.abc import Iterable
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanAtom
@@ -35,8 +37,12 @@ _HINTS = {
 
 
 def validate(
-    expressions, coordinates, parameters=(), where="an equation", integrals=False
-):
+    expressions: sp.Expr | Iterable[sp.Expr],
+    coordinates: Iterable[sp.Symbol],
+    parameters: Iterable[sp.Symbol] = (),
+    where: str = "an equation",
+    integrals: bool = False,
+) -> None:
     """Checks that expressions can be evaluated in a domain.
 
     Args:

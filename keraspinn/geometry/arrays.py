@@ -1,10 +1,17 @@
 """One formula for tensors in a compiled program and float64 arrays on the host."""
 
+from __future__ import annotations
+
+from types import ModuleType
+
 import numpy as np
 from keras import ops
+from numpy.typing import ArrayLike
+
+from keraspinn.common.typing import Tensor
 
 
-def library(array):
+def library(array: Tensor) -> ModuleType:
     """Where to find `sqrt`, `where` and their like for an array.
 
     Args:
@@ -22,7 +29,7 @@ def library(array):
     return np if isinstance(array, np.ndarray) else ops
 
 
-def like(constant, array):
+def like(constant: ArrayLike, array: Tensor) -> Tensor:
     """A constant in the type of an array, to calculate with it.
 
     Args:

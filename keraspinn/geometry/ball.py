@@ -1,8 +1,13 @@
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import keras
 import numpy as np
+import sympy as sp
 
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
@@ -139,7 +144,12 @@ class Ball(Geometry):
     4.189
     """
 
-    def __init__(self, center, radius, coordinates=None):
+    def __init__(
+        self,
+        center: Iterable[SupportsFloat],
+        radius: SupportsFloat,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.center = checked_center(center)
         self.radius = positive("radius", radius)
         center = np.array(self.center)
@@ -179,6 +189,11 @@ class Disk(Ball):
     array([[-1., -0.]])
     """
 
-    def __init__(self, center, radius, coordinates=None):
+    def __init__(
+        self,
+        center: Iterable[SupportsFloat],
+        radius: SupportsFloat,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         center = checked_center(center, 2)
         super().__init__(center, radius, coordinates)

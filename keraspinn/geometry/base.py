@@ -1,13 +1,20 @@
 """Domains, and how their parts are named."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Self, SupportsFloat
+
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from keraspinn.common.configs import reading
+from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like, on_host
-from keraspinn.geometry.intervals import check_symbol, names
-from keraspinn.geometry.part import exact_number, quasi_random
+from keraspinn.geometry.intervals import check_coordinates, names
+from keraspinn.geometry.part import Block, On, Part, exact_number, quasi_random
 from keraspinn.geometry.selection import at_values, lying_on, restricted
 
 _GRID_POINTS = 200_000
@@ -61,10 +68,20 @@ class Geometry:
     array([[1., 0.]])
     """
 
-    initial = None
-    periodic = ()
+    interior: Part
+    boundary: Block
+    named: dict[str, Block]
+    initial: Part | None = None
+    periodic: tuple[sp.Symbol, ...] = ()
 
-    def __init__(self, space, lower, upper, parameters=(), time=None):
+    def __init__(
+        self,
+        space: Sequence[sp.Symbol] | None,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        parameters: Sequence[sp.Symbol] = (),
+        time: sp.Symbol | None = None,
+    ) -> None:
         last = () if time is None else (time,)
         self._space = None if space is None else tuple(space)
         self._coordinates = None if space is None else (*space, *parameters, *last)
@@ -77,44 +94,44 @@ class Geometry:
         self.boundary = ()
         self.named = {}
         if space is not None:
-            self._check_coordinates()
+            check_coordinates(self._coordinates, self.dimension)
 
     @property
-    def has_coordinates(self):
+    def has_coordinates(self) -> bool:
         """Whether it has symbols of its own, or waits for another's."""
         return self._space is not None
 
     @property
-    def coordinates(self):
+    def coordinates(self) -> tuple[sp.Symbol, ...]:
         """The symbols, time last: the columns of an array of points."""
         return self._own(self._coordinates)
 
     @property
-    def space_coordinates(self):
+    def space_coordinates(self) -> tuple[sp.Symbol, ...]:
         """The symbols of space, which have a boundary and a normal."""
         return self._own(self._space)
 
     @property
-    def dimension(self):
+    def dimension(self) -> int:
         """Number of coordinates, time included."""
         return len(self.lower)
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Middle of the bounding box, `(d,)`."""
         return self.centre
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         """Variance of points uniform in the bounding box, `(d,)`."""
         return self.half**2 / 3
 
     @property
-    def normal(self):
+    def normal(self) -> tuple[NormalComponent, ...]:
         """Symbols for the outward unit normal, one a spatial coordinate."""
         return tuple(NormalComponent(symbol) for symbol in self.space_coordinates)
 
-    def blocks(self, on, where=None):
+    def blocks(self, on: On, where: sp.Basic | None = None) -> tuple[Block, ...]:
         """The parts of the domain that `on=` of a `Condition` names.
 
         Args:
@@ -166,7 +183,7 @@ class Geometry:
             )
         return block
 
-    def faces(self, on):
+    def faces(self, on: dict[sp.Symbol, SupportsFloat]) -> Block:
         """The block of a dict from coordinates to values.
 
         Raises:
@@ -179,7 +196,7 @@ class Geometry:
             )
         return found
 
-    def advice(self):
+    def advice(self) -> str:
         """What may be written for `on=`, as a sentence."""
         words = ['"interior"']
         words += ['"boundary"'] if self.boundary else []
@@ -190,15 +207,15 @@ class Geometry:
     def _face_words(self):
         return []
 
-    def draws(self, part):
+    def draws(self, part: Part) -> int:
         """How many uniform numbers a point of a part needs."""
         return self.dimension if part.draws is None else part.draws
 
-    def is_point(self, part):
+    def is_point(self, part: Part) -> bool:
         """Whether a part is a single point."""
         return part.is_point
 
-    def sample(self, part, uniform):
+    def sample(self, part: Part, uniform: Tensor) -> Tensor:
         """Points of a part, relative to the centre.
 
         Args:
@@ -210,7 +227,7 @@ class Geometry:
         """
         return part.sample(uniform)
 
-    def absolute(self, part, points):
+    def absolute(self, part: Part, points: Tensor) -> Tensor:
         """Points in the user's units; what the part fixes is so to the last digit.
 
         Args:
@@ -225,18 +242,18 @@ class Geometry:
             )
         return coordinates
 
-    def fixed(self, part):
+    def fixed(self, part: Part) -> Sequence[tuple[int, float]]:
         """Pairs of a column and the value, in the user's units, that a part fixes."""
         return ()
 
-    def contains(self, part, points):
+    def contains(self, part: Part, points: Tensor) -> Tensor:
         """Which points `(..., n, d)`, relative to the centre, lie on a part.
 
         To 1e-6 of each coordinate's extent; booleans `(..., n)`.
         """
         return part.contains(points)
 
-    def normals(self, part, points):
+    def normals(self, part: Part, points: Tensor) -> Tensor:
         """Outward unit normals at a part's points: `(..., n, spatial coordinates)`.
 
         Raises:
@@ -244,7 +261,7 @@ class Geometry:
         """
         return part.normals(points)
 
-    def measure(self, part):
+    def measure(self, part: Part) -> float:
         """Length, area, volume or duration of a part, in the user's units.
 
         Raises:
@@ -252,11 +269,11 @@ class Geometry:
         """
         return part.measure()
 
-    def describe(self, part):
+    def describe(self, part: Part) -> str:
         """Text for a part, such as `x = -1`."""
         return str(part)
 
-    def distance(self, block):
+    def distance(self, block: Part | Block) -> sp.Expr:
         """A smooth function that vanishes on a part, or on each part of a block.
 
         Dimensionless, of size one, zero on the part to first order and positive
@@ -278,7 +295,7 @@ class Geometry:
         ]
         return sp.Mul(*[part.distance(relative) for part in parts])
 
-    def grid(self, n=None):
+    def grid(self, n: int | None = None) -> np.ndarray:
         """Equidistant points, in the user's units, float64: those inside of the box.
 
         Args:
@@ -321,12 +338,12 @@ class Geometry:
         inside = self.contains(self.interior, points - self.centre)
         return points[on_host(inside)]
 
-    def with_coordinates(self, symbols):
+    def with_coordinates(self, symbols: Sequence[sp.Symbol]) -> Self:
         """The same shape in the given coordinates."""
         config = {**self.get_config(), "coordinates": [to_json(s) for s in symbols]}
         return type(self).from_config(config)
 
-    def split(self, symbols):
+    def split(self, symbols: Iterable[sp.Symbol]) -> tuple[Geometry, Geometry]:
         """This as a product: the factor in the given coordinates, and the rest.
 
         Raises:
@@ -336,25 +353,22 @@ class Geometry:
             f"{self} is no product with a factor in {names(symbols)} alone."
         )
 
-    def __add__(self, other):
+    def __add__(self, other: Geometry) -> Geometry:
+        return self._combined("+", other)
+
+    def __sub__(self, other: Geometry) -> Geometry:
+        return self._combined("-", other)
+
+    def __and__(self, other: Geometry) -> Geometry:
+        return self._combined("&", other)
+
+    def __mul__(self, other: Geometry) -> Geometry:
+        return self._combined("*", other)
+
+    def _combined(self, sign, other):
         from keraspinn.geometry.combining import combine
 
-        return combine("+", self, other)
-
-    def __sub__(self, other):
-        from keraspinn.geometry.combining import combine
-
-        return combine("-", self, other)
-
-    def __and__(self, other):
-        from keraspinn.geometry.combining import combine
-
-        return combine("&", self, other)
-
-    def __mul__(self, other):
-        from keraspinn.geometry.combining import combine
-
-        return combine("*", self, other)
+        return combine(sign, self, other)
 
     def __str__(self):
         return f"{type(self).__name__} in {', '.join(names(self.coordinates))}"
@@ -381,13 +395,3 @@ class Geometry:
                 "made, or combine it with a domain that has them."
             )
         return symbols
-
-    def _check_coordinates(self):
-        for symbol in self._coordinates:
-            check_symbol(symbol)
-        found = names(self._coordinates)
-        if len(found) != self.dimension or len(set(found)) < len(found):
-            raise ValueError(
-                f"`coordinates` must be {self.dimension} different symbols. Received: "
-                f"{found}"
-            )

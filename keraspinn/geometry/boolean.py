@@ -32,7 +32,7 @@ class Combination(Geometry):
     flips = False  # whether the second boundary is seen from its other side
     sharp = False  # whether pieces that are cut off lie within the domain
 
-    def __init__(self, first, second):
+    def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
         lower, upper = self._bounds(first, second)
         if not (lower < upper).all():

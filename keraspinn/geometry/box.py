@@ -1,13 +1,17 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import keras
 import numpy as np
+import sympy as sp
 
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.intervals import checked_intervals, names
+from keraspinn.geometry.intervals import Intervals, checked_intervals, names
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -112,7 +116,13 @@ class Box(Geometry):
     (x, y, t)
     """
 
-    def __init__(self, space=None, time=None, parameters=None, periodic=()):
+    def __init__(
+        self,
+        space: Intervals | None = None,
+        time: Intervals | None = None,
+        parameters: Intervals | None = None,
+        periodic: Sequence[sp.Symbol] = (),
+    ) -> None:
         self.space = checked_intervals({} if space is None else space, "space")
         self.parameters = checked_intervals(parameters or {}, "parameters")
         self.time = checked_intervals(time or {}, "time")

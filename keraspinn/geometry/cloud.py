@@ -1,5 +1,11 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
 import keras
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.base import Geometry
@@ -95,7 +101,12 @@ class PointCloud(Geometry):
     array([[ 0., -1.]])
     """
 
-    def __init__(self, points, boundary=None, coordinates=None):
+    def __init__(
+        self,
+        points: ArrayLike,
+        boundary: Mapping[str, ArrayLike | tuple[ArrayLike, ArrayLike]] | None = None,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.points = checked_points("points", points, least=2)
         dimension = self.points.shape[1]
         self.sets = {
@@ -120,7 +131,7 @@ class PointCloud(Geometry):
         }
         self.boundary = tuple(part for (part,) in self.named.values())
 
-    def grid(self, n=None):
+    def grid(self, n: int | None = None) -> np.ndarray:
         """The points themselves; `n` would be how many a side of a grid."""
         return self.points.copy()
 

@@ -1,9 +1,14 @@
+from __future__ import annotations
+
 import functools
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import keras
 import numpy as np
+import sympy as sp
 
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.ball import Inside, length
@@ -117,7 +122,12 @@ class Ellipse(Geometry):
     9.6884
     """
 
-    def __init__(self, center, axes, coordinates=None):
+    def __init__(
+        self,
+        center: Iterable[SupportsFloat],
+        axes: Iterable[SupportsFloat],
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.center = checked_center(center, 2)
         first, second = axes
         self.axes = (positive("axes", first), positive("axes", second))

@@ -1,8 +1,12 @@
 """Checks of declared intervals."""
 
 import math
+from collections.abc import Mapping
+from typing import SupportsFloat, TypeAlias
 
 import sympy as sp
+
+Intervals: TypeAlias = Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]]
 
 
 def checked_intervals(declared, what):
@@ -37,6 +41,17 @@ def check_symbol(symbol):
         raise TypeError(
             f"A coordinate must be a SymPy symbol, such as `sympy.Symbol('x')`. "
             f"Received: {symbol!r} of type {type(symbol).__name__}"
+        )
+
+
+def check_coordinates(symbols, dimension):
+    """Raises unless these are different symbols, as many as there are dimensions."""
+    for symbol in symbols:
+        check_symbol(symbol)
+    found = names(symbols)
+    if len(found) != dimension or len(set(found)) < len(found):
+        raise ValueError(
+            f"`coordinates` must be {dimension} different symbols. Received: {found}"
         )
 
 

@@ -1,6 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
 import keras
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
+from keraspinn.common.typing import PathLike
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.enclosed import enclosed
@@ -37,7 +45,13 @@ class Mesh(Geometry):
     (1.0, 1.0)
     """
 
-    def __init__(self, points, cells, named=None, coordinates=None):
+    def __init__(
+        self,
+        points: ArrayLike,
+        cells: ArrayLike,
+        named: Mapping[str, ArrayLike] | None = None,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.points = checked_points("points", points, least=3)
         dimension = self.points.shape[1]
         if dimension not in (2, 3):
@@ -76,7 +90,12 @@ class Mesh(Geometry):
             self.named[name] = (edges.only(np.array(rows), name),)
 
     @classmethod
-    def read(cls, path, coordinates=None, scale=1.0):
+    def read(
+        cls,
+        path: PathLike,
+        coordinates: Sequence[sp.Symbol] | None = None,
+        scale: float = 1.0,
+    ) -> Self:
         """A mesh from a file that `meshio` reads: gmsh, VTK, and others.
 
         Physical groups of gmsh become named parts.

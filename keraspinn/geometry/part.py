@@ -1,7 +1,15 @@
 """A part of a domain: where one kind of point lies."""
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
+
 import numpy as np
 import sympy as sp
+
+from keraspinn.common.typing import Tensor
+
+if TYPE_CHECKING:
+    from keraspinn.geometry.base import Geometry
 
 
 class Part:
@@ -31,18 +39,18 @@ class Part:
     x = 0 True [[-1.]]
     """
 
-    draws = None
-    is_point = False
+    draws: int | None = None
+    is_point: bool = False
 
-    def sample(self, uniform):
+    def sample(self, uniform: Tensor) -> Tensor:
         """Points `(..., n, d)` from numbers uniform in [0, 1), `(..., n, draws)`."""
         raise NotImplementedError
 
-    def contains(self, points):
+    def contains(self, points: Tensor) -> Tensor:
         """Which points lie here, to 1e-6 of the domain's extent: `(..., n)`."""
         raise NotImplementedError
 
-    def normals(self, points):
+    def normals(self, points: Tensor) -> Tensor:
         """Outward unit normals at points of this part, `(..., n, spatial)`.
 
         Raises:
@@ -52,7 +60,7 @@ class Part:
             f"There is no normal on {self}. Normals are those of a face or a boundary."
         )
 
-    def measure(self):
+    def measure(self) -> float:
         """Length, area or volume, in the user's units; 1 for a point.
 
         Raises:
@@ -60,7 +68,7 @@ class Part:
         """
         raise ValueError(f"The size of {self} is not known.")
 
-    def distance(self, coordinates, outside=False):
+    def distance(self, coordinates: list[sp.Expr], outside: bool = False) -> sp.Expr:
         """A smooth expression, zero here to first order and positive in the domain.
 
         Args:
@@ -75,13 +83,19 @@ class Part:
             "condition without `hard=True`, or on a part that has one."
         )
 
-    def pieces(self):
+    def pieces(self) -> tuple["Part", ...]:
         """Smaller parts that make up this one, if it is made of some."""
         return (self,)
 
     def __str__(self):
         return "a part of the domain"
 
+
+Block: TypeAlias = tuple[Part, ...]
+"""Parts that share one mean, as the four sides of `"boundary"` do."""
+
+On: TypeAlias = "str | Mapping[sp.Symbol, SupportsFloat] | Geometry | Sequence[Any]"
+"""What names parts of a domain, `on=` of a condition; in a list several of these."""
 
 TOLERANCE = 1e-6
 """How far off a part, relative to each coordinate's extent, a point may lie."""

@@ -1,5 +1,11 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import keras
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
@@ -37,7 +43,12 @@ class Polygon(Geometry):
     2.0
     """
 
-    def __init__(self, vertices, holes=(), coordinates=None):
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        holes: Sequence[ArrayLike] = (),
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.vertices = checked_points("vertices", vertices, 2, 3)
         self.holes = [checked_points("holes", hole, 2, 3) for hole in holes]
         lower, upper = self.vertices.min(axis=0), self.vertices.max(axis=0)

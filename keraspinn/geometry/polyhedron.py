@@ -1,8 +1,15 @@
+from __future__ import annotations
+
 import itertools
+from collections.abc import Sequence
+from typing import Self
 
 import keras
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
+from keraspinn.common.typing import PathLike
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.box import Slice
@@ -37,7 +44,12 @@ class Polyhedron(Geometry):
     0.166667
     """
 
-    def __init__(self, vertices, faces, coordinates=None):
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.vertices = checked_points("vertices", vertices, 3, 4)
         self.triangles = np.asarray(faces)
         _check_closed(self.triangles)
@@ -60,7 +72,12 @@ class Polyhedron(Geometry):
         self.boundary = (surface,)
 
     @classmethod
-    def read(cls, path, coordinates=None, scale=1.0):
+    def read(
+        cls,
+        path: PathLike,
+        coordinates: Sequence[sp.Symbol] | None = None,
+        scale: float = 1.0,
+    ) -> Self:
         """A closed surface from a file that `meshio` reads, such as STL.
 
         Args:

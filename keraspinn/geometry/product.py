@@ -115,7 +115,7 @@ class Product(Geometry):
     ((x, y, z, t), 3)
     """
 
-    def __init__(self, first, second):
+    def __init__(self, first: Geometry, second: Geometry) -> None:
         self.factors = (first, second)
         times = [f.time_coordinate for f in self.factors if f.time_coordinate]
         shared = set(first.coordinates) & set(second.coordinates)

@@ -1,5 +1,9 @@
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import keras
 import numpy as np
@@ -143,7 +147,14 @@ class Sector(Geometry):
     (4, 2.3562)
     """
 
-    def __init__(self, center, radius, angles, inner=0.0, coordinates=None):
+    def __init__(
+        self,
+        center: Iterable[SupportsFloat],
+        radius: SupportsFloat,
+        angles: Iterable[SupportsFloat],
+        inner: SupportsFloat = 0.0,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         self.center = checked_center(center, 2)
         self.radius = positive("radius", radius)
         self.angles = tuple(float(angle) for angle in angles)
@@ -220,7 +231,13 @@ class Annulus(Sector):
     array([[-0., -1.]])
     """
 
-    def __init__(self, center, inner, outer, coordinates=None):
+    def __init__(
+        self,
+        center: Iterable[SupportsFloat],
+        inner: SupportsFloat,
+        outer: SupportsFloat,
+        coordinates: Sequence[sp.Symbol] | None = None,
+    ) -> None:
         inner = positive("inner", inner)
         super().__init__(center, outer, (0.0, 2 * math.pi), inner, coordinates)
 

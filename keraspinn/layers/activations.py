@@ -1,14 +1,17 @@
 """Activation functions by name: those of Keras, and the sine."""
 
+from collections.abc import Callable
+
 import keras
 from keras import ops
 
+from keraspinn.common.typing import Activation, Tensor
 from keraspinn.derivatives.taylor import activations as taylor
 from keraspinn.derivatives.taylor import register_activation
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-def sin(x):
+def sin(x: Tensor) -> Tensor:
     """The sine, as an activation function that is saved and loaded with a model.
 
     `keras.ops.sin` computes the same, but a layer saved with it does not load. Layers
@@ -36,7 +39,7 @@ def sin(x):
 register_activation(sin)(taylor.sin)
 
 
-def get(identifier):
+def get(identifier: Activation) -> Callable[[Tensor], Tensor]:
     """The activation function that `identifier` stands for.
 
     Args:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 
 from keraspinn.derivatives.taylor.rules import register_rule
@@ -33,7 +35,7 @@ class AdaptiveSkip(keras.layers.Layer):
         residual adaptive networks", JMLR 2024.
     """
 
-    def __init__(self, initial=0.0, **kwargs):
+    def __init__(self, initial: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.initial = float(initial)
 

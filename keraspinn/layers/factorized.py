@@ -1,7 +1,10 @@
+from typing import Any
+
 import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count
+from keraspinn.common.typing import Activation, Initializer, Tensor
 from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
 from keraspinn.layers import activations
 
@@ -47,15 +50,15 @@ class FactorizedDense(keras.layers.Layer):
 
     def __init__(
         self,
-        units,
-        activation=None,
-        mean=1.0,
-        deviation=0.1,
-        kernel_initializer="glorot_normal",
-        bias_initializer="zeros",
-        seed=None,
-        **kwargs,
-    ):
+        units: int,
+        activation: Activation = None,
+        mean: float = 1.0,
+        deviation: float = 0.1,
+        kernel_initializer: Initializer = "glorot_normal",
+        bias_initializer: Initializer = "zeros",
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_count("units", units)
         self.activation = activations.get(activation)
@@ -84,7 +87,7 @@ class FactorizedDense(keras.layers.Layer):
         )
 
     @property
-    def kernel(self):
+    def kernel(self) -> Tensor:
         """W, `(F, units)`."""
         return self.direction * ops.exp(self.scale)
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -47,7 +49,9 @@ class FourierFeatures(keras.layers.Layer):
         eigenvector bias of Fourier feature networks", CMAME 2021.
     """
 
-    def __init__(self, units, scale=1.0, seed=None, **kwargs):
+    def __init__(
+        self, units: int, scale: float = 1.0, seed: int | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_count("units", units)
         self.scale = positive_number("scale", scale)

@@ -1,7 +1,10 @@
+from typing import Any
+
 import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count
+from keraspinn.common.typing import Activation, Initializer, Regularizer
 from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
 from keraspinn.layers import activations
 
@@ -45,14 +48,14 @@ class GatedDense(keras.layers.Layer):
 
     def __init__(
         self,
-        units,
-        activation="tanh",
-        kernel_initializer="glorot_normal",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        **kwargs,
-    ):
+        units: int,
+        activation: Activation = "tanh",
+        kernel_initializer: Initializer = "glorot_normal",
+        bias_initializer: Initializer = "zeros",
+        kernel_regularizer: Regularizer = None,
+        bias_regularizer: Regularizer = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_count("units", units)
         self.activation = activations.get(activation)

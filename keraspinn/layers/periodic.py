@@ -1,4 +1,6 @@
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 from keras import ops
@@ -47,7 +49,7 @@ class Periodic(keras.layers.Layer):
         periodic boundary conditions with deep neural networks", JCP 2021.
     """
 
-    def __init__(self, periods, **kwargs):
+    def __init__(self, periods: Sequence[float | None], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.periods = [
             None if period is None else positive_number("periods", period)

@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import keras
 from keras import ops
@@ -43,7 +44,14 @@ class SineDense(keras.layers.Layer):
         functions", NeurIPS 2020, section 3.2.
     """
 
-    def __init__(self, units, frequency=30.0, first=False, seed=None, **kwargs):
+    def __init__(
+        self,
+        units: int,
+        frequency: float = 30.0,
+        first: bool = False,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.units = check_count("units", units)
         self.frequency = positive_number("frequency", frequency)

@@ -31,7 +31,12 @@ class RelativeL2(keras.metrics.Metric):
         in physics-informed neural networks", section 3: the error of every table.
     """
 
-    def __init__(self, name="relative_l2", up_to_constant=False, dtype=None):
+    def __init__(
+        self,
+        name: str = "relative_l2",
+        up_to_constant: bool = False,
+        dtype: str | None = None,
+    ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.up_to_constant = bool(up_to_constant)
         # Sums over all points: 1, of the error and its square, of the exact value and

@@ -10,13 +10,17 @@ the one-line Taylor rule.
 """
 
 import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import check_count
+from keraspinn.common.typing import Activation, Initializer, Tensor
 from keraspinn.layers import Periodic, activations
+from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
 
 
@@ -27,22 +31,22 @@ class Network(keras.Model):
         scales: The `Scales` that the network is adapted to, or `None`.
     """
 
-    scales = None
-    _sizes = None
+    scales: Scales | None = None
+    _sizes: Any = None
     _circles = None
 
     def __init__(
         self,
-        units=50,
-        depth=3,
-        outputs=1,
-        activation="tanh",
-        kernel_initializer="glorot_normal",
-        bias_initializer="zeros",
-        standardize=True,
-        adapted_to=None,
-        **kwargs,
-    ):
+        units: int = 50,
+        depth: int = 3,
+        outputs: int = 1,
+        activation: Activation = "tanh",
+        kernel_initializer: Initializer = "glorot_normal",
+        bias_initializer: Initializer = "zeros",
+        standardize: bool = True,
+        adapted_to: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.standardize = bool(standardize)
         if adapted_to is not None:
@@ -84,16 +88,16 @@ class Network(keras.Model):
         }
 
     @property
-    def adapted(self):
+    def adapted(self) -> bool:
         """Whether there is nothing that `adapt` would change."""
         return self.scales is not None or not self.standardize
 
     @property
-    def is_its_forward(self):
+    def is_its_forward(self) -> bool:
         """Whether a call is `forward` in the user's units, and nothing else."""
         return "call" not in vars(self) and type(self).call is Network.call
 
-    def adapt(self, problem):
+    def adapt(self, problem: Problem) -> None:
         """Work in a problem's scales from now on, unless `standardize=False`.
 
         Args:
@@ -103,7 +107,12 @@ class Network(keras.Model):
             sizes = [problem.scales.field(name) for name in problem.field_names]
             self.work_in(problem.scales, sizes, scaled_periods(problem))
 
-    def work_in(self, scales, sizes, periods=None):
+    def work_in(
+        self,
+        scales: Scales,
+        sizes: Sequence[float],
+        periods: Sequence[float | None] | None = None,
+    ) -> None:
         """Work in given units from now on.
 
         Args:
@@ -125,7 +134,7 @@ class Network(keras.Model):
             )
         self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
 
-    def scaled(self, x, apply):
+    def scaled(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
         """`forward` behind what makes it periodic, in scaled numbers.
 
         Args:
@@ -136,7 +145,7 @@ class Network(keras.Model):
             x = apply(self._circles, x)
         return self.forward(x, apply)
 
-    def forward(self, x, apply):
+    def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
         """Compose the layers, on tensors or on Taylor series, in scaled numbers.
 
         Args:
@@ -145,7 +154,7 @@ class Network(keras.Model):
         """
         raise NotImplementedError
 
-    def in_units(self, x, apply):
+    def in_units(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
         """The same in the user's units.
 
         Args:

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -45,9 +48,15 @@ class FieldNetworks(keras.Model):
     TensorShape([8, 3])
     """
 
-    scales = None
+    scales: Scales | None = None
 
-    def __init__(self, networks, columns, outputs, **kwargs):
+    def __init__(
+        self,
+        networks: Sequence[keras.Layer],
+        columns: Sequence[Sequence[int]],
+        outputs: Sequence[Sequence[int]],
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         names = [network.name for network in networks]
         twice = sorted({name for name in names if names.count(name) > 1})

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 
 from keraspinn.derivatives.taylor import propagate, register_rule
@@ -38,7 +40,9 @@ class MLP(Network):
     TensorShape([8, 1])
     """
 
-    def __init__(self, units=50, depth=3, outputs=1, **kwargs):
+    def __init__(
+        self, units: int = 50, depth: int = 3, outputs: int = 1, **kwargs: Any
+    ) -> None:
         super().__init__(units, depth, outputs, **kwargs)
         self.hidden = [
             self._layer(keras.layers.Dense, f"hidden_{k + 1}")

@@ -1,5 +1,8 @@
+from typing import Any
+
 import keras
 
+from keraspinn.common.typing import Initializer
 from keraspinn.derivatives.taylor import propagate, register_rule
 from keraspinn.layers import GatedDense
 from keraspinn.networks.base import Network, own_initializer
@@ -58,13 +61,13 @@ class ModifiedMLP(Network):
 
     def __init__(
         self,
-        units=50,
-        depth=3,
-        outputs=1,
-        gate_input=False,
-        encoder_bias_initializer=None,
-        **kwargs,
-    ):
+        units: int = 50,
+        depth: int = 3,
+        outputs: int = 1,
+        gate_input: bool = False,
+        encoder_bias_initializer: Initializer = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(units, depth, outputs, **kwargs)
         self.gate_input = bool(gate_input)
         self.encoder_bias_initializer = keras.initializers.get(encoder_bias_initializer)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 
 from keraspinn.derivatives.taylor import propagate, register_rule
@@ -54,7 +56,15 @@ class PirateNet(Network):
         residual adaptive networks", JMLR 2024, section 4.
     """
 
-    def __init__(self, units=50, depth=3, outputs=1, scale=1.0, seed=None, **kwargs):
+    def __init__(
+        self,
+        units: int = 50,
+        depth: int = 3,
+        outputs: int = 1,
+        scale: float = 1.0,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(units, depth, outputs, **kwargs)
         if self.units % 2:
             raise ValueError(

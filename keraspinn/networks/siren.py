@@ -1,4 +1,5 @@
 import random
+from typing import Any
 
 import keras
 
@@ -49,8 +50,14 @@ class SIREN(Network):
     """
 
     def __init__(
-        self, units=50, depth=3, outputs=1, frequency=30.0, seed=None, **kwargs
-    ):
+        self,
+        units: int = 50,
+        depth: int = 3,
+        outputs: int = 1,
+        frequency: float = 30.0,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         frequency = positive_number("frequency", frequency)
         # The head's, as any layer's but the first: uniform over ±√(6/F)/ω.
         keeping = keras.initializers.VarianceScaling(

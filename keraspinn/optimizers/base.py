@@ -22,12 +22,14 @@ parameters are declared in `bytes_needed`.
 
 import math
 import warnings
+from typing import Any
 
 import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.configs import described
+from keraspinn.common.typing import State, Tensor
 
 GIBIBYTE = 2**30
 
@@ -67,31 +69,31 @@ class Objective:
 
     renewed = None
 
-    def loss(self, parameters):
+    def loss(self, parameters: Tensor) -> Tensor:
         """The total weighted loss with regularizers, a scalar."""
         raise NotImplementedError
 
-    def value_and_gradient(self, parameters):
+    def value_and_gradient(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
         """The total loss and its gradient, `(P,)`."""
         raise NotImplementedError
 
-    def residuals(self, parameters):
+    def residuals(self, parameters: Tensor) -> Tensor:
         """The weighted residuals, `(N,)`."""
         raise NotImplementedError
 
-    def jvp(self, parameters, direction):
+    def jvp(self, parameters: Tensor, direction: Tensor) -> Tensor:
         """J v, `(N,)`, for a direction v, `(P,)`."""
         raise NotImplementedError
 
-    def vjp(self, parameters, rows):
+    def vjp(self, parameters: Tensor, rows: Tensor) -> Tensor:
         """Jᵀ w, `(P,)`, for w, `(N,)`."""
         raise NotImplementedError
 
-    def jacobian(self, parameters):
+    def jacobian(self, parameters: Tensor) -> Tensor:
         """J, the derivative of the residuals, `(N, P)`, made in blocks of rows."""
         raise NotImplementedError
 
-    def fresh(self):
+    def fresh(self) -> "Objective":
         """An objective on other points, to judge what was made from these."""
         raise NotImplementedError
 
@@ -132,11 +134,15 @@ class Optimizer(keras.optimizers.Optimizer):
     ['size']
     """
 
-    log_names = ()  # of what `step` logs besides the loss
+    log_names: tuple[str, ...] = ()  # of what `step` logs besides the loss
 
     def __init__(
-        self, resample_every=None, memory_limit=2 * GIBIBYTE, name=None, **kwargs
-    ):
+        self,
+        resample_every: int | None = None,
+        memory_limit: int = 2 * GIBIBYTE,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         self._check_kwargs(kwargs)
         super().__init__(learning_rate=1.0, name=name)
         check_count("resample_every", resample_every, None)
@@ -145,7 +151,7 @@ class Optimizer(keras.optimizers.Optimizer):
         self.memory_limit = memory_limit
         self._state_names = ()
 
-    def init(self, parameters):
+    def init(self, parameters: Tensor) -> State:
         """The state before the first step: a dict from names to tensors.
 
         Args:
@@ -153,7 +159,9 @@ class Optimizer(keras.optimizers.Optimizer):
         """
         raise NotImplementedError(f"{type(self).__name__} must define `init`.")
 
-    def step(self, objective, parameters, state):
+    def step(
+        self, objective: Objective, parameters: Tensor, state: State
+    ) -> tuple[Tensor, State, dict[str, Tensor]]:
         """One step, a pure function.
 
         Args:
@@ -167,7 +175,7 @@ class Optimizer(keras.optimizers.Optimizer):
         """
         raise NotImplementedError(f"{type(self).__name__} must define `step`.")
 
-    def bytes_needed(self, parameters):
+    def bytes_needed(self, parameters: Tensor) -> int:
         """Bytes of the state and of what a step makes of its size.
 
         Args:
@@ -175,7 +183,7 @@ class Optimizer(keras.optimizers.Optimizer):
         """
         return 0
 
-    def flops_needed(self, gradient, rows, parameters):
+    def flops_needed(self, gradient: float, rows: int, parameters: int) -> float:
         """Roughly what a step costs: `fit` runs so many as one program as go quickly.
 
         Args:
@@ -216,21 +224,21 @@ class Optimizer(keras.optimizers.Optimizer):
         self._state_names = tuple(state)
 
     @property
-    def state_variables(self):
+    def state_variables(self) -> dict[str, keras.Variable]:
         """Dict from the names in the state to the variables that keep it."""
         names = self._state_names
         first = len(self.variables) - len(names)
         return dict(zip(names, self.variables[first:], strict=True))
 
     @property
-    def state(self):
+    def state(self) -> State:
         """The state as a dict of tensors, as `step` takes it."""
         return {
             name: ops.convert_to_tensor(variable)
             for name, variable in self.state_variables.items()
         }
 
-    def assign_state(self, state, steps=1):
+    def assign_state(self, state: State, steps: int = 1) -> None:
         """Keeps the state that `step` returned, and counts the steps that led to it."""
         for name, variable in self.state_variables.items():
             variable.assign(state[name])

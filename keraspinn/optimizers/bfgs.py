@@ -4,7 +4,8 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.optimizers.quasi_newton import QuasiNewton
+from keraspinn.common.typing import Tensor
+from keraspinn.optimizers.quasi_newton import Lesson, QuasiNewton
 
 # H, the H that is made from it, and a product in between where XLA does not fuse.
 COPIES = 3
@@ -64,7 +65,7 @@ class BFGS(QuasiNewton):
         # H is read twice and written once; a byte takes the time of ten operations.
         return super().flops_needed(gradient, rows, parameters) + 240 * parameters**2
 
-    def factors(self, b, h, lesson):
+    def factors(self, b: Tensor, h: Tensor, lesson: Lesson) -> tuple[Tensor, Tensor]:
         """The factors τ and φ of the update.
 
         Args:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -92,14 +94,14 @@ class GaussNewton(Optimizer):
 
     def __init__(
         self,
-        damping=1e-3,
-        momentum=0.0,
-        form="auto",
-        halvings=10,
-        products=100,
-        rank=30,
-        **kwargs,
-    ):
+        damping: float = 1e-3,
+        momentum: float = 0.0,
+        form: str = "auto",
+        halvings: int = 10,
+        products: int = 100,
+        rank: int = 30,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         if not _SMALLEST <= damping <= _LARGEST:
             raise ValueError(

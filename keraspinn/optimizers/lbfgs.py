@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import keras
 import numpy as np
@@ -35,7 +36,7 @@ class LBFGS(QuasiNewton):
 
     memory_names = ("steps", "yields")
 
-    def __init__(self, memory_size=30, **kwargs):
+    def __init__(self, memory_size: int = 30, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_count("memory_size", memory_size)
         self.memory_size = memory_size

@@ -1,12 +1,14 @@
 """What methods share that learn the curvature from changes of the gradient."""
 
 import collections
+from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import check_count
+from keraspinn.common.typing import State, Tensor
 from keraspinn.optimizers.base import GIBIBYTE, Optimizer
 from keraspinn.optimizers.line_search import search
 
@@ -49,14 +51,14 @@ class QuasiNewton(Optimizer):
 
     def __init__(
         self,
-        resample_every=500,
-        sufficient_decrease=1e-4,
-        curvature=0.9,
-        max_evaluations=20,
-        memory_limit=2 * GIBIBYTE,
-        name=None,
-        **kwargs,
-    ):
+        resample_every: int = 500,
+        sufficient_decrease: float = 1e-4,
+        curvature: float = 0.9,
+        max_evaluations: int = 20,
+        memory_limit: int = 2 * GIBIBYTE,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(
             resample_every=resample_every,
             memory_limit=memory_limit,
@@ -80,15 +82,17 @@ class QuasiNewton(Optimizer):
         self.curvature = curvature
         self.max_evaluations = max_evaluations
 
-    def memory(self, parameters):
+    def memory(self, parameters: Tensor) -> State:
         """What H = I is kept in: a dict of tensors."""
         raise NotImplementedError(f"{type(self).__name__} must define `memory`.")
 
-    def descend(self, memory, gradient):
+    def descend(self, memory: State, gradient: Tensor) -> Tensor:
         """−H g, `(P,)`."""
         raise NotImplementedError(f"{type(self).__name__} must define `descend`.")
 
-    def learn(self, memory, lesson, usable):
+    def learn(
+        self, memory: State, lesson: Lesson, usable: Tensor
+    ) -> tuple[State, Tensor]:
         """The memory after a step, and −H g with it at the new gradient.
 
         Args:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -54,14 +56,14 @@ class SOAP(keras.optimizers.Optimizer):
 
     def __init__(
         self,
-        learning_rate=3e-3,
-        beta_1=0.95,
-        beta_2=0.95,
-        epsilon=1e-8,
-        update_freq=10,
-        max_dimension=1000,
-        **kwargs,
-    ):
+        learning_rate: float | keras.optimizers.schedules.LearningRateSchedule = 3e-3,
+        beta_1: float = 0.95,
+        beta_2: float = 0.95,
+        epsilon: float = 1e-8,
+        update_freq: int = 10,
+        max_dimension: int = 1000,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         for name, beta in (("beta_1", beta_1), ("beta_2", beta_2)):
             if not 0 <= beta < 1:

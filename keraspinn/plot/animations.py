@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, SupportsFloat
+
 import numpy as np
 import sympy as sp
 
@@ -8,8 +11,20 @@ from keraspinn.plot.fields import cut, draw, values_on_grid
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training.model import PINNModel
 
+if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
 
-def animation(model, expression, over, at=None, frames=50, n=100, label=None, fps=10):
+
+def animation(
+    model: PINNModel,
+    expression: sp.Expr,
+    over: sp.Symbol,
+    at: Mapping[sp.Symbol, SupportsFloat] | None = None,
+    frames: int = 50,
+    n: int = 100,
+    label: str | None = None,
+    fps: float = 10,
+) -> "FuncAnimation":
     """An expression in the fields as it changes along a coordinate: a film.
 
     One scale for all frames: of colours in a map, of heights for a curve.

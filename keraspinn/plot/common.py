@@ -1,8 +1,17 @@
 """What all figures share: where they are drawn, and how their lines differ."""
 
 import itertools
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
+
+Canvas: TypeAlias = "Figure | SubFigure | None"
+"""What to draw into; a new figure if `None`."""
+Drawn: TypeAlias = "Figure | Any"
+"""The same: a figure, or the subfigure that was given."""
 
 # Colours of Okabe and Ito that colour-blind readers tell apart, from dark to light, so
 # that greyscale does too; dashes and widths differ besides.

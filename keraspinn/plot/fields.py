@@ -1,15 +1,24 @@
 import numbers
+from collections.abc import Mapping
+from typing import SupportsFloat
 
 import numpy as np
 import sympy as sp
 
-from keraspinn.plot.common import check_is, colours, new_figure
+from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
 from keraspinn.plot.domains import are_lengths, bounding_box, grid_of
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training import Ensemble, PINNModel
 
 
-def field(model, expression, at=None, n=200, label=None, figure=None):
+def field(
+    model: PINNModel | Ensemble,
+    expression: sp.Expr,
+    at: Mapping[sp.Symbol, SupportsFloat] | None = None,
+    n: int = 200,
+    label: str | None = None,
+    figure: Canvas = None,
+) -> Drawn:
     """Any expression in the fields over the domain, as a map or a curve.
 
     Needs no reference. What is not in the domain, a hole for instance, is left out;

@@ -1,17 +1,22 @@
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from keraspinn.diagnostics import GradientStatistics
-from keraspinn.plot.common import check_is, line_styles, new_figure
+from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
 
 _BINS = 81
 _MOST_COLUMNS = 4
 
 
 def gradient_histograms(
-    statistics, weighted=True, layers=None, title=None, figure=None
-):
+    statistics: GradientStatistics,
+    weighted: bool = True,
+    layers: Sequence[str] | None = None,
+    title: str | None = None,
+    figure: Canvas = None,
+) -> Drawn:
     """Histograms of the back-propagated gradient of every loss term, layer by layer.
 
     Where a term's gradients are all near zero, its histogram is a peak there and

@@ -1,10 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 import keras
 import numpy as np
+from numpy.typing import ArrayLike
 
-from keraspinn.plot.common import check_is, line_styles, new_figure
+from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
 
 
-def history(history, figure=None):
+def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     """Losses and all that steers a training, over training steps.
 
     Beside the losses there is a panel for each of these that there are: loss weights;
@@ -56,7 +61,11 @@ def history(history, figure=None):
     return figure
 
 
-def traces(traces, label="Largest eigenvalue of the Hessian", figure=None):
+def traces(
+    traces: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    label: str = "Largest eigenvalue of the Hessian",
+    figure: Canvas = None,
+) -> Drawn:
     """Named series over training steps, such as those that callbacks record.
 
     Args:

@@ -1,6 +1,10 @@
+from collections.abc import Mapping
+from typing import SupportsFloat
+
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.typing import PathLike
 from keraspinn.plot.common import check_is
 from keraspinn.plot.domains import grid_of
 from keraspinn.plot.fields import cut
@@ -17,7 +21,13 @@ _CELLS = {
 }
 
 
-def write_mesh(path, model, expressions, at=None, n=100):
+def write_mesh(
+    path: PathLike,
+    model: PINNModel,
+    expressions: Mapping[str, sp.Expr],
+    at: Mapping[sp.Symbol, SupportsFloat] | None = None,
+    n: int = 100,
+) -> None:
     """Write expressions in the fields to a file for ParaView and the like.
 
     The cells are those of a grid that lie in the domain: a curved side has steps of

@@ -1,12 +1,21 @@
-import numpy as np
+from __future__ import annotations
 
-from keraspinn.plot.common import check_is, new_figure
+import numpy as np
+from numpy.typing import ArrayLike
+
+from keraspinn.plot.common import Canvas, Drawn, check_is, new_figure
 from keraspinn.plot.domains import is_time
 from keraspinn.plot.solutions import compared, draw_maps
 from keraspinn.training.model import PINNModel
 
 
-def snapshots(model, name=None, times=4, n=30, figure=None):
+def snapshots(
+    model: PINNModel,
+    name: str | None = None,
+    times: int | ArrayLike = 4,
+    n: int = 30,
+    figure: Canvas = None,
+) -> Drawn:
     """The reference and the prediction in space, at several moments.
 
     In one dimension of space, a curve each and a panel for every moment; in two, a row

@@ -1,12 +1,17 @@
 import numpy as np
 
 from keraspinn.metrics import RelativeL2
-from keraspinn.plot.common import check_is, colours, new_figure
+from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
 from keraspinn.plot.domains import are_lengths
 from keraspinn.training.model import PINNModel
 
 
-def solution(model, name=None, n=100, figure=None):
+def solution(
+    model: PINNModel,
+    name: str | None = None,
+    n: int = 100,
+    figure: Canvas = None,
+) -> Drawn:
     """The reference, the prediction and the absolute error, side by side.
 
     Args:

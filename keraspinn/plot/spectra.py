@@ -1,11 +1,13 @@
+from collections.abc import Mapping
+
 import numpy as np
 
-from keraspinn.plot.common import check_is, line_styles, new_figure
+from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
 
 _DECADES = 8
 
 
-def spectrum(spectra, figure=None):
+def spectrum(spectra: Mapping[str, np.ndarray], figure: Canvas = None) -> Drawn:
     """All eigenvalues of the losses' Hessians, in ascending order.
 
     On an axis that is logarithmic on both sides of zero, and linear between

@@ -6,7 +6,9 @@ from keraspinn.spec.conditions import Condition
 from keraspinn.spec.problem import Problem
 
 
-def helmholtz(a1=1, a2=4, k=1):
+def helmholtz(
+    a1: float | sp.Expr = 1, a2: float | sp.Expr = 4, k: float | sp.Expr = 1
+) -> Problem:
     """The Helmholtz equation with a manufactured solution.
 
     Δu + k² u = q on (−1, 1)² with u = sin(a₁πx) sin(a₂πy), q chosen to fit, and u

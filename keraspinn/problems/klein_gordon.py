@@ -8,7 +8,12 @@ from keraspinn.spec.conditions import Condition
 from keraspinn.spec.problem import Problem
 
 
-def klein_gordon(alpha=-1, beta=0, gamma=1, power=3):
+def klein_gordon(
+    alpha: float | sp.Expr = -1,
+    beta: float | sp.Expr = 0,
+    gamma: float | sp.Expr = 1,
+    power: int = 3,
+) -> Problem:
     """The nonlinear Klein–Gordon equation with a manufactured solution.
 
     u_tt + α u_xx + β u + γ uᵏ = f on [0, 1] × [0, 1] with

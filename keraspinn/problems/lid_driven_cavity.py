@@ -13,13 +13,13 @@ FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 
 
 def lid_driven_cavity(
-    reynolds=100,
-    formulation="streamfunction-pressure",
-    corner_width=None,
-    boundary_weight=1.0,
-    reference_n=256,
-    reference_reynolds=None,
-):
+    reynolds: float | sp.Expr = 100,
+    formulation: str = "streamfunction-pressure",
+    corner_width: float | None = None,
+    boundary_weight: float = 1.0,
+    reference_n: int = 256,
+    reference_reynolds: float | None = None,
+) -> Problem:
     """Steady flow in a square cavity whose lid slides with unit speed.
 
     The incompressible Navier–Stokes equations on [0, 1]², u = (1, 0) on the lid

@@ -6,7 +6,7 @@ from keraspinn.spec.conditions import Condition
 from keraspinn.spec.problem import Problem
 
 
-def poisson(c=1):
+def poisson(c: float | sp.Expr = 1) -> Problem:
     """The Poisson equation on an interval, stiffer the faster its solution waves.
 
     u″ = −C² sin(Cx) on [0, 1] with u = sin(Cx), given at both ends. Nondimensional.

@@ -11,7 +11,17 @@ resumed with it, and points that change neither build a program anew nor leave i
 To add one, copy `renewed.py`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
 from keraspinn.common.configs import described
+from keraspinn.common.typing import State, Tensor
+from keraspinn.sampling.batch import Batch
+from keraspinn.sampling.place import Place
 
 
 class Sampler:
@@ -34,7 +44,7 @@ class Sampler:
     ...         return place.drawn(**state), state
     """
 
-    def count(self, place):
+    def count(self, place: Place) -> int:
         """Number of points of a step.
 
         Args:
@@ -42,7 +52,7 @@ class Sampler:
         """
         return place.count()
 
-    def init(self, place, uniform):
+    def init(self, place: Place, uniform: Callable[..., Tensor]) -> State:
         """The state that training starts with, a dict from names to tensors.
 
         Args:
@@ -51,7 +61,14 @@ class Sampler:
         """
         return {}
 
-    def step(self, place, state, iteration, uniform, error):
+    def step(
+        self,
+        place: Place,
+        state: State,
+        iteration: Tensor,
+        uniform: Callable[..., Tensor],
+        error: Callable[[Batch], Tensor],
+    ) -> tuple[Batch, State]:
         """The points of one step, and the state after it.
 
         Args:
@@ -69,7 +86,13 @@ class Sampler:
         """
         raise NotImplementedError
 
-    def fresh(self, place, state, uniform, error):
+    def fresh(
+        self,
+        place: Place,
+        state: State,
+        uniform: Callable[..., Tensor],
+        error: Callable[[Batch], Tensor],
+    ) -> Batch:
         """A `Batch` of points other than a step's, to judge the step on.
 
         Args:
@@ -80,7 +103,7 @@ class Sampler:
         """
         return place.draw(uniform)
 
-    def renewed(self, iteration):
+    def renewed(self, iteration: Tensor) -> Tensor:
         """Whether a step's points are not those of the step before.
 
         Args:
@@ -100,7 +123,7 @@ class Sampler:
         """A sampler from what `get_config` returned."""
         return cls(**config)
 
-    def key(self):
+    def key(self) -> tuple[Any, ...]:
         """Hashable: what a program that is compiled for this sampler depends on."""
         return type(self), repr(sorted(self.get_config().items()))
 
@@ -112,3 +135,7 @@ class Sampler:
 
     def __repr__(self):
         return described(self)
+
+
+Given: TypeAlias = ArrayLike | Sampler | Mapping[str, ArrayLike | Sampler]
+"""Points of the residual, or of several terms by name."""

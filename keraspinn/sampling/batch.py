@@ -1,13 +1,14 @@
 """Points at which a term is evaluated in one step."""
 
-import collections
+from collections.abc import Callable
+from typing import NamedTuple
 
 from keras import ops
 
-_FIELDS = "points coordinates weights targets normals"
+from keraspinn.common.typing import Tensor
 
 
-class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None, None))):
+class Batch(NamedTuple):
     """Points at which a term is evaluated in one step.
 
     Args:
@@ -31,7 +32,13 @@ class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None, None))):
     (3, 3)
     """
 
-    def by_point(self):
+    points: Tensor
+    coordinates: Tensor
+    weights: Tensor
+    targets: Tensor | None = None
+    normals: Tensor | None = None
+
+    def by_point(self) -> dict[str, Tensor]:
         """What there is of it, a dict of tensors with a row for each point.
 
         `Batch(**rows)` is a batch of some of the points.
@@ -40,7 +47,7 @@ class Batch(collections.namedtuple("Batch", _FIELDS, defaults=(None, None))):
         fields = self._replace(weights=weights)._asdict()
         return {name: value for name, value in fields.items() if value is not None}
 
-    def parts(self, largest):
+    def parts(self, largest: int | None) -> tuple[int, Callable[[Tensor], "Batch"]]:
         """Batches of at most `largest` points each whose losses add up to this one's.
 
         Args:

@@ -1,5 +1,8 @@
+from __future__ import annotations
+
 import numpy as np
 from keras import ops
+from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.sampling.base import Sampler
@@ -21,7 +24,12 @@ class Held(Sampler):
     ```
     """
 
-    def __init__(self, points, targets=None, count=None):
+    def __init__(
+        self,
+        points: ArrayLike,
+        targets: ArrayLike | None = None,
+        count: int | None = None,
+    ) -> None:
         # Copies: what is trained on must not depend on what the user does next.
         self.points = np.array(points, dtype="float64")
         self.targets = None if targets is None else np.array(targets, dtype="float64")

@@ -24,7 +24,7 @@ class Renewed(Sampler):
     ```
     """
 
-    def __init__(self, every=500):
+    def __init__(self, every: int = 500) -> None:
         check_count("every", every)
         self.every = int(every)
 

@@ -35,7 +35,9 @@ class ResidualBased(Renewed):
         probability with less chance.
     """
 
-    def __init__(self, every=500, k=1.0, c=1.0, pool=20):
+    def __init__(
+        self, every: int = 500, k: float = 1.0, c: float = 1.0, pool: int = 20
+    ) -> None:
         super().__init__(every)
         check_count("pool", pool)
         for name, value in (("k", k), ("c", c)):

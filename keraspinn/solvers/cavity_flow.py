@@ -1,8 +1,11 @@
 """A steady flow in the unit square, sampled on a uniform grid."""
 
+from __future__ import annotations
+
 import dataclasses
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # A cubic spline forgets a jump by a factor of 3.7 a cell: 4e-5 of it is left here.
 JUMP_CELLS = 8
@@ -54,17 +57,17 @@ class CavityFlow:
         return "psi", "vorticity", "u", "v", "pressure"
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Number of cells a side."""
         return len(self.x) - 1
 
     @property
-    def speed(self):
+    def speed(self) -> np.ndarray:
         """The magnitude of the velocity at the nodes."""
         return np.hypot(self.u, self.v)
 
     @property
-    def flux(self):
+    def flux(self) -> float:
         """The fluid that crosses x = 1/2 to the right, `∫ u dy`, by the trapezium rule.
 
         Zero in a sealed cavity up to the quadrature's error, of order h².
@@ -72,7 +75,7 @@ class CavityFlow:
         middle = self.u[self.n // 2]
         return float(np.sum(middle[1:] + middle[:-1]) / (2 * self.n))
 
-    def at(self, points):
+    def at(self, points: ArrayLike) -> dict[str, np.ndarray]:
         """Interpolates every field at scattered points.
 
         Bicubic splines, except within eight cells of a lid corner (two on a grid of
@@ -108,7 +111,7 @@ class CavityFlow:
         distance = np.maximum(np.minimum(x, 1.0 - x), 1.0 - y)
         return distance < min(JUMP_CELLS, self.n // 4) / self.n
 
-    def centreline_extrema(self):
+    def centreline_extrema(self) -> dict[str, tuple[float, float]]:
         """The extrema that cavity flows are compared by, found between the nodes.
 
         Returns:

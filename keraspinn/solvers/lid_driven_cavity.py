@@ -28,16 +28,16 @@ APPENDIX_TIME_STEP = 1e-3
 
 
 def lid_driven_cavity(
-    reynolds,
-    n,
+    reynolds: float,
+    n: int,
     *,
-    method="newton",
-    lid_streamfunction="zero",
-    tolerance=None,
-    time_step=None,
-    max_steps=None,
-    verbose=0,
-):
+    method: str = "newton",
+    lid_streamfunction: str = "zero",
+    tolerance: float | None = None,
+    time_step: float | None = None,
+    max_steps: int | None = None,
+    verbose: int = 0,
+) -> CavityFlow:
     """Solves for the steady flow in a square cavity whose lid slides.
 
     The unit square is filled with incompressible fluid; the lid `y = 1` moves to the

@@ -1,13 +1,19 @@
 """A known solution that a solver finds when it is first asked for."""
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 
 import keras
 import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
 
 from keraspinn.common.cache import cached
+from keraspinn.common.checks import point_array
 from keraspinn.spec.conditions import Reference, tabulated
 from keraspinn.version import __version__
 
@@ -56,9 +62,18 @@ class ComputedReference(Reference):
 
     revision = 1
 
-    def __init__(self, points, expressions, names=None, up_to_constant=(), gaps=()):
+    def __init__(
+        self,
+        points: ArrayLike,
+        expressions: Sequence[sp.Expr],
+        names: Mapping[sp.Expr, str] | None = None,
+        up_to_constant: Sequence[sp.Expr] = (),
+        gaps: Sequence[sp.Expr] = (),
+    ) -> None:
         # Zeros stand for the values while the table is checked.
-        values = dict.fromkeys(expressions, np.zeros(len(points)))
+        values = dict.fromkeys(
+            expressions, np.zeros(len(point_array("points", points)))
+        )
         super().__init__(points, values, names, up_to_constant)
         del self.targets
         self.gaps = tuple(gaps)
@@ -66,7 +81,7 @@ class ComputedReference(Reference):
         if unknown:
             raise ValueError(f"`gaps` holds what `expressions` does not: {unknown}")
 
-    def compute(self):
+    def compute(self) -> Mapping[sp.Expr, ArrayLike]:
         """The values: a dict from the expressions to arrays `(n,)`."""
         raise NotImplementedError(
             f"{type(self).__name__} must have a method `compute` that returns a dict "
@@ -74,7 +89,7 @@ class ComputedReference(Reference):
         )
 
     @functools.cached_property
-    def targets(self):
+    def targets(self) -> np.ndarray:
         """Values `(n, k)`, a column for each expression."""
         what = [self.revision, __version__, self.get_config()]
         digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()

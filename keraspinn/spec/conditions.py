@@ -1,18 +1,27 @@
 """What must hold besides the equations: conditions on faces, and measured data."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsFloat, TypeAlias
 
 import keras
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from keraspinn.common.checks import finite_array, nonnegative, point_array
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.part import Block, On
 from keraspinn.spec import integrals
 from keraspinn.spec.declaration import expression_name, short
 from keraspinn.spec.parts import part_from_json, part_to_json
+
+Equation: TypeAlias = sp.Expr | sp.Eq
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -57,14 +66,21 @@ class Condition:
         in physics-informed neural networks", equations 5 and 6.
     """
 
-    def __init__(self, equations, on=None, weight=1.0, hard=False, where=None):
+    def __init__(
+        self,
+        equations: Equation | Sequence[Equation],
+        on: On | None = None,
+        weight: SupportsFloat = 1.0,
+        hard: bool = False,
+        where: sp.Basic | None = None,
+    ) -> None:
         if not isinstance(equations, (list, tuple)):
             equations = [equations]
         if not equations:
             raise ValueError("A Condition needs at least one equation. Received: []")
         expressions = tuple(normalize(equation) for equation in equations)
         self.expressions = with_images(expressions)
-        self.on = on
+        self.on: Any = on
         self.weight = nonnegative("weight", weight)
         self.hard = bool(hard)
         self.where = where
@@ -87,7 +103,7 @@ class Condition:
                 f"hard={self.hard}"
             )
 
-    def blocks(self, domain):
+    def blocks(self, domain: Geometry) -> tuple[Block, ...]:
         """The blocks of a domain's parts on which it holds.
 
         Args:
@@ -100,7 +116,7 @@ class Condition:
         return domain.blocks(self.on, self.where)
 
     @property
-    def place(self):
+    def place(self) -> str:
         """Text such as `= 0 on boundary`."""
         if self.regions:
             return "= 0"
@@ -112,7 +128,7 @@ class Condition:
         return f"<Condition: {what} {self.place}>"
 
     @property
-    def latex_place(self):
+    def latex_place(self) -> str:
         """LaTeX of the same."""
         if self.regions:
             return "= 0"
@@ -142,7 +158,7 @@ class Condition:
 class _Table:
     """Values of expressions at points."""
 
-    def __init__(self, points, values):
+    def __init__(self, points: ArrayLike, values: Mapping[sp.Expr, ArrayLike]) -> None:
         self.points = point_array("points", points)
         self.expressions, self.targets = tabulated(values, len(self.points))
 
@@ -189,17 +205,22 @@ class Data(_Table):
     >>> sensors = keraspinn.Data([[0.1, 0.2], [0.3, 0.4]], {u: [1.0, 2.0]})
     """
 
-    def __init__(self, points, values, weight=1.0):
+    def __init__(
+        self,
+        points: ArrayLike,
+        values: Mapping[sp.Expr, ArrayLike],
+        weight: SupportsFloat = 1.0,
+    ) -> None:
         super().__init__(points, values)
         self.weight = nonnegative("weight", weight)
 
     @property
-    def place(self):
+    def place(self) -> str:
         """Text such as `at 20 points`."""
         return f"measured at {len(self.points)} points"
 
     @property
-    def latex_place(self):
+    def latex_place(self) -> str:
         """LaTeX of the same."""
         return rf"\quad \text{{{self.place}}}"
 
@@ -238,7 +259,13 @@ class Reference(_Table):
     ... )
     """
 
-    def __init__(self, points, values, names=None, up_to_constant=()):
+    def __init__(
+        self,
+        points: ArrayLike,
+        values: Mapping[sp.Expr, ArrayLike],
+        names: Mapping[sp.Expr, str] | None = None,
+        up_to_constant: Sequence[sp.Expr] = (),
+    ) -> None:
         super().__init__(points, values)
         names = names or {}
         if isinstance(up_to_constant, (str, sp.Basic)):

@@ -8,11 +8,14 @@ from sympy.core.function import AppliedUndef
 from keraspinn.expressions import Parameter, from_json, normalize, to_json
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.part import On
 from keraspinn.geometry.selection import restricted, within
 from keraspinn.spec.parts import part_from_json, part_to_json
 
 
-def integral(expression, over="interior", where=None):
+def integral(
+    expression: sp.Expr, over: On = "interior", where: sp.Basic | None = None
+) -> PartIntegral:
     """The integral of an expression over the domain or a part of it, a number.
 
     It stands in the equations of a `Condition`, which then needs no `on=`: a mean

@@ -1,26 +1,31 @@
 """A physical problem: what must hold, and where. Everything is checked here."""
 
+from __future__ import annotations
+
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Self
 
 import keras
+import numpy as np
 import sympy as sp
 from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.configs import reading, restored, stamped, unstamped
-from keraspinn.expressions import Program, from_json, to_json, validate
+from keraspinn.expressions import Parameter, Program, from_json, to_json, validate
+from keraspinn.geometry.base import Geometry
 from keraspinn.spec import declaration
 from keraspinn.spec.branches import POINTS, check_branches, has_branches
 from keraspinn.spec.computed import tabulated_with_gaps
-from keraspinn.spec.conditions import Condition, Data, Reference
-from keraspinn.spec.hard import hard_forms
+from keraspinn.spec.conditions import Condition, Data, Equation, Reference
+from keraspinn.spec.hard import HardForm, hard_forms
 from keraspinn.spec.images import check_images
 from keraspinn.spec.sampled import columns, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
 from keraspinn.spec.tables import check_tables
-from keraspinn.spec.terms import check_points, check_said_once, terms_of
+from keraspinn.spec.terms import Term, check_points, check_said_once, terms_of
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -77,15 +82,25 @@ class Problem:
         in physics-informed neural networks", equations 2 to 4.
     """
 
+    domain: Geometry
+    equations: Mapping[str, sp.Expr]
+    conditions: Mapping[str, Condition | Data]
+    reference: Mapping[sp.Expr, sp.Expr] | Reference | None
+    fields: tuple[sp.Expr, ...]
+    parameters: tuple[Parameter, ...]
+    terms: Mapping[str, Term]
+    hard: Mapping[str, HardForm]
+    scales: Scales
+
     def __init__(
         self,
-        domain,
-        equations,
-        conditions=None,
-        reference=None,
-        fields=None,
-        scales="auto",
-    ):
+        domain: Geometry,
+        equations: Mapping[str, Equation],
+        conditions: Mapping[str, Condition | Data] | None = None,
+        reference: Mapping[sp.Expr, sp.Expr | float] | Reference | None = None,
+        fields: Sequence[sp.Expr] | None = None,
+        scales: str | Mapping[sp.Expr, float] | Scales | None = "auto",
+    ) -> None:
         coordinates = getattr(domain, "coordinates", None)
         if not coordinates:
             raise TypeError(
@@ -125,7 +140,9 @@ class Problem:
     def __reduce__(self):
         return type(self).from_config, (self.get_config(),)
 
-    def with_scales(self, scales):
+    def with_scales(
+        self, scales: str | Mapping[sp.Expr, float] | Scales | None
+    ) -> Self:
         """The same problem, to be trained in other units.
 
         Args:
@@ -138,16 +155,18 @@ class Problem:
         return other
 
     @property
-    def coordinates(self):
+    def coordinates(self) -> tuple[sp.Symbol, ...]:
         """The domain's coordinates: the columns of an array of points."""
         return self.domain.coordinates
 
     @property
-    def field_names(self):
+    def field_names(self) -> tuple[str, ...]:
         """Names of the fields, in the order of the network's output columns."""
         return tuple(field.func.__name__ for field in self.fields)
 
-    def test_data(self, n=None):
+    def test_data(
+        self, n: int | None = None
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Points and reference values there, for `evaluate` and `validation_data`.
 
         Args:
@@ -202,7 +221,7 @@ class Problem:
         return dict(zip(expressions, table.T, strict=True))
 
     @property
-    def reference_expressions(self):
+    def reference_expressions(self) -> dict[str, sp.Expr]:
         """Dict from reference names to the expressions compared with them."""
         if isinstance(self.reference, Reference):
             return dict(
@@ -210,7 +229,7 @@ class Problem:
             )
         return {declaration.expression_name(key): key for key in self.reference or {}}
 
-    def determined_up_to_constant(self, name):
+    def determined_up_to_constant(self, name: str) -> bool:
         """Whether the reference `name` leaves a constant open."""
         return isinstance(self.reference, Reference) and (
             self.reference_expressions[name] in self.reference.up_to_constant

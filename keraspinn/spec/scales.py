@@ -1,6 +1,8 @@
 """Scales: what a unit of each coordinate, field and equation is in training."""
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Self, SupportsFloat
 
 import keras
 import numpy as np
@@ -10,6 +12,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.expressions.image import At
+from keraspinn.geometry.base import Geometry
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -40,7 +43,12 @@ class Scales:
     1.0*Derivative(u(x), (x, 2))
     """
 
-    def __init__(self, coordinates, fields=None, terms=None):
+    def __init__(
+        self,
+        coordinates: Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]],
+        fields: Mapping[str, SupportsFloat] | None = None,
+        terms: Mapping[str, Sequence[SupportsFloat]] | None = None,
+    ) -> None:
         self.coordinates = {
             symbol: (float(centre), _size(half, f"half of {symbol}"))
             for symbol, (centre, half) in coordinates.items()
@@ -52,7 +60,7 @@ class Scales:
         }
 
     @classmethod
-    def standardized(cls, domain):
+    def standardized(cls, domain: Geometry) -> Self:
         """Coordinates of zero mean and unit variance over the domain, all else as is.
 
         Args:
@@ -63,7 +71,7 @@ class Scales:
         return cls(dict(zip(domain.coordinates, standardized, strict=True)))
 
     @classmethod
-    def raw(cls, domain):
+    def raw(cls, domain: Geometry) -> Self:
         """Everything as the user wrote it.
 
         Args:
@@ -72,16 +80,16 @@ class Scales:
         return cls(dict.fromkeys(domain.coordinates, (0.0, 1.0)))
 
     @property
-    def centre(self):
+    def centre(self) -> np.ndarray:
         """The coordinates' centres, a float64 array `(d,)`."""
         return np.array([centre for centre, _ in self.coordinates.values()])
 
     @property
-    def half(self):
+    def half(self) -> np.ndarray:
         """The coordinates' scales, a float64 array `(d,)`."""
         return np.array([half for _, half in self.coordinates.values()])
 
-    def field(self, name):
+    def field(self, name: str) -> float:
         """The size of a field."""
         return self.fields.get(name, 1.0)
 
@@ -93,7 +101,7 @@ class Scales:
         """
         return self.terms.get(term.name, (1.0,) * len(term.expressions))
 
-    def apply(self, expression, size=1.0):
+    def apply(self, expression: sp.Expr, size: float = 1.0) -> sp.Expr:
         """An expression of scaled fields and derivatives, divided by a size.
 
         Coordinates that it holds itself stay the user's.
@@ -130,8 +138,6 @@ class Scales:
 
     def __eq__(self, other):
         return isinstance(other, Scales) and self.get_config() == other.get_config()
-
-    __hash__ = None
 
     def __str__(self):
         lines = [

@@ -2,6 +2,8 @@
 
 import re
 import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import keras
 import numpy as np
@@ -20,6 +22,14 @@ from keraspinn.networks.field_networks import networks_of_fields
 from keraspinn.spec.precision import precision_fault, residual_magnitudes
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+Networks: TypeAlias = (
+    "keras.Layer | Mapping[sp.Expr | tuple[sp.Expr, ...], keras.Layer]"
+)
+"""What a model is made of: a network, or one for each field or group of fields."""
 
 WHOLE = ("float32", "float64")
 FARTHEST = 1e3

@@ -1,5 +1,8 @@
 """Many models of one problem, trained as one program by a leading axis."""
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
 import keras
 import numpy as np
 from keras import ops
@@ -7,8 +10,11 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, is_whole
+from keraspinn.common.typing import Optimizer
+from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import given_batches
 from keraspinn.sampling.sources import PointSources
+from keraspinn.spec.problem import Problem
 from keraspinn.training import checks
 from keraspinn.training.ensemble_evaluation import EvaluatedEnsemble
 from keraspinn.training.fitting import run_fit
@@ -19,6 +25,7 @@ from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
 from keraspinn.training.step import Step
 from keraspinn.training.weighting import Weighting
+from keraspinn.weighting import WeightingRule
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -83,7 +90,14 @@ class Ensemble(EvaluatedEnsemble):
     _made = None
     _streams = False
 
-    def __init__(self, problem, network, size=10, seed=0, **kwargs):
+    def __init__(
+        self,
+        problem: Problem,
+        network: checks.Networks,
+        size: int = 10,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(autocast=False, **kwargs)
         self.size = int(check_count("size", size))
         self.seed = checks.checked_seed(seed)
@@ -107,7 +121,7 @@ class Ensemble(EvaluatedEnsemble):
 
     # Training
 
-    def compile(self, optimizer="adam", *args, **kwargs):
+    def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
         model = self._one.model
         model.compile(optimizer, *args, **kwargs)
         super().compile(model.optimizer, *args, **kwargs)
@@ -133,11 +147,11 @@ class Ensemble(EvaluatedEnsemble):
         return {name: ops.convert_to_numpy(value) for name, value in begun.items()}
 
     @property
-    def weighting(self):
+    def weighting(self) -> WeightingRule | None:
         """The rule that last adapted the loss weights, or `None`."""
         return self._weighting.last
 
-    def set_weighting(self, rule):
+    def set_weighting(self, rule: WeightingRule | Callable[..., Any] | None) -> None:
         """Let `rule` update each member's loss weights; see `PINNModel`."""
         paths = [v.path for v in self.network.trainable_variables]
         self._weighting.set(rule, self.loss_weights, paths)
@@ -275,14 +289,14 @@ class Ensemble(EvaluatedEnsemble):
 
     def fit(
         self,
-        x=None,
-        y=None,
-        batch_size=None,
+        x: "Given | Iterable[Any] | None" = None,
+        y: Any = None,
+        batch_size: int | Mapping[str, int] | None = None,
         *,
-        steps_per_epoch=None,
-        validation_batch_size=None,
-        **kwargs,
-    ):
+        steps_per_epoch: int | None = None,
+        validation_batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
         """Train all members; the arguments are those of `PINNModel.fit`.
 
         Points that are given or streamed are the same for every member, and all that
@@ -328,7 +342,7 @@ class Ensemble(EvaluatedEnsemble):
 
     # One member, precision and saving
 
-    def member(self, number):
+    def member(self, number: int | np.integer) -> PINNModel:
         """A member as a model of its own, which goes on where the member is.
 
         Args:
@@ -369,7 +383,7 @@ class Ensemble(EvaluatedEnsemble):
                 variable.assign(ops.copy(value))  # a compiled loop writes over it
         return alone
 
-    def astype(self, dtype):
+    def astype(self, dtype: str) -> Self:
         """The same ensemble at another precision; see `PINNModel.astype`.
 
         Args:

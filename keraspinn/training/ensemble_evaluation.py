@@ -1,20 +1,27 @@
 """What the members of an ensemble say at points, and how far off they are."""
 
+from __future__ import annotations
+
 import types
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
 from keras import ops
+from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import stateless
 from keraspinn.common import arguments
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
+from keraspinn.spec.problem import Problem
 from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
 from keraspinn.training.members import (
     MemberMetrics,
+    Spread,
     check_distinct,
     mean_and_deviation,
     spread,
@@ -22,6 +29,9 @@ from keraspinn.training.members import (
 from keraspinn.training.trainer import FusedModel
 from keraspinn.training.weighting import Weighting
 from keraspinn.weighting import WeightingRule
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 _OPTIMIZER = "optimizer."
 
@@ -100,7 +110,7 @@ class EvaluatedEnsemble(FusedModel):
         return range(self.seed, self.seed + self.size)
 
     @property
-    def problem(self):
+    def problem(self) -> Problem:
         """The `Problem`."""
         return self._one.model.problem
 
@@ -110,12 +120,12 @@ class EvaluatedEnsemble(FusedModel):
         return self._one.model.network
 
     @property
-    def loss_weights(self):
+    def loss_weights(self) -> Mapping[str, keras.Variable]:
         """Read-only dict from condition names to the members' λ, variables."""
         return self._stacked_dict(self._one.model.loss_weights)
 
     @property
-    def coefficients(self):
+    def coefficients(self) -> Mapping[str, keras.Variable]:
         """Read-only dict from the names of unknown parameters to variables."""
         return self._stacked_dict(self._one.model.coefficients)
 
@@ -124,7 +134,7 @@ class EvaluatedEnsemble(FusedModel):
         return types.MappingProxyType(dict(zip(variables, stacked, strict=True)))
 
     @property
-    def stopped(self):
+    def stopped(self) -> list[int]:
         """List of the numbers of the members that stopped."""
         return np.flatnonzero(~self._is_going).tolist()
 
@@ -174,7 +184,12 @@ class EvaluatedEnsemble(FusedModel):
         fields = self._each(self._one.model.predict_step, data)
         return ops.transpose(fields, (1, 0, 2))
 
-    def predict_members(self, x, expression=None, batch_size=None):
+    def predict_members(
+        self,
+        x: ArrayLike | Iterable[Any],
+        expression: sp.Expr | None = None,
+        batch_size: int | None = None,
+    ) -> np.ndarray:
         """What every member predicts.
 
         Args:
@@ -197,12 +212,22 @@ class EvaluatedEnsemble(FusedModel):
         fields = super().predict(x, batch_size=batch_size, verbose=0)
         return fields.transpose(1, 0, 2)
 
-    def predict(self, x, batch_size=None, verbose=0):
+    def predict(  # type: ignore[override]  # Keras's takes arguments without use here
+        self,
+        x: ArrayLike | Iterable[Any],
+        batch_size: int | None = None,
+        verbose: str | int = 0,
+    ) -> np.ndarray:
         """The mean of the members' fields at points `(n, d)`, an array `(n, F)`."""
         del verbose  # there is no progress to show
         return self.predict_mean_and_deviation(x, None, batch_size)[0]
 
-    def predict_deviation(self, x, expression=None, batch_size=None):
+    def predict_deviation(
+        self,
+        x: ArrayLike | Iterable[Any],
+        expression: sp.Expr | None = None,
+        batch_size: int | None = None,
+    ) -> np.ndarray:
         """The standard deviation of the members' fields.
 
         How far trainings that differ in seed alone lie apart; what all of them miss
@@ -223,7 +248,7 @@ class EvaluatedEnsemble(FusedModel):
         fields = super().predict_on_batch(x).transpose(1, 0, 2)
         return mean_and_deviation(fields, self._is_going)[0]
 
-    def predict_expression(self, expression, points):
+    def predict_expression(self, expression: sp.Expr, points: ArrayLike) -> np.ndarray:
         """The mean of any expression in the members' fields, an array `(n,)`.
 
         Args:
@@ -290,7 +315,14 @@ class EvaluatedEnsemble(FusedModel):
         current |= self.coefficients
         return {name: ops.convert_to_tensor(v) for name, v in current.items()}
 
-    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", **kwargs):
+    def evaluate(
+        self,
+        x: ArrayLike | Iterable[Any] | None = None,
+        y: Mapping[str, ArrayLike] | None = None,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> dict[str, Spread]:
         """Losses and relative L2 errors of every member, their mean and deviation.
 
         Args:

@@ -1,7 +1,14 @@
 """What a trained network says at points, and how far off it is."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import keras
+import numpy as np
 from keras import ops
+from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.common import arguments
@@ -15,6 +22,9 @@ from keraspinn.sampling.sources import PointSources, checked_points
 from keraspinn.spec.sampled import sampled
 from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.trainer import FusedModel
+
+if TYPE_CHECKING:
+    import sympy as sp
 
 EVALUATION_POINTS = 1024
 
@@ -84,7 +94,14 @@ class EvaluatedModel(FusedModel):
                 logs[error.name] = error.result()
         return logs
 
-    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", **kwargs):
+    def evaluate(
+        self,
+        x: ArrayLike | Iterable[Any] | None = None,
+        y: Mapping[str, ArrayLike] | None = None,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> Any:
         """Losses, and relative L2 errors against the reference.
 
         The residual's loss is taken at the points given, the conditions' at fixed ones.
@@ -104,7 +121,13 @@ class EvaluatedModel(FusedModel):
             x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
         return super().evaluate(x, y, batch_size, verbose, **kwargs)
 
-    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
+    def predict(
+        self,
+        x: ArrayLike | Iterable[Any],
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> np.ndarray:
         """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
         if not arguments.is_stream("predict", x):
             x, batch_size = self._dataset(x, batch_size=batch_size), None
@@ -117,7 +140,9 @@ class EvaluatedModel(FusedModel):
         place = self._evaluation_sources.places["residual"]
         return self._fields.values(*place.locate(x))
 
-    def predict_expression(self, expression, points):
+    def predict_expression(
+        self, expression: sp.Expr | Sequence[sp.Expr], points: ArrayLike
+    ) -> np.ndarray | Any:
         """Values of any expression in the fields, derivatives included.
 
         Args:
@@ -154,7 +179,7 @@ class EvaluatedModel(FusedModel):
             located = self._evaluation_sources.places["residual"].locate(points)
         return ops.convert_to_numpy(self._fields.values(*located))
 
-    def parameter_deviation(self):
+    def parameter_deviation(self) -> dict[str, float]:
         """The standard deviation of each unknown parameter, from noise in the data.
 
         Of the Gauss–Newton covariance at the present state,

@@ -4,10 +4,12 @@ import json
 import os
 import pathlib
 import zipfile
+from typing import Any
 
 import keras
 
 from keraspinn.backend.compatibility import MODELS, OPERATIONS
+from keraspinn.common.typing import PathLike
 
 CONFIG = "config.json"
 PUBLIC = {
@@ -39,7 +41,7 @@ VALUES = {"__ellipsis__", "__keras_tensor__", "__numpy__", "__slice__", "__tenso
 """What Keras writes for values that are no objects."""
 
 
-def load_model(filepath, compile=True):
+def load_model(filepath: PathLike, compile: bool = True) -> Any:
     """Loads a model file that may come from anyone.
 
     No code of the file's runs: Keras loads it in its safe mode, and nothing is built

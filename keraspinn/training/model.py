@@ -1,7 +1,11 @@
 """The Keras model that solves a `Problem`."""
 
+from __future__ import annotations
+
 import random
 import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 import keras
 from keras import ops
@@ -9,9 +13,12 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.common.typing import Optimizer
 from keraspinn.residuals import Fields
+from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import given_batches
 from keraspinn.sampling.sources import PointSources, check_apart
+from keraspinn.spec.problem import Problem
 from keraspinn.training import checks
 from keraspinn.training.evaluation import EvaluatedModel
 from keraspinn.training.fitting import run_fit
@@ -77,7 +84,13 @@ class PINNModel(EvaluatedModel):
 
     _made = None
 
-    def __init__(self, problem, network, seed=None, **kwargs):
+    def __init__(
+        self,
+        problem: Problem,
+        network: checks.Networks,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         # Points in float64 are scaled before they are rounded.
         super().__init__(autocast=False, **kwargs)
         backend.check_dtype(self.variable_dtype)
@@ -138,7 +151,7 @@ class PINNModel(EvaluatedModel):
         return (*input_shape[:-1], len(self.problem.fields))
 
     @property
-    def derivative_engine(self):
+    def derivative_engine(self) -> str:
         """Which engine finds derivatives, `"taylor"` or `"jvp"`."""
         return self._fields.engine
 
@@ -150,11 +163,11 @@ class PINNModel(EvaluatedModel):
     # Training
 
     @property
-    def weighting(self):
+    def weighting(self) -> WeightingRule | None:
         """The rule that last adapted the loss weights, or `None`."""
         return self._weighting.last
 
-    def set_weighting(self, rule):
+    def set_weighting(self, rule: WeightingRule | Callable[..., Any] | None) -> None:
         """Let `rule` update the loss weights in every training step.
 
         Meant for callbacks, in their `set_model`; `fit` begins without a rule. What a
@@ -170,7 +183,7 @@ class PINNModel(EvaluatedModel):
         paths = [v.path for v in self.network.trainable_variables]
         self._weighting.set(rule, self.loss_weights, paths)
 
-    def compile(self, optimizer="adam", *args, **kwargs):
+    def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
         super().compile(optimizer, *args, **kwargs)
         self._logs.follow(self.optimizer)
 
@@ -274,14 +287,14 @@ class PINNModel(EvaluatedModel):
 
     def fit(
         self,
-        x=None,
-        y=None,
-        batch_size=None,
+        x: Given | Iterable[Any] | None = None,
+        y: Any = None,
+        batch_size: int | Mapping[str, int] | None = None,
         *,
-        steps_per_epoch=None,
-        validation_batch_size=None,
-        **kwargs,
-    ):
+        steps_per_epoch: int | None = None,
+        validation_batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
         """Train the model.
 
         Args:
@@ -315,7 +328,7 @@ class PINNModel(EvaluatedModel):
 
     # Precision and saving
 
-    def astype(self, dtype):
+    def astype(self, dtype: str) -> Self:
         """The same model at another precision, for second-order training above all.
 
         Its network has the same configuration with every type replaced. Weights, loss

@@ -1,6 +1,7 @@
 """A Keras model whose training steps can run many at a time, as one program."""
 
 import hashlib
+from typing import Any
 
 import keras
 import numpy as np
@@ -9,6 +10,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.files import WholeFiles
+from keraspinn.common.typing import Tensor
 from keraspinn.training.execution import Progress, points_per_pass
 from keraspinn.training.guard import with_guard
 from keraspinn.training.progress import with_progress_bar
@@ -26,7 +28,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     raises, or stops afterwards has the state before it.
     """
 
-    compiled_with = None  # the arguments of `compile`, the optimizer excepted
+    compiled_with: Any = None  # the arguments of `compile`, the optimizer excepted
     training = None  # the `TrainingState`
     _step = None
     _progress = None
@@ -108,7 +110,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         taken = going is None or self.replica_count > 1
         return ("variables", "optimizer") if taken else ()
 
-    def __call__(self, points, *args, **kwargs):
+    def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
             return super().__call__(points, *args, **kwargs)
         arguments.check_unmasked("points", points)

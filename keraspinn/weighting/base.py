@@ -11,8 +11,11 @@ To add one, copy `gradient_ratio.py`.
 """
 
 import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from keraspinn.common.configs import described
+from keraspinn.common.typing import State, Tensor
 
 
 class WeightingRule:
@@ -33,7 +36,7 @@ class WeightingRule:
     ...         return weights, {"count": state["count"] + 1}
     """
 
-    def init(self, weights):
+    def init(self, weights: dict[str, Tensor]) -> State:
         """What the rule remembers when training starts, a dict from names to tensors.
 
         Args:
@@ -42,7 +45,12 @@ class WeightingRule:
         """
         return {}
 
-    def update(self, gradients, losses, state):
+    def update(
+        self,
+        gradients: dict[str, dict[str, Tensor]],
+        losses: dict[str, Tensor],
+        state: dict[str, Any],
+    ) -> tuple[dict[str, Tensor], State]:
         """New weights, and what the rule remembers.
 
         Args:
@@ -59,7 +67,7 @@ class WeightingRule:
         """
         raise NotImplementedError
 
-    def check(self, paths):
+    def check(self, paths: Sequence[str]) -> None:
         """Raise `ValueError` if the rule does not fit a network.
 
         Args:
@@ -98,7 +106,7 @@ class FunctionRule(WeightingRule):
     >>> rule = keraspinn.weighting.FunctionRule(constant)
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., dict[str, Tensor]]) -> None:
         self.function = function
 
     def update(self, gradients, losses, state):

@@ -1,6 +1,7 @@
 import dataclasses
 import math
 import numbers
+from collections.abc import Collection
 
 import keras
 from keras import ops
@@ -59,7 +60,7 @@ class GradientRatio(WeightingRule):
     alpha: float = 0.1
     update_freq: int = 10
     rule: str = "weighted"
-    exclude: tuple = ()
+    exclude: Collection[str] = ()
     layers: str = "pooled"
 
     def __post_init__(self):

@@ -6,15 +6,23 @@ activation satisfies, so any order costs polynomial work.
 """
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
 from keras import ops
 
-_COEFFICIENTS = {}
+from keraspinn.common.typing import Tensor
+
+Coefficients: TypeAlias = Callable[[Tensor, int], Sequence[Tensor]]
+
+_COEFFICIENTS: dict[Callable[..., Any] | None, Coefficients] = {}
 
 
-def register_activation(*functions):
+def register_activation(
+    *functions: Callable[..., Any] | None,
+) -> Callable[[Coefficients], Coefficients]:
     """Teach the Taylor engine an activation function.
 
     Args:

@@ -3,10 +3,11 @@
 import dataclasses
 import inspect
 import weakref
+from typing import Any
 
 import keras
 
-_TAPES = weakref.WeakKeyDictionary()
+_TAPES: Any = weakref.WeakKeyDictionary()
 
 
 def is_functional(layer):

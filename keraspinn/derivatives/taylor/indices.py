@@ -3,6 +3,12 @@
 import itertools
 import math
 import numbers
+from collections.abc import Iterable
+from typing import TypeAlias
+
+MultiIndex: TypeAlias = tuple[int, ...]
+Combination: TypeAlias = tuple[tuple[MultiIndex, float], ...]
+Key: TypeAlias = MultiIndex | Combination
 
 
 class IndexSet:
@@ -37,7 +43,9 @@ class IndexSet:
     ((0, 0), (1, 0), (0, 1), (2, 0))
     """
 
-    def __init__(self, required, combinations=()):
+    def __init__(
+        self, required: Iterable[MultiIndex], combinations: Iterable[Combination] = ()
+    ) -> None:
         required = [tuple(index) for index in required]
         if not required or len({len(index) for index in required}) != 1:
             raise ValueError(
@@ -87,22 +95,22 @@ class IndexSet:
         return tuple(shares)
 
     @staticmethod
-    def scale(combination):
+    def scale(combination: Combination) -> float:
         """What a combination's coefficient is to be multiplied by to have its value."""
         index, weight = combination[0]
         return weight * factorial(index)
 
     @property
-    def zero(self):
+    def zero(self) -> MultiIndex:
         """The multi-index of the value itself."""
         return self.members[0]
 
     @property
-    def keys(self):
+    def keys(self) -> tuple[Key, ...]:
         """All that a series carries a coefficient for."""
         return (*self.members, *self.combinations)
 
-    def destinations(self, index):
+    def destinations(self, index: MultiIndex) -> tuple[tuple[Key, float], ...]:
         """Where the coefficient of a multi-index belongs.
 
         Returns:
@@ -110,7 +118,7 @@ class IndexSet:
         """
         return self._destinations.get(index, ())
 
-    def product(self, left, right):
+    def product(self, left: Key, right: Key) -> tuple[tuple[Key, float], ...]:
         """Where the product of the coefficients of two keys belongs; likewise."""
         if left == self.zero:
             return ((right, 1.0),)

@@ -1,5 +1,8 @@
 """How each Keras layer acts on a truncated Taylor series."""
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import keras
 from keras import ops
 
@@ -8,8 +11,10 @@ from keraspinn.derivatives.taylor.activations import coefficients_of
 from keraspinn.derivatives.taylor.functional import in_order, is_functional, replay
 from keraspinn.derivatives.taylor.series import Taylor
 
-_RULES = {}
-_CALLS = {}  # what each class computed when its rule was written
+Rule: TypeAlias = Callable[..., Taylor]
+
+_RULES: dict[Callable[..., Any], Rule] = {}
+_CALLS: dict[Callable[..., Any], Any] = {}  # what each computed when its rule was made
 
 
 class MissingRule(LookupError):
@@ -19,10 +24,10 @@ class MissingRule(LookupError):
         layer: The innermost layer that it is missing for, if it is known.
     """
 
-    layer = None
+    layer: Any = None
 
 
-def register_rule(*layers):
+def register_rule(*layers: Callable[..., Any]) -> Callable[[Rule], Rule]:
     """Teach the Taylor engine a layer, or a function of `keras.ops`.
 
     A rule is looked up by a layer's exact class: a subclass may compute something
@@ -58,7 +63,7 @@ def register_rule(*layers):
     return register
 
 
-def propagate(layer, *inputs):
+def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
     """The Taylor series of a layer's output, from those of its inputs.
 
     Args:

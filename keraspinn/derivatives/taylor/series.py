@@ -1,11 +1,20 @@
 """Arithmetic on truncated multivariate Taylor series."""
 
 import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Self
 
 import keras
 from keras import ops
 
-from keraspinn.derivatives.taylor.indices import factorial
+from keraspinn.common.typing import Tensor
+from keraspinn.derivatives.taylor.indices import (
+    Combination,
+    IndexSet,
+    Key,
+    MultiIndex,
+    factorial,
+)
 
 
 class Taylor:
@@ -35,19 +44,19 @@ class Taylor:
 
     __array_ufunc__ = None  # so that `array * series` is left to the series
 
-    def __init__(self, indices, coefficients):
+    def __init__(self, indices: IndexSet, coefficients: Mapping[Key, Tensor]) -> None:
         self.indices = indices
         self.coefficients = coefficients
 
     @classmethod
-    def of_points(cls, points, indices):
+    def of_points(cls, points: Tensor, indices: IndexSet) -> Self:
         """The series of the coordinates themselves, at `points` `(..., N, d)`.
 
         Args:
             points: Tensor, one column for each coordinate.
             indices: The `IndexSet`.
         """
-        coefficients = {indices.zero: points}
+        coefficients: dict[Key, Tensor] = {indices.zero: points}
         one_row = (1,) * (len(points.shape) - 1) + (-1,)
         for column in range(indices.dimension):
             unit = tuple(int(place == column) for place in range(indices.dimension))
@@ -57,16 +66,16 @@ class Taylor:
         return cls(indices, coefficients)
 
     @property
-    def value(self):
+    def value(self) -> Tensor:
         """The function's value, `(..., N, F)`."""
         return self.coefficients[self.indices.zero]
 
     @property
-    def dtype(self):
+    def dtype(self) -> str:
         """Name of the type of the coefficients, such as `"float32"`."""
         return keras.backend.standardize_dtype(self.value.dtype)
 
-    def derivative(self, index):
+    def derivative(self, index: MultiIndex) -> Tensor:
         """The derivative ∂^a f with multi-index `index`, `(..., N, F)`.
 
         Raises:
@@ -77,7 +86,7 @@ class Taylor:
             raise ValueError(f"The multi-index {index} is not in {self.indices}.")
         return self._scaled(index, factorial(index))
 
-    def combination(self, combination):
+    def combination(self, combination: Combination) -> Tensor:
         """The value of one of the set's combinations of derivatives, `(..., N, F)`."""
         return self._scaled(combination, self.indices.scale(combination))
 
@@ -88,11 +97,11 @@ class Taylor:
         derivative = coefficient if scale == 1 else scale * coefficient
         return ops.broadcast_to(derivative, ops.shape(self.value))
 
-    def map(self, linear):
+    def map(self, linear: Callable[[Tensor], Tensor]) -> "Taylor":
         """Apply a linear map, one without a constant part, to every coefficient."""
         return self._with({i: linear(c) for i, c in self.coefficients.items()})
 
-    def cast(self, dtype):
+    def cast(self, dtype: str) -> "Taylor":
         """The same series in another floating-point type."""
         if self.dtype == keras.backend.standardize_dtype(dtype):
             return self
@@ -125,7 +134,7 @@ class Taylor:
 
     __rmul__ = __mul__
 
-    def compose(self, outer):
+    def compose(self, outer: Callable[[Tensor, int], Iterable[Tensor]]) -> "Taylor":
         """The series of f(self), from f's own Taylor coefficients.
 
         With h the series less its value, f(self) = Σ_k f_k h^k, and h^k has no

@@ -1,0 +1,25 @@
+"""Types that signatures share.
+
+Keras and SymPy say no types of their own, so that a type checker takes their classes
+for `Any`; signatures name them all the same, for those who read.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import keras
+
+Tensor: TypeAlias = Any
+"""A tensor of the backend, or an array: Keras has no public class for it."""
+
+State: TypeAlias = dict[str, Tensor]
+"""What an optimizer, a sampler or a weighting rule remembers from step to step."""
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+Optimizer: TypeAlias = str | keras.optimizers.Optimizer
+Activation: TypeAlias = str | Callable[[Tensor], Tensor] | None
+Initializer: TypeAlias = str | Callable[..., Tensor] | None
+Regularizer: TypeAlias = str | Callable[[Tensor], Tensor] | None
+"""Names, or what Keras has under them."""
