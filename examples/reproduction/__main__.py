@@ -75,6 +75,9 @@ def parser():
     )
     cores = len(AVAILABLE) or os.cpu_count()
     result.add_argument("--workers", type=positive, default=cores, help="one a core")
+    result.add_argument(
+        "--ensemble", action="store_true", help="train trials together, as one program"
+    )
     result.add_argument("--results", default="results.jsonl", help="file of records")
     settings = result.add_argument_group(
         "settings", "Fields of `examples.reproduction.Training`; the protocol's."
@@ -142,7 +145,7 @@ def main():
     missing = results.missing(every)
     print(f"{len(every) - len(missing)} of {len(every)} trainings are done already.")
     try:
-        failures = run(missing, results, arguments.workers)
+        failures = run(missing, results, arguments.workers, arguments.ensemble)
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on from here.")
         return 130

@@ -1,12 +1,13 @@
 """Several trainings at a time, each in a process on cores of its own."""
 
 import concurrent.futures
+import dataclasses
 import multiprocessing
 import os
 
 import keras
 
-from examples.reproduction.training import train
+from examples.reproduction.training import train, train_together
 
 TRAININGS_PER_PROCESS = 8
 """Then processes begin anew: each keeps the programs it compiled, 60 MB a training."""
@@ -17,36 +18,57 @@ AVAILABLE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") 
 _shares = None
 
 
-def run(missing, results, workers):
+def run(missing, results, workers, together=False):
     """Train what is missing, and keep each record as soon as it is there.
 
     A training that fails is told of, and does not keep others from being trained.
+
+    Args:
+        missing: Trainings.
+        results: The `Results` that keep their records.
+        workers: Number of processes.
+        together: Whether trainings that differ in the seed alone are one ensemble.
 
     Returns:
         Number of trainings that failed.
     """
     bar = keras.utils.Progbar(len(missing), unit_name="training")
     done = failures = 0
+    tasks = trials(missing) if together else [(training,) for training in missing]
     # Not `max_tasks_per_child`, with which Python's executor can wait for ever.
     many = workers * TRAININGS_PER_PROCESS
-    for first in range(0, len(missing), many):
-        for training, outcome in _run(missing[first : first + many], workers):
-            if isinstance(outcome, Exception):
+    for first in range(0, len(tasks), many):
+        for trainings, outcome in _run(tasks[first : first + many], workers):
+            if failed := isinstance(outcome, Exception):
                 told = f"{type(outcome).__name__}: {outcome}"
-                failures += 1
-            else:
-                results.append(outcome)
-                told = outcome["errors"]
-            name = f"{training.problem} {training.model}"
-            size = f"{training.units}x{training.depth} seed {training.seed}"
-            print(f"\n{name} {size}: {told}", flush=True)
-            done += 1
+                failures += len(trainings)
+            for place, training in enumerate(trainings):
+                if not failed:
+                    results.append(outcome[place])
+                    told = outcome[place]["errors"]
+                name = f"{training.problem} {training.model}"
+                size = f"{training.units}x{training.depth} seed {training.seed}"
+                print(f"\n{name} {size}: {told}", flush=True)
+            done += len(trainings)
             bar.update(done)
     return failures
 
 
+def trials(trainings):
+    """Tuples of trainings that differ in the seed alone, which counts up by one.
+
+    Eigenvalues of the Hessian are those of a model, and so taken of one alone.
+    """
+    tasks = {}
+    for training in sorted(trainings, key=lambda training: training.seed):
+        begun = dataclasses.replace(training, seed=0), training.seed
+        earlier = None if training.hessian_every else tasks.pop(begun, None)
+        tasks[begun[0], training.seed + 1] = (*(earlier or ()), training)
+    return list(tasks.values())
+
+
 def _run(trainings, workers):
-    """Trainings with their records, or the errors they ended in, as they end."""
+    """Tuples of trainings with their records, or the error that one ended in."""
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     for share in shares(AVAILABLE, workers):
@@ -79,12 +101,12 @@ def _keep(queue):
     _shares = queue
 
 
-def _trained(training):
-    """The record of a training on cores of its own: two that share two are slower."""
+def _trained(trainings):
+    """Records of trainings on cores of their own: two that share two are slower."""
     share = _shares.get()
     try:
         if share:
             os.sched_setaffinity(0, share)
-        return train(training)
+        return [train(*trainings)] if len(trainings) == 1 else train_together(trainings)
     finally:
         _shares.put(share)

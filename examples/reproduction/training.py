@@ -208,8 +208,7 @@ def build(training):
         seed=training.seed,
         dtype=training.dtype,
     )
-    schedule = SCHEDULES[training.schedule](training.learning_rate, training.steps)
-    model.compile(keras.optimizers.Adam(schedule))
+    model.compile(_optimizer(training))
     callbacks = []
     if training.model in ("M2", "M4"):
         paths = [variable.path for variable in network.trainable_variables]
@@ -227,9 +226,49 @@ def build(training):
     return model, callbacks
 
 
+def _optimizer(training):
+    schedule = SCHEDULES[training.schedule](training.learning_rate, training.steps)
+    return keras.optimizers.Adam(schedule)
+
+
 def train(training):
     """Run a training; returns its record, a dict that is JSON."""
     model, callbacks = build(training)
+    history, logs, seconds = _fitted(model, callbacks, training)
+    return _record(training, logs, history, seconds)
+
+
+def train_together(trainings):
+    """Run trainings whose seeds follow one another as one `keraspinn.Ensemble`.
+
+    Args:
+        trainings: Trainings that differ in nothing but the seed, which counts up.
+
+    Returns:
+        Their records. Each has the number of `members`, and its share of the seconds.
+    """
+    first, size = trainings[0], len(trainings)
+    alone, callbacks = build(first)
+    model = kp.Ensemble(
+        alone.problem, alone.network, size=size, seed=first.seed, dtype=first.dtype
+    )
+    model.compile(_optimizer(first))
+    history, logs, seconds = _fitted(model, callbacks, first)
+    records = []
+    for number, training in enumerate(trainings):
+        own = {
+            name.removesuffix("_of_members"): [each[number] for each in values]
+            for name, values in history.items()
+            if name.endswith("_of_members")
+        }
+        errors = {name: spread.members[number] for name, spread in logs.items()}
+        record = _record(training, errors, own, seconds / size)
+        records.append({**record, "members": size})
+    return records
+
+
+def _fitted(model, callbacks, training):
+    """Fit a model; returns its history, its last evaluation, and the fit's seconds."""
     test_data = model.problem.test_data(100)
     steps_per_epoch = min(1000, training.steps)
     epochs = training.steps // steps_per_epoch
@@ -244,7 +283,10 @@ def train(training):
         validation_freq=max(1, epochs // 8),
     ).history
     seconds = time.perf_counter() - began
-    logs = model.evaluate(*test_data, return_dict=True, verbose=0)
+    return history, model.evaluate(*test_data, return_dict=True, verbose=0), seconds
+
+
+def _record(training, logs, history, seconds):
     suffix = "_relative_l2"
     packages = ("keras", keras.config.backend(), "numpy")
     return {

@@ -134,7 +134,7 @@ class ReportStopped(keras.callbacks.Callback):
 
     def __init__(self):
         super().__init__()
-        self._reported, self._logs = set(), None
+        self._reported, self._logs, self._validation = set(), None, {}
 
     def on_train_begin(self, logs=None):
         self._reported = set(self.model.stopped)
@@ -149,8 +149,13 @@ class ReportStopped(keras.callbacks.Callback):
     def on_test_begin(self, logs=None):
         self._logs = self.model.member_logs()  # validation begins the metrics anew
 
+    def on_test_end(self, logs=None):
+        found = self.model.member_logs().items()
+        self._validation = {f"val_{name}": values for name, values in found}
+
     def on_epoch_end(self, epoch, logs=None):
         found, self._logs = self._logs or self.model.member_logs(), None
+        found, self._validation = found | self._validation, {}
         history = self.model.history.history
         for name in logs or ():
             if name in found:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from examples.reproduction import Results, Training
-from examples.reproduction.pool import run, shares
+from examples.reproduction.pool import run, shares, trials
 
 ROOT = pathlib.Path(__file__).parents[3]
 GOOD = Training("poisson-1", "M1", 4, 1, steps=20, batch_size=8)
@@ -52,3 +52,13 @@ def test_workers_share_the_cores():
     assert shares([0, 1, 2, 3, 4], 2) == [[0, 2, 4], [1, 3]]
     assert shares([0, 3], 3) == [[0], [3], [0]]
     assert shares([], 2) == [[], []]  # where the system does not tell
+
+
+def test_trials_are_those_that_differ_in_the_seed_alone():
+    seeds = [dataclasses.replace(GOOD, seed=seed) for seed in (0, 1, 2, 5)]
+    other = dataclasses.replace(GOOD, units=5, seed=1)
+    watched = [dataclasses.replace(one, hessian_every=10) for one in seeds[:2]]
+    tasks = trials([seeds[2], *watched, other, seeds[3], *seeds[:2]])
+    alone = [other, seeds[3], *watched]
+    assert set(tasks) == {tuple(seeds[:3]), *((one,) for one in alone)}
+    assert len(tasks) == 5

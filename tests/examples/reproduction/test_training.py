@@ -7,7 +7,7 @@ import pytest
 import keraspinn as kp
 from examples.reproduction import Training, train
 from examples.reproduction.__main__ import main, parser, trainings
-from examples.reproduction.training import MODELS, PROTOCOLS, build
+from examples.reproduction.training import MODELS, PROTOCOLS, build, train_together
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -50,6 +50,19 @@ def test_a_training_leaves_a_record_and_repeats():
     assert first["weights"]["boundary_weight"] == second["weights"]["boundary_weight"]
     assert first["steps"] == 40
     assert {"keraspinn", "keras", "tensorflow", "python"} < first["versions"].keys()
+
+
+def test_trials_of_an_ensemble_are_those_trained_alone():
+    first = Training("poisson-2", "M2", 4, 1, seed=3, steps=40, batch_size=8)
+    pair = [first, dataclasses.replace(first, seed=4)]
+    alone, together = [train(own) for own in pair], train_together(pair)
+    for one, record in zip(alone, together, strict=True):
+        assert record.pop("members") == 2 and record.keys() == one.keys()
+        assert record["seed"] == one["seed"]
+        for name in ("errors", "error_traces", "weights"):
+            assert record[name].keys() == one[name].keys()
+            for key, value in one[name].items():
+                assert record[name][key] == pytest.approx(value, rel=1e-3)
 
 
 def test_seeds_and_the_test_grid(monkeypatch):
