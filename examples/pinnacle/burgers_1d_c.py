@@ -10,7 +10,7 @@ import sympy as sp
 import keraspinn as kp
 from examples.second_stage.problems import cole_hopf
 
-seed, adam, second = 0, 2000, 1000
+seed, adam, second = 0, 2000, 4000
 
 x, t = sp.symbols("x t")
 u = sp.Function("u")(x, t)
@@ -33,7 +33,7 @@ model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3,
 model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-model.fit(steps_per_epoch=second // 2, epochs=2, verbose=2)
+model.fit(steps_per_epoch=second // 8, epochs=8, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)

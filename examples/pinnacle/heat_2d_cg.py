@@ -10,7 +10,7 @@ import sympy as sp
 import keraspinn as kp
 from examples.pinnacle.common import LARGE, SMALL, table
 
-seed, adam, second = 0, 1500, 600
+seed, adam, second = 0, 1500, 3000
 
 x, y, t = sp.symbols("x y t")
 u = sp.Function("u")(x, y, t)
@@ -35,13 +35,13 @@ problem = kp.Problem(
     reference=kp.Reference(points, {u: values}),
 )
 
-model = kp.PINNModel(problem, kp.networks.MLP(units=30, depth=3), seed=seed)
+model = kp.PINNModel(problem, kp.networks.MLP(units=30, depth=4), seed=seed)
 model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, adam)))
 model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-sizes = {"residual": 2000, "start": 300, "large": 600, "small": 300, "edge": 100}
-model.fit(batch_size=sizes, steps_per_epoch=second // 2, epochs=2, verbose=2)
+sizes = {"residual": 6000, "start": 1000, "large": 1500, "small": 800, "edge": 200}
+model.fit(batch_size=sizes, steps_per_epoch=second // 6, epochs=6, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)

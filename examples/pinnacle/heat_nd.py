@@ -8,7 +8,7 @@ import sympy as sp
 
 import keraspinn as kp
 
-seed, adam, second = 0, 2000, 600
+seed, adam, second = 0, 2000, 3000
 
 *axes, t = sp.symbols("x1:6 t")
 u = sp.Function("u")(*axes, t)
@@ -36,7 +36,7 @@ model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
 sizes = {"residual": 3000, "flux": 1000, "start": 1000}
-model.fit(batch_size=sizes, steps_per_epoch=second // 2, epochs=2, verbose=2)
+model.fit(batch_size=sizes, steps_per_epoch=second // 6, epochs=6, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)

@@ -9,7 +9,7 @@ import sympy as sp
 import keraspinn as kp
 from examples.pinnacle.common import table
 
-seed, adam, second = 0, 1500, 600
+seed, adam, second = 0, 1500, 4000
 
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
@@ -36,7 +36,7 @@ model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3,
 model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
-model.fit(steps_per_epoch=second // 2, epochs=2, verbose=2)
+model.fit(steps_per_epoch=second // 8, epochs=8, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)

@@ -10,7 +10,7 @@ import sympy as sp
 import keraspinn as kp
 from examples.pinnacle.common import table
 
-seed, adam, second = 0, 1500, 1000
+seed, adam, second = 0, 1500, 5000
 
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
@@ -39,7 +39,7 @@ model.fit(steps_per_epoch=adam, epochs=1, verbose=2)
 model = model.astype("float64")
 model.compile(kp.optimizers.SSBroyden())
 sizes = {"residual": 2000, "outside": 100, "holes": 300}
-model.fit(batch_size=sizes, steps_per_epoch=second // 2, epochs=2, verbose=2)
+model.fit(batch_size=sizes, steps_per_epoch=second // 10, epochs=10, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)
