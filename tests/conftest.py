@@ -1,7 +1,8 @@
-"""Settings that must be made before TensorFlow is imported, and hypothesis's."""
+"""Settings made before the backend is imported, hypothesis's, and what is skipped."""
 
 import os
-import re
+import shutil
+import tempfile
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -10,6 +11,11 @@ os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
 )
+os.environ.setdefault("JAX_ENABLE_X64", "1")  # half of the tests compute in float64
+# Tests compile the same small models again and again, which takes most of their time.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="compiled_by_jax")
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 import keras
 import numpy as np
@@ -25,24 +31,78 @@ settings.register_profile(
 )
 settings.load_profile("keraspinn")
 
-# What is not collected on another backend, beside files that import TensorFlow for
-# their own tensors and gradients: the folders that test what only TensorFlow has.
-TENSORFLOW_ALONE = {
-    "distribution": "tf.distribute's replicas and workers",
+# The one list of what does not run on both backends: where it runs, and the reason, for
+# each folder, file, test or set of parameters. What is not listed runs on both.
+RUNS_ON = {
+    "TensorFlow alone": {
+        "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
+        "backend/test_jvp.py": "gradients that TensorFlow lacks",
+        "backend/test_on_jax.py": "it runs all the others on JAX",
+        "backend/test_tensorflow.py": "a program that assigns to variables",
+        "distribution": "tf.distribute's replicas and workers",
+    },
+    "JAX alone": {
+        "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
+    },
+    "JAX in single precision alone": {
+        "backend/test_jax.py": "JAX's default, and what TensorFlow has not",
+    },
+    "JAX only if not by `test_on_jax`": {},
 }
-_IMPORT = re.compile(r"^(import tensorflow|from tensorflow)", re.MULTILINE)
+ON_JAX = keras.backend.backend() == "jax"
+IS_HERE = {
+    "TensorFlow alone": not ON_JAX,
+    "JAX alone": ON_JAX,
+    "JAX in single precision alone": ON_JAX and os.environ["JAX_ENABLE_X64"] == "0",
+    "JAX only if not by `test_on_jax`": "BY_TEST_ON_JAX" not in os.environ,
+}
+ELSEWHERE = {
+    name: f"{place}: {reason}"
+    for place, names in RUNS_ON.items()
+    for name, reason in names.items()
+    if not IS_HERE[place]
+}
+TESTS = Path(__file__).parent
 
 
-def pytest_ignore_collect(collection_path, config):
-    """Leave out, on other backends, what tests TensorFlow."""
-    if keras.backend.backend() == "tensorflow":
-        return None
-    path = Path(collection_path)
-    if path.is_dir():
-        return True if path.name in TENSORFLOW_ALONE else None
-    if path.suffix == ".py" and _IMPORT.search(path.read_text("utf-8")):
-        return True
+def pytest_pycollect_makemodule(module_path, parent):
+    """Leave files out without importing them, but not without a word."""
+    path = module_path.relative_to(TESTS).as_posix()
+    for name in (path, path.split("/")[0]):
+        if name in ELSEWHERE:
+            return _Skipped.from_parent(parent, path=module_path, why=ELSEWHERE[name])
     return None
+
+
+def pytest_unconfigure():
+    """Leave nothing behind."""
+    shutil.rmtree(os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
+
+
+class _Skipped(pytest.Module):
+    def __init__(self, *arguments, why, **named):
+        super().__init__(*arguments, **named)
+        self._why = why
+
+    def collect(self):
+        pytest.skip(self._why)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that run elsewhere, and spread the longest over the first half.
+
+    Workers take tests in blocks: so each gets some of them, and none comes last.
+    """
+    for item in items:
+        path = item.path.relative_to(TESTS).as_posix()
+        test, bracket, parameters = item.name.partition("[")
+        for name in (item.name, test, f"*{bracket}{parameters}"):
+            if why := ELSEWHERE.get(f"{path}::{name}"):
+                item.add_marker(pytest.mark.skip(reason=why))
+    longest = [item for item in items if item.path.name == "test_on_jax.py"]
+    for number, item in enumerate(longest):
+        items.remove(item)
+        items.insert(number * len(items) // (2 * len(longest)), item)
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,9 @@ import keras
 import numpy as np
 import pytest
 import sympy as sp
-import tensorflow as tf
 
 import keraspinn as kp
+import tensors
 
 X, Y, T, K = sp.symbols("x y t k")
 U = sp.Function("u")(X, Y)
@@ -59,10 +59,6 @@ def spoilt():
     trained = compiled()
     trained.set_weights([np.full_like(w, math.nan) for w in trained.get_weights()])
     return trained
-
-
-def stream(tensors):
-    return tf.data.Dataset.from_tensor_slices(tensors).batch(2)
 
 
 def two_headed():
@@ -428,12 +424,12 @@ METHODS = {
         "must lie where it holds: x = 0",
     ),
     "stream of nothing": (
-        lambda: compiled().fit(stream(POINTS[:0])),
+        lambda: compiled().fit(tensors.stream(POINTS[:0], 2)),
         ValueError,
         "dataset without batches",
     ),
     "stream of single points": (
-        lambda: compiled().fit(tf.data.Dataset.from_tensor_slices(POINTS)),
+        lambda: compiled().fit(point for point in POINTS),
         ValueError,
         r"make batches with `dataset.batch\(n\)`",
     ),

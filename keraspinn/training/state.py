@@ -81,7 +81,7 @@ class TrainingState:
             sampling,
         )
         seen = self.structure["seen"]["weights"]
-        seen.assign(ops.full_like(seen, np.nan))
+        seen.assign(ops.full(seen.shape, np.nan, seen.dtype))
 
     def extra(self):
         """What neither a model's weights nor its optimizer hold: arrays by name."""

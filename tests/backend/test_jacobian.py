@@ -1,12 +1,12 @@
-"""Jacobians of values at points, against a tape's own."""
+"""Jacobians of values at points, against the backend's own."""
 
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import ops
 
 import keraspinn
+import tensors
 from keraspinn.backend import jacobian
 from keraspinn.derivatives.engines import taylor_derivatives
 
@@ -15,8 +15,8 @@ def residuals_of(network):
     """Two residuals with derivatives of the second order, by tensors for weights."""
     variables = network.trainable_variables
 
-    def residuals(tensors, points):
-        pairs = zip(variables, tensors, strict=True)
+    def residuals(weights, points):
+        pairs = zip(variables, weights, strict=True)
         with keras.StatelessScope(state_mapping=list(pairs)):
             derivatives = taylor_derivatives(
                 lambda x: keraspinn.taylor.propagate(network, x),
@@ -31,36 +31,34 @@ def residuals_of(network):
     return residuals, [variable.value for variable in variables]
 
 
-def rows_by_tape(residuals, tensors, points):
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(tensors)
-        values = residuals(tensors, points)
+def rows_by_the_backend(residuals, weights, points):
     return [
         np.concatenate(
             [
                 np.reshape(part, (len(points), -1))
-                for part in tape.jacobian(value, tensors, unconnected_gradients="zero")
+                for part in tensors.jacobian(
+                    lambda weights, number=number: residuals(weights, points)[number],
+                    weights,
+                )
             ],
             axis=1,
         )
-        for value in values
+        for number in range(2)
     ]
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])
 @pytest.mark.parametrize("network", ["MLP", "ModifiedMLP"])
-def test_jacobian_is_a_tape_s(network, jit_compile):
+def test_jacobian_is_the_backend_s(network, jit_compile):
     network = getattr(keraspinn.networks, network)(units=5, depth=2, dtype="float64")
     network.build((None, 2))
-    residuals, tensors = residuals_of(network)
+    residuals, weights = residuals_of(network)
     points = ops.convert_to_tensor(np.random.default_rng(0).uniform(-1, 1, (7, 2)))
-    program = tf.function(
-        lambda tensors, points: jacobian(residuals, tensors, points),
-        jit_compile=jit_compile,
-        autograph=False,
+    program = tensors.compiled(
+        lambda weights, points: jacobian(residuals, weights, points), jit_compile
     )
-    expected = rows_by_tape(residuals, tensors, points)
-    for own, reference in zip(program(tensors, points), expected, strict=True):
+    expected = rows_by_the_backend(residuals, weights, points)
+    for own, reference in zip(program(weights, points), expected, strict=True):
         assert own.shape == (7, network.count_params())
         np.testing.assert_allclose(own, reference, rtol=1e-10, atol=1e-12)
 
@@ -68,7 +66,7 @@ def test_jacobian_is_a_tape_s(network, jit_compile):
 def test_points_may_bring_more_than_coordinates():
     points = {"x": ops.convert_to_tensor([[1.0], [2.0]]), "weight": ops.arange(2.0)}
     (rows,) = jacobian(
-        lambda tensors, points: [points["weight"] * tensors[0] * points["x"][:, 0]],
+        lambda weights, points: [points["weight"] * weights[0] * points["x"][:, 0]],
         [ops.convert_to_tensor(3.0)],
         points,
     )

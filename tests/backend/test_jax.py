@@ -1,7 +1,6 @@
-"""The JAX backend: these tests run on it, and elsewhere in a process of their own."""
+"""What is JAX's own, and that training goes well in its single precision."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,22 +12,9 @@ import sympy as sp
 
 import keraspinn as kp
 from keraspinn import backend
-from keraspinn.sampling.sources import PointSources
 
-ON_JAX = keras.backend.backend() == "jax"
 RUN = {"batch_size": 16, "steps_per_epoch": 6, "verbose": 0}
 ROOT = Path(__file__).parents[2]
-# What TensorFlow draws: `backend.uniform` for these words, and points of a step.
-WORDS = 7, 3, 4000000000, -1
-SINGLE = [0.6514537930488586, 0.3836498260498047, 0.7566272616386414]
-DOUBLE = [0.38364984669057967, 0.11384272476579693, 0.14228655458805894]
-POINTS = [
-    [-0.3059220314025879, 0.22387507557868958],
-    [-1.2677996158599854, 1.6978096961975098],
-    [1.1017920970916748, 1.0803569555282593],
-]
-
-on_jax = pytest.mark.skipif(not ON_JAX, reason="run by test_on_jax, on JAX")
 
 
 def run(name, *arguments, **environment):
@@ -45,109 +31,13 @@ def run(name, *arguments, **environment):
     return result.stdout
 
 
-@pytest.mark.skipif(ON_JAX, reason="the other tests are being run")
-def test_on_jax():
-    out = run("jax", "-m", "pytest", __file__, "-q", "-p", "no:cacheprovider")
-    assert re.search(r"\d+ passed", out) and not re.search(r"\d+ failed", out)
-
-
-@pytest.mark.skipif(ON_JAX, reason="the other tests are being run")
-def test_layers_in_double_precision_on_jax():
-    options = "-q", "-p", "no:cacheprovider"
-    out = run("jax", "-m", "pytest", "tests/layers", *options, JAX_ENABLE_X64="1")
-    assert re.search(r"\d+ passed", out) and not re.search(r"\d+ failed", out)
-
-
-def test_other_backends_are_refused_by_a_sentence():
-    with pytest.raises(ImportError, match="Received: 'torch'.*KERAS_BACKEND"):
-        backend._load("torch")
-
-
-@on_jax
 def test_tensorflow_is_not_imported():
     program = "import sys, keraspinn; assert 'tensorflow' not in sys.modules"
     run("jax", "-c", program)
 
 
-def test_points_of_a_seed_are_the_same_on_every_backend(double):
-    np.testing.assert_array_equal(backend.uniform((3,), WORDS, "float32"), SINGLE)
-    np.testing.assert_array_equal(
-        backend.uniform((3,), WORDS, "float64")[:2], DOUBLE[:2]
-    )
-    sources = PointSources(kp.problems.helmholtz(), "float32", 3)
-    batch = sources.draw(11, 5)["residual"]
-    np.testing.assert_allclose(batch.points, POINTS, rtol=1e-6)
-
-
-def test_points_far_from_the_origin_are_told_apart():
-    t = sp.Symbol("t")
-    u = sp.Function("u")(t)
-    start = 1.7e9
-    problem = kp.Problem(
-        kp.geometry.Box({t: (start, start + 100)}),
-        {"decay": u.diff(t) + u / 50},
-        {"start": kp.Condition(u - 1, on={t: start})},
-        {u: sp.exp((int(start) - t) / 50)},
-    )
-    model = kp.PINNModel(problem, kp.networks.MLP(8, 1))
-    model.compile()
-    points, values = problem.test_data(50)
-    found = model.predict_expression(u, points)
-    assert np.unique(found).size == 50
-    np.testing.assert_allclose(model.predict(points, verbose=0)[:, 0], found, 1e-5)
-    np.testing.assert_allclose(np.asarray(model(points))[:, 0], found, 1e-5)
-    logs = model.evaluate(points, values, verbose=0, return_dict=True)
-    error = np.linalg.norm(found - values["u"]) / np.linalg.norm(values["u"])
-    np.testing.assert_allclose(logs["u_relative_l2"], error, 1e-4)
-    if ON_JAX:  # Keras hands it single precision
-        with pytest.raises(ValueError, match="float32, which does not.*jax_enable_x64"):
-            model.predict_on_batch(points)
-
-
-def test_float64_is_kept_by_functions(double):
-    x = keras.ops.convert_to_tensor(np.linspace(0.1, 0.9, 5), "float64")
-    for name in ("tanh", "sin", "exp", "sqrt", "log"):
-        found = getattr(keras.ops, name)(x)
-        assert keras.backend.standardize_dtype(found.dtype) == "float64"
-        np.testing.assert_allclose(found, getattr(np, name)(x), 1e-14)
-
-
-@on_jax
 def test_float32_stays_where_there_is_no_other():
     assert keras.backend.result_type("float64", float) == "float32"
-
-
-def test_a_network_in_float64_computes_in_it(double):
-    network = kp.networks.MLP(4, 2, dtype="float64")
-    points = np.random.default_rng(0).uniform(-1, 1, (3, 2))
-    found = keras.ops.convert_to_numpy(network(keras.ops.cast(points, "float64")))
-    values, (*hidden, head) = points, [layer.get_weights() for layer in network.layers]
-    for kernel, bias in hidden:
-        values = np.tanh(values @ kernel + bias)
-    np.testing.assert_allclose(found, values @ head[0] + head[1], 1e-13)
-
-
-def test_scales_are_found_in_double_precision():
-    x = sp.Symbol("x")
-    u = sp.Function("u")(x)
-    problem = kp.Problem(
-        kp.geometry.Box({x: (0, 1e-3)}),
-        {"e": 1e30 * u.diff(x, 2) + 1e45 * sp.sin(1000 * x)},
-        {"ends": kp.Condition(u, on="boundary")},
-    )
-    assert "u = 2.09e+08 û" in str(problem)
-
-
-@pytest.fixture
-def double():
-    if not ON_JAX:
-        yield
-        return
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", False)
 
 
 def compiled(problem=None, optimizer=None, dtype=None, **options):
@@ -172,7 +62,6 @@ def state(model):
     return [variable.numpy().tobytes() for variable in variables]
 
 
-@on_jax
 def test_fused_steps_are_those_one_by_one():
     fused, eager = compiled(), compiled(run_eagerly=True)
     a, b = fit(fused).history, fit(eager).history
@@ -182,14 +71,12 @@ def test_fused_steps_are_those_one_by_one():
     assert fused.loss_weights["boundary"].numpy() != 1.0
 
 
-@on_jax
 def test_history_does_not_depend_on_steps_per_execution():
     histories = [fit(compiled(steps_per_execution=n)).history for n in (1, 4)]
     for name, values in histories[0].items():
         np.testing.assert_allclose(values, histories[1][name], rtol=1e-5)
 
 
-@on_jax
 def test_loss_falls_and_evaluation_sees_it():
     model = compiled()
     points, values = model.problem.test_data(20)
@@ -217,7 +104,6 @@ def test_loss_falls_and_evaluation_sees_it():
     np.testing.assert_allclose(found, slope, rtol=1e-2)
 
 
-@on_jax
 def test_prediction_follows_the_training():
     """Weights are a program's arguments, not constants of it."""
     model = compiled()
@@ -231,7 +117,6 @@ def test_prediction_follows_the_training():
     np.testing.assert_allclose(found, expected[:, 0], atol=1e-6)
 
 
-@on_jax
 def test_streamed_points_and_single_batches():
     model = compiled()
     points = np.linspace(0.1, 0.9, 12)[:, None]
@@ -249,7 +134,6 @@ def test_streamed_points_and_single_batches():
     assert model.predict_on_batch(points).shape == (12, 1)
 
 
-@on_jax
 def test_points_held_fixed():
     model = compiled()
     points = np.linspace(0.1, 0.9, 12)[:, None]
@@ -257,7 +141,6 @@ def test_points_held_fixed():
     assert history["loss"][1] < history["loss"][0]
 
 
-@on_jax
 @pytest.mark.parametrize("stepwise", [False, True])
 def test_a_step_that_is_not_finite_is_not_taken(stepwise):
     x = sp.Symbol("x")
@@ -281,7 +164,6 @@ def test_a_step_that_is_not_finite_is_not_taken(stepwise):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
 
 
-@on_jax
 def test_resumes_to_the_bit(tmp_path):
     whole, first, second = compiled(), compiled(), compiled()
     fit(whole, epochs=4)
@@ -297,7 +179,6 @@ class Dies(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-@on_jax
 def test_an_interrupted_model_is_whole():
     class Interrupts(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
@@ -313,7 +194,6 @@ def test_an_interrupted_model_is_whole():
     fit(model)
 
 
-@on_jax
 @pytest.mark.parametrize("name", ["SSBroyden", "BFGS", "LBFGS", "GaussNewton"])
 def test_second_order(name, double):
     model = compiled(optimizer=getattr(kp.optimizers, name)(), dtype="float64")
@@ -322,13 +202,11 @@ def test_second_order(name, double):
     assert model.predict(model.problem.test_data(5)[0], verbose=0).dtype == "float64"
 
 
-@on_jax
 def test_float64_without_x64_is_refused():
     with pytest.raises(ValueError, match="JAX_ENABLE_X64"):
         compiled(dtype="float64")
 
 
-@on_jax
 def test_diagnostics():
     model = compiled(kp.problems.helmholtz())
     before = kp.diagnostics.gradient_statistics(model).norms
@@ -346,7 +224,6 @@ def hessian_trace(hessian):
     )
 
 
-@on_jax
 def test_events_without_tensorflow(tmp_path):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing import event_accumulator
@@ -361,7 +238,6 @@ def test_events_without_tensorflow(tmp_path):
     assert read.Tags()["tensors"] == ["norm", "layer"]
 
 
-@on_jax
 def test_a_network_without_taylor_rule():
     @keras.saving.register_keras_serializable("test")
     class Wave(keras.layers.Layer):
@@ -395,7 +271,6 @@ assert model.steps_taken == 6
 """
 
 
-@on_jax
 @pytest.mark.parametrize("pair", [("jax", "tensorflow"), ("tensorflow", "jax")])
 def test_files_cross(pair, tmp_path):
     pytest.importorskip("tensorflow")

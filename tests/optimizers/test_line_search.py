@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from keras import ops
 
 from keraspinn.optimizers.line_search import search
+from tensors import eagerly
 
 DECREASE, CURVATURE = 1e-4, 0.9
 
@@ -25,13 +26,14 @@ def along(curve, derivative, first=1.0, active=True, **options):
         ops.convert_to_tensor(np.float64(curve(0.0))),
         ops.convert_to_tensor(np.array([derivative(0.0)])),
     )
-    found = search(
-        evaluate,
-        position,
-        ops.convert_to_tensor(active),
-        ops.convert_to_tensor(np.float64(first)),
-        **options,
-    )
+    with eagerly():
+        found = search(
+            evaluate,
+            position,
+            ops.convert_to_tensor(active),
+            ops.convert_to_tensor(np.float64(first)),
+            **options,
+        )
     assert int(found.evaluations) == len(seen)
     return found, seen
 

@@ -1,6 +1,5 @@
 import numpy as np
 import sympy as sp
-import tensorflow as tf
 
 import keraspinn as kp
 
@@ -20,12 +19,9 @@ def test_history(trained):
 
 def test_history_of_a_stream_of_unknown_length(trained):
     model, _ = trained(kp.problems.helmholtz())
-    points = np.zeros((4, 2), "float32")
-    stream = tf.data.Dataset.from_generator(
-        lambda: iter([points] * 3), output_signature=tf.TensorSpec((4, 2), "float32")
-    )
-    losses, weights = kp.plot.history(model.fit(stream, epochs=2, verbose=0)).axes
-    assert list(losses.lines[0].get_xdata()) == [1, 2]
+    stream = (np.zeros((4, 2), "float32") for _ in range(3))
+    losses, weights = kp.plot.history(model.fit(stream, verbose=0)).axes
+    assert list(losses.lines[0].get_xdata()) == [1]
     assert losses.get_xlabel() == weights.get_xlabel() == "Epoch"
 
 

@@ -1,10 +1,4 @@
-"""Ensembles: a member is the model trained alone. On JAX in a process of its own."""
-
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
+"""Ensembles: a member is the model trained alone."""
 
 import keras
 import numpy as np
@@ -13,29 +7,11 @@ import sympy as sp
 
 import keraspinn as kp
 
-ON_JAX = keras.backend.backend() == "jax"
-ROOT = Path(__file__).parents[2]
 RUN = {"batch_size": 16, "steps_per_epoch": 6, "epochs": 2, "verbose": 0}
 SEED, SIZE = 5, 3
 
 x = sp.Symbol("x")
 u = sp.Function("u")(x)
-
-
-@pytest.mark.skipif(ON_JAX, reason="the other tests are being run")
-def test_on_jax():
-    settings = {"KERAS_BACKEND": "jax", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "pytest", __file__, "-q", "-p", "no:cacheprovider"]
-    result = subprocess.run(
-        command,
-        env=os.environ | settings | {"PYTHONPATH": path},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stdout[-6000:]
-    assert re.search(r"\d+ passed", result.stdout)
 
 
 def network():
@@ -289,13 +265,11 @@ def test_validation_and_precision(trained):
     history = fit(made, validation_data=data, epochs=1).history
     found = made.evaluate(*data, verbose=0)["u_relative_l2"]
     assert history["val_u_relative_l2"][0] == pytest.approx(found.mean, rel=1e-5)
-    if not ON_JAX:
-        double = made.astype("float64")
-        points = data[0]
-        assert double.predict(points).dtype == "float64"
-        np.testing.assert_allclose(
-            double.predict_members(points), made.predict_members(points), atol=1e-4
-        )
+    double, points = made.astype("float64"), data[0]
+    assert double.predict(points).dtype == "float64"
+    np.testing.assert_allclose(
+        double.predict_members(points), made.predict_members(points), atol=1e-4
+    )
 
 
 def test_bad_inputs():

@@ -2,9 +2,9 @@ import keras
 import numpy as np
 import pytest
 import sympy as sp
-import tensorflow as tf
 
 import keraspinn as kp
+import tensors
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X, Y)
@@ -152,13 +152,6 @@ def test_set_random_seed_is_honoured():
 POINTS = np.random.default_rng(0).uniform(size=(40, 2)).astype("float32")
 
 
-def stream():
-    dataset = tf.data.Dataset.from_tensor_slices(POINTS).batch(10)
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    return dataset.with_options(options)
-
-
 class Batches(keras.utils.PyDataset):
     def __len__(self):
         return 4
@@ -172,7 +165,7 @@ class Batches(keras.utils.PyDataset):
     [
         (POINTS, 20),
         ({"residual": POINTS, "boundary": POINTS * [1, 0]}, 20),
-        (stream(), 4),
+        (tensors.stream(POINTS, 10), 4),
         (Batches(), 4),
     ],
 )

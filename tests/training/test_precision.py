@@ -4,14 +4,14 @@ import keras
 import numpy as np
 import pytest
 import sympy as sp
-import tensorflow as tf
 from keras import ops
 
 import keraspinn as kp
+import tensors
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X, Y)
-NARROW = (tf.float32, tf.float16, tf.bfloat16)
+NARROW = {"float32", "float16", "bfloat16"}
 
 
 @pytest.fixture
@@ -52,20 +52,6 @@ def problem():
     )
 
 
-def narrow_numbers(graph):
-    """The tensors of a traced program, branches included, that are not float64."""
-    graphs = [graph, *(f.graph for f in graph._functions.values())]
-    for graph in graphs:
-        for operation in graph.get_operations():
-            for tensor in operation.outputs:
-                if tensor.dtype.base_dtype in NARROW and tensor.shape != (0,):
-                    yield tensor
-
-
-def traced(function, *arguments):
-    return tf.function(function, autograph=False).get_concrete_function(*arguments)
-
-
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_float32_from_the_points_to_the_gradients(policy, name):
     policy("float64")
@@ -83,11 +69,13 @@ def test_no_float32_from_the_points_to_the_gradients(policy, name):
         return gradients, step._weighted(gradients, losses, state, iteration)
 
     # Keras's optimizers have single-precision constants of their own.
-    assert not list(narrow_numbers(traced(gradients_and_weights).graph))
-    points = tf.zeros((7, 2), tf.float64)
-    values = {"u": tf.zeros(7, tf.float64)}
-    step = traced(lambda *data: model.test_step(data), points, values)
-    assert not list(narrow_numbers(step.graph))
+    types = tensors.program_types(gradients_and_weights)
+    assert "float64" in types and not types & NARROW
+    points, values = ops.zeros((7, 2), "float64"), ops.zeros(7, "float64")
+    types = tensors.program_types(
+        lambda *data: model.test_step(data), points, {"u": values}
+    )
+    assert "float64" in types and not types & NARROW
 
 
 @pytest.mark.parametrize(("dtype", "floor"), [("float64", 1e-14), ("float32", 1e-5)])

@@ -170,10 +170,10 @@ def silu(x, order):
     return _times_identity(x, sigmoid(x, order))
 
 
-# TensorFlow's gelu holds these two in single precision whatever the type of x; the
-# derivatives must be those of the function that the network computes.
-_GELU_ROOT = float(np.float32(math.sqrt(0.5)))
-_GELU_CUBIC = float(np.float32(0.044715))
+# TensorFlow's gelu holds these two in single precision whatever the type of x, JAX's
+# does not; the derivatives must be those of the function that the network computes.
+_held = np.float32 if keras.backend.backend() == "tensorflow" else np.float64
+_GELU_ROOT, _GELU_CUBIC = float(_held(math.sqrt(0.5))), float(_held(0.044715))
 
 
 @register_activation(keras.activations.gelu)

@@ -10,6 +10,7 @@ import keraspinn as kp
 from keraspinn import activations
 from keraspinn.derivatives.taylor import IndexSet, Taylor
 from keraspinn.derivatives.taylor.activations import coefficients_of
+from tensors import ON_JAX
 
 ORDER = 6
 POINTS = np.array([-4.0, -1.3, -0.2, 0.0, 0.1, 0.7, 2.5, 4.0])
@@ -20,7 +21,8 @@ def sigmoid(x):
 
 
 # TensorFlow computes gelu with these in single precision, also on float64 tensors.
-GELU_ROOT, GELU_CUBIC = float(np.float32(0.5**0.5)), float(np.float32(0.044715))
+held = np.float64 if ON_JAX else np.float32
+GELU_ROOT, GELU_CUBIC = float(held(0.5**0.5)), float(held(0.044715))
 
 
 def gelu(x):

@@ -4,7 +4,6 @@ import weakref
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import layers, ops
 
 import keraspinn as kp
@@ -20,6 +19,7 @@ from keraspinn.derivatives.taylor import (
     functional,
     propagate,
 )
+from tensors import compiled, nested_gradients
 
 INDICES = [(0, 0), (2, 0), (1, 1)]
 
@@ -45,25 +45,6 @@ def add():
     return layers.Add(dtype="float64")
 
 
-def nested_tapes(function, x, index):
-    """∂^a of every output by nested reverse mode, independent of both engines."""
-    columns = [column for column, count in enumerate(index) for _ in range(count)]
-
-    def output(place):
-        def differentiate(columns, x):
-            if not columns:
-                return function(x)[..., place]
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                total = tf.reduce_sum(differentiate(columns[1:], x))
-            gradient = tape.gradient(total, x, unconnected_gradients="zero")
-            return gradient[..., columns[0]]
-
-        return differentiate(columns, x)
-
-    return np.stack([output(place) for place in range(function(x).shape[-1])], -1)
-
-
 def assert_exact(model, x=None, rtol=1e-12):
     x = points() if x is None else x
     model(x)  # builds it
@@ -71,7 +52,7 @@ def assert_exact(model, x=None, rtol=1e-12):
         lambda series: propagate(model, series), x, INDICES
     )
     for index, derivative in derivatives.items():
-        expected = nested_tapes(model, x, index)
+        expected = nested_gradients(model, x, index)
         assert derivative.dtype == model(x).dtype
         scale = np.abs(expected).max()
         np.testing.assert_allclose(
@@ -312,12 +293,12 @@ def test_recording_inside_a_trace_makes_no_variables():
     x = entry()
     model = keras.Model(x, chain(x))
 
-    @tf.function(jit_compile=True)  # makes an error of every new variable
+    @compiled  # makes an error of every new variable
     def mixed(x):
         series = Taylor.of_points(x, IndexSet(INDICES))
         return propagate(model, series).derivative((1, 1))
 
-    expected = nested_tapes(model, points(), (1, 1))
+    expected = nested_gradients(model, points(), (1, 1))
     np.testing.assert_allclose(mixed(points()), expected, rtol=1e-12)
     # What was recorded there also serves outside.
     assert_exact(model)

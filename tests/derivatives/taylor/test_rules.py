@@ -1,12 +1,12 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import layers, ops
 
 import keraspinn as kp
 from keraspinn.derivatives.engines import taylor_derivatives
 from keraspinn.derivatives.taylor import IndexSet, MissingRule, Taylor, propagate
+from tensors import nested_gradients
 
 INDICES = [(0, 0), (1, 0), (2, 1), (0, 3)]
 
@@ -17,25 +17,6 @@ def points(count=5, dtype="float64"):
     return ops.cast(np.random.default_rng(0).uniform(-1, 1, (count, 2)), dtype)
 
 
-def nested_tapes(function, x, index):
-    """∂^a of every output by nested reverse mode, independent of both engines."""
-    columns = [column for column, count in enumerate(index) for _ in range(count)]
-
-    def output(place):
-        def differentiate(columns, x):
-            if not columns:
-                return function(x)[..., place]
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                total = tf.reduce_sum(differentiate(columns[1:], x))
-            gradient = tape.gradient(total, x, unconnected_gradients="zero")
-            return gradient[..., columns[0]]
-
-        return differentiate(columns, x)
-
-    return np.stack([output(place) for place in range(function(x).shape[-1])], -1)
-
-
 def assert_exact(layer, x=None, rtol=1e-12):
     x = points() if x is None else x
     layer(x)  # builds it
@@ -43,7 +24,7 @@ def assert_exact(layer, x=None, rtol=1e-12):
         lambda series: propagate(layer, series), x, INDICES
     )
     for index, derivative in derivatives.items():
-        expected = nested_tapes(layer, x, index)
+        expected = nested_gradients(layer, x, index)
         assert derivative.dtype == layer(x).dtype
         scale = np.abs(expected).max()
         np.testing.assert_allclose(

@@ -1,0 +1,89 @@
+"""Numbers that are the same on every backend, in the precision that was asked for."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn import backend
+from keraspinn.sampling.sources import PointSources
+
+# What TensorFlow draws: `backend.uniform` for these words, and points of a step.
+WORDS = 7, 3, 4000000000, -1
+SINGLE = [0.6514537930488586, 0.3836498260498047, 0.7566272616386414]
+DOUBLE = [0.38364984669057967, 0.11384272476579693, 0.14228655458805894]
+POINTS = [
+    [-0.3059220314025879, 0.22387507557868958],
+    [-1.2677996158599854, 1.6978096961975098],
+    [1.1017920970916748, 1.0803569555282593],
+]
+
+
+def test_other_backends_are_refused_by_a_sentence():
+    with pytest.raises(ImportError, match="Received: 'torch'.*KERAS_BACKEND"):
+        backend._load("torch")
+
+
+def test_points_of_a_seed_are_the_same_on_every_backend(double):
+    np.testing.assert_array_equal(backend.uniform((3,), WORDS, "float32"), SINGLE)
+    np.testing.assert_array_equal(
+        backend.uniform((3,), WORDS, "float64")[:2], DOUBLE[:2]
+    )
+    sources = PointSources(kp.problems.helmholtz(), "float32", 3)
+    batch = sources.draw(11, 5)["residual"]
+    np.testing.assert_allclose(batch.points, POINTS, rtol=1e-6)
+
+
+def test_points_far_from_the_origin_are_told_apart():
+    t = sp.Symbol("t")
+    u = sp.Function("u")(t)
+    start = 1.7e9
+    problem = kp.Problem(
+        kp.geometry.Box({t: (start, start + 100)}),
+        {"decay": u.diff(t) + u / 50},
+        {"start": kp.Condition(u - 1, on={t: start})},
+        {u: sp.exp((int(start) - t) / 50)},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(8, 1))
+    model.compile()
+    points, values = problem.test_data(50)
+    found = model.predict_expression(u, points)
+    assert np.unique(found).size == 50
+    np.testing.assert_allclose(model.predict(points, verbose=0)[:, 0], found, 1e-5)
+    np.testing.assert_allclose(np.asarray(model(points))[:, 0], found, 1e-5)
+    logs = model.evaluate(points, values, verbose=0, return_dict=True)
+    error = np.linalg.norm(found - values["u"]) / np.linalg.norm(values["u"])
+    np.testing.assert_allclose(logs["u_relative_l2"], error, 1e-4)
+    if keras.backend.result_type("float64", float) == "float32":  # on JAX without X64
+        with pytest.raises(ValueError, match="float32, which does not.*jax_enable_x64"):
+            model.predict_on_batch(points)
+
+
+def test_float64_is_kept_by_functions(double):
+    x = keras.ops.convert_to_tensor(np.linspace(0.1, 0.9, 5), "float64")
+    for name in ("tanh", "sin", "exp", "sqrt", "log"):
+        found = getattr(keras.ops, name)(x)
+        assert keras.backend.standardize_dtype(found.dtype) == "float64"
+        np.testing.assert_allclose(found, getattr(np, name)(x), 1e-14)
+
+
+def test_a_network_in_float64_computes_in_it(double):
+    network = kp.networks.MLP(4, 2, dtype="float64")
+    points = np.random.default_rng(0).uniform(-1, 1, (3, 2))
+    found = keras.ops.convert_to_numpy(network(keras.ops.cast(points, "float64")))
+    values, (*hidden, head) = points, [layer.get_weights() for layer in network.layers]
+    for kernel, bias in hidden:
+        values = np.tanh(values @ kernel + bias)
+    np.testing.assert_allclose(found, values @ head[0] + head[1], 1e-13)
+
+
+def test_scales_are_found_in_double_precision():
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1e-3)}),
+        {"e": 1e30 * u.diff(x, 2) + 1e45 * sp.sin(1000 * x)},
+        {"ends": kp.Condition(u, on="boundary")},
+    )
+    assert "u = 2.09e+08 û" in str(problem)

@@ -1,0 +1,112 @@
+"""JAX: transformations, jit, Keras's own datasets and TensorBoard's reader."""
+
+import jax
+import keras
+import pytest
+
+
+def value_and_gradient(function, x):
+    """A scalar function's value and gradient, zero where `x` is not met."""
+    return jax.value_and_grad(function)(x)
+
+
+def value_and_gradients_by_variables(function, variables):
+    """The value of a function without arguments, and gradients by Keras variables."""
+
+    def of_values(values):
+        pairs = list(zip(variables, values, strict=True))
+        with keras.StatelessScope(state_mapping=pairs):
+            return function()
+
+    return jax.value_and_grad(of_values)([variable.value for variable in variables])
+
+
+def vjp(function, x, rows):
+    """`rows` times the Jacobian of a function of a tensor."""
+    return jax.vjp(function, x)[1](rows)[0]
+
+
+def jvp(function, x, direction):
+    """The Jacobian of a function of a tensor times `direction`."""
+    return jax.jvp(function, (x,), (direction,))[1]
+
+
+def jacobian(function, x):
+    """The Jacobian of a function's tensor."""
+    return jax.jacrev(function)(x)
+
+
+def compiled(function, jit_compile=True, shapes=None, dtype=None):
+    """`function` as an XLA program, which JAX makes anew for each shape."""
+    del jit_compile, shapes, dtype
+    return jax.jit(function)
+
+
+def eagerly():
+    """A scope in which Python runs what loops and branches of `keras.ops` are given."""
+    return jax.disable_jit()
+
+
+def program_types(function, *arguments):
+    """Names of the types of all tensors, the empty apart, of a traced function."""
+    found = set()
+
+    def visit(jaxpr):
+        for equation in jaxpr.eqns:
+            for variable in equation.outvars:
+                if variable.aval.shape != (0,):
+                    found.add(variable.aval.dtype.name)
+            for inner in jax.core.jaxprs_in_params(equation.params):
+                visit(inner)
+
+    visit(jax.make_jaxpr(function)(*arguments).jaxpr)
+    return found
+
+
+class _Batches(keras.utils.PyDataset):
+    def __init__(self, points, batch_size, batches):
+        super().__init__()
+        self._points, self._size = points, batch_size
+        count = -(-len(keras.tree.flatten(points)[0]) // batch_size)
+        self._count = count if batches is None else min(batches, count)
+
+    def __len__(self):
+        return self._count
+
+    def __getitem__(self, number):
+        rows = slice(number * self._size, (number + 1) * self._size)
+        return keras.tree.map_structure(lambda array: array[rows], self._points)
+
+
+def stream(points, batch_size, batches=None):
+    """Batches of an array's rows in order: a `keras.utils.PyDataset`.
+
+    Of nested arrays, they are nested; `batches` is their number, if not all of them.
+    """
+    return _Batches(points, batch_size, batches)
+
+
+def events(path):
+    """`(tag, step, plugin, value)` of all that stands in a file for TensorBoard."""
+    reason = "on JAX TensorBoard's own package reads its files"
+    loader = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_file_loader", reason=reason
+    )
+    from tensorboard.util import tensor_util
+
+    return [
+        (
+            value.tag,
+            event.step,
+            value.metadata.plugin_data.plugin_name,
+            tensor_util.make_ndarray(value.tensor),
+        )
+        for event in loader.RawEventFileLoader(str(path)).Load()
+        for value in _event(event).summary.value
+    ]
+
+
+def _event(written):
+    from tensorboard.compat.proto import event_pb2
+
+    return event_pb2.Event.FromString(written)

@@ -1,0 +1,99 @@
+"""TensorFlow: tapes, functions, tf.data and its reader of events."""
+
+import contextlib
+
+import keras
+import tensorflow as tf
+
+
+def value_and_gradient(function, x):
+    """A scalar function's value and gradient, zero where `x` is not met."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        value = function(x)
+    return value, tape.gradient(value, x, unconnected_gradients="zero")
+
+
+def value_and_gradients_by_variables(function, variables):
+    """The value of a function without arguments, and gradients by Keras variables."""
+    tensors = [variable.value for variable in variables]
+    with tf.GradientTape() as tape:
+        value = function()
+    return value, tape.gradient(value, tensors, unconnected_gradients="zero")
+
+
+def vjp(function, x, rows):
+    """`rows` times the Jacobian of a function of a tensor."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        value = function(x)
+    return tape.gradient(value, x, output_gradients=rows)
+
+
+def jvp(function, x, direction):
+    """The Jacobian of a function of a tensor times `direction`."""
+    rows = tf.zeros_like(function(x))
+    with tf.GradientTape() as tape:  # linear in the rows
+        tape.watch(rows)
+        slope = vjp(function, x, rows)
+    return tape.gradient(slope, rows, output_gradients=direction)
+
+
+def jacobian(function, x):
+    """The Jacobian of a function's tensor."""
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        value = function(x)
+    return tape.jacobian(value, x, unconnected_gradients="zero")
+
+
+def compiled(function, jit_compile=True, shapes=None, dtype=None):
+    """`function` as a graph, or an XLA program; for tensors of `shapes`, if given."""
+    signature = shapes and [tf.TensorSpec(shape, dtype) for shape in shapes]
+    return tf.function(
+        function, jit_compile=jit_compile, autograph=False, input_signature=signature
+    )
+
+
+def eagerly():
+    """A scope in which Python runs what loops and branches of `keras.ops` are given."""
+    return contextlib.nullcontext()
+
+
+def program_types(function, *arguments):
+    """Names of the types of all tensors, the empty apart, of a traced function."""
+    traced = tf.function(function, autograph=False).get_concrete_function(*arguments)
+    graphs = [traced.graph, *(f.graph for f in traced.graph._functions.values())]
+    return {
+        tensor.dtype.base_dtype.name
+        for graph in graphs
+        for operation in graph.get_operations()
+        for tensor in operation.outputs
+        if tensor.shape != (0,)
+    }
+
+
+def stream(points, batch_size, batches=None):
+    """Batches of an array's rows in order: a `tf.data.Dataset`.
+
+    Of nested arrays, they are nested; `batches` is their number, if not all of them.
+    """
+    points = keras.tree.map_structure(tf.convert_to_tensor, points)
+    dataset = tf.data.Dataset.from_tensor_slices(points).batch(batch_size)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.take(-1 if batches is None else batches).with_options(options)
+
+
+def events(path):
+    """`(tag, step, plugin, value)` of all that stands in a file for TensorBoard."""
+    return [
+        (
+            value.tag,
+            event.step,
+            value.metadata.plugin_data.plugin_name,
+            tf.make_ndarray(value.tensor),
+        )
+        for event in tf.compat.v1.train.summary_iterator(str(path))
+        for value in event.summary.value
+    ]
