@@ -34,6 +34,7 @@ ONCE = {
     "test_docs.py": "the documentation shows what TensorFlow prints",
     "test_package.py": "reads the sources",
     "test_readme.py": "the README's program, on Keras's default backend",
+    "test_typing.py": "a type checker reads the sources",
 }
 
 
