@@ -126,6 +126,21 @@ def test_a_product_is_as_large_as_its_factors_are_together():
     kp.PINNModel(kp.Problem(box, {"e": equation}, WALL), kp.networks.MLP(4, 1))
 
 
+def test_a_late_time_in_a_hard_condition_is_refused():
+    u = sp.Function("u")(X, T)
+    box = kp.geometry.Box({X: (0, 1)}, time={T: (UNIX, UNIX + 100)})
+
+    def made(value, dtype="float32"):
+        walls = kp.Condition(u - value, on="boundary", hard=True)
+        problem = kp.Problem(box, {"heat": u.diff(T) - u.diff(X, 2)}, {"walls": walls})
+        return problem, kp.networks.MLP(4, 1, dtype=dtype)
+
+    message = refused(*made(sp.sin(T / 5)))
+    assert "condition 'walls'" in message and "float64" in message
+    kp.PINNModel(*made(X))
+    kp.PINNModel(*made(sp.sin(T / 5), "float64"), dtype="float64")
+
+
 @pytest.mark.parametrize("size", [1e-6, 1e6])
 def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
     u = sp.Function("u")(X)
