@@ -141,6 +141,17 @@ def test_a_late_time_in_a_hard_condition_is_refused():
     kp.PINNModel(*made(sp.sin(T / 5), "float64"), dtype="float64")
 
 
+def test_a_reference_that_no_type_holds_is_refused_when_declared():
+    """SymPy takes exp(34000000.0) out of the exponential."""
+    equation = {"decay": U.diff(T) + U / 50}
+    start = {"i": kp.Condition(U - 1, "initial")}
+    box = kp.geometry.Box(time={T: (UNIX, UNIX + 100)})
+    exact = sp.exp(-(T - sp.Integer(int(UNIX))) / 50)
+    kp.Problem(box, equation, start, reference={U: exact})
+    with pytest.raises(ValueError, match="In the reference: .* float64 can hold"):
+        kp.Problem(box, equation, start, reference={U: sp.exp(-(T - UNIX) / 50)})
+
+
 @pytest.mark.parametrize("size", [1e-6, 1e6])
 def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
     u = sp.Function("u")(X)
