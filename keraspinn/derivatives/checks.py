@@ -9,7 +9,9 @@ from keras import ops
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.derivatives.engines import jvp_derivatives
 
+_ORDINALS = {2: "second", 3: "third"}
 SCALES = (1.0, 0.3)  # of the weights tried besides the network's own
+JUMP = 1e-2  # of a derivative, as a part of its size, from which it counts as one
 FLAT = 1e-3  # how little, of its size, a field may change along a coordinate
 
 
@@ -56,7 +58,7 @@ def check_derivatives(network, derivatives, coordinates):
     if not vanishing:
         return
     order = min(sum(index) for _, index in vanishing)
-    suspects = _layers_without(network, order)
+    suspects = _layers_that(network, lambda f: _is_broken(f, order))
     shown = [_notation(*each, coordinates) for each in sorted(vanishing)]
     blamed = f" because of {_joined(suspects)}" if suspects else ""
     raise ValueError(
@@ -69,10 +71,12 @@ def check_derivatives(network, derivatives, coordinates):
 
 
 def warn_of_kinks(network, order):
-    """Warn of layers made of straight pieces, where second derivatives are needed.
+    """Warn of layers with kinks, where second derivatives are needed.
 
-    Behind or before smooth layers these are no longer zero, yet what a kink adds to
-    them is met at no point: u'' = f holds everywhere on a field that is bent at will.
+    Straight pieces behind or before smooth layers have second derivatives, and so has
+    the curved side of "selu", yet what a kink adds to them is met at no point: u'' = f
+    holds everywhere on a field that is bent at will. A third derivative misses in the
+    same way the jumps of the second, such as those of "elu".
 
     Args:
         network: The network, built.
@@ -81,15 +85,20 @@ def warn_of_kinks(network, order):
     Warns:
         UserWarning: With the layers' names.
     """
-    kinked = _layers_without(network, 2) if order >= 2 else []
-    if kinked:
+    for highest in range(2, order + 1):
+        kinked = _layers_that(network, lambda f, n=highest: _misses(f, n))
+        if not kinked:
+            continue
+        nth = _ORDINALS.get(highest, f"{highest}th")
+        what = "kinks" if highest == 2 else f"jumps of derivative {highest - 1}"
         warnings.warn(
-            f"The network has kinks because of {_joined(kinked)}, which no second "
+            f"The network has {what} because of {_joined(kinked)}, which no {nth} "
             "derivative at a point sees: a loss of zero may belong to a wrong field. "
             'Use a smooth activation, such as "tanh", "gelu" or '
             "`keraspinn.activations.sin`.",
             stacklevel=5,
         )
+        return
 
 
 def warn_of_flatness(network, lines):
@@ -194,19 +203,19 @@ def _redrawn(variables, scale):
         yield variable, ops.convert_to_tensor(values, variable.dtype)
 
 
-def _layers_without(network, order):
-    """Names of those that compute a function without an `order`-th derivative."""
+def _layers_that(network, does):
+    """Names of those that compute a function of one number which does something."""
     found = []
     for layer in every_layer(network):
         if isinstance(layer, keras.Function):
             own = [o for o in layer.operations if not isinstance(o, keras.layers.Layer)]
-            found += [f"operation '{o.name}'" for o in own if _is_broken(o, order)]
+            found += [f"operation '{o.name}'" for o in own if does(o)]
         if len(every_layer(layer)) > 1 or isinstance(layer, keras.layers.InputLayer):
             continue
         function = getattr(layer, "activation", None)
         if function is None and not layer.variables:
             function = layer
-        if callable(function) and _is_broken(function, order):
+        if callable(function) and does(function):
             name = getattr(function, "__name__", type(function).__name__)
             found.append(f"layer '{layer.name}' ({name})")
     return found
@@ -217,15 +226,44 @@ def _is_broken(function, order):
 
     Of a linear one nothing else is expected; a constant one is to blame.
     """
-    points = ops.cast(np.linspace(-8.0, 8.0, 64)[:, None], "float32")
-    try:
-        slopes = jvp_derivatives(
-            lambda x: ops.cast(function(x), "float32"), points, [(1,), (order,)]
-        )
-    except Exception:  # not a function of one number: it is not what we look for
+    slopes = _slopes(function, np.linspace(-8.0, 8.0, 64), (1, order))
+    if slopes is None:
         return False
-    linear = np.any(slopes[1,]) and np.ptp(slopes[1,]) < 1e-6
-    return not np.any(slopes[order,]) and not linear
+    linear = np.any(slopes[1]) and np.ptp(slopes[1]) < 1e-6
+    return not np.any(slopes[order]) and not linear
+
+
+def _misses(function, order):
+    """Whether a function of one number has jumps that the `order`-th derivative misses.
+
+    Where the derivative before it jumps, that changes from point to point by what the
+    `order`-th one does not account for.
+    """
+    if order == 2 and _is_broken(function, order):
+        return True  # steps, too
+    points = np.linspace(-8.0, 8.0, 4097) + 1e-4  # kinks at whole numbers lie between
+    points = points.astype("float32")
+    slopes = _slopes(function, points, (order - 1, order))
+    if slopes is None:
+        return False
+    lower, upper = slopes[order - 1], slopes[order]
+    means = (upper[1:] + upper[:-1]) / 2
+    missed = np.abs(np.diff(lower) - means * np.diff(points))
+    # Where the `order`-th one jumps itself, its mean is wrong by half of that at most.
+    rough = np.abs(np.diff(upper)) * np.diff(points)
+    return bool(np.any(missed > JUMP * np.abs(lower).max() + rough))
+
+
+def _slopes(function, points, orders):
+    """Dict from orders to derivatives; `None` if it is no function of one number."""
+    points = ops.cast(points[:, None], "float32")
+    try:
+        found = jvp_derivatives(
+            lambda x: ops.cast(function(x), "float32"), points, [(n,) for n in orders]
+        )
+    except Exception:  # it is not what we look for
+        return None
+    return {n: ops.convert_to_numpy(found[n,])[:, 0] for n in orders}
 
 
 def _joined(names, most=3):

@@ -31,6 +31,9 @@ def precision_fault(problem, dtype, adapted=True):
     """
     equations, scaled, largest = _expressions(problem)
     domain = problem.domain
+    for name, condition in problem.conditions.items():
+        if getattr(condition, "hard", False):  # no term, and yet computed in the type
+            equations[f"condition '{name}'"] = sp.Add(*condition.expressions)
     ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
     intervals = dict(zip(domain.coordinates, ends, strict=True))
     if not adapted:

@@ -377,6 +377,13 @@ def _checked_reference(reference, declared, domain):
     declaration.check_reference(expressions, exact, declared, domain.coordinates)
     interior = domain.blocks("interior")
     _check_branches(list(exact.values()), domain, interior, "the reference")
+    try:
+        Program(list(exact.values()), domain.coordinates)
+    except ValueError as error:
+        raise ValueError(
+            f"In the reference: {error} (Of exp(a + b*x) SymPy makes exp(a), a number, "
+            "where a is a float: write it as an integer or a fraction.)"
+        ) from error
     return reference
 
 

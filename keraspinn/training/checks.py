@@ -265,6 +265,30 @@ def check_numbers(problem, network, dtype):
     if fault is not None:
         raise ValueError(fault)
     warn_of_sizes(problem, adapted)
+    warn_of_coefficients(problem.parameters)
+
+
+def warn_of_coefficients(parameters):
+    """Warn of unknown coefficients that start far from one, zero apart.
+
+    Adam moves a variable by about its learning rate in a step. One that starts from
+    1e11 stays there, in float32 to the last bit, and the others fit as they can.
+
+    Args:
+        parameters: The problem's `Parameter`s.
+    """
+    for symbol in parameters:
+        size = abs(symbol.initial)
+        if size and not 1 / FARTHEST <= size <= FARTHEST:
+            unit = 10.0 ** round(np.log10(size))
+            warnings.warn(
+                f"The unknown coefficient '{symbol}' starts from {symbol.initial:g}, "
+                "where optimizers such as Adam move it by about their learning rate in "
+                "a step: it hardly changes, or is nothing but steps. Write it in a "
+                f"unit in which it is about one: {unit:g} * keraspinn.Parameter("
+                f"'{symbol}', initial={symbol.initial / unit:.3g}).",
+                stacklevel=5,
+            )
 
 
 def warn_of_sizes(problem, adapted):

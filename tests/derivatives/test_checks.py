@@ -184,6 +184,30 @@ def test_kinks_are_told_where_second_derivatives_are_needed(network, recwarn):
         warn_of_kinks(network, order=2)
 
 
+@pytest.mark.parametrize(
+    ("activation", "order"),
+    [("selu", 2), ("hard_silu", 2), ("elu", 3), ("softsign", 3)],
+)
+def test_what_a_curved_activation_hides_is_told(activation, order, recwarn):
+    """It has a derivative of that order, and that before it jumps."""
+    network = chain(layers.Dense(5, activation, name="bent"))
+    warn_of_kinks(network, order - 1)
+    assert not recwarn
+    kind = "kinks" if order == 2 else "jumps of derivative 2"
+    with pytest.warns(UserWarning, match=f"has {kind} because of layer 'bent'"):
+        warn_of_kinks(network, order)
+
+
+@pytest.mark.parametrize(
+    "activation",
+    ["tanh", "gelu", "silu", "softplus", "sigmoid", "exponential", "mish"]
+    + [kp.activations.sin, lambda x: keras.ops.sin(30 * x), keras.ops.square],
+)
+def test_smooth_activations_have_no_kinks(activation, recwarn):
+    warn_of_kinks(chain(layers.Dense(5, activation)), order=4)
+    assert not recwarn
+
+
 def test_kinks_behind_hard_conditions_are_told():
     """φ N has second derivatives where N itself has none."""
     box = kp.geometry.Box({(x := sp.Symbol("x")): (0, 1)})

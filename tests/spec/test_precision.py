@@ -126,6 +126,32 @@ def test_a_product_is_as_large_as_its_factors_are_together():
     kp.PINNModel(kp.Problem(box, {"e": equation}, WALL), kp.networks.MLP(4, 1))
 
 
+def test_a_late_time_in_a_hard_condition_is_refused():
+    u = sp.Function("u")(X, T)
+    box = kp.geometry.Box({X: (0, 1)}, time={T: (UNIX, UNIX + 100)})
+
+    def made(value, dtype="float32"):
+        walls = kp.Condition(u - value, on="boundary", hard=True)
+        problem = kp.Problem(box, {"heat": u.diff(T) - u.diff(X, 2)}, {"walls": walls})
+        return problem, kp.networks.MLP(4, 1, dtype=dtype)
+
+    message = refused(*made(sp.sin(T / 5)))
+    assert "condition 'walls'" in message and "float64" in message
+    kp.PINNModel(*made(X))
+    kp.PINNModel(*made(sp.sin(T / 5), "float64"), dtype="float64")
+
+
+def test_a_reference_that_no_type_holds_is_refused_when_declared():
+    """SymPy takes exp(34000000.0) out of the exponential."""
+    equation = {"decay": U.diff(T) + U / 50}
+    start = {"i": kp.Condition(U - 1, "initial")}
+    box = kp.geometry.Box(time={T: (UNIX, UNIX + 100)})
+    exact = sp.exp(-(T - sp.Integer(int(UNIX))) / 50)
+    kp.Problem(box, equation, start, reference={U: exact})
+    with pytest.raises(ValueError, match="In the reference: .* float64 can hold"):
+        kp.Problem(box, equation, start, reference={U: sp.exp(-(T - UNIX) / 50)})
+
+
 @pytest.mark.parametrize("size", [1e-6, 1e6])
 def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
     u = sp.Function("u")(X)
@@ -151,4 +177,22 @@ def test_an_equation_far_from_one_is_told(size, dtype, recwarn):
         made(None)
     recwarn.clear()
     made("auto")
+    assert not recwarn
+
+
+@pytest.mark.parametrize("size", [2e-9, 2e11])
+def test_an_unknown_coefficient_that_no_step_fits_is_told(size, recwarn):
+    u = sp.Function("u")(X)
+    data = {**WALL, "sensors": kp.Data([[0.5]], {u: [0.1]})}
+
+    def made(k):
+        equations = {"e": k * u.diff(X, 2) + size}
+        problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), equations, data)
+        return kp.PINNModel(problem, kp.networks.MLP(4, 1))
+
+    with pytest.warns(UserWarning, match=r"'k' starts from 2e.*\* keraspinn.Parameter"):
+        made(kp.Parameter("k", initial=size))
+    recwarn.clear()
+    made(size / 2 * kp.Parameter("k", initial=2))
+    made(size * kp.Parameter("k", initial=0))
     assert not recwarn
