@@ -37,7 +37,7 @@ RUNS_ON = {
     "TensorFlow alone": {
         "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
         "backend/test_jvp.py": "gradients that TensorFlow lacks",
-        "backend/test_on_jax.py": "it runs all the others on JAX",
+        "backend/test_on_jax.py": "it runs others on JAX",
         "backend/test_tensorflow.py": "a program that assigns to variables",
         "distribution": "tf.distribute's replicas and workers",
     },
@@ -47,14 +47,12 @@ RUNS_ON = {
     "JAX in single precision alone": {
         "backend/test_jax.py": "JAX's default, and what TensorFlow has not",
     },
-    "JAX only if not by `test_on_jax`": {},
 }
 ON_JAX = keras.backend.backend() == "jax"
 IS_HERE = {
     "TensorFlow alone": not ON_JAX,
     "JAX alone": ON_JAX,
     "JAX in single precision alone": ON_JAX and os.environ["JAX_ENABLE_X64"] == "0",
-    "JAX only if not by `test_on_jax`": "BY_TEST_ON_JAX" not in os.environ,
 }
 ELSEWHERE = {
     name: f"{place}: {reason}"

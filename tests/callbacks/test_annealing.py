@@ -39,6 +39,11 @@ def problem_with(conditions):
     )
 
 
+def held(beta):
+    """A constant of Adam's as Keras holds it: rounded to float32 on TensorFlow."""
+    return float(np.float32(beta)) if keras.backend.backend() == "tensorflow" else beta
+
+
 class HandWritten:
     """A tanh network 1-5-5-1 trained by Algorithm 1 with Adam, by hand."""
 
@@ -95,8 +100,7 @@ class HandWritten:
             )
             self.first[place] = 0.9 * self.first[place] + 0.1 * g
             self.second[place] = 0.999 * self.second[place] + 0.001 * g**2
-            # Keras takes the powers of Adam's constants from float32 roundings.
-            power_1, power_2 = (float(np.float32(b)) ** (n + 1) for b in (0.9, 0.999))
+            power_1, power_2 = (held(beta) ** (n + 1) for beta in (0.9, 0.999))
             rate = 1e-2 * np.sqrt(1 - power_2) / (1 - power_1)
             step = rate * self.first[place] / (np.sqrt(self.second[place]) + 1e-7)
             self.theta[place] = theta - step

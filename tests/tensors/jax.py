@@ -101,8 +101,8 @@ def events(path):
             value.metadata.plugin_data.plugin_name,
             tensor_util.make_ndarray(value.tensor),
         )
-        for event in loader.RawEventFileLoader(str(path)).Load()
-        for value in _event(event).summary.value
+        for event in map(_event, loader.RawEventFileLoader(str(path)).Load())
+        for value in event.summary.value
     ]
 
 
