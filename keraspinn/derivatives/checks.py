@@ -263,6 +263,8 @@ def _slopes(function, points, orders):
         )
     except Exception:  # it is not what we look for
         return None
+    if any(slopes.shape != points.shape for slopes in found.values()):
+        return None
     return {n: ops.convert_to_numpy(found[n,])[:, 0] for n in orders}
 
 
