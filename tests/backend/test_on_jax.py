@@ -13,7 +13,7 @@ TESTS = ROOT / "tests"
 
 # Folders and files of `tests/` that run on JAX wherever all tests run: the backend, and
 # a step with each thing that is put into it. `KERAS_BACKEND=jax pytest` runs the rest
-# of these folders too, which takes an hour.
+# of these folders too.
 GROUPS = {
     "backend": ["backend", "metrics", "weighting", "expressions/test_functions.py"],
     "derivatives": ["derivatives"],
