@@ -1,6 +1,6 @@
 """Many models of one problem, trained as one program by a leading axis."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import keras
@@ -25,7 +25,6 @@ from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
 from keraspinn.training.step import Step
 from keraspinn.training.weighting import Weighting
-from keraspinn.weighting import WeightingRule
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -88,7 +87,7 @@ class Ensemble(EvaluatedEnsemble):
     """
 
     _made = None
-    _streams = False
+    _kind = "ensemble"
 
     def __init__(
         self,
@@ -145,16 +144,6 @@ class Ensemble(EvaluatedEnsemble):
         flat = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
         begun = self.optimizer.init(flat)
         return {name: ops.convert_to_numpy(value) for name, value in begun.items()}
-
-    @property
-    def weighting(self) -> WeightingRule | None:
-        """The rule that last adapted the loss weights, or `None`."""
-        return self._weighting.last
-
-    def set_weighting(self, rule: WeightingRule | Callable[..., Any] | None) -> None:
-        """Let `rule` update each member's loss weights; see `PINNModel`."""
-        paths = [v.path for v in self.network.trainable_variables]
-        self._weighting.set(rule, self.loss_weights, paths)
 
     def prepare_training(self):
         made = (self.training_key, self._sources.digests)
@@ -268,24 +257,6 @@ class Ensemble(EvaluatedEnsemble):
     @property
     def state_variables(self):
         return [*super().state_variables, *self._one.optimizer]
-
-    @property
-    def training_settings(self):
-        """What a training follows from beside the configs of `fit`'s model, a dict."""
-        return {
-            "seed": self.seed,
-            **self._sources.settings,
-            "streamed": self._streams,
-            "weighting": self._weighting.rule,
-        }
-
-    def extra_training_state(self):
-        """What samplers and the weighting rule remember: arrays by name."""
-        return self.training.extra()
-
-    def restore_extra_training_state(self, arrays):
-        """Put back what `extra_training_state` returned."""
-        self.training.restore_extra(arrays)
 
     def fit(
         self,

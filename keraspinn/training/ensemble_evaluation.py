@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.backend.scopes import stateless
 from keraspinn.common import arguments
-from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.sampled import sampled
-from keraspinn.training import checks
 from keraspinn.training.members import (
     MemberMetrics,
     Spread,
@@ -26,9 +24,7 @@ from keraspinn.training.members import (
     mean_and_deviation,
     spread,
 )
-from keraspinn.training.trainer import FusedModel
-from keraspinn.training.weighting import Weighting
-from keraspinn.weighting import WeightingRule
+from keraspinn.training.problem_model import ProblemModel
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
 _OPTIMIZER = "optimizer."
 
 
-class EvaluatedEnsemble(FusedModel):
+class EvaluatedEnsemble(ProblemModel):
     """The half of `Ensemble` that trains nothing: `predict`, `evaluate`, `save`.
 
     Every variable has the members along its first axis. What is computed for them is
@@ -365,34 +361,16 @@ class EvaluatedEnsemble(FusedModel):
     # Saving
 
     def get_config(self):
-        own = {
-            "problem": keras.saving.serialize_keras_object(self.problem),
-            "network": keras.saving.serialize_keras_object(self.network),
-            "size": self.size,
-            "seed": self.seed,
-        }
-        if (rule := self._weighting.get_config()) is not None:
-            own["weighting"] = rule
-        return stamped({**super().get_config(), **own})
-
-    @classmethod
-    def from_config(cls, config):
-        config = checks.deserialized_parts(unstamped(config, "ensemble"))
-        rule = config.pop("weighting", None)
-        ensemble = cls(**config)
-        if rule is not None:
-            ensemble._weighting = Weighting(restored(rule, WeightingRule))
-        return ensemble
+        return {**super().get_config(), "size": self.size}
 
     def save_own_variables(self, store):
         super().save_own_variables(store)
-        self._weighting.save(store)
         for place, variable in enumerate(self._one.optimizer):
             store[f"{_OPTIMIZER}{place}"] = variable
 
     def load_own_variables(self, store):
-        rest = self._weighting.load(store)
-        saved = {n: rest.pop(n) for n in list(rest) if n.startswith(_OPTIMIZER)}
+        # No dict, but a group of an HDF5 file.
+        rest = {name: store[name] for name in store.keys()}  # noqa: SIM118
         for place, variable in enumerate(self._one.optimizer):
-            variable.assign(saved[f"{_OPTIMIZER}{place}"])
+            variable.assign(rest.pop(f"{_OPTIMIZER}{place}"))
         super().load_own_variables(rest)

@@ -21,7 +21,7 @@ from keraspinn.sampling.given import (
 from keraspinn.sampling.sources import PointSources, checked_points
 from keraspinn.spec.sampled import sampled
 from keraspinn.training.deviation import parameter_deviation
-from keraspinn.training.trainer import FusedModel
+from keraspinn.training.problem_model import ProblemModel
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EVALUATION_POINTS = 1024
 
 
-class EvaluatedModel(FusedModel):
+class EvaluatedModel(ProblemModel):
     """The half of `PINNModel` that trains nothing: `predict`, `evaluate`.
 
     A subclass has the attributes `problem` and `seed`, makes `_fields`, `_objective`

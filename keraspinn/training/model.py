@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import keras
@@ -12,7 +12,6 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common import arguments
-from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer
 from keraspinn.residuals import Fields
 from keraspinn.sampling.base import Given
@@ -29,7 +28,6 @@ from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
 from keraspinn.training.step import Step
 from keraspinn.training.weighting import Weighting
-from keraspinn.weighting import WeightingRule
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -109,7 +107,7 @@ class PINNModel(EvaluatedModel):
         dtype = self.compute_dtype
         self._prepare_evaluation(problem, dtype)
         self._sources = PointSources(problem, dtype)
-        self._weighting, self._streams = Weighting(), False
+        self._weighting = Weighting()
         self.build((None, problem.domain.dimension))
         self._fields = Fields(problem, self.network, self.coefficients, dtype)
         # Keras exports what was called once, which training does not do.
@@ -161,27 +159,6 @@ class PINNModel(EvaluatedModel):
         return self._logs.metrics
 
     # Training
-
-    @property
-    def weighting(self) -> WeightingRule | None:
-        """The rule that last adapted the loss weights, or `None`."""
-        return self._weighting.last
-
-    def set_weighting(self, rule: WeightingRule | Callable[..., Any] | None) -> None:
-        """Let `rule` update the loss weights in every training step.
-
-        Meant for callbacks, in their `set_model`; `fit` begins without a rule. What a
-        rule remembers is kept until another is set, and saved with the model.
-
-        Args:
-            rule: A `weighting.WeightingRule`; a hashable function of `(gradients,
-                weights, iteration)` that returns the new weights; or `None`.
-
-        Raises:
-            ValueError: If the model has no conditions, or a rule already.
-        """
-        paths = [v.path for v in self.network.trainable_variables]
-        self._weighting.set(rule, self.loss_weights, paths)
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
         super().compile(optimizer, *args, **kwargs)
@@ -263,28 +240,6 @@ class PINNModel(EvaluatedModel):
         how = id(self.optimizer), self.max_points_per_pass
         return self.seed, self._sources.key, self._weighting.rule, trained, how
 
-    @property
-    def training_settings(self):
-        """What a training follows from beside the configs of `fit`'s model, a dict.
-
-        The seed, `None` if it was drawn; what the sources of points are; whether points
-        are streamed; and the weighting rule.
-        """
-        return {
-            "seed": self.seed if self._seed_given else None,
-            **self._sources.settings,
-            "streamed": self._streams,
-            "weighting": self._weighting.rule,
-        }
-
-    def extra_training_state(self):
-        """What samplers and the weighting rule remember: arrays by name."""
-        return self.training.extra()
-
-    def restore_extra_training_state(self, arrays):
-        """Put back what `extra_training_state` returned."""
-        self.training.restore_extra(arrays)
-
     def fit(
         self,
         x: Given | Iterable[Any] | None = None,
@@ -356,29 +311,3 @@ class PINNModel(EvaluatedModel):
         other._seed_given = self._seed_given
         other._weighting = self._weighting.continued(dtype)
         return other
-
-    def get_config(self):
-        own = {
-            "problem": keras.saving.serialize_keras_object(self.problem),
-            "network": keras.saving.serialize_keras_object(self.network),
-            "seed": self.seed,
-        }
-        if (rule := self._weighting.get_config()) is not None:
-            own["weighting"] = rule
-        return stamped({**super().get_config(), **own})
-
-    @classmethod
-    def from_config(cls, config):
-        config = checks.deserialized_parts(unstamped(config, "model"))
-        rule = config.pop("weighting", None)
-        model = cls(**config)
-        if rule is not None:
-            model._weighting = Weighting(restored(rule, WeightingRule))
-        return model
-
-    def save_own_variables(self, store):
-        super().save_own_variables(store)
-        self._weighting.save(store)
-
-    def load_own_variables(self, store):
-        super().load_own_variables(self._weighting.load(store))
