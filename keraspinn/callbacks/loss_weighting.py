@@ -40,8 +40,9 @@ class LossWeighting(keras.callbacks.Callback):
         super().set_model(model)
         if not isinstance(model, (PINNModel, Ensemble)):
             raise TypeError(
-                f"{type(self).__name__} needs a keraspinn.PINNModel, which keeps the "
-                f"gradients of its loss terms apart. Received: {type(model).__name__}"
+                f"{type(self).__name__} needs a keraspinn.PINNModel or Ensemble, which "
+                "keep the gradients of their loss terms apart. Received: "
+                f"{type(model).__name__}"
             )
         if model.problem.hard and not model.loss_weights:
             warnings.warn(

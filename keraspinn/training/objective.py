@@ -68,8 +68,7 @@ class Objective:
 
         total = losses(0)
         if count > 1:
-            add = lambda number, total: total + losses(number)  # noqa: E731
-            total = ops.fori_loop(1, count, add, total)
+            total = ops.fori_loop(1, count, lambda n, sum: sum + losses(n), total)
         return ops.unstack(total)
 
     def _parts(self, name, losses):
