@@ -160,7 +160,10 @@ ENTRIES = (
     ),
 )
 
-# For the comparison of engines on third derivatives, and sweeps.
+# For the comparisons of backends, of engines on third derivatives, and sweeps.
+ON_JAX = Entry(
+    "keraspinn on JAX", "", "keraspinn_fit", FIT, NETWORKS, {"KERAS_BACKEND": "jax"}
+)
 NESTED_KERASPINN = _keraspinn(
     "nested Jacobian-vector products", core=False, engine="jvp"
 )
@@ -210,6 +213,7 @@ def _products(setting, **options):
 
 EVERY = (
     *ENTRIES,
+    ON_JAX,
     NESTED_KERASPINN,
     TAYLOR_GRAPH,
     FUSED_TAPES,

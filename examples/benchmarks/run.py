@@ -30,6 +30,7 @@ PUBLISHED = pathlib.Path(__file__).parents[2] / "docs" / "results" / "speed.json
 STAGES = {
     "environments": stages.environments,
     "packages": stages.packages,
+    "backends": stages.backends,
     "third-order": stages.third_order,
     "sweep": stages.sweep,
     "overheads": stages.overheads,

@@ -8,6 +8,7 @@ from entries import (
     FUSED_TAPES,
     NESTED_KERASPINN,
     NETWORKS,
+    ON_JAX,
     chosen,
     named,
     overhead_entries,
@@ -41,6 +42,21 @@ def packages(pool, options):
             if model in models
         ]
         yield name, compare_with(pool, entries, paper_cell(name, options), options)
+
+
+def backends(pool, options):
+    """TensorFlow and JAX under Keras, and JAX by hand in each of its modes."""
+    entries = [*named("keraspinn")[:1], ON_JAX]
+    entries += named("hand-written JAX")
+    for name in options.work or WORKS:
+        pairs = [
+            (model, entry)
+            for entry in entries
+            if chosen(entry, options)
+            for model in options.models or NETWORKS
+            if model in entry.models
+        ]
+        yield name, compare_with(pool, pairs, paper_cell(name, options), options)
 
 
 def third_order(pool, options):

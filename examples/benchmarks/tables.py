@@ -87,6 +87,22 @@ def works(results):
     return table(["", "", "keraspinn, ms", *(f"{g}, ×" for g in GROUPS)], rows)
 
 
+def backends(results):
+    """TensorFlow and JAX beside each other and beside JAX by hand, on every work."""
+    rows = []
+    for name in results.get("backends", {}):
+        found, _ = record(results, "backends", name)
+        for model in ("M1", "M4"):
+            own, jax = plain_fit(found, model), best(found, "keraspinn on JAX", model)
+            by_hand = best(found, "hand-written JAX", model)
+            if own or jax:
+                times = [time(result) for result in (own, jax, by_hand)]
+                mode = by_hand["setting"] if by_hand else "–"
+                rows.append([name, model, *times, mode, times_as_long(jax, by_hand)])
+    header = ["milliseconds a step", "", "on TensorFlow", "on JAX", "JAX by hand"]
+    return table([*header, "at its best", "on JAX / by hand"], rows)
+
+
 def residual_evaluations(results):
     """Contestants that evaluate the equation at more points, each at its best."""
     found, _ = record(results, "packages", "helmholtz")
@@ -287,6 +303,7 @@ TABLES = {
     "four-models": four_models,
     "whole-training": whole_training,
     "works": works,
+    "backends": backends,
     "residual-evaluations": residual_evaluations,
     "third-order": third_order,
     "sweep": sweep,

@@ -24,12 +24,15 @@ def run(tmp_path, *arguments):
 def test_contestants_of_this_environment(tmp_path):
     done = run(
         tmp_path,
-        *("--stage", "packages", *TINY),
-        *("--contestants", "keraspinn, the", "stock Keras, graph, 10 "),
+        *("--stage", "packages", "backends", *TINY),
+        *("--contestants", "keraspinn, the", "keraspinn on", "stock Keras, graph, 10 "),
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (record,) = json.loads((tmp_path / "speed.json").read_text())["packages"].values()
-    assert not record["failures"]
+    stages = json.loads((tmp_path / "speed.json").read_text())
+    (record,), (on_jax,) = stages["packages"].values(), stages["backends"].values()
+    assert not record["failures"] | on_jax["failures"]
+    assert set(on_jax["results"]) == {"M1 keraspinn on JAX"}
+    assert on_jax["versions"]["keraspinn_fit"]["jax"]
     results = record["results"]
     assert {result["group"] for result in results.values()} == {
         "keraspinn",

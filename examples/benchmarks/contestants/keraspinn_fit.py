@@ -142,4 +142,4 @@ class Fit:
 
 
 if __name__ == "__main__":
-    serve(Fit, ["tensorflow", "keras", "numpy"])
+    serve(Fit, [keras.backend.backend(), "keras", "numpy"])
