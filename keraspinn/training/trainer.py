@@ -248,7 +248,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         if "validation_freq" in kwargs:
             kwargs["validation_freq"] = arguments.frequency(kwargs["validation_freq"])
         try:
-            return keras.Model.fit(self, data, **kwargs)
+            with backend.full_products():
+                return keras.Model.fit(self, data, **kwargs)
         finally:
             self._progress = None  # single batches are trained on as in Keras
             # Restored from a backup, it would be where every later fit begins.
@@ -307,7 +308,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         method = "train_on_batch"
         arguments.refuse_what_the_problem_says(method, y, **unsupported)
         x = arguments.single_batch(method, x, by_term=True)
-        logs = super().train_on_batch(x, return_dict=return_dict)
+        with backend.full_products():
+            logs = super().train_on_batch(x, return_dict=return_dict)
         if not np.isfinite(list(logs.values()) if return_dict else logs).all():
             self.reset_metrics()  # the next step may be finite, and is to be made
         return logs

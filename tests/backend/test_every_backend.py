@@ -35,6 +35,43 @@ def test_points_of_a_seed_are_the_same_on_every_backend(double):
     np.testing.assert_allclose(batch.points, POINTS, rtol=1e-6)
 
 
+def rounding_products():
+    """Whether products of float32 may be rounded: on JAX, and on TensorFlow."""
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return jax.config.jax_default_matmul_precision is None
+    import tensorflow as tf
+
+    return tf.config.experimental.tensor_float_32_execution_enabled()
+
+
+def test_products_are_not_rounded_while_a_model_computes():
+    class Seen(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            seen.append(rounding_products())
+
+        on_test_begin = on_predict_begin = lambda self, logs=None: self.on_epoch_end(0)
+
+    seen = []
+    model = kp.PINNModel(kp.problems.poisson(1), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam")
+    model.fit(steps_per_epoch=1, verbose=0, callbacks=[Seen()])
+    points, values = model.problem.test_data(5)
+    model.evaluate(points, values, verbose=0, callbacks=[Seen()])
+    model.predict(points, verbose=0, callbacks=[Seen()])
+    assert seen == [False] * 3
+    assert rounding_products()  # what others compute is left as it was
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="JAX's own setting")
+def test_what_the_user_told_jax_of_products_stands():
+    import jax
+
+    with jax.default_matmul_precision("tensorfloat32"), backend.full_products():
+        assert jax.config.jax_default_matmul_precision == "tensorfloat32"
+
+
 def test_points_far_from_the_origin_are_told_apart():
     t = sp.Symbol("t")
     u = sp.Function("u")(t)

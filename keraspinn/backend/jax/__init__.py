@@ -9,6 +9,7 @@ from keraspinn.backend.jax.data import (
 from keraspinn.backend.jax.devices import (
     check_dtype,
     double_precision,
+    full_products,
     has_accelerator,
     replica,
     replica_mean,
@@ -44,6 +45,7 @@ __all__ = [
     "compiled",
     "copies",
     "double_precision",
+    "full_products",
     "has_accelerator",
     "hessian_products",
     "is_tick",

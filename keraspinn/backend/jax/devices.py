@@ -1,5 +1,7 @@
 """JAX: what it computes on, and in which precision."""
 
+import contextlib
+
 import jax
 
 from keraspinn.backend.compatibility import keep_float64
@@ -22,9 +24,22 @@ def has_accelerator():
     return jax.default_backend() != "cpu"
 
 
+@contextlib.contextmanager
 def double_precision():
     """A scope in which float64 is to be had, whatever the model computes in."""
-    return jax.enable_x64(True)
+    with jax.enable_x64(True), full_products():
+        yield
+
+
+def full_products():
+    """A scope in which matrix products are not rounded to fewer digits.
+
+    GPUs multiply float32 in some ten bits unless told otherwise, which second
+    derivatives do not bear. What the user has told JAX stands.
+    """
+    if jax.config.jax_default_matmul_precision is not None:
+        return contextlib.nullcontext()
+    return jax.default_matmul_precision("highest")
 
 
 def check_dtype(dtype):

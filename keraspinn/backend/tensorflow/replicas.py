@@ -124,7 +124,22 @@ def check_dtype(dtype):
 
 def double_precision():
     """A scope in which float64 is to be had, as everywhere here."""
-    return contextlib.nullcontext()
+    return full_products()
+
+
+@contextlib.contextmanager
+def full_products():
+    """A scope in which matrix products are not rounded to fewer digits.
+
+    GPUs multiply float32 in some ten bits unless told otherwise, which second
+    derivatives do not bear.
+    """
+    rounded = tf.config.experimental.tensor_float_32_execution_enabled()
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        yield
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(rounded)
 
 
 def worker_count(strategy):
