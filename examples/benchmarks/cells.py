@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import sys
 import tempfile
 
 import numpy as np
@@ -20,11 +21,12 @@ class Pool(contextlib.ExitStack):
 
     Args:
         cache: Folder for virtual environments and logs.
+        installed: Whether all run in the environment of the command itself.
     """
 
-    def __init__(self, cache):
+    def __init__(self, cache, installed=False):
         super().__init__()
-        self._cache = pathlib.Path(cache)
+        self._cache, self._installed = pathlib.Path(cache), installed
         self._running = {}
 
     def of(self, entry):
@@ -37,7 +39,9 @@ class Pool(contextlib.ExitStack):
         name = "-".join([entry.script, *entry.variables.values()])
         key = (name, entry.requirements_file)
         if key not in self._running or not self._running[key].alive:
-            python = python_of(entry.requirements_file, self._cache)
+            python = sys.executable
+            if not self._installed:
+                python = python_of(entry.requirements_file, self._cache)
             script = CONTESTANTS / f"{entry.script}.py"
             log = self._cache / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
@@ -111,8 +115,11 @@ def compare(
         print(f"  {label}: {trouble}", flush=True)
     for label, milliseconds in times.items():
         results[label] |= summary(milliseconds)
-        if ready[label][0].alive:
-            results[label]["peak_bytes"] = ready[label][0].peak_bytes()
+        contestant, *_ = ready[label]
+        if contestant.alive:
+            results[label]["peak_bytes"] = contestant.peak_bytes()
+        if contestant.device_bytes:
+            results[label]["device_bytes"] = contestant.device_bytes
     return {"cell": cell, "results": results, "failures": failures}
 
 

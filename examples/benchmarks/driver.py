@@ -27,7 +27,12 @@ class Contestant:
         python: Interpreter to run it with.
         log: Path of a file for what it prints.
         variables: Dict of environment variables to add.
+
+    Attributes:
+        device_bytes: The most that an accelerator has held for it so far, or `None`.
     """
+
+    device_bytes = None
 
     def __init__(self, script, python, log, variables=None):
         self._log = pathlib.Path(log)
@@ -53,6 +58,7 @@ class Contestant:
     def go(self, key, steps, timeout=600):
         """Train; returns the seconds that count and the seconds it took."""
         answer = self._ask(f"go {key} {steps}", timeout)
+        self.device_bytes = answer["device_bytes"]
         return answer["seconds"], answer["wall_seconds"]
 
     def peak_bytes(self):

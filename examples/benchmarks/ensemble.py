@@ -9,6 +9,8 @@ the machine disturb less; of several cores it counts all that are at work.
 """
 
 import argparse
+import json
+import pathlib
 import statistics
 import time
 
@@ -28,6 +30,7 @@ def main():
     parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--results", type=pathlib.Path, help="file to add a line to")
     given = parser.parse_args()
     problem = kp.problems.helmholtz()
     network = NETWORKS[given.model](units=given.units, depth=given.depth)
@@ -57,6 +60,15 @@ def main():
         print("{:9} {:7.3f}  processor {:7.3f}".format(name, *middle[name]))
     ratios = [b / a for a, b in zip(*middle.values(), strict=True)]
     print("{:9} {:7.2f}  processor {:7.2f}".format("ratio", *ratios))
+    if given.results:
+        record = {
+            "backend": keras.backend.backend(),
+            **{n: v for n, v in vars(given).items() if n != "results"},
+            "milliseconds": {name: wall for name, (wall, _) in middle.items()},
+            "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
+        }
+        with given.results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
 
 
 def measured(model, steps, batch_size):

@@ -4,7 +4,7 @@ The driver writes lines to standard input, the contestant answers each with one 
 JSON on standard output:
 
     build KEY SPEC  →  {"losses": …, "build_seconds": …, "notes": …}
-    go KEY STEPS    →  {"seconds": …, "wall_seconds": …}
+    go KEY STEPS    →  {"seconds": …, "wall_seconds": …, "device_bytes": …}
 
 SPEC is JSON: `work`, `model`, `units`, `depth`, `batch`, `chunk` (steps that may run
 as one program), `data` (an .npz file of starting weights and points to check the
@@ -67,7 +67,8 @@ def serve(build, packages):
     Args:
         build: Function of a `Task` that returns an object with `losses()`, the
             starting losses by term name; `run(steps)`, which trains and returns when
-            it is done, perhaps the seconds that count; and optionally `notes`, a dict.
+            it is done, perhaps the seconds that count; and optionally `notes`, a dict,
+        and `device_bytes()`, the most that an accelerator has held so far, or `None`.
         packages: Names of the packages whose versions matter.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -103,4 +104,5 @@ def _go(built, key, steps, build):
     measured = built[key].run(int(steps))
     seconds = time.perf_counter() - began
     own = seconds if measured is None else measured
-    return {"seconds": own, "wall_seconds": seconds}
+    held = getattr(built[key], "device_bytes", lambda: None)()
+    return {"seconds": own, "wall_seconds": seconds, "device_bytes": held}

@@ -37,6 +37,7 @@ STAGES = {
     "ladder": ladder.ladder,
     "memory": ladder.memory,
 }
+ON_A_CARD = {"accelerator": stages.accelerator}
 
 
 def machine():
@@ -75,7 +76,9 @@ def parsed(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES))
+    parser.add_argument(
+        "--stage", nargs="+", choices=STAGES | ON_A_CARD, default=list(STAGES)
+    )
     parser.add_argument("--work", nargs="+", choices=WORKS)
     parser.add_argument("--models", nargs="+", choices=ALL)
     groups = sorted({entry.group for entry in EVERY})
@@ -97,6 +100,9 @@ def parsed(arguments=None):
     parser.add_argument("--steps", type=positive, help="steps of a turn, instead")
     parser.add_argument(
         "--quick", action="store_true", help="only the smallest sizes and orders"
+    )
+    parser.add_argument(
+        "--installed", action="store_true", help="all run in this environment"
     )
     parser.add_argument("--output", type=pathlib.Path, default=PUBLISHED)
     parser.add_argument(
@@ -130,8 +136,8 @@ def main():
     failed = 0
     for stage in options.stage:
         print(f"Stage {stage}", flush=True)
-        with Pool(options.cache) as pool:
-            for key, record in STAGES[stage](pool, options):
+        with Pool(options.cache, options.installed) as pool:
+            for key, record in (STAGES | ON_A_CARD)[stage](pool, options):
                 if not record["results"] and not record["failures"]:
                     continue  # nobody in this stage has a name that was given
                 record.setdefault("versions", pool.versions())

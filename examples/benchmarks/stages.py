@@ -1,5 +1,7 @@
 """What each stage of the command measures."""
 
+import dataclasses
+
 from cells import compare
 from entries import (
     ALL,
@@ -93,6 +95,31 @@ def sweep(pool, options):
             ]
             key = f"{name} {units}x5, {batch} points"
             yield key, compare_with(pool, pairs, cell, options)
+
+
+CARD_BATCHES = {128: CHUNK, 1_024: CHUNK, 8_192: 50, 100_000: 5}
+CARD_SIZES = (50, 5), (256, 6)
+
+
+def accelerator(pool, options):
+    """Batches and sizes on a GPU, all products in full float32."""
+    whole = {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}  # as PyTorch has it, and ours
+    entries = [
+        dataclasses.replace(entry, variables={**entry.variables, **whole})
+        for entry in (ON_JAX, *named("hand-written JAX", "forward"))
+    ]
+    entries += named("PyTorch", "torch.compile of torch.func, a thread a core")
+    pairs = [
+        (model, entry)
+        for entry in entries
+        if chosen(entry, options)
+        for model in options.models or NETWORKS
+    ]
+    for units, depth in CARD_SIZES[: 1 if options.quick else None]:
+        for batch, chunk in list(CARD_BATCHES.items())[: 1 if options.quick else None]:
+            cell = {"work": "helmholtz", "batch": batch, "units": units, "depth": depth}
+            key = f"helmholtz {units}x{depth}, {batch} points"
+            yield key, compare_with(pool, pairs, cell | {"chunk": chunk}, options)
 
 
 def overheads(pool, options):

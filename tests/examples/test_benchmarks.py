@@ -92,6 +92,29 @@ def test_every_stage_runs_and_has_its_table(benchmarks, tmp_path):
     assert (tmp_path / "speed_ladder.png").stat().st_size > 5_000
 
 
+def test_what_is_for_a_card_runs_without_one(benchmarks, tmp_path):
+    import gpu
+    import run as command
+
+    from examples.reproduction import __main__ as reproduction
+
+    parts = gpu.commands(tmp_path, small=True)
+    table = list(map(str, parts["the Helmholtz table"][2:]))
+    assert reproduction.parser().parse_args(table).ensemble
+    assert command.parsed(list(map(str, parts["steps"][1:]))).installed
+    done = run(
+        tmp_path,
+        *("--stage", "accelerator", "--installed", "--quick", *TINY[:6]),
+        *("--contestants", "hand-written JAX"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (record,) = json.loads((tmp_path / "speed.json").read_text())[
+        "accelerator"
+    ].values()
+    assert not record["failures"]
+    assert set(record["results"]) == {"M1 hand-written JAX, forward over forward"}
+
+
 def test_who_gave_up_on_an_order_is_not_asked_for_higher_ones(benchmarks, monkeypatch):
     import ladder
     import run

@@ -175,6 +175,9 @@ class Scan:
             self.state, losses = self.chunk(self.state)
         losses.block_until_ready()
 
+    def device_bytes(self):
+        return (jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use")
+
 
 if __name__ == "__main__":
     serve(Scan, ["jax", "jaxlib", "numpy"])

@@ -134,6 +134,13 @@ class Fit:
         epochs = [b - a for a, b in itertools.pairwise(times.began)]
         return options["epochs"] * statistics.median(epochs)
 
+    def device_bytes(self):
+        if keras.backend.backend() != "jax":
+            return None
+        import jax
+
+        return (jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use")
+
     def _run_bare(self, steps):
         """An epoch of one execution, by the program that `fit` left."""
         self.model._progress = Progress(steps, steps)

@@ -62,8 +62,12 @@ def by_reverse_mode(function, x, required, scale):
 MODES = {"forward": by_forward_mode, "reverse": by_reverse_mode}
 
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
 class Step:
     def __init__(self, task):
+        torch.set_default_device(DEVICE)
         self.task, self.work = task, task.work
         self.differentiate = MODES[task.options["mode"]]
         self.mean = torch.tensor(self.work.mean, dtype=torch.float32)
@@ -120,6 +124,11 @@ class Step:
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
                 parameter.grad = gradient
             self.optimizer.step()
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+
+    def device_bytes(self):
+        return torch.cuda.max_memory_allocated() if DEVICE == "cuda" else None
 
 
 if __name__ == "__main__":
