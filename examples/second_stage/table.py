@@ -1,13 +1,17 @@
-"""The table of docs/second_stage.md, from the records.
+"""The tables of docs/second_stage.md, from the records.
 
 python -m examples.second_stage.table docs/results/second_stage.jsonl
+
+One row for each problem, and then one for each optimizer where several were tried;
+`--plot FILE` draws these.
 """
 
+import argparse
 import json
 import pathlib
-import sys
 
-MARKS = 1e-3, 1e-4, 1e-5, 1e-6
+MARKS = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6
+USUAL = {"optimizer": "SSBroyden", "network": "plain", "weights": "annealed"}
 
 
 def error(line):
@@ -20,32 +24,105 @@ def seconds_to(trace, mark):
     return next((e["cpu_seconds"] for e in trace if error(e) < mark), None)
 
 
-def row(record):
-    """A line of the table."""
-    trace = record["trace"]
-    reached = [seconds_to(trace, mark) for mark in MARKS]
-    times = ["" if s is None else f"{s:.0f}" for s in reached]
-    least = min(trace, key=error)
+def span(values, form):
+    """Least and largest of some numbers, or the one that there is."""
+    low, high = (format(pick(values), form) for pick in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def reached(traces, mark):
+    """Seconds to a mark, and by how many of the seeds, if not by all."""
+    times = [s for s in (seconds_to(trace, mark) for trace in traces) if s is not None]
+    if not times:
+        return ""
+    part = "" if len(times) == len(traces) else f" ({len(times)} of {len(traces)})"
+    return span(times, ".0f") + part
+
+
+def row(records):
+    """A line of the table, from records that differ in the seed alone."""
+    first, traces = records[0], [record["trace"] for record in records]
+    ends = [error(trace[-1]) for trace in traces]
     cells = [
-        record["problem"],
-        record["size"] if record["network"] == "plain" else f"gated {record['size']}",
-        record["optimizer"],
-        f"{error(trace[0]):.1e}",
-        *times,
-        f"**{error(trace[-1]):.1e}** / {trace[-1]['cpu_seconds']:.0f}",
-        f"{error(least):.1e}",
+        first["problem"],
+        first["size"] if first["network"] == "plain" else f"gated {first['size']}",
+        first["optimizer"],
+        str(len(records)),
+        *(reached(traces, mark) for mark in MARKS),
+        span([trace[-1]["cpu_seconds"] for trace in traces], ".0f"),
+        f"**{span(ends, '.1e')}**",
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def main():
-    records = map(json.loads, pathlib.Path(sys.argv[1]).read_text("utf-8").splitlines())
-    marks = [f"s to {mark:.0e}" for mark in MARKS]
-    names = ["Problem", "Network", "Optimizer", "After Adam", *marks]
-    names += ["At the end / s", "Least"]
-    print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}")
+def grouped(records):
+    """Lists of records that differ in the seed alone, in the order of the first."""
+    groups = {}
     for record in records:
-        print(row(record))
+        names = "problem", "optimizer", "network", "size", "weights"
+        groups.setdefault(tuple(record[name] for name in names), []).append(record)
+    return list(groups.values())
+
+
+def usual(record):
+    """Whether a record is of the recipe that the page recommends."""
+    return all(record[name] == value for name, value in USUAL.items())
+
+
+def compared(records):
+    """The records of problems on which more than the recipe was tried."""
+    problems = {record["problem"] for record in records if not usual(record)}
+    return [record for record in records if record["problem"] in problems]
+
+
+def printed(records):
+    marks = [f"s to {mark:.0e}" for mark in MARKS]
+    names = ["Problem", "Network", "Optimizer", "Seeds", *marks, "s in all", "Error"]
+    lines = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    return "\n".join(lines + [row(group) for group in grouped(records)])
+
+
+def plot(records, path):
+    """Error over time: a panel for each problem, a line for each optimizer."""
+    from matplotlib.figure import Figure
+
+    problems = list(dict.fromkeys(record["problem"] for record in records))
+    optimizers = list(dict.fromkeys(record["optimizer"] for record in records))
+    figure = Figure(figsize=(4 * len(problems), 3.6), layout="constrained")
+    panels = figure.subplots(1, len(problems), sharey=True, squeeze=False)[0]
+    for axes, problem in zip(panels, problems, strict=True):
+        for record in records:
+            if record["problem"] == problem:
+                trace = record["trace"]
+                axes.loglog(
+                    [line["cpu_seconds"] for line in trace],
+                    [error(line) for line in trace],
+                    color=f"C{optimizers.index(record['optimizer'])}",
+                    label=record["optimizer"],
+                    linewidth=1.5,
+                )
+        axes.set_title(problem.replace("_", " "))
+        axes.set_xlabel("seconds of one core")
+        axes.grid(alpha=0.3)
+    panels[0].set_ylabel("relative L2 error")
+    handles = {h.get_label(): h for axes in panels for h in axes.get_lines()}
+    panels[-1].legend(handles.values(), handles.keys(), fontsize=8)
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("records", type=pathlib.Path)
+    parser.add_argument("--plot", type=pathlib.Path, help="draw the optimizers here")
+    given = parser.parse_args()
+    records = [
+        json.loads(line) for line in given.records.read_text("utf-8").splitlines()
+    ]
+    print(printed([record for record in records if usual(record)]))
+    if several := compared(records):
+        print("\n" + printed(several))
+        if given.plot:
+            plot([r for r in several if r["seed"] == 0], given.plot)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The second stage's study: its cases, its points and its table."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -28,13 +26,33 @@ def test_one_series_solves_both_allen_cahn_equations_alike():
     np.testing.assert_allclose(series, polynomial, atol=1e-4)
 
 
+TRACE = [
+    {"cpu_seconds": 9.0, "u_relative_l2": 0.3, "v_relative_l2": 0.4},
+    {"cpu_seconds": 30.0, "u_relative_l2": 1e-5, "v_relative_l2": 5e-4},
+    {"cpu_seconds": 50.0, "u_relative_l2": 9e-5, "v_relative_l2": 2e-5},
+]
+
+
+def record(**changes):
+    made = {"problem": "flow", "size": "9x2", "seed": 0, "trace": TRACE}
+    return {**made, **table.USUAL, **changes}
+
+
 def test_a_row_has_the_time_to_each_mark_and_the_worst_field():
-    trace = [
-        {"cpu_seconds": 9.0, "u_relative_l2": 0.3, "v_relative_l2": 0.4},
-        {"cpu_seconds": 30.0, "u_relative_l2": 1e-5, "v_relative_l2": 5e-4},
-        {"cpu_seconds": 50.0, "u_relative_l2": 9e-5, "v_relative_l2": 2e-5},
-    ]
-    record = {"problem": "flow", "network": "gated", "size": "9x2", "optimizer": "BFGS"}
-    row = table.row(json.loads(json.dumps({**record, "trace": trace})))
-    cells = "flow", "gated 9x2", "BFGS", "4.0e-01", "30", "50", "", ""
-    assert row == f"| {' | '.join(cells)} | **9.0e-05** / 50 | 9.0e-05 |"
+    cells = table.row([record(network="gated")]).strip("| ").split(" | ")
+    assert cells[:4] == ["flow", "gated 9x2", "SSBroyden", "1"]
+    assert cells[4:] == ["30", "30", "50", "", "", "50", "**9.0e-05**"]
+
+
+def test_a_row_of_several_seeds_says_how_many_came_there():
+    cells = table.row([record(), record(seed=1, trace=TRACE[:2])]).split(" | ")
+    assert cells[4:7] == ["30", "30", "50 (1 of 2)"]
+    assert cells[9:] == ["30 to 50", "**9.0e-05 to 5.0e-04** |"]
+
+
+def test_other_optimizers_stand_beside_the_recipe(tmp_path):
+    records = [record(), record(optimizer="LBFGS"), record(problem="heat")]
+    assert table.compared(records) == records[:2]
+    assert len(table.printed(records).splitlines()) == 5
+    table.plot(table.compared(records), tmp_path / "times.png")
+    assert (tmp_path / "times.png").stat().st_size > 5_000
