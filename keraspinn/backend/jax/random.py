@@ -2,6 +2,7 @@
 
 import math
 
+import jax
 import jax.numpy as jnp
 
 _ROUNDS = 10
@@ -55,14 +56,17 @@ def _bits(words, count):
 
 
 def _philox(counter, key):
-    a, b, c, d = counter
-    first, second = key
-    for _ in range(_ROUNDS):
+    def once(_, state):
+        (a, b, c, d), (first, second) = state
         high_a, low_a = _product(_MULTIPLIERS[0], a)
         high_c, low_c = _product(_MULTIPLIERS[1], c)
-        a, b, c, d = high_c ^ b ^ first, low_c, high_a ^ d ^ second, low_a
-        first, second = first + jnp.uint32(_STEPS[0]), second + jnp.uint32(_STEPS[1])
-    return a, b, c, d
+        mixed = high_c ^ b ^ first, low_c, high_a ^ d ^ second, low_a
+        return mixed, (first + jnp.uint32(_STEPS[0]), second + jnp.uint32(_STEPS[1]))
+
+    # A loop, which XLA leaves whole: written out, the rounds would become part of every
+    # loop that uses a number, and run again in each.
+    mixed, _ = jax.lax.fori_loop(0, _ROUNDS, once, (tuple(counter), tuple(key)))
+    return mixed
 
 
 def _product(number, x):
