@@ -39,7 +39,7 @@ RUNS_ON = {
         "backend/test_jvp.py": "gradients that TensorFlow lacks",
         "backend/test_on_jax.py": "it runs others on JAX",
         "backend/test_tensorflow.py": "a program that assigns to variables",
-        "distribution": "tf.distribute's replicas and workers",
+        "distribution/test_devices.py": "tf.distribute's replicas and workers",
     },
     "JAX alone": {
         "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",

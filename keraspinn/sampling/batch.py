@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.common.typing import Tensor
 
 
@@ -51,7 +52,8 @@ class Batch(NamedTuple):
         """Batches of at most `largest` points each whose losses add up to this one's.
 
         Args:
-            largest: A positive integer, or `None` for no bound.
+            largest: A positive integer, of the points on one device, or `None` for no
+                bound.
 
         Returns:
             How many there are, and a function from their numbers to the batches. They
@@ -59,19 +61,22 @@ class Batch(NamedTuple):
         """
         total = self.points.shape[0]
         whole = isinstance(self.weights, tuple)  # a sum is squared after it is taken
-        if whole or largest is None or total is None or total <= largest:
+        devices = backend.shard_count()
+        if whole or largest is None or total is None or total <= largest * devices:
             return 1, lambda number: self
-        count = -(-total // largest)
-        size = -(-total // count)
+        count = -(-total // (largest * devices))
+        size = -(-total // (count * devices)) * devices
         fill = count * size - total
         weights = ops.pad(self.weights * ops.ones_like(self.points[:, 0]), (0, fill))
 
         def split(tensor):
+            tensor = backend.whole(tensor)  # to be shared another way
             filled = ops.concatenate([tensor, tensor[:fill]])
-            return ops.reshape(filled, (count, size, *tensor.shape[1:]))
+            rows = ops.reshape(filled, (count, size, *tensor.shape[1:]))
+            return backend.shard(rows, axis=1)
 
         points, coordinates = split(self.points), split(self.coordinates)
-        weights = ops.reshape(weights, (count, size))
+        weights = backend.shard(ops.reshape(weights, (count, size)), axis=1)
         targets = None if self.targets is None else split(self.targets)
         normals = None if self.normals is None else split(self.normals)
         return count, lambda number: Batch(

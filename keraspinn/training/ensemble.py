@@ -44,7 +44,7 @@ class Ensemble(EvaluatedEnsemble):
     On JAX the whole step is mapped over the members. On TensorFlow so are the losses
     and gradients, and the optimizer takes one member after the other; those of
     `keraspinn.optimizers` take whole steps one after the other there, which trains a
-    member no faster than alone.
+    member no faster than alone. Several devices of JAX share the members.
 
     Args:
         problem: The `Problem` to solve.

@@ -81,13 +81,14 @@ class EvaluatedModel(ProblemModel):
         place = self._evaluation_sources.places["residual"]
         check_batch(self.problem, "evaluation", x)
         batches = self._evaluation_sources.draw(seed, -1)
-        batches["residual"] = batch = place.given(x)
+        batches["residual"] = place.given(x)
+        batches = backend.shard(batches)
         variables = self.trainable_variables
         losses = self._objective.losses(batches, self.loss_weights, variables)
         logs = self._logs.update(losses, steps=ops.shape(x)[0])
         if y is not None:
             self.problem.check_reference_names(y)
-            values = self._fields.evaluate(self._reference, *batch[:2])
+            values = self._fields.evaluate(self._reference, *batches["residual"][:2])
             for error, value in zip(self._logs.errors, values, strict=True):
                 name = error.name.removesuffix("_relative_l2")
                 error.update_state(ops.reshape(y[name], ops.shape(value)), value)
@@ -138,7 +139,7 @@ class EvaluatedModel(ProblemModel):
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         check_batch(self.problem, "evaluation", x)
         place = self._evaluation_sources.places["residual"]
-        return self._fields.values(*place.locate(x))
+        return self._fields.values(*backend.shard(place.locate(x)))
 
     def predict_expression(
         self, expression: sp.Expr | Sequence[sp.Expr], points: ArrayLike

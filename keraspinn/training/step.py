@@ -93,23 +93,27 @@ class Step:
     def _points(self, state, iteration, given):
         names = set(self.sources.samplers) - set(given)
         drawn, sampling = self._drawn(state, iteration, names, backend.replica())
-        return drawn | given, sampling
+        return drawn | backend.shard(given), sampling
 
     def _drawn(self, state, iteration, names, replica):
-        return self.sources.step(
+        batches, sampling = self.sources.step(
             state["sampling"], self.seed, iteration, self._error(state), names, replica
         )
+        # Each device draws all of them: samplers are not to exchange points.
+        return backend.shard(backend.whole(batches)), sampling
 
     def fresh_points(self, state, iteration):
         """Batches of points that the step was not made from, by term."""
-        return self.sources.fresh(
+        batches = self.sources.fresh(
             state["sampling"], self.seed, iteration, self._error(state)
         )
+        return backend.shard(backend.whole(batches))
 
     def _error(self, state):
         def error(name, batch):
             with substituted(self.variables, state["variables"]):
-                return self.objective.squared(name, batch)
+                squared = self.objective.squared(name, backend.shard(batch))
+            return backend.whole(squared)
 
         return error
 

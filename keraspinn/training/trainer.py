@@ -134,12 +134,12 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             steps_per_execution: Number of steps run as one program; `"auto"` takes
                 as many as keep the progress bar moving a few times a second.
             jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
-                default is to compile on a CPU too. On several devices it never does.
+                default is to compile on a CPU too. On several replicas it never does.
             run_eagerly: Whether to run step by step, uncompiled, for debugging.
             max_points_per_pass: Number of points of a term that are differentiated at
-                a time. It bounds the memory of a step, whatever the batch, except of
-                streamed batches whose size is not fixed; `"auto"` takes as many as
-                are fast.
+                a time, on each device. It bounds the memory of a step, whatever the
+                batch, except of streamed batches whose size is not fixed; `"auto"`
+                takes as many as are fast.
 
         Raises:
             ValueError: If given a loss or metrics, which the problem declares, an
@@ -249,7 +249,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             kwargs["validation_freq"] = arguments.frequency(kwargs["validation_freq"])
         try:
             with backend.full_products():
-                return keras.Model.fit(self, data, **kwargs)
+                return super().fit(data, **kwargs)
         finally:
             self._progress = None  # single batches are trained on as in Keras
             # Restored from a backup, it would be where every later fit begins.

@@ -25,7 +25,7 @@ GROUPS = {
 # What need not run on JAX at all, and why.
 ONCE = {
     "common": "files, locks and settings: no tensors",
-    "distribution": "TensorFlow alone",
+    "distribution": "TensorFlow alone, or programs of their own on JAX",
     "examples": "their tables, figures and records, and long trainings",
     "solvers": "classical solvers in NumPy and SciPy",
     "spec": "SymPy and NumPy: no tensors but those of `expressions`",

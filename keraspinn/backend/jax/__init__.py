@@ -25,6 +25,7 @@ from keraspinn.backend.jax.jvp import jvp
 from keraspinn.backend.jax.linalg import cholesky
 from keraspinn.backend.jax.members import map_members
 from keraspinn.backend.jax.random import uniform
+from keraspinn.backend.jax.sharding import shard, shard_count, whole
 from keraspinn.backend.jax.steps import (
     all_finite,
     apply_optimizer,
@@ -54,8 +55,11 @@ __all__ = [
     "map_members",
     "replica",
     "replica_mean",
+    "shard",
+    "shard_count",
     "static_shape",
     "tick_dataset",
     "uniform",
     "value_and_gradients",
+    "whole",
 ]

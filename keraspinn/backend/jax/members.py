@@ -2,6 +2,8 @@
 
 import jax
 
+from keraspinn.backend.jax.sharding import shard, shared_by
+
 
 def map_members(function, tensors, in_turn=False):
     """`function` of each member's tensors, all members in one program.
@@ -17,4 +19,7 @@ def map_members(function, tensors, in_turn=False):
         What the function returns, each tensor with a first axis of the members.
     """
     del in_turn
-    return jax.vmap(function)(*tensors)
+    tensors = shard(tensors)
+    with shared_by(None):  # what is a member's is on one device
+        results = jax.vmap(function)(*tensors)
+    return shard(results)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import keras
 
+from keraspinn.backend.jax.sharding import program
 from keraspinn.backend.scopes import distinct, stateless, substituted
 
 
@@ -52,7 +53,9 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     return after[: len(variables)], after[len(variables) :]
 
 
-def fused_loop(step, finish, names, dtype, variables, watched=(), read=(), shape=()):
+def fused_loop(
+    step, finish, names, dtype, variables, watched=(), read=(), shape=(), mesh=None
+):
     """Many training steps as one program, which ends early at a loss not finite.
 
     Args:
@@ -68,6 +71,7 @@ def fused_loop(step, finish, names, dtype, variables, watched=(), read=(), shape
         watched: Those of them that must be finite after the last step.
         read: Keras variables besides that `step` reads, or `finish` reads or writes.
         shape: The tensors' shape.
+        mesh: The devices that share the work, if not one alone does it.
 
     Returns:
         Function of a number of steps that returns the logs, compiled once for all
@@ -104,10 +108,10 @@ def fused_loop(step, finish, names, dtype, variables, watched=(), read=(), shape
         logs, after = finish([*after, *others], means, done.astype(dtype))
         return logs, after, good, done
 
-    program = jax.jit(run, donate_argnums=0)
+    compiled = program(run, mesh, donate_argnums=0)
 
     def advance(count):
-        logs, values, good, done = program(_apart(every), jnp.int32(count))
+        logs, values, good, done = compiled(_apart(every), jnp.int32(count))
         for variable, value in zip(every, values, strict=True):
             variable.assign(value)
         return logs, good, done
@@ -126,6 +130,8 @@ def _apart(variables):
     values, seen = [], set()
     for variable in variables:
         value = variable.value
-        values.append(jnp.copy(value) if id(value) in seen else value)
-        seen.add(id(value))
+        # Put on several devices, one array becomes two with a buffer in common.
+        buffer = value.addressable_data(0).unsafe_buffer_pointer()
+        values.append(jnp.copy(value) if buffer in seen else value)
+        seen.add(buffer)
     return values

@@ -2,15 +2,15 @@
 
 import contextlib
 
-import jax
 import keras
 import numpy as np
 
+from keraspinn.backend.jax.sharding import DistributedModel, program
 from keraspinn.backend.jax.steps import fused_loop
 from keraspinn.backend.scopes import distinct, stateless
 
 
-class StepFunctions:
+class StepFunctions(DistributedModel):
     """A Keras model whose steps are methods of data, as on TensorFlow.
 
     Keras takes the variables' values away from a model, and hands them to functions
@@ -24,10 +24,6 @@ class StepFunctions:
     replica_count = 1
     worker_count = 1
 
-    def replica_scope(self):
-        """Where variables are made that replicas share."""
-        return contextlib.nullcontext()
-
     def jax_state_sync(self):
         """Nothing to do: the variables hold what Keras would write to them."""
 
@@ -40,7 +36,15 @@ class StepFunctions:
         """
         read = [*self.variables, *self.metrics_variables]
         loop = fused_loop(
-            step, finish, names, self.variable_dtype, variables, watched, read, shape
+            step,
+            finish,
+            names,
+            self.variable_dtype,
+            variables,
+            watched,
+            read,
+            shape,
+            self.mesh,
         )
 
         def function(state, iterator):
@@ -71,12 +75,12 @@ class StepFunctions:
 
     def _function(self, step, variables=(), joined=False):
         every = distinct([*self.variables, *self.metrics_variables, *variables])
-        program = stateless(step, every)
+        one = stateless(step, every)
         if not self.run_eagerly:
-            program = jax.jit(program)
+            one = program(one, self.mesh)
 
         def run(iterator):
-            result, after = program([v.value for v in every], next(iterator))
+            result, after = one([v.value for v in every], next(iterator))
             for variable, value in zip(every, after, strict=True):
                 variable.assign(value)
             return result

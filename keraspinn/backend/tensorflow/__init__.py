@@ -28,6 +28,9 @@ from keraspinn.backend.tensorflow.replicas import (
     has_accelerator,
     replica,
     replica_mean,
+    shard,
+    shard_count,
+    whole,
 )
 from keraspinn.backend.tensorflow.trainer import StepFunctions
 
@@ -52,8 +55,11 @@ __all__ = [
     "map_members",
     "replica",
     "replica_mean",
+    "shard",
+    "shard_count",
     "static_shape",
     "tick_dataset",
     "uniform",
     "value_and_gradients",
+    "whole",
 ]

@@ -19,6 +19,22 @@ def replica_mean(tensors):
     return context.all_reduce(tf.distribute.ReduceOp.MEAN, tensors)
 
 
+def shard(tensors, axis=0):
+    """The tensors: a replica has points of its own, of which it shares none."""
+    del axis
+    return tensors
+
+
+def whole(tensors):
+    """The tensors, of which a replica has all."""
+    return tensors
+
+
+def shard_count():
+    """Number of devices that share what `shard` is given."""
+    return 1
+
+
 def copies(variables):
     """The present values of Keras variables, which later assignments do not change."""
     return [tf.identity(variable.value) for variable in variables]

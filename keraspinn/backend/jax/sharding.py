@@ -1,0 +1,181 @@
+"""JAX: what the devices of a Keras distribution share of a program."""
+
+import contextlib
+import contextvars
+
+import jax
+import keras
+from jax.sharding import NamedSharding, PartitionSpec
+
+# The devices of the program that is traced, if it has several.
+_mesh = contextvars.ContextVar("mesh", default=None)
+
+
+def shard(tensors, axis=0):
+    """Tensors whose points, or members, the devices of a program share.
+
+    Only where they are kept is said: every number is that of one device, to rounding.
+
+    Args:
+        tensors: Nested structure of tensors; scalars stay whole.
+        axis: The axis to share, of any length.
+    """
+    mesh = _mesh.get()
+    if mesh is None:
+        return tensors
+    return _placed(tensors, PartitionSpec(*[None] * axis, mesh.axis_names))
+
+
+def whole(tensors):
+    """Tensors of which every device of a program has all.
+
+    Args:
+        tensors: Nested structure of tensors.
+    """
+    return tensors if _mesh.get() is None else _placed(tensors, PartitionSpec())
+
+
+def _placed(tensors, spec):
+    places = NamedSharding(_mesh.get(), spec)
+
+    def one(tensor):
+        if getattr(tensor, "ndim", 0) < max(len(spec), 1):
+            return tensor
+        return jax.lax.with_sharding_constraint(tensor, places)
+
+    return jax.tree.map(one, tensors)
+
+
+def shard_count():
+    """Number of devices that share what `shard` is given."""
+    mesh = _mesh.get()
+    return 1 if mesh is None else mesh.size
+
+
+@contextlib.contextmanager
+def shared_by(mesh):
+    """A scope in which `shard` shares tensors among devices, or, for `None`, not."""
+    token = _mesh.set(mesh)
+    try:
+        yield
+    finally:
+        _mesh.reset(token)
+
+
+def program(function, mesh=None, **options):
+    """`jax.jit`, on all devices of a mesh; every one has the whole of the results.
+
+    Args:
+        function: Function of tensors.
+        mesh: The devices; one alone if not given.
+        **options: As in `jax.jit`.
+    """
+    if mesh is None:
+        return jax.jit(function, **options)
+
+    def traced(*arguments):
+        with shared_by(mesh):
+            return function(*arguments)
+
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    compiled = jax.jit(
+        traced, in_shardings=everywhere, out_shardings=everywhere, **options
+    )
+    return lambda *arguments: compiled(*jax.device_put(arguments, everywhere))
+
+
+def mesh_of(distribution):
+    """The devices of a `keras.distribution.DataParallel`; none of `None`.
+
+    Raises:
+        ValueError: If it is something else, or has several processes.
+    """
+    if distribution is None:
+        return None
+    if not isinstance(distribution, keras.distribution.DataParallel):
+        raise ValueError(
+            "Models here train on several devices by keras.distribution.DataParallel: "
+            "each has all weights, and its share of the points or of an ensemble's "
+            f"members. Received: keras.distribution.{type(distribution).__name__}. "
+            "Write keras.distribution.set_distribution("
+            "keras.distribution.DataParallel())"
+        )
+    if distribution.num_processes > 1:
+        raise ValueError(
+            "On JAX one process trains on all its devices. Received: "
+            f"{distribution.num_processes} processes. Start one alone"
+        )
+    return distribution.device_mesh.backend_mesh
+
+
+class DistributedModel:
+    """A Keras model that stays on the devices of the distribution it was made under.
+
+    Keras would hand each device its share of a batch, which must divide by their
+    number. Here batches come whole, and programs share their points.
+    """
+
+    _distribution = None
+
+    def __init__(self, *args, **kwargs):
+        mesh_of(keras.distribution.distribution())
+        super().__init__(*args, **kwargs)
+        self._distribution = keras.distribution.distribution()
+
+    @property
+    def mesh(self):
+        """The devices, or `None` for one."""
+        return mesh_of(self._distribution)
+
+    def replica_scope(self):
+        """Where variables are made that devices share."""
+        if self._distribution is None:
+            return contextlib.nullcontext()
+        return self._distribution.scope()
+
+    def compile(self, *args, **kwargs):
+        mesh = mesh_of(keras.distribution.distribution())
+        if mesh is not None and mesh != self.mesh:
+            there = "one device" if self.mesh is None else f"{self.mesh.size} devices"
+            raise ValueError(
+                "A model stays on the devices it was made on. Received: a model on "
+                f"{there}, and a distribution of {mesh.size}. Call "
+                "keras.distribution.set_distribution before the network, the model and "
+                "the optimizer are made"
+            )
+        super().compile(*args, **kwargs)
+
+    def fit(self, *args, **kwargs):
+        with _whole_batches():
+            return super().fit(*args, **kwargs)
+
+    def evaluate(self, *args, **kwargs):
+        with _whole_batches():
+            return super().evaluate(*args, **kwargs)
+
+    def predict(self, *args, **kwargs):
+        with _whole_batches():
+            return super().predict(*args, **kwargs)
+
+    def train_on_batch(self, *args, **kwargs):
+        with _whole_batches():
+            return super().train_on_batch(*args, **kwargs)
+
+    def test_on_batch(self, *args, **kwargs):
+        with _whole_batches():
+            return super().test_on_batch(*args, **kwargs)
+
+    def predict_on_batch(self, *args, **kwargs):
+        with _whole_batches():
+            return super().predict_on_batch(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _whole_batches():
+    """A scope in which Keras distributes no data."""
+    kept = keras.distribution.distribution()
+    keras.distribution.set_distribution(None)
+    try:
+        yield
+    finally:
+        keras.distribution.set_distribution(kept)
