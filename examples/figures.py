@@ -177,6 +177,19 @@ def helmholtz_m4(workshop):
     return helmholtz(workshop, "M4")
 
 
+@figure
+def helmholtz_solutions(workshop):
+    """Reference, prediction and error of the plain model and of the best."""
+    page, parts = stacked([3.4, 3.4])
+    numbers = {}
+    for name, part in zip(("M1", "M4"), parts, strict=True):
+        model, *_ = workshop.run(name, 4, "helmholtz", 1, 4)
+        kp.plot.solution(model, figure=part)
+        captioned(part, name)
+        numbers[name] = relative_l2(model)
+    return page, numbers
+
+
 def gradients_of(title, runs):
     """The last gradients of several runs, and the balance in each."""
     page, parts = stacked([height(statistics) for _, _, statistics, _ in runs.values()])
@@ -188,6 +201,13 @@ def gradients_of(title, runs):
         )
         numbers[name] = relative_l2(model) | balance(statistics)
     return page, numbers
+
+
+@figure
+def helmholtz_gradients(workshop):
+    """Both terms' gradients, plain and annealed."""
+    runs = {name: workshop.run(name, 4, "helmholtz", 1, 4) for name in ("M1", "M2")}
+    return gradients_of("Helmholtz", runs)
 
 
 @figure
@@ -358,6 +378,7 @@ def main():
     parser.add_argument("--depth", type=int, help="hidden layers")
     parser.add_argument("--steps", type=int, help="training steps")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
+    parser.add_argument("--dpi", type=int, default=150, help="dots an inch")
     parser.add_argument("--directory", default="figures", help="where to save them")
     parser.add_argument("--verbose", type=int, default=0, help="as in Keras's fit")
     options = parser.parse_args()
@@ -371,7 +392,7 @@ def main():
         began = time.perf_counter()
         workshop.used.clear()
         page, numbers = FIGURES[name](workshop)
-        page.savefig(directory / f"{name}.png", dpi=150)
+        page.savefig(directory / f"{name}.png", dpi=options.dpi)
         plt.close(page)
         report = {"figure": name, "numbers": numbers, "runs": dict(workshop.used)}
         report |= circumstances(options)

@@ -8,6 +8,7 @@ are kept in `docs/gallery/`, with the seconds that it took, compiling included.
 
 import argparse
 import ast
+import contextlib
 import json
 import math
 import pathlib
@@ -44,7 +45,8 @@ def source(name):
 def run(name):
     """Run a program here, and keep its figure and its record."""
     began = time.perf_counter()
-    left = runpy.run_path(str(PROGRAMS / f"{name}.py"), run_name="__main__")
+    with contextlib.chdir(PROGRAMS):  # tables lie beside the programs
+        left = runpy.run_path(f"{name}.py", run_name="__main__")
     seconds = time.perf_counter() - began
     PAGES.mkdir(exist_ok=True)
     left["figure"].savefig(PAGES / f"{name}.png", dpi=110, bbox_inches="tight")
@@ -71,6 +73,12 @@ def phrase(record):
     return f"relative error {errors}; {math.ceil(record['seconds'] / 60)} min"
 
 
+def sentence(record):
+    """The same as a sentence; names of fields keep their letters."""
+    said = phrase(record)
+    return f"{said[0].upper()}{said[1:]} on two cores."
+
+
 def write_pages():
     """A page for each program that has run, and their index."""
     records = json.loads(RECORDS.read_text("utf-8"))
@@ -78,11 +86,14 @@ def write_pages():
     for name in done:
         title, words = text(name)
         page = [f"# {title}", f"![]({name}.png)", words]
-        page += [f"*{phrase(records[name]).capitalize()} on two cores.*"]
+        page += [f"*{sentence(records[name])}*"]
         page += [f"```{{literalinclude}} ../../examples/gallery/{name}.py\n```"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
         page += [f"{{download}}`As a program <{files[0]}>` · "]
         page[-1] += f"{{download}}`as a notebook <{files[1]}>`"
+        if (PROGRAMS / f"{name}.csv").exists():
+            table = f"../../examples/gallery/{name}.csv"
+            page[-1] += f" · {{download}}`its table <{table}>`"
         (PAGES / f"{name}.md").write_text("\n\n".join(page) + "\n", "utf-8")
         notebook = json.dumps(as_notebook(name), indent=1, ensure_ascii=False)
         (PAGES / f"{name}.ipynb").write_text(notebook + "\n", "utf-8")

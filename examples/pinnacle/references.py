@@ -3,7 +3,8 @@
 python -m examples.pinnacle.references
 
 solves each on two meshes, keeps the finer solution in `tables/`, and says in
-`docs/results/pinnacle_references.json` how far the two are apart. Needs scikit-fem.
+`docs/results/pinnacle_references.json` how far the two are apart. Needs
+scikit-fem, of `pip install ".[examples]"`.
 `--data DIR` compares with PINNacle's own files as well, from its folder `ref/`.
 """
 

@@ -18,7 +18,7 @@ from keraspinn.expressions.image import with_images
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Block, On
 from keraspinn.spec import integrals
-from keraspinn.spec.declaration import expression_name, short
+from keraspinn.spec.declaration import aligned, expression_name, short
 from keraspinn.spec.parts import part_from_json, part_to_json
 
 Equation: TypeAlias = sp.Expr | sp.Eq
@@ -128,11 +128,14 @@ class Condition:
         return f"<Condition: {what} {self.place}>"
 
     @property
-    def latex_place(self) -> str:
-        """LaTeX of the same."""
-        if self.regions:
-            return "= 0"
-        return rf"= 0 \quad \text{{{_plain(self.place.removeprefix('= 0 '))}}}"
+    def latex_rows(self) -> list[str]:
+        """LaTeX of the same, a row of an alignment for each equation."""
+        place = _plain(self.place.removeprefix("= 0").lstrip())
+        words = rf" \quad \text{{{place}}}" if place else ""
+        return [rf"{sp.latex(e)} &= 0{words}" for e in self.expressions]
+
+    def _repr_latex_(self):
+        return aligned(self.latex_rows)
 
     def get_config(self):
         return {
@@ -220,9 +223,14 @@ class Data(_Table):
         return f"measured at {len(self.points)} points"
 
     @property
-    def latex_place(self) -> str:
-        """LaTeX of the same."""
-        return rf"\quad \text{{{self.place}}}"
+    def latex_rows(self) -> list[str]:
+        """LaTeX of the same, a row of an alignment for each expression."""
+        return [
+            rf"{sp.latex(e)} &\quad \text{{{self.place}}}" for e in self.expressions
+        ]
+
+    def _repr_latex_(self):
+        return aligned(self.latex_rows)
 
     def get_config(self):
         return {**super().get_config(), "weight": self.weight}

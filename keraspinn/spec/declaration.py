@@ -238,6 +238,12 @@ def expression_name(expression):
     return str(short(expression))
 
 
+def aligned(rows):
+    """Rows of LaTeX, each with its `&`, as notebooks display them."""
+    body = " \\\\\n".join(rows)
+    return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+
 def short(expression):
     """The expression with its fields and their derivatives as plain symbols."""
     functions = {

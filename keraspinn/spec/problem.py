@@ -253,13 +253,8 @@ class Problem:
 
     def _repr_latex_(self):
         rows = [rf"{sp.latex(e)} &= 0" for e in self.equations.values()]
-        rows += [
-            rf"{sp.latex(e)} &{condition.latex_place}"
-            for condition in self.conditions.values()
-            for e in condition.expressions
-        ]
-        body = " \\\\\n".join(rows)
-        return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+        rows += [row for c in self.conditions.values() for row in c.latex_rows]
+        return declaration.aligned(rows)
 
     def get_config(self):
         config = {

@@ -106,6 +106,8 @@ class Balance:
         source = found.pop(frozenset(), None)
         self._half = domain.half.tolist()
         sizes = _sizes(list(found.values()), domain, points)
+        if not any(sizes):  # each holds an unknown number that starts from zero
+            sizes = _sizes(list(found.values()), domain, points, zero=1.0)
         self.terms = {
             monomial: size
             for monomial, size in zip(found, sizes, strict=True)
@@ -220,12 +222,16 @@ def _points(domain, term):
     return sampled(domain, term.blocks, POINTS)
 
 
-def _sizes(expressions, domain, points):
-    """The largest absolute values at points; unknown numbers are as at the start."""
+def _sizes(expressions, domain, points, zero=0.0):
+    """The largest absolute values at points; unknown numbers are as at the start.
+
+    One that starts from zero may come to any size: what it multiplies counts for
+    nothing beside what is known, as a correction does.
+    """
     stand_ins = {}
     for node in distinct_nodes(expressions):
         if isinstance(node, Parameter):
-            stand_ins[node] = sp.Float(node.initial or 1.0)
+            stand_ins[node] = sp.Float(node.initial or zero)
         elif isinstance(node, NormalComponent):
             stand_ins[node] = sp.S.One
     with backend.double_precision():

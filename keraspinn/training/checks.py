@@ -34,6 +34,8 @@ Networks: TypeAlias = (
 WHOLE = ("float32", "float64")
 FARTHEST = 1e3
 """How many times larger or smaller than one a field may be without a word."""
+FARTHEST_COEFFICIENT = 1e2
+"""The same of an unknown coefficient, which Adam moves by its learning rate, 3e-3."""
 FARTHEST_RESIDUAL = 4
 """The same of an equation's terms, as a power of ten."""
 
@@ -279,7 +281,7 @@ def warn_of_coefficients(parameters):
     """
     for symbol in parameters:
         size = abs(symbol.initial)
-        if size and not 1 / FARTHEST <= size <= FARTHEST:
+        if size and not 1 / FARTHEST_COEFFICIENT <= size <= FARTHEST_COEFFICIENT:
             unit = 10.0 ** round(np.log10(size))
             warnings.warn(
                 f"The unknown coefficient '{symbol}' starts from {symbol.initial:g}, "

@@ -115,6 +115,31 @@ class EvaluatedEnsemble(ProblemModel):
         """A network of the members' kind; its weights are those of none."""
         return self._one.model.network
 
+    def summary(self, *args, print_fn=None, **kwargs):
+        """Keras's table of a member's network, how many there are, and what they solve.
+
+        λ and unknown coefficients are means and deviations over the members.
+
+        Args:
+            *args, **kwargs: As in `keras.Model.summary`.
+            print_fn: Function that prints a text; the default is `print`.
+        """
+        keras.Model.summary(self._one.model, *args, print_fn=print_fn, **kwargs)
+        values = {
+            name: ops.convert_to_numpy(value)[self._is_going]
+            for name, value in self._current().items()
+        }
+        numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
+        (print_fn or print)(
+            "\n".join([str(self.problem), ", ".join([str(self), *numbers])])
+        )
+
+    def __repr__(self):
+        count = self.network.count_params()
+        stopped = f", {len(self.stopped)} of them stopped" if self.stopped else ""
+        network = type(self.network).__name__
+        return f"<Ensemble: {self.size} × {network} of {count} parameters{stopped}>"
+
     @property
     def loss_weights(self) -> Mapping[str, keras.Variable]:
         """Read-only dict from condition names to the members' λ, variables."""

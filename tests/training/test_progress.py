@@ -83,6 +83,27 @@ def test_the_summary_says_what_is_trained_on(capsys):
     assert "equation_0:" in "\n".join(lines)
 
 
+def test_an_ensemble_says_how_many_and_what_of(capsys):
+    ensemble = kp.Ensemble(compiled().problem, kp.networks.MLP(4, 1), size=3)
+    assert repr(ensemble) == "<Ensemble: 3 × MLP of 13 parameters>"
+    ensemble.summary()
+    text = capsys.readouterr().out
+    for piece in ("equation_0:", "3 × MLP", "rate = 2 ± 0", "start_weight = 1 ± 0"):
+        assert piece in text
+
+
+@pytest.mark.parametrize(
+    ("thing", "latex"),
+    [
+        (kp.Condition(u - 1, on={x: 0}), r"&= 0 \quad \text{on x: 0}"),
+        (kp.Data(np.zeros((3, 1)), {u: np.ones(3)}), r"\text{measured at 3 points}"),
+        (kp.geometry.Box({x: (0, 2)}), r"$x \in [0, 2]$"),
+    ],
+)
+def test_what_a_notebook_displays(thing, latex):
+    assert latex in thing._repr_latex_()
+
+
 @pytest.mark.parametrize(
     ("thing", "pieces"),
     [
