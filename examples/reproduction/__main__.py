@@ -12,6 +12,7 @@ from examples.reproduction.training import (
     CAVITY_PROTOCOLS,
     CHOICES,
     MODELS,
+    PROTOCOL_ARCHITECTURES,
     PROTOCOLS,
     Training,
 )
@@ -112,6 +113,7 @@ def trainings(arguments):
         models = ("M1", "M3")
     elif arguments.table == "ablation":
         models, variants = ("M2", "M4"), ablation.READINGS
+    architectures = PROTOCOL_ARCHITECTURES.get(arguments.protocol, architectures)
     return [
         (
             reading,

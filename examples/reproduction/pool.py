@@ -57,12 +57,14 @@ def run(missing, results, workers, together=False):
 def trials(trainings):
     """Tuples of trainings that differ in the seed alone, which counts up by one.
 
-    Eigenvalues of the Hessian are those of a model, and so taken of one alone.
+    Eigenvalues of the Hessian are those of a model, and so taken of one alone; and the
+    second stage is of a model alone.
     """
     tasks = {}
     for training in sorted(trainings, key=lambda training: training.seed):
         begun = dataclasses.replace(training, seed=0), training.seed
-        earlier = None if training.hessian_every else tasks.pop(begun, None)
+        alone = training.hessian_every or training.second_steps
+        earlier = None if alone else tasks.pop(begun, None)
         tasks[begun[0], training.seed + 1] = (*(earlier or ()), training)
     return list(tasks.values())
 

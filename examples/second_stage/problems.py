@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 import keraspinn as kp
+from examples.second_stage.cavity import cavity, cavity_regularised, cavity_split
 
 X, Y, T = sp.symbols("x y t")
 
@@ -224,4 +225,12 @@ CASES = {
     "allen_cahn_sharp": Case(allen_cahn_sharp),
     "wave": Case(wave, units=40, held_back=False),
     "kovasznay": Case(kovasznay),
+    "cavity": Case(cavity),
+    "cavity_velocity": Case(lambda: cavity("velocity-pressure")),
+    "cavity_split": Case(cavity_split),
+    "cavity_split_velocity": Case(lambda: cavity_split("velocity-pressure")),
+    "cavity_regularised": Case(cavity_regularised),
+    "cavity_regularised_velocity": Case(
+        lambda: cavity_regularised("velocity-pressure")
+    ),
 }

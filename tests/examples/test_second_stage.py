@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
-from examples.second_stage import problems, table
+from examples.second_stage import cavity_flow, problems, table
 from examples.second_stage.__main__ import SECOND_ORDER, stages
 
 
-@pytest.mark.parametrize("name", ["helmholtz_hard", "poisson-4", "wave"])
+@pytest.mark.parametrize(
+    "name", ["helmholtz_hard", "poisson-4", "wave", "cavity_split"]
+)
 def test_batches_are_of_the_problem_s_terms(name):
     case = problems.CASES[name]
     problem = case.problem()
@@ -56,3 +59,30 @@ def test_other_optimizers_stand_beside_the_recipe(tmp_path):
     assert len(table.printed(records).splitlines()) == 5
     table.plot(table.compared(records), tmp_path / "times.png")
     assert (tmp_path / "times.png").stat().st_size > 5_000
+
+
+def test_the_cavity_s_reference_converges_and_agrees_with_published_extrema():
+    line = np.linspace(0, 1, 501)
+    middle = np.stack([np.full_like(line, 0.5), line], axis=-1)
+    regularised = cavity_flow.regularised_lid()
+    coarse, fine = (
+        np.stack(cavity_flow.solve(regularised, n).velocity(middle)) for n in (12, 20)
+    )
+    assert 0 < np.abs(coarse - fine).max() < 1e-4
+    flow = cavity_flow.solve(sp.Integer(1), 20)
+    assert flow.velocity(middle)[0].min() == pytest.approx(-0.214042, rel=1e-3)
+    assert flow.velocity(middle[:, ::-1])[1].max() == pytest.approx(0.179573, rel=1e-3)
+    corners = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])
+    np.testing.assert_allclose(flow.velocity(corners)[0], [1, 1, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_what_is_known_of_the_corners_is_creeping_flow(side):
+    psi, p = cavity_flow.corner_parts(1)
+    x, y = cavity_flow.X, cavity_flow.Y
+    u, v = psi.diff(y), -psi.diff(x)
+    near = {x: abs(side - 6e-4), y: 1 - 8e-4}
+    for velocity, coordinate in ((u, x), (v, y)):
+        viscous = velocity.diff(x, 2) + velocity.diff(y, 2)
+        asked, given = (float(e.subs(near)) for e in (viscous, p.diff(coordinate)))
+        assert given == pytest.approx(asked, rel=1e-4)

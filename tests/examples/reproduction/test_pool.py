@@ -58,7 +58,8 @@ def test_trials_are_those_that_differ_in_the_seed_alone():
     seeds = [dataclasses.replace(GOOD, seed=seed) for seed in (0, 1, 2, 5)]
     other = dataclasses.replace(GOOD, units=5, seed=1)
     watched = [dataclasses.replace(one, hessian_every=10) for one in seeds[:2]]
+    watched += [dataclasses.replace(one, second_steps=10) for one in seeds[:2]]
     tasks = trials([seeds[2], *watched, other, seeds[3], *seeds[:2]])
     alone = [other, seeds[3], *watched]
     assert set(tasks) == {tuple(seeds[:3]), *((one,) for one in alone)}
-    assert len(tasks) == 5
+    assert len(tasks) == 7

@@ -52,6 +52,19 @@ def test_a_training_leaves_a_record_and_repeats():
     assert {"keraspinn", "keras", "tensorflow", "python"} < first["versions"].keys()
 
 
+def test_a_second_stage_goes_on_from_the_first():
+    training = Training("poisson-2", "M2", 8, 1, steps=200, second_steps=100)
+    record, first = (
+        train(training),
+        train(dataclasses.replace(training, second_steps=0)),
+    )
+    assert record["errors"]["u"] < 0.1 * first["errors"]["u"]
+    (weights,), (stood,) = record["weights"].values(), first["weights"].values()
+    assert weights == [*stood, stood[-1]]
+    (trace,), (begun,) = record["error_traces"].values(), first["error_traces"].values()
+    assert trace[: len(begun)] == begun and len(trace) > len(begun)
+
+
 def test_trials_of_an_ensemble_are_those_trained_alone():
     first = Training("poisson-2", "M2", 4, 1, seed=3, steps=40, batch_size=8)
     pair = [first, dataclasses.replace(first, seed=4)]
@@ -114,6 +127,16 @@ def test_settings_of_the_studies():
     made = wanted("cavity-psi-p", "--protocol", "authors", "--models", "M2", "M2")
     assert {(each.layers, each.boundary_weight) for each in made} == {("largest", 0.5)}
     assert len(made) == 3
+
+
+def test_the_best_protocol_is_not_what_its_first_stage_is():
+    """Records of it from before it had a second stage are the other's."""
+    best = wanted("klein-gordon", "--trials", "1", "--protocol", "best")
+    cosine = wanted("klein-gordon", "--trials", "1", "--protocol", "cosine")
+    assert {(one.units, one.depth, one.second_steps) for one in best} == {(30, 3, 5000)}
+    assert {(one.units, one.depth, one.second_steps) for one in cosine} == {(50, 5, 0)}
+    options = ["--protocol", "best", "--second-steps", "0", "--architectures", "50x5"]
+    assert wanted("klein-gordon", "--trials", "1", *options) == cosine
 
 
 def test_what_has_no_effect_makes_no_new_training():

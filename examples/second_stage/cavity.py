@@ -1,0 +1,78 @@
+"""The lid-driven cavity at Re = 100: as the paper has it, with its corners taken out,
+and below a lid whose speed does not jump."""
+
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+from examples.second_stage.cavity_flow import (
+    REYNOLDS,
+    X,
+    Y,
+    corner_parts,
+    regularised_lid,
+    solve,
+)
+
+
+def cavity(formulation="streamfunction-pressure"):
+    """The paper's, its equations faded in around the corners as in the library."""
+    declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation)
+    return kp.Problem(
+        declared.domain,
+        declared.equations,
+        declared.conditions,
+        reference(*velocity(declared), sp.Integer(1)),
+    )
+
+
+def cavity_split(formulation="streamfunction-pressure", corner_width=0.05):
+    """The same flow as the sum of what is known of the corners and of smooth fields.
+
+    The network learns what is left of ψ and p, or of u, v and p, when the corners'
+    creeping flow is taken away, which has all of the lid's speed: its own vanishes on
+    every wall.
+    """
+    declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation, corner_width)
+    psi, p = corner_parts(sp.Rational(1, REYNOLDS))
+    known = {"psi": psi, "u": psi.diff(Y), "v": -psi.diff(X), "p": p}
+    sums = {field: field + known[field.func.__name__] for field in declared.fields}
+    u, v = (w.subs(sums).doit() for w in velocity(declared))
+    return kp.Problem(
+        declared.domain,
+        {name: e.subs(sums).doit() for name, e in declared.equations.items()},
+        {"boundary": kp.Condition(list(velocity(declared)), on="boundary")},
+        reference(u, v, sp.Integer(1)),
+    )
+
+
+def cavity_regularised(formulation="streamfunction-pressure"):
+    """The flow below a lid of speed 16 x² (1 − x)²."""
+    declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation, corner_width=0)
+    u, v = velocity(declared)
+    lid = regularised_lid()
+    on_walls = sp.Piecewise((lid, Y >= 1), (0, True))
+    return kp.Problem(
+        declared.domain,
+        declared.equations,
+        {"boundary": kp.Condition([sp.Eq(u, on_walls), v], on="boundary")},
+        reference(u, v, lid),
+    )
+
+
+def velocity(declared):
+    """u and v as expressions in the problem's fields."""
+    fields = {field.func.__name__: field for field in declared.fields}
+    if "psi" in fields:
+        return fields["psi"].diff(Y), -fields["psi"].diff(X)
+    return fields["u"], fields["v"]
+
+
+def reference(u, v, lid):
+    """Speed, u and v on the paper's 100 × 100 points, walls included."""
+    side = np.linspace(0, 1, 100)
+    points = np.stack(np.meshgrid(side, side, indexing="ij"), -1).reshape(-1, 2)
+    exact = solve(lid).velocity(points)
+    speed = sp.sqrt(u**2 + v**2)
+    values = {speed: np.hypot(*exact), u: exact[0], v: exact[1]}
+    return kp.Reference(points, values, {speed: "speed", u: "u", v: "v"})
