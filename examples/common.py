@@ -79,8 +79,14 @@ def setting(arguments, name):
     return (PAPERS if arguments.paper else SETTINGS)[name] if given is None else given
 
 
-def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
-    """Train one of the paper's models; returns the model and its history."""
+def train(
+    problem, arguments, x=None, callbacks=(), steps_per_epoch=1000, second_weights=()
+):
+    """Train one of the paper's models; returns the model and its history.
+
+    `second_weights` are λ for the second stage, by condition, that are not those which
+    stand after the first.
+    """
     keras.utils.set_random_seed(arguments.seed)
     gated, annealed = arguments.model in ("M3", "M4"), arguments.model in ("M2", "M4")
     shape = {"units": arguments.units, "depth": arguments.depth}
@@ -115,6 +121,8 @@ def train(problem, arguments, x=None, callbacks=(), steps_per_epoch=1000):
     print(f"trained {arguments.steps} steps in {time.perf_counter() - began:.0f} s")
     if arguments.second_stage:
         model = model.astype("float64")
+        for name, weight in dict(second_weights).items():
+            model.loss_weights[name].assign(weight)
         model.compile(kp.optimizers.SSBroyden())
         run = {"steps_per_epoch": 500, "epochs": arguments.second_stage}
         model.fit(x, **run, verbose=arguments.verbose)

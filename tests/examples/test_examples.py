@@ -66,3 +66,13 @@ def test_inverse_problem(tmp_path):
     )
     found = float(re.search(r"number at the end: (\S+),", output)[1])
     assert 50 < found < 200
+
+
+def test_inverse_problem_with_a_second_stage(tmp_path):
+    options = ["--model", "M1", "--units", "24", "--depth", "3", "--steps", "10000"]
+    output = run(tmp_path, "inverse_cavity.py", *options, "--second-stage", "2")
+    found = re.search(r"second stage: (\S+) ± (\S+), relative", output)
+    estimate, deviation = map(float, found.groups())
+    least = float(re.search(r"the least: ± (\S+)", output)[1])
+    assert least == pytest.approx(1.02, abs=0.05)
+    assert least < deviation < 20 and abs(estimate - 100) < 4 * deviation
