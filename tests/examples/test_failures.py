@@ -23,7 +23,9 @@ def test_the_page_has_the_tables():
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_fails_is_mended(name):
     failed, mended = RECORDS[name]
-    assert mended["trusted"] and mended["error"] < 0.05 * failed["error"]
+    # Single precision costs some digits, and no more.
+    least = 0.05 if name == "float32" else 1e-3
+    assert mended["trusted"] and mended["error"] < least * failed["error"]
 
 
 def test_what_tells_causes_apart():
