@@ -130,9 +130,7 @@ class EvaluatedEnsemble(ProblemModel):
             for name, value in self._current().items()
         }
         numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
-        (print_fn or print)(
-            "\n".join([str(self.problem), ", ".join([str(self), *numbers])])
-        )
+        (print_fn or print)(f"{self.problem}\n{', '.join([str(self), *numbers])}")
 
     def __repr__(self):
         count = self.network.count_params()
