@@ -69,10 +69,12 @@ def test_inverse_problem(tmp_path):
 
 
 def test_inverse_problem_with_a_second_stage(tmp_path):
-    options = ["--model", "M1", "--units", "24", "--depth", "3", "--steps", "10000"]
-    output = run(tmp_path, "inverse_cavity.py", *options, "--second-stage", "2")
-    found = re.search(r"second stage: (\S+) ± (\S+), relative", output)
-    estimate, deviation = map(float, found.groups())
+    """Far too short to come to the end, where the deviation means something."""
+    options = ["--model", "M1", "--units", "8", "--depth", "2", "--steps", "1000"]
+    output = run(tmp_path, "inverse_cavity.py", *options, "--second-stage", "1")
     least = float(re.search(r"the least: ± (\S+)", output)[1])
     assert least == pytest.approx(1.02, abs=0.05)
-    assert least < deviation < 20 and abs(estimate - 100) < 4 * deviation
+    found = re.search(r"second stage: (\S+) ± (\S+), .* deviation (\S+)", output)
+    estimate, deviation, relative = map(float, found.groups())
+    assert deviation > least
+    assert relative == pytest.approx(deviation / abs(estimate), rel=0.1)
