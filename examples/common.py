@@ -17,6 +17,9 @@ MODELS = {
     "M4": "with both",
 }
 
+LARGEST_DENSE = 9_000
+"""Number of parameters beyond which the second stage keeps no matrix of them."""
+
 SETTINGS = {"alpha": 0.1, "schedule": "cosine", "learning_rate": 3e-3}
 """What an option has that is not given: what works best."""
 
@@ -65,7 +68,8 @@ def options(description, units=50, depth=5):
         type=int,
         default=0,
         metavar="EPOCHS",
-        help="go on in float64 with SSBroyden, so many times 500 steps",
+        help="go on in float64 with SSBroyden, with LBFGS where the network is too "
+        "large for its matrix, so many times 500 steps",
     )
     parser.add_argument("--seed", type=int, default=0, help="random seed")
     parser.add_argument("--figure", help="file to save the figure to")
@@ -121,13 +125,14 @@ def train(
     print(f"trained {arguments.steps} steps in {time.perf_counter() - began:.0f} s")
     if arguments.second_stage:
         model = model.astype("float64")
+        dense = model.count_params() <= LARGEST_DENSE
         for name, weight in dict(second_weights).items():
             model.loss_weights[name].assign(weight)
-        model.compile(kp.optimizers.SSBroyden())
+        model.compile(kp.optimizers.SSBroyden() if dense else kp.optimizers.LBFGS())
         run = {"steps_per_epoch": 500, "epochs": arguments.second_stage}
         model.fit(x, **run, verbose=arguments.verbose)
         steps = 500 * arguments.second_stage
-        print(f"and {steps} of SSBroyden: {time.perf_counter() - began:.0f} s in all")
+        print(f"and {steps} of {type(model.optimizer).__name__}: {time.perf_counter() - began:.0f} s in all")
     return model, history
 
 

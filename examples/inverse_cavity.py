@@ -20,8 +20,7 @@ from keraspinn.solvers import lid_driven_cavity
 TRUE_REYNOLDS = 100
 
 SECOND_WEIGHT = 0.01
-"""λ of the samples in the second stage. With larger ones a flow that follows the noise
-and violates the equations a little has the lower loss."""
+"""λ of the samples in the second stage, so small that noise does not bend the flow."""
 
 
 def problem_with_samples(samples, noise, seed):
