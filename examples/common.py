@@ -131,8 +131,10 @@ def train(
         model.compile(kp.optimizers.SSBroyden() if dense else kp.optimizers.LBFGS())
         run = {"steps_per_epoch": 500, "epochs": arguments.second_stage}
         model.fit(x, **run, verbose=arguments.verbose)
-        steps = 500 * arguments.second_stage
-        print(f"and {steps} of {type(model.optimizer).__name__}: {time.perf_counter() - began:.0f} s in all")
+        took = (
+            f"{500 * arguments.second_stage} steps of {type(model.optimizer).__name__}"
+        )
+        print(f"and {took}: {time.perf_counter() - began:.0f} s in all")
     return model, history
 
 

@@ -13,6 +13,7 @@ import json
 import math
 import pathlib
 import platform
+import re
 import runpy
 import subprocess
 import sys
@@ -70,7 +71,12 @@ def shown(error):
 def phrase(record):
     """A record as a phrase: errors and time."""
     errors = ", ".join(f"{k} {v:.1e}" for k, v in record["errors"].items())
-    return f"relative error {errors}; {math.ceil(record['seconds'] / 60)} min"
+    return f"relative error {errors}; {minutes(record)} min"
+
+
+def minutes(record):
+    """How long it ran, counted up."""
+    return math.ceil(record["seconds"] / 60)
 
 
 def sentence(record):
@@ -105,6 +111,24 @@ def write_pages():
     toctree = "\n".join(done)
     index += [f"```{{toctree}}\n:hidden:\n\n{toctree}\n```"]
     (PAGES / "index.md").write_text("\n\n".join(index) + "\n", "utf-8")
+    front = PAGES.parent / "index.md"
+    front.write_text(with_figures(front.read_text("utf-8"), records), "utf-8")
+
+
+def with_figures(page, records):
+    """The front page with errors and times in the rows that link to pages here."""
+
+    def filled(line):
+        found = re.findall(r"gallery/(\w+)\.md", line)
+        if not found or not line.startswith("| "):
+            return line
+        told = [
+            f"{max(records[name]['errors'].values()):.1e}, {minutes(records[name])} min"
+            for name in found
+        ]
+        return "|".join([*line.split("|")[:3], f" {'; '.join(told)} |"])
+
+    return "\n".join(map(filled, page.split("\n")))
 
 
 def as_notebook(name):

@@ -26,6 +26,14 @@ def test_a_program_is_short_and_has_its_page(name):
     assert notebook == gallery.as_notebook(name)
 
 
+def test_the_front_page_tells_errors_and_times():
+    records = json.loads(gallery.RECORDS.read_text("utf-8"))
+    page = (gallery.PAGES.parent / "index.md").read_text("utf-8")
+    assert gallery.with_figures(page, records) == page
+    (row,) = [line for line in page.splitlines() if "beam_si" in line]
+    assert row.endswith(f"| {records['beam_si']['errors']['w']:.1e}, 1 min |")
+
+
 def test_the_heated_l_has_its_table():
     pytest.importorskip("skfem")
     from examples import l_shape_reference as reference
