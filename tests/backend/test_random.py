@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -41,3 +42,13 @@ def test_every_word_counts():
         (3, 4, 1, 2),
     ]:
         assert not np.intersect1d(first, drawn(*words)).size > 5
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="XLA compiles it on JAX")
+def test_nothing_is_compiled_anew_for_other_words(caplog):
+    import jax
+
+    drawn(1, 2, 3, 4)
+    with jax.log_compiles():
+        drawn(1, 2, 3, 5)
+    assert "Compiling" not in caplog.text

@@ -56,17 +56,19 @@ def _bits(words, count):
 
 
 def _philox(counter, key):
-    def once(_, state):
-        (a, b, c, d), (first, second) = state
-        high_a, low_a = _product(_MULTIPLIERS[0], a)
-        high_c, low_c = _product(_MULTIPLIERS[1], c)
-        mixed = high_c ^ b ^ first, low_c, high_a ^ d ^ second, low_a
-        return mixed, (first + jnp.uint32(_STEPS[0]), second + jnp.uint32(_STEPS[1]))
-
     # A loop, which XLA leaves whole: written out, the rounds would become part of every
     # loop that uses a number, and run again in each.
-    mixed, _ = jax.lax.fori_loop(0, _ROUNDS, once, (tuple(counter), tuple(key)))
+    mixed, _ = jax.lax.fori_loop(0, _ROUNDS, _mixed, (tuple(counter), tuple(key)))
     return mixed
+
+
+# Not within `_philox`: outside of a program JAX would compile each call's loop anew.
+def _mixed(_, state):
+    (a, b, c, d), (first, second) = state
+    high_a, low_a = _product(_MULTIPLIERS[0], a)
+    high_c, low_c = _product(_MULTIPLIERS[1], c)
+    mixed = high_c ^ b ^ first, low_c, high_a ^ d ^ second, low_a
+    return mixed, (first + jnp.uint32(_STEPS[0]), second + jnp.uint32(_STEPS[1]))
 
 
 def _product(number, x):
