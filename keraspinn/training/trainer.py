@@ -320,11 +320,14 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         arguments.refuse_what_the_problem_says(method, sample_weight=sample_weight)
         x = arguments.single_batch(method, x)
         arguments.check_known("reference values", y)
-        return super().test_on_batch(x, y, return_dict=return_dict)
+        with backend.double_precision():
+            return super().test_on_batch(x, y, return_dict=return_dict)
 
     def predict_on_batch(self, x):
         """`predict` on a single batch; see `keras.Model.predict_on_batch`."""
-        return super().predict_on_batch(arguments.single_batch("predict_on_batch", x))
+        x = arguments.single_batch("predict_on_batch", x)
+        with backend.double_precision():
+            return super().predict_on_batch(x)
 
     def make_train_function(self, force=False):
         """Self-contained steps run as one program, others as in Keras."""

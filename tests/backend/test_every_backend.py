@@ -64,6 +64,21 @@ def test_products_are_not_rounded_while_a_model_computes():
     assert rounding_products()  # what others compute is left as it was
 
 
+@pytest.mark.parametrize("name", ["train", "test", "predict"])
+def test_products_of_a_single_batch_are_not_rounded(name, monkeypatch):
+    step, seen = getattr(kp.PINNModel, f"{name}_step"), set()
+
+    def watched(self, data):
+        seen.add(rounding_products())
+        return step(self, data)
+
+    monkeypatch.setattr(kp.PINNModel, f"{name}_step", watched)
+    model = kp.PINNModel(kp.problems.poisson(1), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam")
+    getattr(model, f"{name}_on_batch")(model.problem.test_data(5)[0])
+    assert seen == {False}
+
+
 @pytest.mark.skipif(keras.backend.backend() != "jax", reason="JAX's own setting")
 def test_what_the_user_told_jax_of_products_stands():
     import jax
@@ -89,12 +104,14 @@ def test_points_far_from_the_origin_are_told_apart():
     assert np.unique(found).size == 50
     np.testing.assert_allclose(model.predict(points, verbose=0)[:, 0], found, 1e-5)
     np.testing.assert_allclose(np.asarray(model(points))[:, 0], found, 1e-5)
+    np.testing.assert_allclose(model.predict_on_batch(points)[:, 0], found, 1e-5)
     logs = model.evaluate(points, values, verbose=0, return_dict=True)
+    assert model.test_on_batch(points, values, return_dict=True) == logs
     error = np.linalg.norm(found - values["u"]) / np.linalg.norm(values["u"])
     np.testing.assert_allclose(logs["u_relative_l2"], error, 1e-4)
     if keras.backend.result_type("float64", float) == "float32":  # on JAX without X64
         with pytest.raises(ValueError, match="float32, which does not.*jax_enable_x64"):
-            model.predict_on_batch(points)
+            model.train_on_batch(points)
 
 
 def test_float64_is_kept_by_functions(double):
