@@ -79,6 +79,24 @@ def test_products_of_a_single_batch_are_not_rounded(name, monkeypatch):
     assert seen == {False}
 
 
+@pytest.mark.parametrize("of_hessian", [False, True])
+def test_products_of_a_program_are_not_rounded(of_hessian):
+    # What `predict_expression` and the diagnostics run.
+    variable, seen = keras.Variable([1.0, 2.0]), set()
+
+    def function(x):
+        seen.add(rounding_products())
+        return keras.ops.sum(x * variable**2)
+
+    x = keras.ops.ones((2,))
+    if of_hessian:
+        products = backend.hessian_products(function, [variable])
+        np.testing.assert_allclose(products(x, np.ones((1, 2))), [[2.0, 2.0]])
+    else:
+        backend.compiled(function, read=[variable])(x)
+    assert seen == {False}
+
+
 @pytest.mark.skipif(keras.backend.backend() != "jax", reason="JAX's own setting")
 def test_what_the_user_told_jax_of_products_stands():
     import jax

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from keraspinn.backend.jax.devices import full_products
 from keraspinn.backend.scopes import distinct, stateless
 
 
@@ -76,7 +77,8 @@ def hessian_products(function, variables, read=()):
 
     def call(inputs, vectors):
         values = [variable.value for variable in every]
-        return np.array(products(values, inputs, jnp.asarray(vectors, dtype)))
+        with full_products():
+            return np.array(products(values, inputs, jnp.asarray(vectors, dtype)))
 
     return call
 
@@ -93,4 +95,9 @@ def compiled(function, jit_compile=False, read=()):
     read = distinct(read)
     pure = stateless(function, read)
     program = jax.jit(lambda values, *arguments: pure(values, *arguments)[0])
-    return lambda *arguments: program([v.value for v in read], *arguments)
+
+    def call(*arguments):
+        with full_products():
+            return program([v.value for v in read], *arguments)
+
+    return call

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from keraspinn.backend.tensorflow.replicas import full_products
+
 
 def value_and_gradients(function, values, count=1):
     """The sum of `function(values, n)` over n < count, and its gradients by values.
@@ -98,7 +100,12 @@ def hessian_products(function, variables, read=()):
 
     program = tf.function(products, autograph=False)
     dtype = variables[0].dtype
-    return lambda inputs, vectors: program(inputs, tf.cast(vectors, dtype)).numpy()
+
+    def call(inputs, vectors):
+        with full_products():
+            return program(inputs, tf.cast(vectors, dtype)).numpy()
+
+    return call
 
 
 def compiled(function, jit_compile=False, read=()):
@@ -110,6 +117,12 @@ def compiled(function, jit_compile=False, read=()):
         read: The Keras variables that it reads.
     """
     del read  # a graph finds them
-    return tf.function(
+    program = tf.function(
         function, jit_compile=jit_compile, autograph=False, reduce_retracing=True
     )
+
+    def call(*arguments):
+        with full_products():
+            return program(*arguments)
+
+    return call
