@@ -97,6 +97,17 @@ def test_products_of_a_program_are_not_rounded(of_hessian):
     assert seen == {False}
 
 
+@pytest.mark.skipif(keras.backend.backend() == "jax", reason="a thread's own on JAX")
+def test_one_thread_does_not_round_the_products_of_another():
+    first, second = backend.full_products(), backend.full_products()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not rounding_products()
+    second.__exit__(None, None, None)
+    assert rounding_products()
+
+
 @pytest.mark.skipif(keras.backend.backend() != "jax", reason="JAX's own setting")
 def test_what_the_user_told_jax_of_products_stands():
     import jax
