@@ -72,6 +72,8 @@ def environment(variables):
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "TF_CPP_MIN_LOG_LEVEL": "3",
+        # Not the shell's: what is called TensorFlow in a table runs on it.
+        "KERAS_BACKEND": "tensorflow",
         # An accelerator is shared, and asked how much of it each has used.
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
         # Compiling processes of its own would not stand still with a contestant's.

@@ -92,6 +92,16 @@ def test_every_stage_runs_and_has_its_table(benchmarks, tmp_path):
     assert (tmp_path / "speed_ladder.png").stat().st_size > 5_000
 
 
+def test_the_shell_does_not_choose_a_contestants_backend(benchmarks, monkeypatch):
+    from entries import ON_JAX, named
+    from environments import environment
+
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    entries = named("keraspinn")[0], ON_JAX
+    backends = [environment(e.variables)["KERAS_BACKEND"] for e in entries]
+    assert backends == ["tensorflow", "jax"]
+
+
 def test_what_is_for_a_card_runs_without_one(benchmarks, tmp_path):
     import gpu
     import run as command
