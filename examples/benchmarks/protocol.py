@@ -68,7 +68,8 @@ def serve(build, packages):
         build: Function of a `Task` that returns an object with `losses()`, the
             starting losses by term name; `run(steps)`, which trains and returns when
             it is done, perhaps the seconds that count; and optionally `notes`, a dict,
-        and `device_bytes()`, the most that an accelerator has held so far, or `None`.
+            and `device_bytes()`, the most that an accelerator has held so far, or
+            `None`.
         packages: Names of the packages whose versions matter.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
