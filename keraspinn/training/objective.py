@@ -68,7 +68,7 @@ class Objective:
 
         total = losses(0)
         if count > 1:
-            total = ops.fori_loop(1, count, lambda n, sum: sum + losses(n), total)
+            total = ops.fori_loop(1, count, lambda n, part: part + losses(n), total)
         return ops.unstack(total)
 
     def _parts(self, name, losses):
