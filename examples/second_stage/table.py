@@ -70,9 +70,9 @@ def usual(record):
 
 
 def compared(records):
-    """The records of problems on which more than the recipe was tried."""
-    problems = {record["problem"] for record in records if not usual(record)}
-    return [record for record in records if record["problem"] in problems]
+    """The records of problems on which more than the recipe was tried, by problem."""
+    problems = dict.fromkeys(r["problem"] for r in records if not usual(r))
+    return [r for name in problems for r in records if r["problem"] == name]
 
 
 def printed(records):
