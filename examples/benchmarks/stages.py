@@ -51,13 +51,7 @@ def backends(pool, options):
     entries = [*named("keraspinn")[:1], ON_JAX]
     entries += named("hand-written JAX")
     for name in options.work or WORKS:
-        pairs = [
-            (model, entry)
-            for entry in entries
-            if chosen(entry, options)
-            for model in options.models or NETWORKS
-            if model in entry.models
-        ]
+        pairs = pairs_of(entries, options)
         yield name, compare_with(pool, pairs, paper_cell(name, options), options)
 
 
@@ -86,13 +80,7 @@ def sweep(pool, options):
         for batch, units in sizes[: 1 if options.quick else None]:
             cell = {"work": name, "batch": batch, "units": units, "depth": 5}
             cell["chunk"] = BATCHES[batch]
-            pairs = [
-                (model, entry)
-                for entry in entries
-                if chosen(entry, options)
-                for model in options.models or NETWORKS
-                if model in entry.models
-            ]
+            pairs = pairs_of(entries, options)
             key = f"{name} {units}x5, {batch} points"
             yield key, compare_with(pool, pairs, cell, options)
 
@@ -109,12 +97,7 @@ def accelerator(pool, options):
         for entry in (ON_JAX, *named("hand-written JAX", "forward"))
     ]
     entries += named("PyTorch", "torch.compile of torch.func, a thread a core")
-    pairs = [
-        (model, entry)
-        for entry in entries
-        if chosen(entry, options)
-        for model in options.models or NETWORKS
-    ]
+    pairs = pairs_of(entries, options)
     for units, depth in CARD_SIZES[: 1 if options.quick else None]:
         for batch, chunk in list(CARD_BATCHES.items())[: 1 if options.quick else None]:
             cell = {"work": "helmholtz", "batch": batch, "units": units, "depth": depth}
@@ -132,6 +115,17 @@ def overheads(pool, options):
     steps = options.steps or EPOCHS * STEPS_PER_EPOCH
     repeats = 2 * options.repeats
     yield "helmholtz", compare_with(pool, entries, cell, options, steps, repeats)
+
+
+def pairs_of(entries, options):
+    """Pairs of a model and an entry, as far as the command names them."""
+    return [
+        (model, entry)
+        for entry in entries
+        if chosen(entry, options)
+        for model in options.models or NETWORKS
+        if model in entry.models
+    ]
 
 
 def paper_cell(work, options):
