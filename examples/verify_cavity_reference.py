@@ -8,9 +8,9 @@ twice as fine as the one before: `... 16 32 64`.
 
 import sys
 
+import cavity_published as published
 import numpy as np
 
-from keraspinn.solvers import cavity_benchmarks as published
 from keraspinn.solvers import lid_driven_cavity
 
 EXTREMA = ("u_min", "v_max", "v_min")
