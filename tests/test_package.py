@@ -39,7 +39,7 @@ LAYERS = (
 ONLY = {
     "layers": "common derivatives",
     "networks": "common derivatives layers spec",
-    "problems": "expressions geometry solvers spec",
+    "problems": "common expressions geometry solvers spec",
 }
 # Packages of others that a room may import when it is loaded; imports inside functions
 # are not counted.

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from keraspinn.callbacks.schedule import Directory, Record, Schedule, log_directory
+from keraspinn.common.checks import nonnegative
 from keraspinn.diagnostics import LossHessian
-from keraspinn.diagnostics.hessian import check_tolerance, term_names
+from keraspinn.diagnostics.hessian import term_names
 from keraspinn.sampling.base import Given
 
 
@@ -65,8 +66,7 @@ class HessianEigenvalue(keras.callbacks.Callback):
         self._schedule = Schedule(every)
         self._terms = term_names(terms)
         self._points, self._batch_size = points, batch_size
-        check_tolerance(tolerance)
-        self._tolerance = tolerance
+        self._tolerance = nonnegative("tolerance", tolerance)
         self._record = Record(log_directory(tensorboard))
         self._hessians: dict[str, LossHessian] = {}
         self.steps: list[int] = []

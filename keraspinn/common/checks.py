@@ -6,7 +6,6 @@ and raises an error that says what was wrong, what was received, and what to wri
 
 import datetime
 import math
-import numbers
 import reprlib
 
 import numpy as np
@@ -58,23 +57,28 @@ def checked_seed(seed):
     return int(seed)
 
 
+def real_number(value):
+    """A number as a float; NaN for what is none, texts and truth values included."""
+    if isinstance(value, (bool, np.bool_, str)):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def positive_number(name, value):
     """A number as a float, or `ValueError` unless it is positive and finite."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0 < value < math.inf:
-        raise ValueError(
-            f"`{name}` must be a positive number. Received: {name}={value!r}"
-        )
-    return float(value)
+    number = real_number(value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"`{name}` must be a positive number. Received: {value!r}")
+    return number
 
 
 def nonnegative(name, value):
     """A number as a float, or `ValueError` unless it is finite, zero or more."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < 0:
+    number = real_number(value)
+    if not 0 <= number < math.inf:
         raise ValueError(
             f"`{name}` must be a finite number, zero or more. Received: {value!r}"
         )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Mapping, Sequence
 
 import keras
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
+from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.diagnostics.losses import COMPOSITE, Losses
 from keraspinn.sampling.base import Given
 from keraspinn.training.model import PINNModel
@@ -76,17 +75,16 @@ class LossHessian:
         self, k: int = 1, which: str = "largest", tolerance: float = 1e-4
     ) -> np.ndarray:
         """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`."""
-        check_tolerance(tolerance)
+        nonnegative("tolerance", tolerance)
         if which not in list(_ENDS):
             raise ValueError(
                 f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
             )
-        count = 2 * k if which == "both" else k
-        whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
-        if not whole or not 1 <= count < self.size:
+        count = check_count("k", k) * (2 if which == "both" else 1)
+        if count >= self.size:
             raise ValueError(
-                f"`k` must be a positive integer, and ask for fewer eigenvalues than "
-                f"the model has trainable parameters, {self.size}. Received: k={k!r}"
+                "`k` must ask for fewer eigenvalues than the model has trainable "
+                f"parameters, {self.size}. Received: k={k!r}"
             )
         from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -276,12 +274,3 @@ def term_names(terms):
             f"Received: {terms!r}"
         )
     return list(names)
-
-
-def check_tolerance(tolerance):
-    """Raises `ValueError` unless it is a finite number, zero or more."""
-    if not isinstance(tolerance, numbers.Real) or not 0 <= tolerance < math.inf:
-        raise ValueError(
-            "`tolerance` must be a finite number, zero or more. Received: "
-            f"{tolerance!r}"
-        )

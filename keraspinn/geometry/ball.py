@@ -9,9 +9,10 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.numbers import checked_center, positive
+from keraspinn.geometry.numbers import checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -151,7 +152,7 @@ class Ball(Geometry):
         coordinates: Sequence[sp.Symbol] | None = None,
     ) -> None:
         self.center = checked_center(center)
-        self.radius = positive("radius", radius)
+        self.radius = positive_number("radius", radius)
         center = np.array(self.center)
         super().__init__(coordinates, center - self.radius, center + self.radius)
         self.interior = Inside(self.radius, self.dimension)

@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
+from keraspinn.common.checks import check_count
 from keraspinn.common.configs import reading
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
@@ -115,16 +116,6 @@ class Geometry:
     def dimension(self) -> int:
         """Number of coordinates, time included."""
         return len(self.lower)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Middle of the bounding box, `(d,)`."""
-        return self.centre
-
-    @property
-    def variance(self) -> np.ndarray:
-        """Variance of points uniform in the bounding box, `(d,)`."""
-        return self.half**2 / 3
 
     @property
     def normal(self) -> tuple[NormalComponent, ...]:
@@ -317,11 +308,7 @@ class Geometry:
             return self.centre + on_host(
                 self.sample(self.interior, quasi_random(2**16, draws))
             )
-        n = sides if n is None else n
-        if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-            raise ValueError(
-                f"`n` must be an integer, the points a side, at least 2. Received: {n}"
-            )
+        n = sides if n is None else check_count("n", n, least=2)
         if n**self.dimension > _MOST_GRID_POINTS:
             fits = f"Write n={sides}, or leave" if sides > 1 else "Leave"
             raise ValueError(

@@ -10,10 +10,11 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.ball import Inside, length
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.numbers import checked_center, positive
+from keraspinn.geometry.numbers import checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 _ARCS = 4096
@@ -130,7 +131,7 @@ class Ellipse(Geometry):
     ) -> None:
         self.center = checked_center(center, 2)
         first, second = axes
-        self.axes = (positive("axes", first), positive("axes", second))
+        self.axes = (positive_number("axes", first), positive_number("axes", second))
         center, half = np.array(self.center), np.array(self.axes)
         super().__init__(coordinates, center - half, center + half)
         self.interior = InsideEllipse(self.axes)

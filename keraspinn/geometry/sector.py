@@ -9,9 +9,10 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.numbers import checked_center, positive
+from keraspinn.geometry.numbers import checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -156,7 +157,7 @@ class Sector(Geometry):
         coordinates: Sequence[sp.Symbol] | None = None,
     ) -> None:
         self.center = checked_center(center, 2)
-        self.radius = positive("radius", radius)
+        self.radius = positive_number("radius", radius)
         self.angles = tuple(float(angle) for angle in angles)
         self.inner = float(inner)
         start, end = self.angles
@@ -238,7 +239,7 @@ class Annulus(Sector):
         outer: SupportsFloat,
         coordinates: Sequence[sp.Symbol] | None = None,
     ) -> None:
-        inner = positive("inner", inner)
+        inner = positive_number("inner", inner)
         super().__init__(center, outer, (0.0, 2 * math.pi), inner, coordinates)
 
     def get_config(self):

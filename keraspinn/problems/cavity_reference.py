@@ -6,9 +6,10 @@ import keras
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import check_count, positive_number
 from keraspinn.expressions import from_json, to_json
 from keraspinn.solvers import lid_driven_cavity as solve
-from keraspinn.solvers.lid_driven_cavity import check_n, check_reynolds
+from keraspinn.solvers.lid_driven_cavity import SMALLEST_N
 from keraspinn.spec.computed import ComputedReference
 
 SIDE = 100
@@ -46,7 +47,8 @@ class CavityReference(ComputedReference):
     """
 
     def __init__(self, u, v, p, reynolds, n):
-        self.reynolds, self.n = check_reynolds(reynolds), check_n(n)
+        self.reynolds = positive_number("reynolds", reynolds)
+        self.n = check_count("n", n, least=SMALLEST_N)
         speed = sp.sqrt(u**2 + v**2)
         names = {speed: "speed", u: "u", v: "v", p: "p"}
         side = np.linspace(0, 1, SIDE)

@@ -3,11 +3,10 @@
 import hashlib
 import zlib
 
-import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.common.checks import real_array
+from keraspinn.common.checks import check_count, check_known, point_array
 from keraspinn.sampling.base import Sampler
 from keraspinn.sampling.held import Held
 from keraspinn.sampling.place import Place
@@ -155,10 +154,9 @@ class PointSources:
             for name, sampler in self.samplers.items()
         }
 
-    def draw(self, seed, iteration, error=None, names=None, replica=0, states=None):
+    def draw(self, seed, iteration, names=None):
         """Batches by term name, of a step at its beginning."""
-        states = self.init(seed) if states is None else states
-        return self.step(states, seed, iteration, error, names, replica)[0]
+        return self.step(self.init(seed), seed, iteration, None, names)[0]
 
     def renewed(self, iteration):
         """Whether a step's points are not those of the step before, a boolean."""
@@ -190,20 +188,7 @@ def known_term(problem, name):
 def checked_points(problem, name, points):
     """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
     check_apart(problem, name, points)
-    points = real_array(f"points of '{name}'", points)
-    coordinates = [symbol.name for symbol in problem.coordinates]
-    if points.ndim != 2 or points.shape[1] != len(coordinates) or not len(points):
-        raise ValueError(
-            f"The points of '{name}' must have shape (n, {len(coordinates)}), a column "
-            f"for each of {coordinates}. Received: shape {points.shape}"
-        )
-    if not np.isfinite(points).all():
-        row = int(np.argwhere(~np.isfinite(points))[0][0])
-        raise ValueError(
-            f"The points of '{name}' must be finite. Received: {points[row]} in row "
-            f"{row}. Drop the rows that hold NaN or infinity."
-        )
-    return points
+    return point_array(f"points of '{name}'", points, problem.coordinates)
 
 
 def check_apart(problem, name, points):
@@ -245,24 +230,16 @@ def _distinct_marks(names):
 
 
 def _checked_counts(terms, batch_size):
-    requested = batch_size if isinstance(batch_size, dict) else {}
-    unknown = sorted(set(requested) - set(terms), key=str)
-    if unknown:
-        raise ValueError(
-            f"`batch_size` names {unknown}, which are no terms of the problem. Its "
-            f"terms are {list(terms)}."
-        )
-    counts = {
+    if isinstance(batch_size, dict):
+        check_known("batch_size", batch_size, terms, "terms of the problem")
+        given = {
+            name: check_count(f"batch_size['{name}']", count)
+            for name, count in batch_size.items()
+        }
+    else:
+        count = check_count("batch_size", batch_size, None)
+        given = {} if count is None else dict.fromkeys(terms, count)
+    return {
         name: INTEGRAL_SIZE if term.regions else BATCH_SIZE
         for name, term in terms.items()
-    }
-    if batch_size is not None:
-        counts |= requested or dict.fromkeys(terms, batch_size)
-    for name, count in counts.items():
-        whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
-        if not whole or count < 1:
-            raise ValueError(
-                "`batch_size` must be a positive integer, or a dict from term names "
-                f"to positive integers. Received: {count!r} for '{name}'"
-            )
-    return {name: int(count) for name, count in counts.items()}
+    } | given

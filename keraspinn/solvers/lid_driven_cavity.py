@@ -1,10 +1,8 @@
 """Steady incompressible flow in the lid-driven cavity, by finite differences."""
 
-import math
-import operator
-
 import numpy as np
 
+from keraspinn.common.checks import check_count, positive_number
 from keraspinn.solvers._cavity_pressure import pressure_of
 from keraspinn.solvers._cavity_scheme import CavityScheme
 from keraspinn.solvers._cavity_solvers import (
@@ -93,14 +91,14 @@ def lid_driven_cavity(
         and O. Botella, R. Peyret, *Benchmark spectral results on the lid-driven
         cavity flow* (1998).
     """
-    reynolds = check_reynolds(reynolds)
-    n = check_n(n)
+    reynolds = positive_number("reynolds", reynolds)
+    n = check_count("n", n, least=SMALLEST_N)
     _check_choice("method", method, TOLERANCE)
     lid_values = {"zero": 0.0, "half-cell": 0.5 / n}
     _check_choice("lid_streamfunction", lid_streamfunction, lid_values)
     stopping = Stopping(
         tolerance=_check_tolerance(tolerance, TOLERANCE[method]),
-        max_steps=_check_max_steps(max_steps, MAX_STEPS[method]),
+        max_steps=check_count("max_steps", max_steps, None) or MAX_STEPS[method],
         report=_progress_bar() if verbose else _silence,
     )
 
@@ -113,7 +111,10 @@ def lid_driven_cavity(
             )
         psi = newton(scheme, reynolds, stopping)
     else:
-        time_step = _check_time_step(time_step, stable_time_step(scheme, reynolds))
+        if time_step is None:
+            limit = stable_time_step(scheme, reynolds)
+            time_step = min(APPENDIX_TIME_STEP, SAFETY * limit)
+        time_step = positive_number("time_step", time_step)
         psi = pseudo_time(scheme, reynolds, stopping, time_step)
     return _flow(scheme, psi, reynolds)
 
@@ -154,49 +155,6 @@ def _progress_bar():
     return lambda step, change: bar.update(step, [("change", change)])
 
 
-def _positive(value):
-    """The value as a float where it is a positive finite number, else None."""
-    if isinstance(value, (bool, np.bool_, str)):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) and number > 0.0 else None
-
-
-def _whole(value):
-    """The value as an int where it is a whole number, else None."""
-    if isinstance(value, (bool, np.bool_)):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
-
-
-def check_reynolds(reynolds):
-    """The Reynolds number as a float, or `ValueError`."""
-    number = _positive(reynolds)
-    if number is None or math.isinf(1.0 / number):
-        raise ValueError(
-            "`reynolds` must be a positive finite number. Received "
-            f"reynolds={reynolds!r}; write 100, or a small one for creeping flow."
-        )
-    return number
-
-
-def check_n(n):
-    """The number of cells a side as an integer, or `ValueError`."""
-    whole = _whole(n)
-    if whole is None or whole < SMALLEST_N:
-        raise ValueError(
-            f"`n` must be an integer of at least {SMALLEST_N}, the number of cells a "
-            f"side. Received n={n!r}; write 128."
-        )
-    return whole
-
-
 def _check_choice(name, choice, choices):
     if choice not in list(choices):  # a list, so that unhashable values get here too
         raise ValueError(
@@ -206,32 +164,10 @@ def _check_choice(name, choice, choices):
 
 
 def _check_tolerance(tolerance, default):
-    number = default if tolerance is None else _positive(tolerance)
-    if number is None or number > LARGEST_TOLERANCE:
+    number = default if tolerance is None else positive_number("tolerance", tolerance)
+    if number > LARGEST_TOLERANCE:
         raise ValueError(
-            f"`tolerance` must be positive and at most {LARGEST_TOLERANCE:g}: a flow "
-            f"that changes faster is not steady. Received tolerance={tolerance!r}; "
-            f"write {default:g}."
-        )
-    return number
-
-
-def _check_max_steps(max_steps, default):
-    whole = default if max_steps is None else _whole(max_steps)
-    if whole is None or whole < 1:
-        raise ValueError(
-            "`max_steps` must be a positive integer. Received "
-            f"max_steps={max_steps!r}; write {default}."
-        )
-    return whole
-
-
-def _check_time_step(time_step, limit):
-    default = min(APPENDIX_TIME_STEP, SAFETY * limit)
-    number = default if time_step is None else _positive(time_step)
-    if number is None:
-        raise ValueError(
-            "`time_step` must be a positive finite number. Received "
-            f"time_step={time_step!r}; write {default:.2g}."
+            f"`tolerance` must be at most {LARGEST_TOLERANCE:g}: a flow that changes "
+            f"faster is not steady. Received: {tolerance!r}; write {default:g}."
         )
     return number

@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn.common.checks import positive_number
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.expressions.image import At
@@ -50,12 +51,12 @@ class Scales:
         terms: Mapping[str, Sequence[SupportsFloat]] | None = None,
     ) -> None:
         self.coordinates = {
-            symbol: (float(centre), _size(half, f"half of {symbol}"))
+            symbol: (float(centre), positive_number(f"half of {symbol}", half))
             for symbol, (centre, half) in coordinates.items()
         }
-        self.fields = {n: _size(s, f"size of {n}") for n, s in (fields or {}).items()}
+        self.fields = {n: positive_number(n, s) for n, s in (fields or {}).items()}
         self.terms = {
-            name: tuple(_size(size, f"size of '{name}'") for size in sizes)
+            name: tuple(positive_number(name, size) for size in sizes)
             for name, sizes in (terms or {}).items()
         }
 
@@ -172,10 +173,3 @@ def _times(factor, expression):
     if isinstance(expression, sp.Add):
         return sp.Add(*(_times(factor, term) for term in expression.args))
     return sp.Float(factor) * expression
-
-
-def _size(size, what):
-    size = float(size)
-    if not math.isfinite(size) or size <= 0:
-        raise ValueError(f"The {what} must be a positive number. Received: {size}")
-    return size

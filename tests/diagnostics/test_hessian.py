@@ -186,7 +186,7 @@ def test_the_composite_holds_the_regularizers():
     ("arguments", "message"),
     [
         ({"terms": "top"}, "no term 'top'"),
-        ({"k": 0}, "`k` must be a positive integer.* Received: k=0"),
+        ({"k": 0}, "`k` must be a positive integer.* Received: 0"),
         ({"k": 1000}, "trainable parameters, 33. Received: k=1000"),
         ({"which": "LM"}, "`which` must be one of .*'largest'.* Received: which='LM'"),
         ({"which": ["largest"]}, r"`which` must be one of .*: which=\['largest'\]"),

@@ -42,7 +42,7 @@ def test_drawn_and_kept_points_have_their_normals(sampler, scales):
         def error(name, batch):
             return batch.points[:, 0] ** 2
 
-        batch = sources.draw(0, 0, error)["wall"]
+        batch = sources.step(sources.init(0), 0, 0, error)[0]["wall"]
         np.testing.assert_allclose(batch.normals, expected(np.array(batch.coordinates)))
         count, part = batch.parts(30)
         first = part(0)

@@ -63,7 +63,7 @@ def test_replicas_draw_points_of_their_own():
     sources = PointSources(PROBLEM, "float64", 16)
     once = sources.draw(1, 0)
     for replica, same in ((0, True), (1, False)):
-        other = sources.draw(1, 0, replica=replica)
+        other = sources.step(sources.init(1), 1, 0, None, replica=replica)[0]
         for name, batch in once.items():
             shared = np.intersect1d(batch.points[:, 1], other[name].points[:, 1])
             assert (shared.size > 2) is same
@@ -95,7 +95,7 @@ def test_held_points_are_used_whole_or_sampled():
         (2.5, None, "Received: 2.5"),
         (True, None, "Received: True"),
         ({"top": 3}, None, r"names \['top'\], which are no terms"),
-        ({"left": -1}, None, "Received: -1 for 'left'"),
+        ({"left": -1}, None, r"`batch_size\['left'\]` must be.* Received: -1"),
         (None, {"top": [[0, 1]]}, "no term 'top'. Its terms are"),
         (None, {"left": [0.0, 1.0]}, r"shape \(n, 2\).*\['x', 'y'\]"),
         (None, {"left": [[0.0, 1.0, 2.0]]}, r"Received: shape \(1, 3\)"),
