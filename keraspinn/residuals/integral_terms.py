@@ -27,7 +27,6 @@ class IntegralTerm:
     is_pointwise = False
 
     def __init__(self, term, problem):
-        self._weights = term.weights
         self.count = len(term.expressions)
         found = {i: None for e in term.expressions for i in e.atoms(PartIntegral)}
         numbers = {
@@ -76,7 +75,7 @@ class IntegralTerm:
 
     def total(self, losses):
         """The term's loss from those of its equations."""
-        return sum(w * loss for w, loss in zip(self._weights, losses, strict=True))
+        return sum(losses)
 
     def squared(self, fields, batch):
         """The term's loss at each point, `(N,)`: no point is worse than another."""
@@ -85,11 +84,4 @@ class IntegralTerm:
 
     def rows(self, fields, batch):
         """Residuals, one for each equation, whose squares add up to the loss."""
-        return ops.concatenate(
-            [
-                ops.sqrt(ops.cast(weight, residual.dtype)) * residual
-                for weight, residual in zip(
-                    self._weights, self.residuals(fields, batch), strict=True
-                )
-            ]
-        )
+        return ops.concatenate(self.residuals(fields, batch))

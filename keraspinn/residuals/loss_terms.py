@@ -22,7 +22,6 @@ class LossTerm:
     def __init__(self, term, problem):
         self.labels = term.labels
         self._sizes = problem.scales.sizes(term)
-        self._weights = term.weights
         scaled = [
             problem.scales.apply(expression, size)
             for expression, size in zip(term.expressions, self._sizes, strict=True)
@@ -62,11 +61,7 @@ class LossTerm:
 
     def total(self, losses):
         """The term's loss from those of its expressions."""
-        weighted = [
-            loss if weight == 1 else weight * loss
-            for weight, loss in zip(self._weights, losses, strict=True)
-        ]
-        return sum(weighted[1:], weighted[0])
+        return sum(losses[1:], losses[0])
 
     def squared(self, fields, batch):
         """The squared residual at each point, `(N,)`, summed over expressions."""
@@ -79,8 +74,6 @@ class LossTerm:
     def separate_rows(self, fields, batch):
         """The same, a list of `(N,)` for each expression."""
         return [
-            ops.sqrt(weight * batch.weights * ops.ones_like(residual)) * residual
-            for weight, residual in zip(
-                self._weights, self.residuals(fields, batch), strict=True
-            )
+            ops.sqrt(batch.weights * ops.ones_like(residual)) * residual
+            for residual in self.residuals(fields, batch)
         ]

@@ -27,7 +27,6 @@ class Term:
             is taken; empty for tabulated values.
         labels: Tuple of the names under which the expressions' own losses are logged;
             empty where they have none.
-        weights: Tuple of what each expression's loss counts in the term's.
         table: Points `(n, d)` and targets `(n, k)` as float64 arrays, in the user's
             units; `None` where the targets are zero and points are drawn.
         hard: Whether it holds by construction, and is no term of the loss.
@@ -40,7 +39,6 @@ class Term:
     expressions: tuple
     blocks: tuple = ()
     labels: tuple = ()
-    weights: tuple = ()
     table: tuple | None = None
     hard: bool = False
     regions: tuple = ()
@@ -197,23 +195,20 @@ def terms_of(domain, equations, conditions):
             tuple(equations.values()),
             domain.blocks("interior"),
             labels=tuple(equations),
-            weights=(1.0,) * len(equations),
         )
     }
     for name, condition in conditions.items():
         expressions = condition.expressions
-        weights = (1.0,) * len(expressions)
         if isinstance(condition, Data):
             check_points(f"Data '{name}'", condition.points, domain)
             table = condition.points, condition.targets
-            terms[name] = Term(name, expressions, weights=weights, table=table)
+            terms[name] = Term(name, expressions, table=table)
         else:
             blocks, regions = condition.blocks(domain), condition.regions
             terms[name] = Term(
                 name,
                 expressions,
                 blocks,
-                weights=weights,
                 hard=condition.hard,
                 regions=regions,
                 sizes=tuple(_size(domain, b) for b in blocks) if regions else (),
