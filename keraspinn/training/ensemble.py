@@ -18,12 +18,12 @@ from keraspinn.spec.problem import Problem
 from keraspinn.training import checks
 from keraspinn.training.ensemble_evaluation import EvaluatedEnsemble
 from keraspinn.training.fitting import run_fit
+from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
 from keraspinn.training.members import ReportStopped, drawn_networks, explained
 from keraspinn.training.model import PINNModel
 from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
-from keraspinn.training.step import Step
 from keraspinn.training.weighting import Weighting
 
 
@@ -86,7 +86,6 @@ class Ensemble(EvaluatedEnsemble):
         uncertainty estimation using deep ensembles", NeurIPS 2017, section 2.4.
     """
 
-    _made = None
     _kind = "ensemble"
 
     def __init__(
@@ -141,43 +140,27 @@ class Ensemble(EvaluatedEnsemble):
     def _begun(self, number):
         """What an optimizer of ours remembers of a member before its first step."""
         variables = self._loaded(number).trainable_variables
-        flat = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
-        begun = self.optimizer.init(flat)
+        begun = self.optimizer.init(joined(variables))
         return {name: ops.convert_to_numpy(value) for name, value in begun.items()}
 
-    def prepare_training(self):
-        made = (self.training_key, self._sources.digests)
-        if self._made == made and self.training is not None:
-            return
+    def _begun_sampling(self):
         begun = [self._sources.init(seed) for seed in self._seeds]
-        sampling = keras.tree.map_structure(lambda *own: ops.stack(own), *begun)
-        if self._made is not None and self._made[0] == made[0]:
-            self.training.restart(sampling)
-        else:
-            model = self._one.model
-            trained = model.trainable_variables
-            self.training = TrainingState(
-                self._of_members(trained),
-                self._one.optimizer,
-                self.loss_weights,
-                self._weighting.begin(self.loss_weights, members=True),
-                sampling,
-                len(self._objective.names),
-                members=(self.size,),
-            )
-            step = Step(
-                objective=self._objective,
-                variables=tuple(trained),
-                network_variables=tuple(model.network.trainable_variables),
-                optimizer=self.optimizer,
-                sources=self._sources,
-                rule=self._weighting.rule,
-                seed=self.seed,
-                largest=self.max_points_per_pass,
-            )
-            fixed = tuple(v for v in model.network.variables if not v.trainable)
-            self._step = MemberSteps(step, fixed, self.optimizer_writes)
-        self._made = made
+        return keras.tree.map_structure(lambda *own: ops.stack(own), *begun)
+
+    def _begun_training(self):
+        return TrainingState(
+            self._of_members(self._one.model.trainable_variables),
+            self._one.optimizer,
+            self.loss_weights,
+            self._weighting.begin(self.loss_weights, members=True),
+            self._begun_sampling(),
+            len(self._objective.names),
+            members=(self.size,),
+        )
+
+    def _new_step(self):
+        fixed = tuple(v for v in self.network.variables if not v.trainable)
+        return MemberSteps(super()._new_step(), fixed, self.optimizer_writes)
 
     @property
     def _objective(self):
@@ -223,18 +206,12 @@ class Ensemble(EvaluatedEnsemble):
         steps = ops.cast(steps, losses["loss"].dtype)
         taken = losses.pop("taken")
         own = {n: ops.divide_no_nan(loss, taken) for n, loss in losses.items()}
-        found = self._logged(model._logs.update, (own, taken * steps)) | self._current()
+        found = self._logged(model._logs.update, (own, taken * steps)) | self._adapted()
         return {name: self._mean(values) for name, values in found.items()}
 
     @property
     def training_loss_names(self):
         return [*self._one.model.training_loss_names, "taken"]
-
-    @property
-    def training_key(self):
-        trained = tuple(map(id, self._one.model.trainable_variables))
-        how = id(self.optimizer), self.max_points_per_pass
-        return self.seed, self._sources.key, self._weighting.rule, trained, how
 
     def _places(self, name):
         """Where variables of some name stand among the optimizer's."""

@@ -13,10 +13,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import stateless
-from keraspinn.common import arguments
-from keraspinn.sampling.given import evaluation_data
 from keraspinn.spec.problem import Problem
-from keraspinn.spec.sampled import sampled
 from keraspinn.training.members import (
     MemberMetrics,
     Spread,
@@ -101,6 +98,9 @@ class EvaluatedEnsemble(ProblemModel):
         model.seed = self.seed + number
         return model
 
+    def _single(self):
+        return self._one.model
+
     @property
     def _seeds(self):
         return range(self.seed, self.seed + self.size)
@@ -127,7 +127,7 @@ class EvaluatedEnsemble(ProblemModel):
         keras.Model.summary(self._one.model, *args, print_fn=print_fn, **kwargs)
         values = {
             name: ops.convert_to_numpy(value)[self._is_going]
-            for name, value in self._current().items()
+            for name, value in self._adapted().items()
         }
         numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
         (print_fn or print)(f"{self.problem}\n{', '.join([str(self), *numbers])}")
@@ -174,9 +174,6 @@ class EvaluatedEnsemble(ProblemModel):
 
     def call(self, points):
         return self._mean(self._each(self._one.model.call, points))
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], len(self.problem.fields))
 
     def _each(self, function, *arguments):
         """What a function of one model gives for every member, `(size, ...)`."""
@@ -226,10 +223,7 @@ class EvaluatedEnsemble(ProblemModel):
                 model = self._loaded(number)
                 found.append(model.predict_expression(expression, x))
             return np.stack(found)
-        if not arguments.is_stream("predict", x):
-            x, batch_size = self._dataset(x, batch_size=batch_size), None
-        fields = super().predict(x, batch_size=batch_size, verbose=0)
-        return fields.transpose(1, 0, 2)
+        return super().predict(x, batch_size, verbose=0).transpose(1, 0, 2)
 
     def predict(  # type: ignore[override]  # Keras's takes arguments without use here
         self,
@@ -326,13 +320,8 @@ class EvaluatedEnsemble(ProblemModel):
 
         Those of the losses that were logged since the epoch, or evaluation, began.
         """
-        logs = self._one.results() | self._current()
+        logs = self._one.results() | self._adapted()
         return {name: ops.convert_to_numpy(values) for name, values in logs.items()}
-
-    def _current(self):
-        current = {f"{name}_weight": v for name, v in self.loss_weights.items()}
-        current |= self.coefficients
-        return {name: ops.convert_to_tensor(v) for name, v in current.items()}
 
     def evaluate(
         self,
@@ -362,24 +351,12 @@ class EvaluatedEnsemble(ProblemModel):
         best = ensemble.member(errors.members.argmin())
         ```
         """
-        ready = kwargs.get("_use_cached_eval_dataset")  # seen to by `fit`
-        if not ready and not arguments.is_stream("evaluate", x):
-            x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
         kwargs["return_dict"] = True
         means = super().evaluate(x, y, batch_size, verbose, **kwargs)
-        if ready:
+        if kwargs.get("_use_cached_eval_dataset"):  # by `fit`, which logs the means
             return means
         logs = self.member_logs()
         return {name: spread(logs[name], self._is_going) for name in means}
-
-    def sampled_fields(self):
-        """The members' mean fields at some points inside, always the same."""
-        domain = self.problem.domain
-        points = sampled(domain, domain.blocks("interior"), 16)
-        return ops.convert_to_numpy(self(points))
-
-    def _dataset(self, x, y=None, *, batch_size=None):
-        return evaluation_data(self.problem, x, y, batch_size)
 
     # Saving
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -11,15 +11,9 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.common import arguments
 from keraspinn.expressions import Program
-from keraspinn.sampling.given import (
-    EVALUATION_BATCH_SIZE,
-    check_batch,
-    evaluation_data,
-)
+from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import PointSources, checked_points
-from keraspinn.spec.sampled import sampled
 from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 
@@ -51,9 +45,7 @@ class EvaluatedModel(ProblemModel):
             print_fn: Function that prints a text; the default is `print`.
         """
         super().summary(*args, print_fn=print_fn, **kwargs)
-        values = {f"{name}_weight": v for name, v in self.loss_weights.items()}
-        values |= self.coefficients
-        numbers = [f"{k} = {float(v.numpy()):.4g}" for k, v in values.items()]
+        numbers = [f"{k} = {float(v):.4g}" for k, v in self._adapted().items()]
         engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
         (print_fn or print)(f"{self.problem}\n{engine}")
 
@@ -95,45 +87,6 @@ class EvaluatedModel(ProblemModel):
                 logs[error.name] = error.result()
         return logs
 
-    def evaluate(
-        self,
-        x: ArrayLike | Iterable[Any] | None = None,
-        y: Mapping[str, ArrayLike] | None = None,
-        batch_size: int | None = None,
-        verbose: str | int = "auto",
-        **kwargs: Any,
-    ) -> Any:
-        """Losses, and relative L2 errors against the reference.
-
-        The residual's loss is taken at the points given, the conditions' at fixed ones.
-
-        Args:
-            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
-            y: Optional dict from reference names to values `(n,)`.
-            batch_size: Number of points at a time.
-            **kwargs: As in `keras.Model.evaluate`, like `verbose`.
-
-        Returns:
-            `loss` and further values, or a dict with `return_dict=True`.
-        """
-        self.refuse_in_several_workers("evaluate")
-        ready = kwargs.get("_use_cached_eval_dataset")  # seen to by `fit`
-        if not ready and not arguments.is_stream("evaluate", x):
-            x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
-        return super().evaluate(x, y, batch_size, verbose, **kwargs)
-
-    def predict(
-        self,
-        x: ArrayLike | Iterable[Any],
-        batch_size: int | None = None,
-        verbose: str | int = "auto",
-        **kwargs: Any,
-    ) -> np.ndarray:
-        """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
-        if not arguments.is_stream("predict", x):
-            x, batch_size = self._dataset(x, batch_size=batch_size), None
-        return super().predict(x, batch_size, verbose, **kwargs)
-
     def predict_step(self, data):
         """The fields at given points."""
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
@@ -167,18 +120,6 @@ class EvaluatedModel(ProblemModel):
         points = checked_points(self.problem, "prediction", points)
         locate = self._evaluation_sources.places["residual"].locate
         return self._fields.predict(expression, points, locate, EVALUATION_BATCH_SIZE)
-
-    def sampled_fields(self):
-        """The fields at some points inside, always the same: an array `(16, F)`.
-
-        Other fields of the same weights are those of another network.
-        """
-        domain = self.problem.domain
-        points = sampled(domain, domain.blocks("interior"), 16)
-        with backend.double_precision():
-            points = ops.convert_to_tensor(points, "float64")
-            located = self._evaluation_sources.places["residual"].locate(points)
-        return ops.convert_to_numpy(self._fields.values(*located))
 
     def parameter_deviation(self) -> dict[str, float]:
         """The standard deviation of each unknown parameter, from noise in the data.
@@ -219,7 +160,3 @@ class EvaluatedModel(ProblemModel):
             it follows from a QR factorization.
         """
         return parameter_deviation(self)
-
-    def _dataset(self, x, y=None, *, batch_size=None):
-        replicas = self.replica_count
-        return evaluation_data(self.problem, x, y, batch_size, replicas)

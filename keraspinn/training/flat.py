@@ -9,6 +9,21 @@ from keraspinn.sampling import Batch
 from keraspinn.training.objective import penalty, substituted
 
 
+def joined(tensors):
+    """A list of tensors as one vector, `(P,)`."""
+    return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in tensors])
+
+
+def split(vector, variables):
+    """A vector `(P,)` as a list of tensors, one for each variable."""
+    values, start = [], 0
+    for shape in (tuple(variable.shape) for variable in variables):
+        size = math.prod(shape)
+        values.append(ops.reshape(vector[start : start + size], shape))
+        start += size
+    return values
+
+
 class FlatObjective:
     """A training step's loss on its points, as a function of all parameters at once.
 
@@ -35,20 +50,10 @@ class FlatObjective:
         self._weights = weights
         self._state = state
         self._iteration = iteration
-        self._shapes = [tuple(variable.shape) for variable in step.variables]
-
-    def joined(self, values):
-        """A list of tensors as one vector, `(P,)`."""
-        return ops.concatenate([ops.reshape(value, (-1,)) for value in values])
 
     def split(self, parameters):
         """A vector `(P,)` as a list of tensors, one for each variable."""
-        values, start = [], 0
-        for shape in self._shapes:
-            size = math.prod(shape)
-            values.append(ops.reshape(parameters[start : start + size], shape))
-            start += size
-        return values
+        return split(parameters, self._step.variables)
 
     def loss(self, parameters):
         """The total weighted loss with regularizers, a scalar."""
@@ -75,13 +80,13 @@ class FlatObjective:
         losses, gradients = self._step.objective.gradients(
             self._batches, variables, values, self._step.largest
         )
-        total, slope = losses["residual"], self.joined(gradients["residual"])
+        total, slope = losses["residual"], joined(gradients["residual"])
         for name, weight in self._weights.items():
             total = total + weight * losses[name]
-            slope = slope + weight * self.joined(gradients[name])
+            slope = slope + weight * joined(gradients[name])
         added, slopes = self._step.penalty(values)
         if slopes is not None:
-            total, slope = total + added, slope + self.joined(slopes)
+            total, slope = total + added, slope + joined(slopes)
         return total, slope
 
     def residuals(self, parameters):
@@ -145,7 +150,7 @@ class FlatObjective:
 
             values = self.split(parameters)
             slopes = backend.value_and_gradients(residual, values)[2]
-            yield self._weighted(name, self.joined(slopes)[None])
+            yield self._weighted(name, joined(slopes)[None])
 
     def fresh(self):
         """An objective on other points, to judge what was made from these."""

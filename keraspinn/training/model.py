@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import keras
-from keras import ops
 
 from keraspinn import backend
 from keraspinn.common import arguments
@@ -26,7 +25,6 @@ from keraspinn.training.logs import Logs
 from keraspinn.training.objective import Objective
 from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
-from keraspinn.training.step import Step
 from keraspinn.training.weighting import Weighting
 
 
@@ -79,8 +77,6 @@ class PINNModel(EvaluatedModel):
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", sections 2.1 and 2.5.
     """
-
-    _made = None
 
     def __init__(
         self,
@@ -145,9 +141,6 @@ class PINNModel(EvaluatedModel):
         check_apart(self.problem, "prediction", points)
         return self._fields.in_units(points)
 
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], len(self.problem.fields))
-
     @property
     def derivative_engine(self) -> str:
         """Which engine finds derivatives, `"taylor"` or `"jvp"`."""
@@ -166,37 +159,16 @@ class PINNModel(EvaluatedModel):
 
     compile.__doc__ = EvaluatedModel.compile.__doc__
 
-    def prepare_training(self):
-        """Make the step and the variables of its state, or keep those there are."""
-        checks.check_trainable(self.trainable_variables)
-        made = (self.training_key, self._sources.digests)
-        if self._made == made and self.training is not None:
-            return
-        if self._made is not None and self._made[0] == made[0]:
-            # The same program; only the numbers of the points given are others.
-            self.training.restart(self._sources.init(self.seed))
-        else:
-            trained = self.trainable_variables
-            with self.replica_scope():
-                self.training = TrainingState(
-                    trained,
-                    self.optimizer.variables,
-                    self.loss_weights,
-                    self._weighting.begin(self.loss_weights),
-                    self._sources.init(self.seed),
-                    len(self._objective.names),
-                )
-            self._step = Step(
-                objective=self._objective,
-                variables=tuple(trained),
-                network_variables=tuple(self.network.trainable_variables),
-                optimizer=self.optimizer,
-                sources=self._sources,
-                rule=self._weighting.rule,
-                seed=self.seed,
-                largest=self.max_points_per_pass,
+    def _begun_training(self):
+        with self.replica_scope():
+            return TrainingState(
+                self.trainable_variables,
+                self.optimizer.variables,
+                self.loss_weights,
+                self._weighting.begin(self.loss_weights),
+                self._begun_sampling(),
+                len(self._objective.names),
             )
-        self._made = made
 
     def train_step(self, data):
         """One step on the points of a user's pipeline; what it lacks is drawn."""
@@ -224,21 +196,11 @@ class PINNModel(EvaluatedModel):
 
     def training_logs(self, losses, steps=1):
         """Running means of the losses, λ and the coefficients."""
-        current = {f"{name}_weight": v for name, v in self.loss_weights.items()}
-        current |= self.coefficients
-        return self._logs.update(losses, steps) | {
-            name: ops.convert_to_tensor(variable) for name, variable in current.items()
-        }
+        return self._logs.update(losses, steps) | self._adapted()
 
     @property
     def training_loss_names(self):
         return self._logs.names
-
-    @property
-    def training_key(self):
-        trained = tuple(map(id, self.trainable_variables))
-        how = id(self.optimizer), self.max_points_per_pass
-        return self.seed, self._sources.key, self._weighting.rule, trained, how
 
     def fit(
         self,

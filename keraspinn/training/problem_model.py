@@ -1,27 +1,36 @@
-"""What a model of a problem is, of one network or of many: its config, its rule."""
+"""What a model of a problem is, of one network or of many."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import keras
+import numpy as np
+from keras import ops
+from numpy.typing import ArrayLike
 
+from keraspinn.common import arguments
 from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.sampling.given import evaluation_data
+from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
+from keraspinn.training.step import Step
 from keraspinn.training.trainer import FusedModel
 from keraspinn.training.weighting import Weighting
 from keraspinn.weighting import WeightingRule
 
 
 class ProblemModel(FusedModel):
-    """What `PINNModel` and `Ensemble` have in common besides their steps.
+    """What `PINNModel` and `Ensemble` have in common.
 
-    A subclass has the attributes `problem`, `network`, `seed` and `loss_weights`, and
-    makes `_weighting` and `_sources`.
+    A subclass has the attributes `problem`, `network`, `seed`, `loss_weights` and
+    `coefficients`, makes `_weighting` and `_sources`, and has a method
+    `_begun_training` that returns the `TrainingState` before the first step.
     """
 
     _kind = "model"  # what a saved configuration is called
     _seed_given = True
     _streams = False
+    _made = None  # what step and state were made for
 
     @property
     def weighting(self) -> WeightingRule | None:
@@ -66,6 +75,108 @@ class ProblemModel(FusedModel):
     def restore_extra_training_state(self, arrays):
         """Put back what `extra_training_state` returned."""
         self.training.restore_extra(arrays)
+
+    # No property: Keras saves what those return.
+    def _single(self):
+        """The model of one network whose losses are trained."""
+        return self
+
+    def prepare_training(self):
+        """Make the step and the variables of its state, or keep those there are."""
+        checks.check_trainable(self.trainable_variables)
+        made = (self.training_key, self._sources.digests)
+        if self._made == made and self.training is not None:
+            return
+        if self._made is not None and self._made[0] == made[0]:
+            # The same program; only the numbers of the points given are others.
+            self.training.restart(self._begun_sampling())
+        else:
+            self.training = self._begun_training()
+            self._step = self._new_step()
+        self._made = made
+
+    def _begun_sampling(self):
+        """What the samplers remember before the first step."""
+        return self._sources.init(self.seed)
+
+    def _new_step(self):
+        return Step(
+            objective=self._single()._objective,
+            variables=tuple(self._single().trainable_variables),
+            network_variables=tuple(self.network.trainable_variables),
+            optimizer=self.optimizer,
+            sources=self._sources,
+            rule=self._weighting.rule,
+            seed=self.seed,
+            largest=self.max_points_per_pass,
+        )
+
+    @property
+    def training_key(self):
+        trained = tuple(map(id, self._single().trainable_variables))
+        how = id(self.optimizer), self.max_points_per_pass
+        return self.seed, self._sources.key, self._weighting.rule, trained, how
+
+    def _adapted(self):
+        """λ and the unknown coefficients by their names in logs, tensors."""
+        adapted = {f"{name}_weight": v for name, v in self.loss_weights.items()}
+        adapted |= self.coefficients
+        return {name: ops.convert_to_tensor(v) for name, v in adapted.items()}
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], len(self.problem.fields))
+
+    def evaluate(
+        self,
+        x: ArrayLike | Iterable[Any] | None = None,
+        y: Mapping[str, ArrayLike] | None = None,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> Any:
+        """Losses, and relative L2 errors against the reference.
+
+        The residual's loss is taken at the points given, the conditions' at fixed ones.
+
+        Args:
+            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
+            y: Optional dict from reference names to values `(n,)`.
+            batch_size: Number of points at a time.
+            **kwargs: As in `keras.Model.evaluate`, like `verbose`.
+
+        Returns:
+            `loss` and further values, or a dict with `return_dict=True`.
+        """
+        self.refuse_in_several_workers("evaluate")
+        ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
+        if not ready and not arguments.is_stream("evaluate", x):
+            x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
+        return super().evaluate(x, y, batch_size, verbose, **kwargs)
+
+    def predict(
+        self,
+        x: ArrayLike | Iterable[Any],
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> np.ndarray:
+        """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
+        if not arguments.is_stream("predict", x):
+            x, batch_size = self._dataset(x, batch_size=batch_size), None
+        return super().predict(x, batch_size, verbose, **kwargs)
+
+    def sampled_fields(self):
+        """The fields at some points inside, always the same: an array `(16, F)`.
+
+        Other fields of the same weights are those of another network.
+        """
+        domain = self.problem.domain
+        points = sampled(domain, domain.blocks("interior"), 16)
+        return ops.convert_to_numpy(self(points))
+
+    def _dataset(self, x, y=None, *, batch_size=None):
+        replicas = self.replica_count
+        return evaluation_data(self.problem, x, y, batch_size, replicas)
 
     def get_config(self):
         own = {

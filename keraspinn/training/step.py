@@ -19,7 +19,7 @@ import dataclasses
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.training.flat import FlatObjective
+from keraspinn.training.flat import FlatObjective, joined
 from keraspinn.training.objective import named, penalty, substituted
 
 # Of the steps of the second order, those whose terms are evaluated for the logs alone.
@@ -220,7 +220,7 @@ class Step:
         memory = state["optimizer"][len(others) :]
         parameters, memory, logs = self.optimizer.step(
             flat,
-            flat.joined(state["variables"]),
+            joined(state["variables"]),
             dict(zip(names, memory, strict=True)),
         )
         values = flat.split(parameters)

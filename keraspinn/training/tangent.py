@@ -9,6 +9,7 @@ from keraspinn import backend
 from keraspinn.backend.scopes import substituted
 from keraspinn.sampling import Batch
 from keraspinn.sampling.sources import PointSources
+from keraspinn.training.flat import joined, split
 
 FIELDS = "fields"
 
@@ -36,8 +37,7 @@ class Tangent:
         self._objective, self._fields = model._objective, model._fields
         coefficients = model.coefficients.values()
         self._variables = [*model.network.trainable_variables, *coefficients]
-        self._shapes = [tuple(variable.shape) for variable in self._variables]
-        self.size = sum(map(math.prod, self._shapes))
+        self.size = sum(math.prod(variable.shape) for variable in self._variables)
         problem = model.problem
         self.terms = {n: len(t.expressions) for n, t in problem.terms.items()}
         self._sources = PointSources(problem, "float64", sizes)
@@ -97,7 +97,7 @@ class Tangent:
 
     def _moved(self, batches, direction):
         def values(parameters):
-            with substituted(self._variables, self._split(parameters)):
+            with substituted(self._variables, split(parameters, self._variables)):
                 found = {
                     (name, k): row
                     for name, batch in batches.items()
@@ -108,15 +108,5 @@ class Tangent:
             columns = range(len(self.model.problem.fields))
             return found | {(FIELDS, k): fields[:, k] for k in columns}
 
-        present = backend.copies(self._variables)
-        parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in present])
+        parameters = joined(backend.copies(self._variables))
         return backend.jvp(values, parameters, direction)
-
-    def _split(self, parameters):
-        values, start = [], 0
-        for shape in self._shapes:
-            values.append(
-                ops.reshape(parameters[start : start + math.prod(shape)], shape)
-            )
-            start += math.prod(shape)
-        return values

@@ -7,7 +7,7 @@ import sympy as sp
 from keras import ops
 
 import keraspinn as kp
-from keraspinn.training.flat import FlatObjective
+from keraspinn.training.flat import FlatObjective, joined
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X, Y)
@@ -50,7 +50,7 @@ def flat_of(model, largest=None):
     iteration = ops.convert_to_tensor(3, "int32")
     batches = step.points(state, iteration)
     flat = FlatObjective(step, batches, state["weights"], state, iteration)
-    return flat, flat.joined(state["variables"])
+    return flat, joined(state["variables"])
 
 
 def differences(function, at, eps=1e-5):
@@ -69,7 +69,7 @@ def test_split_takes_apart_what_joined_put_together(model):
     values = flat.split(parameters)
     for value, variable in zip(values, model.trainable_variables, strict=True):
         np.testing.assert_array_equal(value, variable.numpy())
-    np.testing.assert_array_equal(flat.joined(values), parameters)
+    np.testing.assert_array_equal(joined(values), parameters)
 
 
 def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
