@@ -2,7 +2,6 @@ from typing import Any
 
 import keras
 
-from keraspinn.derivatives.taylor import propagate, register_rule
 from keraspinn.networks.base import Network
 
 
@@ -54,8 +53,3 @@ class MLP(Network):
         for layer in self.hidden:
             x = apply(layer, x)
         return apply(self.head, x)
-
-
-@register_rule(MLP)
-def mlp(network, x):
-    return network.in_units(x, propagate)

@@ -3,7 +3,6 @@ from typing import Any
 import keras
 
 from keraspinn.common.typing import Initializer
-from keraspinn.derivatives.taylor import propagate, register_rule
 from keraspinn.layers import GatedDense
 from keraspinn.networks.base import Network, own_initializer
 
@@ -104,8 +103,3 @@ class ModifiedMLP(Network):
             "gate_input": self.gate_input,
             "encoder_bias_initializer": own and keras.initializers.serialize(own),
         }
-
-
-@register_rule(ModifiedMLP)
-def modified_mlp(network, x):
-    return network.in_units(x, propagate)

@@ -2,7 +2,6 @@ from typing import Any
 
 import keras
 
-from keraspinn.derivatives.taylor import propagate, register_rule
 from keraspinn.layers import AdaptiveSkip, FourierFeatures, GatedDense
 from keraspinn.networks.base import Network
 
@@ -103,8 +102,3 @@ class PirateNet(Network):
     def get_config(self):
         own = {"scale": self.features.scale, "seed": self.features.seed}
         return {**super().get_config(), **own}
-
-
-@register_rule(PirateNet)
-def pirate_net(network, x):
-    return network.in_units(x, propagate)

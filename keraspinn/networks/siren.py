@@ -4,7 +4,6 @@ from typing import Any
 import keras
 
 from keraspinn.common.checks import positive_number
-from keraspinn.derivatives.taylor import propagate, register_rule
 from keraspinn.layers import SineDense
 from keraspinn.networks.base import Network
 
@@ -93,8 +92,3 @@ class SIREN(Network):
 def _own_seed(seed, number):
     """One for each layer, or layers of equal shape would have equal weights."""
     return random.Random(f"{seed}/{number}").randrange(2**31 - 1)
-
-
-@register_rule(SIREN)
-def siren(network, x):
-    return network.in_units(x, propagate)
