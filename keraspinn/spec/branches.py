@@ -10,6 +10,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn import backend
 from keraspinn.expressions import Program
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.spec.sampled import columns, values_at
 
 POINTS = 1_000
 """Points at which some branch must hold. What they miss is a tenth of a percent of a
@@ -108,13 +109,8 @@ def _warn_of_branches_not_met(node, coordinates, points, where):
     ):
         return
     places = sp.Piecewise(*((place, c) for place, c in enumerate(conditions)))
-    with backend.double_precision():
-        columns = {
-            symbol.name: ops.convert_to_tensor(points[:, place], "float64")
-            for place, symbol in enumerate(coordinates)
-        }
-        (chosen,) = Program([places], coordinates)(columns, {})
-    met = set(ops.convert_to_numpy(chosen).tolist())
+    (chosen,) = values_at([places], coordinates, points)
+    met = set(chosen.tolist())
     for place, condition in enumerate(conditions):
         if place not in met and condition != sp.true:
             warnings.warn(
@@ -161,10 +157,6 @@ def _find_hole(expression, coordinates, points):
         return ops.convert_to_tensor(generator.standard_normal(len(points)) * sizes)
 
     with backend.double_precision():
-        columns = {
-            symbol.name: ops.convert_to_tensor(points[:, place], "float64")
-            for place, symbol in enumerate(coordinates)
-        }
         derivatives = {
             (f, i): some() for f, own in program.derivatives.items() for i in own
         }
@@ -176,7 +168,7 @@ def _find_hole(expression, coordinates, points):
             for symbol in holes.free_symbols - set(coordinates)
             if symbol.name in program.parameters
         }
-        (values,) = program(columns, derivatives, parameters)
+        (values,) = program(columns(coordinates, points), derivatives, parameters)
     rows = np.flatnonzero(np.isnan(ops.convert_to_numpy(values)))
     return points[rows[0]] if len(rows) else None
 

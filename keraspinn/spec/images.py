@@ -1,13 +1,10 @@
 """Whether fields that are taken at other points are taken inside of the domain."""
 
 import numpy as np
-from keras import ops
 
-from keraspinn import backend
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.expressions.program import moved
-from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.sampled import sampled, values_at
 
 _POINTS = 256
 
@@ -26,10 +23,9 @@ def check_images(expressions, domain, blocks, where):
         return
     points = sampled(domain, blocks, _POINTS)
     for images, node in found.items():
-        with backend.double_precision():
-            known = columns(domain, points)
-            other = moved(images, domain.coordinates)(known)
-            other = np.stack([ops.convert_to_numpy(c) for c in other], axis=-1)
+        known = dict(images)
+        there = [known.get(symbol, symbol) for symbol in domain.coordinates]
+        other = np.stack(values_at(there, domain.coordinates, points), axis=-1)
         inside = domain.contains(domain.interior, other - domain.centre)
         if not np.all(inside):
             row = int(np.argmin(inside))

@@ -2,17 +2,14 @@
 
 import numpy as np
 import sympy as sp
-from keras import ops
 
-from keraspinn import backend
-from keraspinn.expressions import Program
 from keraspinn.spec.magnitudes import (
     check_coordinates,
     check_magnitudes,
     coefficients,
     magnitude,
 )
-from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.sampled import sampled, values_at
 
 POINTS = 256
 
@@ -94,18 +91,16 @@ def _coefficient_sizes(domain, term, expression):
         for symbol in part.free_symbols - set(domain.coordinates)
     }
     sizes = {}
-    with backend.double_precision():
-        known = columns(domain, points)
-        for part in found:
-            try:
-                program = Program([part.xreplace(stand_ins)], domain.coordinates)
-            except ValueError:  # a derivative of |x| for one
-                continue
-            values = np.abs(ops.convert_to_numpy(program(known, {})[0]))
-            values = np.sort(values[~np.isnan(values)])
-            if len(values):
-                most = values[int(0.99 * (len(values) - 1))] or values[-1]
-                sizes[part] = float(most)
+    for part in found:
+        known = part.xreplace(stand_ins)
+        try:
+            values = np.abs(values_at([known], domain.coordinates, points)[0])
+        except ValueError:  # a derivative of |x| for one
+            continue
+        values = np.sort(values[~np.isnan(values)])
+        if len(values):
+            most = values[int(0.99 * (len(values) - 1))] or values[-1]
+            sizes[part] = float(most)
     return sizes
 
 

@@ -9,9 +9,7 @@ from typing import Self
 import keras
 import numpy as np
 import sympy as sp
-from keras import ops
 
-from keraspinn import backend
 from keraspinn.common.configs import reading, restored, stamped, unstamped
 from keraspinn.expressions import Parameter, Program, from_json, to_json, validate
 from keraspinn.geometry.base import Geometry
@@ -21,7 +19,7 @@ from keraspinn.spec.computed import tabulated_with_gaps
 from keraspinn.spec.conditions import Condition, Data, Equation, Reference
 from keraspinn.spec.hard import HardForm, hard_forms
 from keraspinn.spec.images import check_images
-from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
 from keraspinn.spec.tables import check_tables
@@ -189,11 +187,9 @@ class Problem:
             names, table = self.reference.names, self.reference.targets
             return self.reference.points, dict(zip(names, table.T, strict=True))
         points = self.domain.grid(n)
-        program = Program(self.reference.values(), self.coordinates)
-        with backend.double_precision():
-            values = program(columns(self.domain, points), {})
+        values = values_at(self.reference.values(), self.coordinates, points)
         return points, {
-            declaration.expression_name(key): ops.convert_to_numpy(value)
+            declaration.expression_name(key): value
             for key, value in zip(self.reference, values, strict=True)
         }
 

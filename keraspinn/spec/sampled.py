@@ -3,6 +3,9 @@
 import numpy as np
 from keras import ops
 
+from keraspinn import backend
+from keraspinn.expressions import Program
+
 
 def sampled(domain, blocks, count):
     """Points on every part of some blocks, `(n, d)`, in the user's units, float64.
@@ -20,9 +23,17 @@ def sampled(domain, blocks, count):
     return np.concatenate(drawn)
 
 
-def columns(domain, points):
+def columns(coordinates, points):
     """Points by coordinate, as a `Program` takes them: dict from names to tensors."""
     return {
         symbol.name: ops.convert_to_tensor(points[:, place], "float64")
-        for place, symbol in enumerate(domain.coordinates)
+        for place, symbol in enumerate(coordinates)
     }
+
+
+def values_at(expressions, coordinates, points):
+    """Values of expressions in the coordinates alone, a list of float64 arrays."""
+    program = Program(expressions, coordinates)
+    with backend.double_precision():
+        values = program(columns(coordinates, points), {})
+        return [ops.convert_to_numpy(value) for value in values]

@@ -54,9 +54,12 @@ class Scales:
             symbol: (float(centre), positive_number(f"half of {symbol}", half))
             for symbol, (centre, half) in coordinates.items()
         }
-        self.fields = {n: positive_number(n, s) for n, s in (fields or {}).items()}
+        self.fields = {
+            name: positive_number(f"size of {name}", size)
+            for name, size in (fields or {}).items()
+        }
         self.terms = {
-            name: tuple(positive_number(name, size) for size in sizes)
+            name: tuple(positive_number(f"size of {name}", size) for size in sizes)
             for name, sizes in (terms or {}).items()
         }
 

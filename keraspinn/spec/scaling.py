@@ -14,13 +14,11 @@ import math
 
 import numpy as np
 import sympy as sp
-from keras import ops
 
-from keraspinn import backend
-from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.monomials import monomials
-from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.scales import Scales
 
 POINTS = 512
@@ -234,20 +232,17 @@ def _sizes(expressions, domain, points, zero=0.0):
             stand_ins[node] = sp.Float(node.initial or zero)
         elif isinstance(node, NormalComponent):
             stand_ins[node] = sp.S.One
-    with backend.double_precision():
-        known = columns(domain, points)
-        return [
-            _size(sp.sympify(expression).xreplace(stand_ins), known, domain)
-            for expression in expressions
-        ]
+    return [
+        _size(sp.sympify(expression).xreplace(stand_ins), domain, points)
+        for expression in expressions
+    ]
 
 
-def _size(expression, known, domain):
+def _size(expression, domain, points):
     try:
-        (values,) = Program([expression], domain.coordinates)(known, {})
+        values = abs(values_at([expression], domain.coordinates, points)[0])
     except ValueError:  # a derivative that cannot be evaluated, of |x| for one
         return 0.0
-    values = abs(ops.convert_to_numpy(values))
     values = values[np.isfinite(values)]
     # Not the very largest: a coefficient may have a pole.
     return float(np.quantile(values, 0.99, method="higher")) if len(values) else 0.0

@@ -1,12 +1,10 @@
 """Whether tables in equations cover what they are taken of."""
 
-from keras import ops
 from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
-from keraspinn.expressions import Interpolation, Parameter, Program
+from keraspinn.expressions import Interpolation, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.spec.sampled import columns, sampled
+from keraspinn.spec.sampled import sampled, values_at
 
 _POINTS = 1_000
 _MARGIN = 1e-3  # of a table's extent, beyond which its edge's value is meant
@@ -32,13 +30,11 @@ def check_tables(expressions, domain, blocks, where):
     if not taken:
         return
     points = sampled(domain, blocks, _POINTS)
-    with backend.double_precision():
-        known = columns(domain, points)
-        values = Program([a for a, _ in taken], domain.coordinates)(known, {})
+    values = values_at([a for a, _ in taken], domain.coordinates, points)
     for ((argument, (start, end)), node), value in zip(
         taken.items(), values, strict=True
     ):
-        low, high = float(ops.min(value)), float(ops.max(value))
+        low, high = value.min(), value.max()
         margin = _MARGIN * (end - start)
         if low < start - margin or high > end + margin:
             raise ValueError(
