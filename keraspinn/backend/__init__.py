@@ -8,8 +8,37 @@ import keras
 if TYPE_CHECKING:  # what every folder has, seen in one of them
     from keraspinn.backend.tensorflow import *  # noqa: F403
 
-# Folders of this package; `__all__` of each is what every one of them has.
-BACKENDS = ("tensorflow", "jax")
+BACKENDS = ("tensorflow", "jax")  # folders of this package
+NAMES = (
+    "EventWriter",
+    "StepFunctions",
+    "all_finite",
+    "apply_optimizer",
+    "array_dataset",
+    "check_dtype",
+    "cholesky",
+    "chosen",
+    "compiled",
+    "copies",
+    "double_precision",
+    "full_products",
+    "has_accelerator",
+    "hessian_products",
+    "is_tick",
+    "jacobian",
+    "jvp",
+    "map_members",
+    "replica",
+    "replica_mean",
+    "shard",
+    "shard_count",
+    "static_shape",
+    "tick_dataset",
+    "uniform",
+    "value_and_gradients",
+    "whole",
+)
+"""What every one of them has."""
 
 
 def _load(name):
@@ -22,9 +51,8 @@ def _load(name):
             f"'{name}' has no folder for in keraspinn/backend."
         )
     module = importlib.import_module(f"keraspinn.backend.{name}")
-    return {own: getattr(module, own) for own in module.__all__}
+    return {own: getattr(module, own) for own in NAMES}
 
 
-_NAMES = _load(keras.backend.backend())
-globals().update(_NAMES)
-__all__ = list(_NAMES)
+globals().update(_load(keras.backend.backend()))
+__all__ = list(NAMES)

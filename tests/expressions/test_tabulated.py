@@ -25,7 +25,7 @@ def evaluate(expression, dtype="float64", points=POINTS, compiled=False):
         columns = {
             n: ops.convert_to_tensor(points[:, k], dtype) for k, n in enumerate("xyz")
         }
-        run = backend.compiled(lambda c: program(c, {}), []) if compiled else None
+        run = backend.compiled(lambda c: program(c, {})) if compiled else None
         (values,) = run(columns) if compiled else program(columns, {})
         return ops.convert_to_numpy(values)
 

@@ -83,15 +83,13 @@ def hessian_products(function, variables, read=()):
     return call
 
 
-def compiled(function, jit_compile=False, read=()):
+def compiled(function, read=()):
     """`function` of tensors as one program.
 
     Args:
         function: Function of tensors.
-        jit_compile: Without meaning here: XLA compiles all.
         read: The Keras variables that it reads.
     """
-    del jit_compile
     read = distinct(read)
     pure = stateless(function, read)
     program = jax.jit(lambda values, *arguments: pure(values, *arguments)[0])

@@ -1,4 +1,5 @@
 """TensorFlow's side of the backend."""
+# ruff: noqa: F401, they are for `keraspinn.backend`
 
 from keraspinn.backend.tensorflow.data import (
     array_dataset,
@@ -33,33 +34,3 @@ from keraspinn.backend.tensorflow.replicas import (
     whole,
 )
 from keraspinn.backend.tensorflow.trainer import StepFunctions
-
-__all__ = [
-    "EventWriter",
-    "StepFunctions",
-    "all_finite",
-    "apply_optimizer",
-    "array_dataset",
-    "check_dtype",
-    "cholesky",
-    "chosen",
-    "compiled",
-    "copies",
-    "double_precision",
-    "full_products",
-    "has_accelerator",
-    "hessian_products",
-    "is_tick",
-    "jacobian",
-    "jvp",
-    "map_members",
-    "replica",
-    "replica_mean",
-    "shard",
-    "shard_count",
-    "static_shape",
-    "tick_dataset",
-    "uniform",
-    "value_and_gradients",
-    "whole",
-]

@@ -108,18 +108,15 @@ def hessian_products(function, variables, read=()):
     return call
 
 
-def compiled(function, jit_compile=False, read=()):
+def compiled(function, read=()):
     """`function` of tensors as a TensorFlow graph.
 
     Args:
         function: Function of tensors.
-        jit_compile: Whether XLA compiles it.
         read: The Keras variables that it reads.
     """
     del read  # a graph finds them
-    program = tf.function(
-        function, jit_compile=jit_compile, autograph=False, reduce_retracing=True
-    )
+    program = tf.function(function, autograph=False, reduce_retracing=True)
 
     def call(*arguments):
         with full_products():
