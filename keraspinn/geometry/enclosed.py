@@ -21,6 +21,16 @@ def enclosed(corners, points):
     return in_chunks(lambda rows: inside(corners, rows), points, 4 * corners.size)
 
 
+def closed(facets):
+    """A predicate: which points `Facets` enclose, or hold themselves."""
+
+    def contains(points):
+        inside = enclosed(facets.corners, points)
+        return library(points).logical_or(inside, facets.contains(points))
+
+    return contains
+
+
 def _even_odd(corners, points):
     """A ray to the right crosses the boundary an odd number of times."""
     lib = library(points)

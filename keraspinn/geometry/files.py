@@ -1,12 +1,12 @@
-"""Meshes from files."""
+"""Meshes in files."""
 
 
-def read_mesh(path):
-    """A file, as `meshio` reads it."""
+def meshio():
+    """The package that reads and writes them, or a sentence that says how to get it."""
     try:
         import meshio
     except ImportError as error:
         raise ImportError(
-            "Reading meshes needs `meshio`: pip install keraspinn[mesh]."
+            "Meshes in files need `meshio`: pip install keraspinn[mesh]."
         ) from error
-    return meshio.read(path)
+    return meshio

@@ -9,10 +9,9 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.common.typing import PathLike
-from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.enclosed import enclosed
-from keraspinn.geometry.files import read_mesh
+from keraspinn.geometry.enclosed import closed
+from keraspinn.geometry.files import meshio
 from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.simplices import Facets, Simplices
 
@@ -70,14 +69,8 @@ class Mesh(Geometry):
         nodes, opposite = _outer_facets(self.cells)
         outward = _outward(relative[nodes], relative[opposite])
         # Turned the same way, for whoever counts how often they go around a point.
-        turned = _turned(relative[nodes], outward)
-        edges = Facets(turned, outward, self.half)
-
-        def contains(points):
-            inside = enclosed(turned, points)
-            return library(points).logical_or(inside, edges.contains(points))
-
-        self.interior = Simplices(relative[self.cells], contains)
+        edges = Facets(_turned(relative[nodes], outward), outward, self.half)
+        self.interior = Simplices(relative[self.cells], closed(edges))
         self.boundary = (edges,)
         places = {frozenset(row): place for place, row in enumerate(nodes.tolist())}
         for name, facets in self._facets.items():
@@ -109,7 +102,7 @@ class Mesh(Geometry):
             ImportError: If `meshio` is not installed.
             ValueError: If the file holds neither triangles nor tetrahedra.
         """
-        found = read_mesh(path)
+        found = meshio().read(path)
         dimension = 3 if "tetra" in found.cells_dict else 2
         kinds = {2: ("triangle", "line"), 3: ("tetra", "triangle")}[dimension]
         if kinds[0] not in found.cells_dict:

@@ -7,9 +7,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.enclosed import enclosed, trapezoids
+from keraspinn.geometry.enclosed import closed, enclosed, trapezoids
 from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.simplices import Facets, Simplices
 
@@ -67,12 +66,7 @@ class Polygon(Geometry):
         inwards = enclosed(segments, middles + step * across)
         outward = np.where(inwards[:, None], -across, across)
         edges = Facets(segments, outward, self.half)
-
-        def contains(points):
-            inside = enclosed(segments, points)
-            return library(points).logical_or(inside, edges.contains(points))
-
-        self.interior = Simplices(trapezoids(segments), contains)
+        self.interior = Simplices(trapezoids(segments), closed(edges))
         self.boundary = (edges,)
 
     def _segments(self):

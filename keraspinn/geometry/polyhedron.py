@@ -10,11 +10,10 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.common.typing import PathLike
-from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.box import Slice
-from keraspinn.geometry.enclosed import enclosed
-from keraspinn.geometry.files import read_mesh
+from keraspinn.geometry.enclosed import closed
+from keraspinn.geometry.files import meshio
 from keraspinn.geometry.kept import portion
 from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.simplices import Facets
@@ -62,13 +61,8 @@ class Polyhedron(Geometry):
         outward = across * np.sign(volume)
         outward /= np.linalg.norm(outward, axis=-1, keepdims=True)
         surface = Facets(corners, outward, self.half)
-
-        def contains(points):
-            inside = enclosed(corners, points)
-            return library(points).logical_or(inside, surface.contains(points))
-
         block = Slice(tuple(self.half.tolist()), (), 3, "the interior")
-        self.interior = portion(block, contains, 3, size=abs(volume))
+        self.interior = portion(block, closed(surface), 3, size=abs(volume))
         self.boundary = (surface,)
 
     @classmethod
@@ -88,7 +82,7 @@ class Polyhedron(Geometry):
         Raises:
             ImportError: If `meshio` is not installed.
         """
-        found = read_mesh(path)
+        found = meshio().read(path)
         # STL writes the corners of every triangle anew.
         points, same = np.unique(found.points, axis=0, return_inverse=True)
         faces = same.ravel()[found.cells_dict["triangle"]]

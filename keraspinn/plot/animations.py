@@ -6,7 +6,7 @@ import sympy as sp
 
 from keraspinn.common.checks import check_count
 from keraspinn.plot.common import check_is, new_figure
-from keraspinn.plot.domains import bounding_box
+from keraspinn.plot.domains import ends_of
 from keraspinn.plot.fields import cut, draw, values_on_grid
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training.model import PINNModel
@@ -66,10 +66,9 @@ def animation(
             "`over` must be a coordinate of the problem, one of "
             f"{[symbol.name for symbol in coordinates]}. Received: {over}"
         )
-    low, high = (ends[coordinates.index(over)] for ends in bounding_box(domain))
     moments = [
         cut(domain, {**(at or {}), over: value})
-        for value in np.linspace(low, high, check_count("frames", frames))
+        for value in np.linspace(*ends_of(domain)[over], check_count("frames", frames))
     ]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
     every = [drawn[0] for _, drawn in shown]

@@ -1,22 +1,14 @@
-"""What figures ask of a domain: its box, its inside, its time."""
+"""What figures ask of a domain: its box, its inside, its space."""
 
 import numpy as np
-from keras import ops
+
+from keraspinn.geometry.arrays import on_host
 
 
-def bounding_box(domain):
-    """Lower and upper ends of the box around a domain, `(d,)` each."""
-    if hasattr(domain, "lower"):
-        return domain.lower, domain.upper
-    corners = domain.grid(2)
-    return corners.min(axis=0), corners.max(axis=0)
-
-
-def inside(domain, points):
-    """Which of points `(n, d)`, in the user's units, are in a domain."""
-    ((interior,),) = domain.blocks("interior")
-    centre = getattr(domain, "centre", 0.0)
-    return np.asarray(ops.convert_to_numpy(domain.contains(interior, points - centre)))
+def ends_of(domain):
+    """Dict from the coordinates to the ends of the box around a domain."""
+    ends = zip(domain.lower, domain.upper, strict=True)
+    return dict(zip(domain.coordinates, ends, strict=True))
 
 
 def grid_of(domain, at, n):
@@ -35,28 +27,18 @@ def grid_of(domain, at, n):
         ValueError: If none are.
     """
     symbols = domain.coordinates
-    box = dict(zip(symbols, zip(*bounding_box(domain), strict=True), strict=True))
+    box = ends_of(domain)
     axes = {s: np.linspace(*box[s], n) for s in symbols if s not in at}
     mesh = dict(zip(axes, np.meshgrid(*axes.values(), indexing="ij"), strict=True))
     size = n ** len(axes)
     columns = [mesh[s].ravel() if s in mesh else np.full(size, at[s]) for s in symbols]
     points = np.stack(columns, axis=-1).astype("float64")
-    there = inside(domain, points)
+    there = on_host(domain.contains(domain.interior, points - domain.centre))
     if not there.any():
         raise ValueError(f"There is nothing of the domain at {at}. Cut it elsewhere.")
     return axes, points, there
 
 
-def is_time(domain, symbol):
-    """Whether a coordinate is the domain's time, and no length."""
-    return symbol == getattr(domain, "time_coordinate", None) or symbol in (
-        getattr(domain, "time", None) or ()
-    )
-
-
 def are_lengths(domain, symbols):
     """Whether coordinates are all of space, neither time nor parameters."""
-    space = getattr(domain, "space_coordinates", None)
-    if space is None:
-        return not any(is_time(domain, symbol) for symbol in symbols)
-    return set(symbols) <= set(space)
+    return set(symbols) <= set(domain.space_coordinates)

@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
-from keraspinn.plot.domains import are_lengths, bounding_box, grid_of
+from keraspinn.plot.domains import are_lengths, ends_of, grid_of
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training import Ensemble, PINNModel
 
@@ -140,7 +140,7 @@ def cut(domain, at, most=2):
         )
     coordinates = domain.coordinates
     names = [symbol.name for symbol in coordinates]
-    box = dict(zip(coordinates, zip(*bounding_box(domain), strict=True), strict=True))
+    box = ends_of(domain)
     for symbol, value in at.items():
         if symbol not in box:
             raise ValueError(

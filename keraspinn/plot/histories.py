@@ -54,8 +54,8 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     figure = new_figure(figure, (max(10, 5 * len(drawn)), 3.4))
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
     for panel, (what, names) in zip(panels, drawn.items(), strict=True):
-        traces = {name.removesuffix(ends): logs[name] for name in names}
-        _draw_traces(panel, steps, traces, label, what)
+        traces = {name.removesuffix(ends): (steps, logs[name]) for name in names}
+        _draw_traces(panel, traces, label, what)
         if names is cosines:
             panel.set(yscale="linear", ylim=(-1.05, 1.05))
     return figure
@@ -87,19 +87,14 @@ def traces(
     source = "a dict from names to pairs (steps, values)"
     check_is("traces", traces, dict, source)
     figure = new_figure(figure, (6, 3.4))
-    panel = figure.subplots()
-    for (name, (steps, values)), style in zip(
-        traces.items(), line_styles(), strict=False
-    ):
-        panel.semilogy(steps, values, label=name, **style)
-    panel.set(xlabel="Training step", ylabel=label)
-    panel.legend(frameon=False)
-    panel.grid(alpha=0.3)
+    _draw_traces(figure.subplots(), traces, "Training step", label)
     return figure
 
 
-def _draw_traces(panel, steps, traces, xlabel, ylabel):
-    for (name, values), style in zip(traces.items(), line_styles(), strict=False):
+def _draw_traces(panel, traces, xlabel, ylabel):
+    for (name, (steps, values)), style in zip(
+        traces.items(), line_styles(), strict=False
+    ):
         panel.semilogy(steps, values, label=name, **style)
     panel.set(xlabel=xlabel, ylabel=ylabel)
     panel.legend(frameon=False)

@@ -5,6 +5,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.typing import PathLike
+from keraspinn.geometry.files import meshio
 from keraspinn.plot.common import check_is
 from keraspinn.plot.domains import grid_of
 from keraspinn.plot.fields import cut
@@ -60,12 +61,7 @@ def write_mesh(
     check_is("expressions", expressions, dict, 'a dict, such as {"u": u}')
     for expression in expressions.values():
         check_is("expressions", expression, sp.Expr, "a dict to SymPy expressions")
-    try:
-        import meshio
-    except ImportError as error:
-        raise ImportError(
-            "Writing meshes needs `meshio`: pip install keraspinn[mesh]."
-        ) from error
+    write = meshio().write_points_cells
     domain = model.problem.domain
     at = cut(domain, at, most=3)
     axes, points, there = grid_of(domain, at, n)
@@ -83,9 +79,7 @@ def write_mesh(
         name: np.asarray(model.predict_expression(expression, points), "float64")
         for name, expression in expressions.items()
     }
-    meshio.write_points_cells(
-        path, places, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data
-    )
+    write(path, places, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data)
 
 
 def _cells(there):

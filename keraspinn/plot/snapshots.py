@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keraspinn.plot.common import Canvas, Drawn, check_is, new_figure
-from keraspinn.plot.domains import is_time
-from keraspinn.plot.solutions import compared, draw_maps
+from keraspinn.plot.solutions import compared, draw_maps, draw_pair
 from keraspinn.training.model import PINNModel
 
 
@@ -48,7 +47,7 @@ def snapshots(
     points, values = problem.test_data(n)
     name = next(iter(values)) if name is None else name
     space = points.shape[1] - 1
-    timed = is_time(problem.domain, problem.coordinates[-1])
+    timed = problem.coordinates[-1] == problem.domain.time_coordinate
     if not timed or space > 2 or name not in values:
         raise ValueError(
             "`plot.snapshots` draws references in time and one or two dimensions of "
@@ -67,7 +66,9 @@ def snapshots(
         rows = points[:, -1] == moment
         exact, found = reference[rows], predicted[rows]
         if space == 1:
-            panel = _draw_curves(part, points[rows, 0], exact, found)
+            panel = part.subplots()
+            draw_pair(panel, points[rows, 0], exact, found)
+            panel.grid(alpha=0.3)
             panel.set(xlabel=problem.coordinates[0].name, ylim=limits)
             if place == 0:
                 panel.set_ylabel(name)
@@ -95,15 +96,6 @@ def _nearest(grid, times):
             f"reference is known. Received: {moments[~within].tolist()}"
         )
     return [grid[np.abs(grid - moment).argmin()] for moment in moments]
-
-
-def _draw_curves(part, x, exact, predicted):
-    panel = part.subplots()
-    order = np.argsort(x)
-    panel.plot(x[order], exact[order], "-", color="0.6", linewidth=3, label="Reference")
-    panel.plot(x[order], predicted[order], "k--", label="Predicted")
-    panel.grid(alpha=0.3)
-    return panel
 
 
 def _limits(values):

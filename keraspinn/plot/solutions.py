@@ -67,15 +67,20 @@ def compared(model, name, points, exact):
     return exact, predicted
 
 
+def draw_pair(panel, x, exact, predicted):
+    order = np.argsort(x)
+    x, exact, predicted = x[order], exact[order], predicted[order]
+    panel.plot(x, exact, "-", color="0.6", linewidth=3, label="Reference")
+    panel.plot(x, predicted, "k--", label="Predicted")
+
+
 def draw_curves(figure, problem, name, points, exact, predicted, error):
     order = np.argsort(points[:, 0])
-    x = points[order, 0]
     left, right = figure.subplots(1, 2)
-    left.plot(x, exact[order], "-", color="0.6", linewidth=3, label="Reference")
-    left.plot(x, predicted[order], "k--", label="Predicted")
+    draw_pair(left, points[:, 0], exact, predicted)
     left.set(xlabel=problem.coordinates[0].name, ylabel=name)
     left.legend(frameon=False)
-    right.plot(x, error[order], "k-")
+    right.plot(points[order, 0], error[order], "k-")
     right.set(xlabel=problem.coordinates[0].name, ylabel="Absolute error")
 
 
