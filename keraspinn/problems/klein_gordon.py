@@ -1,8 +1,7 @@
-import numbers
-
 import sympy as sp
 
 from keraspinn import geometry
+from keraspinn.common.checks import check_count
 from keraspinn.problems.constants import check_constants
 from keraspinn.spec.conditions import Condition
 from keraspinn.spec.problem import Problem
@@ -46,12 +45,7 @@ def klein_gordon(
         u(x, 0) = 0; its solution, and its code, have u(x, 0) = x.
     """
     check_constants(alpha=alpha, beta=beta, gamma=gamma)
-    whole = isinstance(power, numbers.Integral) and not isinstance(power, bool)
-    if not whole or power < 1:
-        raise ValueError(
-            "`power` must be a positive integer, as u takes both signs. Received: "
-            f"power={power!r}"
-        )
+    power = check_count("power", power)  # u takes both signs
     x, t = sp.symbols("x t")
     u = sp.Function("u")(x, t)
     exact = x * sp.cos(5 * sp.pi * t) + (x * t) ** 3

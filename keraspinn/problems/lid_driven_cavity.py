@@ -1,9 +1,9 @@
-import math
 import numbers
 
 import sympy as sp
 
 from keraspinn import geometry
+from keraspinn.common.checks import nonnegative
 from keraspinn.problems.cavity_reference import CavityReference
 from keraspinn.problems.constants import check_constants
 from keraspinn.spec.conditions import Condition
@@ -73,12 +73,7 @@ def lid_driven_cavity(
     if corner_width is None:
         corner_width = 0.1 if formulation == "velocity-pressure" else 0.2
     check_constants(reynolds=reynolds)
-    real = isinstance(corner_width, numbers.Real)
-    if not real or not 0 <= corner_width < math.inf:
-        raise ValueError(
-            "`corner_width` must be a length, or 0 to leave the equations as they are. "
-            f"Received: {corner_width!r}"
-        )
+    corner_width = nonnegative("corner_width", corner_width)
     x, y = sp.symbols("x y")
     p = sp.Function("p")(x, y)
     if formulation == "velocity-pressure":

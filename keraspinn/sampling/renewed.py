@@ -25,8 +25,7 @@ class Renewed(Sampler):
     """
 
     def __init__(self, every: int = 500) -> None:
-        check_count("every", every)
-        self.every = int(every)
+        self.every = check_count("every", every)
 
     def init(self, place, uniform):
         return _remembered(place.draw(uniform))

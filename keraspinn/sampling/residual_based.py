@@ -1,8 +1,6 @@
-import numbers
-
 from keras import ops
 
-from keraspinn.common.checks import check_count
+from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.sampling.renewed import Renewed
 
 
@@ -39,11 +37,8 @@ class ResidualBased(Renewed):
         self, every: int = 500, k: float = 1.0, c: float = 1.0, pool: int = 20
     ) -> None:
         super().__init__(every)
-        check_count("pool", pool)
-        for name, value in (("k", k), ("c", c)):
-            if not isinstance(value, numbers.Real) or not value >= 0:
-                raise ValueError(f"`{name}` must not be negative. Received: {value!r}")
-        self.k, self.c, self.pool = float(k), float(c), int(pool)
+        self.k, self.c = nonnegative("k", k), nonnegative("c", c)
+        self.pool = check_count("pool", pool)
 
     def choose(self, place, uniform, error):
         alike = len(place.term.blocks) == 1 and place.count() == place.requested

@@ -107,9 +107,6 @@ class GradientRatio(WeightingRule):
         return ops.cond(due, moved, lambda: dict(weights)), {}
 
     def check(self, paths):
-        self.check_exclude(paths)
-
-    def check_exclude(self, paths):
         """Raises `ValueError` if a text of `exclude` is in none of variables' paths."""
         for text in self.exclude:
             if not any(text in path for path in paths):
@@ -121,7 +118,7 @@ class GradientRatio(WeightingRule):
             raise ValueError(f"`exclude` leaves no variable. Received: {self.exclude}")
 
     def _magnitudes(self, gradients):
-        self.check_exclude(gradients)
+        self.check(gradients)
         return [
             ops.abs(gradient)
             for path, gradient in gradients.items()

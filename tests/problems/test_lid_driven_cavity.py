@@ -109,7 +109,7 @@ def test_refuses_another_formulation():
 
 @pytest.mark.parametrize("width", [-0.1, float("nan"), float("inf")])
 def test_refuses_what_is_no_width(width):
-    with pytest.raises(ValueError, match="`corner_width` must be a length"):
+    with pytest.raises(ValueError, match="`corner_width` must be a finite"):
         kp.problems.lid_driven_cavity(corner_width=width)
 
 
