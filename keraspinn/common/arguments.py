@@ -77,11 +77,6 @@ def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
     check_count("validation_batch_size", validation_batch_size, None)
 
 
-def check_run(arguments):
-    """The same for what `fit`, `evaluate` and `predict` share."""
-    callback_list(arguments.get("callbacks"))
-
-
 def frequency(given):
     """`validation_freq` as Keras takes it: an integer, or a list of epochs."""
     if is_whole(given):
@@ -138,7 +133,7 @@ def as_tuples(method, x):
     return _tuples(method, x) if inspect.isgenerator(x) else x
 
 
-def check_known(what, arrays):
+def check_each_unmasked(what, arrays):
     """Raises `ValueError` for masked values and dates anywhere in a structure."""
     for array in keras.tree.flatten(arrays):
         check_unmasked(what, array)
@@ -162,7 +157,7 @@ class _Unmasked(keras.utils.PyDataset):
 
     def __getitem__(self, index):
         batch = self._inner[index]
-        check_known(f"points of `{self._method}`", batch)
+        check_each_unmasked(f"points of `{self._method}`", batch)
         return batch
 
 
@@ -170,7 +165,7 @@ def _tuples(method, generator):
     empty = True
     for batch in generator:
         empty = False
-        check_known(f"points of `{method}`", batch)
+        check_each_unmasked(f"points of `{method}`", batch)
         if isinstance(batch, list):
             batch = np.asarray(batch)
         yield batch if isinstance(batch, tuple) else (batch,)

@@ -118,6 +118,16 @@ class Geometry:
         return len(self.lower)
 
     @property
+    def mean(self) -> np.ndarray:
+        """Middle of the bounding box, `(d,)`."""
+        return self.centre
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Variance of points uniform in the bounding box, `(d,)`."""
+        return self.half**2 / 3
+
+    @property
     def normal(self) -> tuple[NormalComponent, ...]:
         """Symbols for the outward unit normal, one a spatial coordinate."""
         return tuple(NormalComponent(symbol) for symbol in self.space_coordinates)

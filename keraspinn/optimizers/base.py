@@ -238,12 +238,6 @@ class Optimizer(keras.optimizers.Optimizer):
             for name, variable in self.state_variables.items()
         }
 
-    def assign_state(self, state: State, steps: int = 1) -> None:
-        """Keeps the state that `step` returned, and counts the steps that led to it."""
-        for name, variable in self.state_variables.items():
-            variable.assign(state[name])
-        self.iterations.assign_add(ops.cast(steps, self.iterations.dtype))
-
     def apply(self, grads, trainable_variables=None):
         """Raises `NotImplementedError`: a gradient is not enough to make a step."""
         raise NotImplementedError(

@@ -211,6 +211,7 @@ class Ensemble(EvaluatedEnsemble):
 
     @property
     def training_loss_names(self):
+        """Those of one model, and how many steps were taken."""
         return [*self._one.model.training_loss_names, "taken"]
 
     def _places(self, name):
@@ -271,6 +272,7 @@ class Ensemble(EvaluatedEnsemble):
         )
 
     def explain_nonfinite(self, logs):
+        """What is not finite in the last member's next step, as a sentence."""
         if self._step is None:  # loaded
             return f"All {self.size} members have stopped. Train another ensemble."
         last = np.argmax(self.member_steps)

@@ -200,6 +200,7 @@ class PINNModel(EvaluatedModel):
 
     @property
     def training_loss_names(self):
+        """Names of the losses that a step returns."""
         return self._logs.names
 
     def fit(

@@ -113,6 +113,7 @@ class ProblemModel(FusedModel):
 
     @property
     def training_key(self):
+        """Hashable: a compiled program serves until this changes."""
         trained = tuple(map(id, self._single().trainable_variables))
         how = id(self.optimizer), self.max_points_per_pass
         return self.seed, self._sources.key, self._weighting.rule, trained, how

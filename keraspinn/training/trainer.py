@@ -21,8 +21,9 @@ class FusedModel(backend.StepFunctions, WholeFiles):
 
     A subclass makes the `Step` and its `TrainingState` in `prepare_training`, says with
     `training_logs` and `training_loss_names` what is logged, with `training_key` what
-    a compiled program depends on, with `explain_nonfinite` what went wrong, and calls
-    `fit_fused` or, where data must be read step by step, `fit_stepwise`.
+    a compiled program depends on, with `explain_nonfinite(logs)` what was wrong in the
+    execution with these logs, and calls `fit_fused` or, where data must be read step
+    by step, `fit_stepwise`.
 
     A step whose loss or gradient is not finite is not taken: whatever was saved, or
     raises, or stops afterwards has the state before it.
@@ -34,32 +35,6 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     _progress = None
     _traced = None
     announced = None  # the function whose compilation has been printed
-
-    def prepare_training(self):
-        """See to it that `_step` and `training` are what `training_key` says."""
-        raise NotImplementedError
-
-    def explain_nonfinite(self, logs):
-        """What is not finite in the step that follows, as a sentence.
-
-        Args:
-            logs: The logs of the execution in which that was noticed.
-        """
-        raise NotImplementedError
-
-    def training_logs(self, losses, steps):
-        """Logs from the mean losses of `steps` steps."""
-        raise NotImplementedError
-
-    @property
-    def training_loss_names(self):
-        """Names of the losses that a step returns."""
-        raise NotImplementedError
-
-    @property
-    def training_key(self):
-        """Hashable: a compiled program serves until this changes."""
-        raise NotImplementedError
 
     @property
     def max_points_per_pass(self):
@@ -273,7 +248,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         kwargs["verbose"] = verbose
         arguments.refuse_what_the_problem_says("evaluate", **kwargs)
         arguments.check_count("batch_size", batch_size, None)
-        arguments.check_run(kwargs)
+        arguments.callback_list(kwargs.get("callbacks"))
         x = arguments.as_tuples("evaluate", x)
         with backend.double_precision():  # points may be far from the origin
             logs = super().evaluate(x, y, batch_size=batch_size, **kwargs)
@@ -285,7 +260,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         """`keras.Model.predict`, with its arguments checked."""
         kwargs["verbose"] = verbose
         arguments.check_count("batch_size", batch_size, None)
-        arguments.check_run(kwargs)
+        arguments.callback_list(kwargs.get("callbacks"))
         x = arguments.as_tuples("predict", x)
         try:
             with backend.double_precision():
@@ -319,7 +294,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         method = "test_on_batch"
         arguments.refuse_what_the_problem_says(method, sample_weight=sample_weight)
         x = arguments.single_batch(method, x)
-        arguments.check_known("reference values", y)
+        arguments.check_each_unmasked("reference values", y)
         with backend.double_precision():
             return super().test_on_batch(x, y, return_dict=return_dict)
 
