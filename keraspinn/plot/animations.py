@@ -66,9 +66,10 @@ def animation(
             "`over` must be a coordinate of the problem, one of "
             f"{[symbol.name for symbol in coordinates]}. Received: {over}"
         )
+    low, high = ends_of(domain)[over]
     moments = [
         cut(domain, {**(at or {}), over: value})
-        for value in np.linspace(*ends_of(domain)[over], check_count("frames", frames))
+        for value in np.linspace(low, high, check_count("frames", frames))
     ]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
     every = [drawn[0] for _, drawn in shown]
