@@ -1,4 +1,5 @@
 """Settings made before the backend is imported, hypothesis's, and what is skipped."""
+# ruff: noqa: E402
 
 import os
 import shutil
@@ -9,11 +10,15 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Most of the tests' time is XLA's; what it compiles here runs for moments.
 os.environ.setdefault(
     "XLA_FLAGS",
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
 )
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # half of the tests compute in float64
-# Tests compile the same small models again and again, which takes most of their time.
-os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="compiled_by_jax")
+# Tests compile the same small models again and again: what the first process of a run
+# and those that it starts have compiled on JAX is there for all of them.
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
+if IS_FIRST := COMPILED not in os.environ:
+    os.environ[COMPILED] = tempfile.mkdtemp(prefix="compiled_by_jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
@@ -74,7 +79,8 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 def pytest_unconfigure():
     """Leave nothing behind."""
-    shutil.rmtree(os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
+    if IS_FIRST:
+        shutil.rmtree(os.environ[COMPILED], ignore_errors=True)
 
 
 class _Skipped(pytest.Module):
