@@ -28,6 +28,7 @@ import pytest
 from hypothesis import settings
 
 import keraspinn as kp
+from runs_on import elsewhere
 
 # The first call of a TensorFlow function takes long; that is no failure. Where every
 # change is checked the same examples are drawn, so that only a change can fail there.
@@ -36,36 +37,8 @@ settings.register_profile(
 )
 settings.load_profile("keraspinn")
 
-# The one list of what does not run on both backends: where it runs, and the reason, for
-# each folder, file, test or set of parameters. What is not listed runs on both.
-RUNS_ON = {
-    "TensorFlow alone": {
-        "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
-        "backend/test_jvp.py": "gradients that TensorFlow lacks",
-        "backend/test_on_jax.py": "it runs others on JAX",
-        "backend/test_tensorflow.py": "a program that assigns to variables",
-        "distribution/test_devices.py": "tf.distribute's replicas and workers",
-    },
-    "JAX alone": {
-        "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
-    },
-    "JAX in single precision alone": {
-        "backend/test_jax.py": "JAX's default, and what TensorFlow has not",
-    },
-}
-ON_JAX = keras.backend.backend() == "jax"
-IS_HERE = {
-    "TensorFlow alone": not ON_JAX,
-    "JAX alone": ON_JAX,
-    "JAX in single precision alone": ON_JAX and os.environ["JAX_ENABLE_X64"] == "0",
-}
-ELSEWHERE = {
-    name: f"{place}: {reason}"
-    for place, names in RUNS_ON.items()
-    for name, reason in names.items()
-    if not IS_HERE[place]
-}
 TESTS = Path(__file__).parent
+ELSEWHERE = elsewhere()
 
 
 def pytest_pycollect_makemodule(module_path, parent):
