@@ -1,4 +1,5 @@
 """Settings made before the backend is imported, hypothesis's, and what is skipped."""
+# ruff: noqa: E402
 
 import os
 import shutil
@@ -9,11 +10,15 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Most of the tests' time is XLA's; what it compiles here runs for moments.
 os.environ.setdefault(
     "XLA_FLAGS",
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
 )
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # half of the tests compute in float64
-# Tests compile the same small models again and again, which takes most of their time.
-os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="compiled_by_jax")
+# Tests compile the same small models again and again: what the first process of a run
+# and those that it starts have compiled on JAX is there for all of them.
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
+if IS_FIRST := COMPILED not in os.environ:
+    os.environ[COMPILED] = tempfile.mkdtemp(prefix="compiled_by_jax")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
@@ -23,6 +28,7 @@ import pytest
 from hypothesis import settings
 
 import keraspinn as kp
+from runs_on import elsewhere
 
 # The first call of a TensorFlow function takes long; that is no failure. Where every
 # change is checked the same examples are drawn, so that only a change can fail there.
@@ -31,36 +37,8 @@ settings.register_profile(
 )
 settings.load_profile("keraspinn")
 
-# The one list of what does not run on both backends: where it runs, and the reason, for
-# each folder, file, test or set of parameters. What is not listed runs on both.
-RUNS_ON = {
-    "TensorFlow alone": {
-        "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
-        "backend/test_jvp.py": "gradients that TensorFlow lacks",
-        "backend/test_on_jax.py": "it runs others on JAX",
-        "backend/test_tensorflow.py": "a program that assigns to variables",
-        "distribution/test_devices.py": "tf.distribute's replicas and workers",
-    },
-    "JAX alone": {
-        "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
-    },
-    "JAX in single precision alone": {
-        "backend/test_jax.py": "JAX's default, and what TensorFlow has not",
-    },
-}
-ON_JAX = keras.backend.backend() == "jax"
-IS_HERE = {
-    "TensorFlow alone": not ON_JAX,
-    "JAX alone": ON_JAX,
-    "JAX in single precision alone": ON_JAX and os.environ["JAX_ENABLE_X64"] == "0",
-}
-ELSEWHERE = {
-    name: f"{place}: {reason}"
-    for place, names in RUNS_ON.items()
-    for name, reason in names.items()
-    if not IS_HERE[place]
-}
 TESTS = Path(__file__).parent
+ELSEWHERE = elsewhere()
 
 
 def pytest_pycollect_makemodule(module_path, parent):
@@ -74,7 +52,8 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 def pytest_unconfigure():
     """Leave nothing behind."""
-    shutil.rmtree(os.environ["JAX_COMPILATION_CACHE_DIR"], ignore_errors=True)
+    if IS_FIRST:
+        shutil.rmtree(os.environ[COMPILED], ignore_errors=True)
 
 
 class _Skipped(pytest.Module):

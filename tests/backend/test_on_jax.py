@@ -8,45 +8,26 @@ from pathlib import Path
 
 import pytest
 
+from runs_on import RUNS_ON, elsewhere
+
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
 
-# Folders and files of `tests/` that run on JAX wherever all tests run: the backend, and
-# a step with each thing that is put into it. `KERAS_BACKEND=jax pytest` runs the rest
-# of these folders too.
-GROUPS = {
-    "backend": ["backend", "metrics", "weighting", "expressions/test_functions.py"],
-    "derivatives": ["derivatives"],
-    "layers": ["layers", "networks/test_networks.py", "residuals", "sampling"],
-    "optimizers": ["optimizers/test_fit.py", "optimizers/test_gauss_newton.py"],
-    "training": ["callbacks/test_annealing.py", "training/test_ensemble.py"],
-    "users": ["test_citizenship.py", "training/test_guard.py", "geometry/test_toy.py"],
-}
-# What need not run on JAX at all, and why.
-ONCE = {
-    "common": "files, locks and settings: no tensors",
-    "distribution": "TensorFlow alone, or programs of their own on JAX",
-    "examples": "their tables, figures and records, and long trainings",
-    "solvers": "classical solvers in NumPy and SciPy",
-    "spec": "SymPy and NumPy: no tensors but those of `expressions`",
-    "test_architecture.py": "reads the documentation",
-    "test_docs.py": "the documentation shows what TensorFlow prints",
-    "test_package.py": "reads the sources",
-    "test_readme.py": "the README's program, on Keras's default backend",
-    "test_typing.py": "a type checker reads the sources",
-}
+NOT_ON_JAX = elsewhere(on_jax=True, single=False)
+# The longest are groups by themselves, and what is not named here is the last group.
+LONG = ["callbacks", "derivatives", "diagnostics", "expressions", "geometry"]
+LONG += ["networks", "optimizers", "test_citizenship.py", "test_docs.py", "training"]
+FOLDERS = {path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")}
+GROUPS = {name: [name] for name in LONG}
+GROUPS["others"] = sorted(FOLDERS - set(LONG) - NOT_ON_JAX.keys())
 
 
-# What is left to `KERAS_BACKEND=jax pytest` whole.
-LATER = {"diagnostics", "plot", "problems", "reliability", "test_bad_inputs.py"}
-
-
-def test_every_folder_runs_on_jax_or_is_said_not_to():
-    there = {p.name for p in TESTS.iterdir() if p.is_dir() and [*p.rglob("test_*.py")]}
-    there |= {path.name for path in TESTS.glob("test_*.py")}
-    run = {name.split("/")[0] for group in GROUPS.values() for name in group}
-    assert run | ONCE.keys() | LATER == there
-    assert not run & ONCE.keys() and not (run | ONCE.keys()) & LATER
+def test_the_list_names_what_there_is():
+    for name in (name for names in RUNS_ON.values() for name in names):
+        path, _, test = name.partition("::")
+        assert (TESTS / path).exists(), name
+        if test and not test.startswith("*"):
+            assert f"def {test}(" in (TESTS / path).read_text("utf-8"), name
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -93,14 +93,15 @@ def model(**arguments):
     return network
 
 
-def fit(network, epochs):
+def fit(network, epochs, steps=1):
+    repeated = (np.tile(values, (steps, 1)) for values in data())
     return network.fit(
-        *data(), batch_size=64, epochs=epochs, shuffle=False, verbose=0
+        *repeated, batch_size=64, epochs=epochs, shuffle=False, verbose=0
     ).history["loss"]
 
 
 def test_a_model_trains():
-    losses = fit(model(), 400)
+    losses = fit(model(), 20, steps=20)
     assert losses[-1] < 0.05 * losses[0]
 
 

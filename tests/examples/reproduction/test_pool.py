@@ -28,7 +28,7 @@ def test_an_interrupted_command_stops_and_goes_on(tmp_path):
     command = [sys.executable, "-m", "examples.reproduction", "poisson"]
     command += ["--results", str(results.path), "--workers", "1", "--trials", "1"]
     process = subprocess.Popen(
-        [*command, "--architectures", "4x1"],
+        [*command, "--architectures", "4x1", "--steps", "2000"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,0 +1,53 @@
+"""What of the tests does not run on both backends: where it runs, and the reason.
+
+For each folder, file, test or set of parameters. What is not listed runs on both:
+`pytest` takes it on TensorFlow, and has `backend/test_on_jax.py` take it on JAX.
+"""
+
+import os
+
+from tensors import ON_JAX
+
+RUNS_ON = {
+    "once, without a backend": {
+        "solvers": "NumPy and SciPy",
+        "test_architecture.py": "it reads the documentation",
+        "test_typing.py": "a type checker reads the sources",
+    },
+    "TensorFlow alone": {
+        "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
+        "backend/test_jvp.py": "gradients that TensorFlow lacks",
+        "backend/test_on_jax.py": "it runs others on JAX",
+        "backend/test_tensorflow.py": "a program that assigns to variables",
+        "common/test_files.py::test_a_model_that_was_only_trained_is_exported": (
+            "Keras's TFSMLayer is there alone"
+        ),
+        "distribution/test_devices.py": "tf.distribute's replicas and workers",
+        "distribution/test_sharded.py": "it starts programs on JAX",
+        "examples": "long programs of what other tests train on both",
+        "test_docs.py::*[coming_from/keras.md]": "a loop written in TensorFlow",
+        "test_package.py::test_docstring_examples": "they show TensorFlow's shapes",
+    },
+    "JAX alone": {
+        "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
+    },
+    "JAX in single precision alone": {
+        "backend/test_jax.py": "JAX's default, and what TensorFlow has not",
+    },
+}
+
+
+def elsewhere(on_jax=ON_JAX, single=os.environ["JAX_ENABLE_X64"] == "0"):
+    """What does not run on TensorFlow, or on JAX, and why."""
+    here = {
+        "once, without a backend": not on_jax,
+        "TensorFlow alone": not on_jax,
+        "JAX alone": on_jax,
+        "JAX in single precision alone": on_jax and single,
+    }
+    return {
+        name: f"{place}: {reason}"
+        for place, names in RUNS_ON.items()
+        for name, reason in names.items()
+        if not here[place]
+    }
