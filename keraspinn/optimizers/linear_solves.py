@@ -6,10 +6,12 @@
 
 N is the number of rows, P of parameters. The first two take 2 N P + 3 min(N, P)²
 numbers besides what there is (J as it is made and as it is used; the matrix, the
-damped matrix and its factor), 2 N P min(N, P) operations for the matrix and a third of
-min(N, P)³ for its factor; the last takes P numbers a vector and two passes through the
-network a product.
+damped matrix and its factor), some 5/4 N P min(N, P) operations for the matrix, which
+is symmetric, and a third of min(N, P)³ for its factor; the last takes P numbers a
+vector and two passes through the network a product.
 """
+
+import itertools
 
 import keras
 import numpy as np
@@ -20,6 +22,9 @@ from keraspinn import backend
 _ATTEMPTS = 8
 _RAISE = 10.0
 _TOLERANCE = 1e-8
+# Blocks of columns of a symmetric product. Of 3,800 × 2,000 numbers on one core: 0.65 s
+# in one, 0.49 in 2, 0.45 in 4, 0.44 in 8.
+_BLOCKS = 4
 
 
 def dense_numbers(rows, parameters):
@@ -41,10 +46,20 @@ def dense_solver(jacobian, damping):
     """
     transposed = ops.transpose(jacobian)
     if jacobian.shape[0] < jacobian.shape[1]:
-        factor, damping = _damped_factor(ops.matmul(jacobian, transposed), damping)
+        factor, damping = _damped_factor(_lower_product(jacobian), damping)
         return lambda rows: ops.matmul(transposed, _solve(factor, rows)), damping
-    factor, damping = _damped_factor(ops.matmul(transposed, jacobian), damping)
+    factor, damping = _damped_factor(_lower_product(transposed), damping)
     return lambda rows: _solve(factor, ops.matmul(transposed, rows)), damping
+
+
+def _lower_product(matrix):
+    """M Mᵀ, in which some blocks above the diagonal are zeros: nobody reads them."""
+    size, bands = matrix.shape[0], []
+    edges = [size * block // _BLOCKS for block in range(_BLOCKS + 1)]
+    for start, end in itertools.pairwise(edges):
+        band = ops.matmul(matrix[start:end], ops.transpose(matrix[:end]))
+        bands.append(ops.pad(band, [[0, 0], [0, size - end]]))
+    return ops.concatenate(bands)
 
 
 def _damped_factor(matrix, damping):

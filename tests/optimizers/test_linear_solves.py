@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from keras import ops
 
 import tensors
+from keraspinn import backend
 from keraspinn.optimizers.linear_solves import dense_solver, free_solve, nystroem
 
 
@@ -52,6 +53,22 @@ def test_every_form_finds_the_damped_least_squares(shape, damping):
     assert float(used) == pytest.approx(damping, rel=1e-12)
     found, _ = free(jacobian, rows, damping, rank=min(5, *shape))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+# 300 is factored in blocks, the larger of which in smaller ones.
+@pytest.mark.parametrize("shape", [(400, 300), (300, 400)])
+def test_blocks_of_large_matrices_fit_together(shape):
+    jacobian, rows = system(*shape)
+    solve = tensors.compiled(lambda j, r: solve_dense(j, r, 1e-3)[0])
+    found = solve(ops.convert_to_tensor(jacobian), ops.convert_to_tensor(rows))
+    np.testing.assert_allclose(found, reference(jacobian, rows, 1e-3), rtol=1e-8)
+
+
+def test_a_large_matrix_that_is_not_definite_gives_nan():
+    matrix = np.eye(300)
+    matrix[290, 290] = -1.0
+    factor = tensors.compiled(backend.cholesky)(ops.convert_to_tensor(matrix))
+    assert np.isnan(np.diagonal(factor)).any()
 
 
 @given(
