@@ -26,7 +26,6 @@ RUNS_ON = {
         "distribution/test_sharded.py": "it starts programs on JAX",
         "examples": "long programs of what other tests train on both",
         "test_docs.py::*[coming_from/keras.md]": "a loop written in TensorFlow",
-        "test_package.py::test_docstring_examples": "they show TensorFlow's shapes",
     },
     "JAX alone": {
         "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",

@@ -40,8 +40,8 @@ class FactorizedDense(keras.layers.Layer):
     Example:
 
     >>> layer = keraspinn.layers.FactorizedDense(16, "tanh")
-    >>> layer(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 16])
+    >>> keras.ops.shape(layer(keras.random.uniform((8, 2))))
+    (8, 16)
 
     Reference:
         Wang, Wang, Seidman & Perdikaris, "Random weight factorization improves the

@@ -40,8 +40,8 @@ class FourierFeatures(keras.layers.Layer):
     Example:
 
     >>> layer = keraspinn.layers.FourierFeatures(16, scale=2.0)
-    >>> layer(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 32])
+    >>> keras.ops.shape(layer(keras.random.uniform((8, 2))))
+    (8, 32)
 
     Reference:
         Tancik et al., "Fourier features let networks learn high frequency functions

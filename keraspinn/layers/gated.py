@@ -38,8 +38,8 @@ class GatedDense(keras.layers.Layer):
 
     >>> layer = keraspinn.layers.GatedDense(4)
     >>> h, u, v = keras.random.normal((3, 8, 4))
-    >>> layer(h, u, v).shape
-    TensorShape([8, 4])
+    >>> keras.ops.shape(layer(h, u, v))
+    (8, 4)
 
     Reference:
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies

@@ -41,8 +41,8 @@ class Periodic(keras.layers.Layer):
     Example:
 
     >>> layer = keraspinn.layers.Periodic([2.0, None])  # in x, not in t
-    >>> layer(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 3])
+    >>> keras.ops.shape(layer(keras.random.uniform((8, 2))))
+    (8, 3)
 
     Reference:
         Dong & Ni, "A method for representing periodic functions and enforcing exactly

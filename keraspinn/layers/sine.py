@@ -36,8 +36,8 @@ class SineDense(keras.layers.Layer):
     Example:
 
     >>> layer = keraspinn.layers.SineDense(16, frequency=10.0, first=True)
-    >>> layer(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 16])
+    >>> keras.ops.shape(layer(keras.random.uniform((8, 2))))
+    (8, 16)
 
     Reference:
         Sitzmann et al., "Implicit neural representations with periodic activation

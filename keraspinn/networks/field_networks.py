@@ -44,8 +44,8 @@ class FieldNetworks(keras.Model):
     >>> both = keraspinn.networks.FieldNetworks(
     ...     [flow, wall], columns=[[0, 1], [0]], outputs=[[0, 2], [1]]
     ... )
-    >>> both(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 3])
+    >>> keras.ops.shape(both(keras.random.uniform((8, 2))))
+    (8, 3)
     """
 
     scales: Scales | None = None

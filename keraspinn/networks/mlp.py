@@ -35,8 +35,8 @@ class MLP(Network):
     Example:
 
     >>> network = keraspinn.networks.MLP(units=50, depth=5)
-    >>> network(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 1])
+    >>> keras.ops.shape(network(keras.random.uniform((8, 2))))
+    (8, 1)
     """
 
     def __init__(

@@ -50,8 +50,8 @@ class ModifiedMLP(Network):
     Example:
 
     >>> network = keraspinn.networks.ModifiedMLP(units=50, depth=5)
-    >>> network(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 1])
+    >>> keras.ops.shape(network(keras.random.uniform((8, 2))))
+    (8, 1)
 
     Reference:
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies

@@ -47,8 +47,8 @@ class PirateNet(Network):
     Example:
 
     >>> network = keraspinn.networks.PirateNet(units=50, depth=2, scale=2.0)
-    >>> network(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 1])
+    >>> keras.ops.shape(network(keras.random.uniform((8, 2))))
+    (8, 1)
 
     Reference:
         Wang, Li, Chen & Perdikaris, "PirateNets: physics-informed deep learning with

@@ -40,8 +40,8 @@ class SIREN(Network):
     Example:
 
     >>> network = keraspinn.networks.SIREN(units=50, depth=3, frequency=10.0)
-    >>> network(keras.random.uniform((8, 2))).shape
-    TensorShape([8, 1])
+    >>> keras.ops.shape(network(keras.random.uniform((8, 2))))
+    (8, 1)
 
     Reference:
         Sitzmann et al., "Implicit neural representations with periodic activation
