@@ -180,5 +180,6 @@ with keras.distribution.ModelParallel(layout_map=layouts).scope():
 model = compiled()
 with DEVICES.scope():
     refused["made before"] = refusal(lambda: model.compile("adam"))
+    refused["compiled before"] = refusal(lambda: model.fit(**RUN))
 
 print(json.dumps(found))

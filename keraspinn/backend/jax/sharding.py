@@ -133,7 +133,7 @@ class DistributedModel:
             return contextlib.nullcontext()
         return self._distribution.scope()
 
-    def compile(self, *args, **kwargs):
+    def _check_devices(self):
         mesh = mesh_of(keras.distribution.distribution())
         if mesh is not None and mesh != self.mesh:
             there = "one device" if self.mesh is None else f"{self.mesh.size} devices"
@@ -143,9 +143,13 @@ class DistributedModel:
                 "keras.distribution.set_distribution before the network, the model and "
                 "the optimizer are made"
             )
+
+    def compile(self, *args, **kwargs):
+        self._check_devices()
         super().compile(*args, **kwargs)
 
     def fit(self, *args, **kwargs):
+        self._check_devices()
         with _whole_batches():
             return super().fit(*args, **kwargs)
 
