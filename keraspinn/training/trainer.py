@@ -217,6 +217,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             self.refuse_in_several_workers("evaluate")
             data_given = kwargs["validation_data"]
             kwargs["validation_data"] = arguments.as_tuples("evaluate", data_given)
+        # `evaluate` takes one batch at a time, `fit` as many as it fuses steps.
+        evaluating, self.test_function = self.test_function, None
         self.steps_per_execution = steps_per_execution
         callbacks = with_guard(kwargs.get("callbacks"))
         kwargs["callbacks"] = with_progress_bar(callbacks, kwargs.get("verbose"))
@@ -230,7 +232,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             # Restored from a backup, it would be where every later fit begins.
             self._initial_epoch = None
             self.steps_per_execution = 1
-            self.test_function = None
+            self.test_function = evaluating
 
     def refuse_in_several_workers(self, what):
         """Raises `ValueError` where several workers would run a step of Keras's own."""

@@ -50,6 +50,16 @@ def test_a_program_is_built_once_for_equal_fits(model):
     assert model.train_function is not first
 
 
+def test_evaluation_is_built_once_for_all_fits(model):
+    points, values = model.problem.test_data(10)
+    model.fit(**RUN, steps_per_epoch=4, validation_data=(points, values))
+    before = model.evaluate(points, values, verbose=0)
+    first = model.test_function
+    model.fit(**RUN, steps_per_epoch=4)
+    assert model.evaluate(points, values, verbose=0) != before
+    assert model.test_function is first
+
+
 def test_compiling_again_takes_effect(model):
     model.fit(**RUN, steps_per_epoch=4)
     model.compile("adam", jit_compile=False)
