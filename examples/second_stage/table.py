@@ -8,6 +8,7 @@ One row for each problem, and then one for each optimizer where several were tri
 
 import argparse
 import json
+import math
 import pathlib
 
 MARKS = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6
@@ -88,8 +89,13 @@ def plot(records, path):
 
     problems = list(dict.fromkeys(record["problem"] for record in records))
     optimizers = list(dict.fromkeys(record["optimizer"] for record in records))
-    figure = Figure(figsize=(4 * len(problems), 3.6), layout="constrained")
-    panels = figure.subplots(1, len(problems), sharey=True, squeeze=False)[0]
+    columns = min(len(problems), 4)
+    rows = math.ceil(len(problems) / columns)
+    figure = Figure(figsize=(4 * columns, 3.4 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes in panels[len(problems) :]:
+        axes.remove()
+    panels = panels[: len(problems)]
     for axes, problem in zip(panels, problems, strict=True):
         for record in records:
             if record["problem"] == problem:
@@ -104,7 +110,8 @@ def plot(records, path):
         axes.set_title(problem.replace("_", " "))
         axes.set_xlabel("seconds of one core")
         axes.grid(alpha=0.3)
-    panels[0].set_ylabel("relative L2 error")
+    for axes in panels[::columns]:
+        axes.set_ylabel("relative L2 error")
     handles = {h.get_label(): h for axes in panels for h in axes.get_lines()}
     panels[-1].legend(handles.values(), handles.keys(), fontsize=8)
     figure.savefig(path, dpi=120)
