@@ -58,8 +58,8 @@ def checked_seed(seed):
 
 
 def real_number(value):
-    """A number as a float; NaN for what is none, texts and truth values included."""
-    if isinstance(value, (bool, np.bool_, str)):
+    """A number as a float; NaN for texts, truth values, and what else is none."""
+    if isinstance(value, (bool, np.bool_, str, bytes)) or np.iscomplexobj(value):
         return math.nan
     try:
         return float(value)

@@ -2,7 +2,8 @@ from typing import Any
 
 import keras
 
-from keraspinn.networks.base import Network
+from keraspinn.derivatives.taylor import register_rule
+from keraspinn.networks.base import Network, in_series
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -53,3 +54,6 @@ class MLP(Network):
         for layer in self.hidden:
             x = apply(layer, x)
         return apply(self.head, x)
+
+
+register_rule(MLP)(in_series)

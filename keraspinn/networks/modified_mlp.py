@@ -3,8 +3,9 @@ from typing import Any
 import keras
 
 from keraspinn.common.typing import Initializer
+from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import GatedDense
-from keraspinn.networks.base import Network, own_initializer
+from keraspinn.networks.base import Network, in_series, own_initializer
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -103,3 +104,6 @@ class ModifiedMLP(Network):
             "gate_input": self.gate_input,
             "encoder_bias_initializer": own and keras.initializers.serialize(own),
         }
+
+
+register_rule(ModifiedMLP)(in_series)

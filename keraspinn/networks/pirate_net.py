@@ -2,8 +2,9 @@ from typing import Any
 
 import keras
 
+from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import AdaptiveSkip, FourierFeatures, GatedDense
-from keraspinn.networks.base import Network
+from keraspinn.networks.base import Network, in_series
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -102,3 +103,6 @@ class PirateNet(Network):
     def get_config(self):
         own = {"scale": self.features.scale, "seed": self.features.seed}
         return {**super().get_config(), **own}
+
+
+register_rule(PirateNet)(in_series)

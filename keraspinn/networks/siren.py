@@ -4,8 +4,9 @@ from typing import Any
 import keras
 
 from keraspinn.common.checks import positive_number
+from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import SineDense
-from keraspinn.networks.base import Network
+from keraspinn.networks.base import Network, in_series
 
 INITIALIZED_BY_ITSELF = ("kernel_initializer", "bias_initializer", "activation")
 
@@ -87,6 +88,9 @@ class SIREN(Network):
         for name in INITIALIZED_BY_ITSELF:
             del config[name]
         return {**config, "frequency": self.hidden[0].frequency, "seed": self.seed}
+
+
+register_rule(SIREN)(in_series)
 
 
 def _own_seed(seed, number):

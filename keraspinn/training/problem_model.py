@@ -114,9 +114,13 @@ class ProblemModel(FusedModel):
     @property
     def training_key(self):
         """Hashable: a compiled program serves until this changes."""
-        trained = tuple(map(id, self._single().trainable_variables))
         how = id(self.optimizer), self.max_points_per_pass
-        return self.seed, self._sources.key, self._weighting.rule, trained, how
+        return self.evaluation_key, self._sources.key, self._weighting.rule, how
+
+    @property
+    def evaluation_key(self):
+        """Hashable: compiled evaluation serves until this changes."""
+        return self.seed, tuple(map(id, self._single().trainable_variables))
 
     def _adapted(self):
         """λ and the unknown coefficients by their names in logs, tensors."""

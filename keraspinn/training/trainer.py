@@ -20,10 +20,10 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     """Trains by steps that need no data, fused into one compiled loop.
 
     A subclass makes the `Step` and its `TrainingState` in `prepare_training`, says with
-    `training_logs` and `training_loss_names` what is logged, with `training_key` what
-    a compiled program depends on, with `explain_nonfinite(logs)` what was wrong in the
-    execution with these logs, and calls `fit_fused` or, where data must be read step
-    by step, `fit_stepwise`.
+    `training_logs` and `training_loss_names` what is logged, with `training_key` and
+    `evaluation_key` what compiled programs depend on, with `explain_nonfinite(logs)`
+    what was wrong in the execution with these logs, and calls `fit_fused` or, where
+    data must be read step by step, `fit_stepwise`.
 
     A step whose loss or gradient is not finite is not taken: whatever was saved, or
     raises, or stops afterwards has the state before it.
@@ -34,6 +34,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     _step = None
     _progress = None
     _traced = None
+    _evaluates = None  # what `test_function` was compiled for
     announced = None  # the function whose compilation has been printed
 
     @property
@@ -218,7 +219,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             data_given = kwargs["validation_data"]
             kwargs["validation_data"] = arguments.as_tuples("evaluate", data_given)
         # `evaluate` takes one batch at a time, `fit` as many as it fuses steps.
-        evaluating, self.test_function = self.test_function, None
+        compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
+        self.test_function = None
         self.steps_per_execution = steps_per_execution
         callbacks = with_guard(kwargs.get("callbacks"))
         kwargs["callbacks"] = with_progress_bar(callbacks, kwargs.get("verbose"))
@@ -232,7 +234,14 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             # Restored from a backup, it would be where every later fit begins.
             self._initial_epoch = None
             self.steps_per_execution = 1
-            self.test_function = evaluating
+            self.test_function = None
+            if self.compiled_with is compiled:
+                self.test_function, self._evaluates = evaluating
+
+    def make_test_function(self, force=False):
+        """As Keras does, and anew where it would evaluate what no longer is."""
+        stale, self._evaluates = self._evaluates, self.evaluation_key
+        return super().make_test_function(force or stale != self._evaluates)
 
     def refuse_in_several_workers(self, what):
         """Raises `ValueError` where several workers would run a step of Keras's own."""

@@ -60,6 +60,46 @@ def test_evaluation_is_built_once_for_all_fits(model):
     assert model.test_function is first
 
 
+def freeze(model):
+    model.network.hidden[0].trainable = False
+
+
+def compile_anew(model):
+    anew = keras.callbacks.LambdaCallback(on_train_end=lambda _: model.compile("sgd"))
+    model.fit(**RUN, steps_per_epoch=1, callbacks=[anew])
+
+
+def regularized():
+    network = kp.networks.MLP(4, 1)
+    model = kp.PINNModel(kp.problems.helmholtz(), network, seed=0)
+    network.hidden[0].kernel_regularizer = keras.regularizers.L2(1.0)
+    return model
+
+
+def ensemble():
+    return kp.Ensemble(kp.problems.helmholtz(), kp.networks.MLP(4, 1), size=2, seed=0)
+
+
+def evaluated(model, points, values):
+    found = model.evaluate(points, values, verbose=0, return_dict=True)
+    return [getattr(value, "members", value) for value in found.values()]
+
+
+@pytest.mark.parametrize(
+    ("make", "change"), [(regularized, freeze), (ensemble, compile_anew)]
+)
+def test_evaluation_is_built_anew_when_what_it_evaluates_has_changed(make, change):
+    model = make()
+    model.compile("sgd", jit_compile=False)
+    points, values = model.problem.test_data(10)
+    model.evaluate(points, values, verbose=0)
+    change(model)
+    model.fit(**RUN, steps_per_epoch=1)
+    found = evaluated(model, points, values)
+    model.compile("sgd", jit_compile=False)
+    np.testing.assert_allclose(found, evaluated(model, points, values), rtol=1e-6)
+
+
 def test_compiling_again_takes_effect(model):
     model.fit(**RUN, steps_per_epoch=4)
     model.compile("adam", jit_compile=False)
