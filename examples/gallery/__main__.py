@@ -82,7 +82,7 @@ def minutes(record):
 def sentence(record):
     """The same as a sentence; names of fields keep their letters."""
     said = phrase(record)
-    return f"{said[0].upper()}{said[1:]} on two cores."
+    return f"{said[0].upper()}{said[1:]} on a two-core machine."
 
 
 def write_pages():

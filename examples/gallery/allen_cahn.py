@@ -1,0 +1,48 @@
+"""Two phases that part: Allen and Cahn's equation.
+
+u goes to 1 or −1, whichever is nearer, and fronts stand between. Adam's losses look
+small while its answer is wrong; the second stage goes on to what a Fourier series says.
+"""
+
+import keras
+import numpy as np
+import sympy as sp
+from scipy.integrate import solve_ivp
+
+import keraspinn as kp
+
+keras.utils.set_random_seed(0)
+x, t = sp.symbols("x t")
+u = sp.Function("u")(x, t)
+width = 1e-3
+start = x**2 * sp.cos(sp.pi * x)
+nodes, moments = np.arange(512) / 256 - 1, np.linspace(0, 1, 21)
+waves = np.pi * np.fft.rfftfreq(512, 1 / 512)
+
+
+def slope(moment, values):
+    bent = np.fft.irfft(-(waves**2) * np.fft.rfft(values))
+    return width * bent + 5 * (values - values**3)
+
+
+values = nodes**2 * np.cos(np.pi * nodes)
+values = solve_ivp(slope, (0, 1), values, "LSODA", moments, rtol=1e-9, atol=1e-11).y
+points = np.stack(np.meshgrid(nodes, moments, indexing="ij"), axis=-1).reshape(-1, 2)
+problem = kp.Problem(
+    domain=kp.geometry.Box({x: (-1, 1)}, time={t: (0, 1)}, periodic=[x]),
+    equations={"allen_cahn": u.diff(t) - width * u.diff(x, 2) - 5 * (u - u**3)},
+    conditions={"start": kp.Condition(sp.Eq(u, start), on="initial")},
+    reference=kp.Reference(points, {u: values.ravel()}),
+)
+
+model = kp.PINNModel(problem, kp.networks.MLP(units=30, depth=3), seed=0)
+model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, 2000)))
+model.fit(steps_per_epoch=2000, epochs=1, verbose=2)
+model = model.astype("float64")
+model.compile(kp.optimizers.SSBroyden())
+sizes = {"residual": 3000, "start": 200}
+model.fit(batch_size=sizes, steps_per_epoch=500, epochs=8, verbose=2)
+
+error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+print(error)
+figure = kp.plot.field(model, u)
