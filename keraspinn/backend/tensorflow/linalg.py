@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from keraspinn.backend.tensorflow.replicas import has_accelerator
+
 # Above the first, a matrix is factored in blocks of its size; those, above the second,
 # in blocks of that.
 _BLOCKS = 256, 64
@@ -11,9 +13,9 @@ def cholesky(matrix):
     """The lower factor L of a symmetric matrix `(n, n)` = L Lᵀ.
 
     `keras.ops.cholesky` raises where a matrix is not positive definite, but not under
-    XLA, whose own goes entry by entry through blocks of 128: at n = 2,000, in double
-    precision on one core, 0.32 s, and by blocks of 64 in products of 256 columns 0.16;
-    LAPACK takes 0.11, and cannot be called from there.
+    XLA, whose own goes on a CPU entry by entry through blocks of 128: at n = 2,000, in
+    double precision on one core, 0.32 s, and by blocks of 64 in products of 256 columns
+    0.16; LAPACK takes 0.11, and cannot be called from there.
 
     Args:
         matrix: The matrix, of which the lower triangle is read.
@@ -23,7 +25,7 @@ def cholesky(matrix):
     """
     size = matrix.shape[0]
     width = next((block for block in _BLOCKS if size > block), None)
-    if width is None:
+    if width is None or has_accelerator():  # XLA calls a library's there
         return tf.linalg.cholesky(matrix)
     factor = tf.zeros((size, 0), matrix.dtype)
     for start in range(0, size, width):
