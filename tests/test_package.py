@@ -253,6 +253,17 @@ def test_public_docstrings_have_arguments_and_an_example(name):
         assert re.search(r"^Args:$", text, re.MULTILINE), f"{name} has no 'Args:'"
 
 
+# What a user derives from.
+BASES = {"keraspinn.geometry.Part", "keraspinn.optimizers.Objective"}
+
+
+@each_public
+def test_public_classes_say_what_they_are(name):
+    value = PUBLIC[name]
+    if inspect.isclass(value) and name not in BASES:
+        assert value.__repr__ is not object.__repr__
+
+
 def documented():
     """What the pages of the API document, and the members they show of it."""
     entry = re.compile(

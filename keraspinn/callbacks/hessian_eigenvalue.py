@@ -72,6 +72,10 @@ class HessianEigenvalue(keras.callbacks.Callback):
         self.steps: list[int] = []
         self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
 
+    def __repr__(self):
+        every, terms = self._schedule.every, [*self._terms]
+        return f"HessianEigenvalue(every={every}, terms={terms})"
+
     def set_model(self, model):
         super().set_model(model)
         self._hessians = {

@@ -177,6 +177,9 @@ class GradientProbe:
             read=model.variables,
         )
 
+    def __repr__(self):
+        return f"<GradientProbe of {len(self._kernels)} kernels>"
+
     def __call__(self, iteration: int) -> GradientStatistics:
         gradients = self._gradients(ops.convert_to_tensor(iteration, "int32"))
         gradients = {

@@ -67,6 +67,9 @@ class LossHessian:
             lambda batches: losses.value(term, batches), variables, model.variables
         )
 
+    def __repr__(self):
+        return f"<LossHessian of {self.term!r} by {self.size} parameters>"
+
     def products(self, vectors: ArrayLike) -> np.ndarray:
         """∇²L times each of the vectors `(K, P)`: an array `(K, P)`."""
         return self._products(self._batches, vectors).astype("float64")

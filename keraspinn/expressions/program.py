@@ -83,6 +83,9 @@ class Program:
         self._outputs = [lowering.lower(expression) for expression in expressions]
         self._used = self._tape.inputs()
 
+    def __repr__(self):
+        return f"<Program: {len(self._outputs)} expressions, {len(self)} operations>"
+
     def __len__(self):
         """Returns the number of distinct operations, inputs and constants."""
         return len(self._tape)

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keraspinn.common.arguments import check_count
+from keraspinn.common.configs import described
 
 _SHIFT = 1e-6
 
@@ -127,6 +128,9 @@ class SOAP(keras.optimizers.Optimizer):
             square = beta_2 * squares[axis] + (1 - beta_2) * square
             self.assign(squares[axis], square)
             self.assign(basis, ops.cond(due, *_better_or_same(square, basis)))
+
+    def __repr__(self):
+        return described(self)
 
     def get_config(self):
         return {

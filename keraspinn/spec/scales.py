@@ -143,6 +143,9 @@ class Scales:
     def __eq__(self, other):
         return isinstance(other, Scales) and self.get_config() == other.get_config()
 
+    def __repr__(self):
+        return f"<Scales: {'; '.join(str(self).splitlines())}>"
+
     def __str__(self):
         lines = [
             f"{symbol} = {centre:.4g} + {half:.4g} ξ"

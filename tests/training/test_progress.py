@@ -112,7 +112,11 @@ def test_what_a_notebook_displays(thing, latex):
         (kp.geometry.Box({x: (0, 2)}), ["Box", "[0, 2]"]),
         (kp.geometry.Disk((0, 0), 1), ["Disk", "(0, 0)"]),
         (kp.optimizers.SSBroyden(), ["SSBroyden(", "resample_every=500"]),
+        (kp.optimizers.SOAP(), ["SOAP(", "update_freq=10"]),
         (kp.callbacks.LearningRateAnnealing(), ["LearningRateAnnealing(alpha=0.1"]),
+        (kp.callbacks.HessianEigenvalue(), ["every=1000", "'loss'"]),
+        (kp.callbacks.BackupAndRestore("b"), ["BackupAndRestore('b')"]),
+        (kp.Scales({x: (1, 2)}, {"u": 3}), ["x = 1 + 2 ξ", "u = 3 û"]),
         (kp.problems.poisson(1), ["Problem in", "boundary"]),
     ],
 )

@@ -63,6 +63,9 @@ class Taylor:
                 _add_to(coefficients, key, share * slope)
         return cls(indices, coefficients)
 
+    def __repr__(self):
+        return f"<Taylor: {tuple(self.value.shape)} with {self.indices}>"
+
     @property
     def value(self) -> Tensor:
         """The function's value, `(..., N, F)`."""
