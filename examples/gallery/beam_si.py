@@ -10,6 +10,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x = sp.Symbol("x")
 w = sp.Function("w")(x)
 E, inertia, load, length = 210e9, 1e-8, 500.0, 2.0

@@ -11,6 +11,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, y = sp.symbols("x y")
 u, v = sp.Function("u")(x, y), sp.Function("v")(x, y)
 E, nu, force, length, depth = 210e9, 0.3, 1e6, 0.4, 0.1

@@ -9,6 +9,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, y = sp.symbols("x y")
 u, v, p = (sp.Function(name)(x, y) for name in "uvp")
 reynolds = 20

@@ -1,4 +1,4 @@
-"""A damped oscillator: an ordinary differential equation.
+"""A damped oscillator: an ordinary differential equation (ODE).
 
 A domain may be time alone. Position and velocity at the start are two equations of one
 condition. Plain training without annealing is better here; the second stage does the
@@ -10,6 +10,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 t = sp.Symbol("t")
 u = sp.Function("u")(t)
 damping, frequency = 0.2, 2.0

@@ -9,6 +9,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
 exact = sp.cos(sp.pi * x / 2) * sp.sin(sp.pi * y)

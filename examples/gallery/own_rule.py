@@ -9,6 +9,8 @@ from keras import ops
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
+
 
 class EqualGradients(kp.weighting.WeightingRule):
     def init(self, weights):

@@ -1,7 +1,8 @@
 """A boundary layer for every Péclet number at once.
 
-A coordinate in `parameters=` has no boundary: the network learns the solution for all
-its values, and `plot.field(..., at={peclet: 20})` cuts one out.
+A problem is parametric where a coordinate is in `parameters=`, which has no boundary:
+the network learns the solution for all its values, and
+`plot.field(..., at={peclet: 20})` cuts one out.
 """
 
 import keras
@@ -9,6 +10,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, peclet = sp.symbols("x Pe")
 u = sp.Function("u")(x, peclet)
 exact = (sp.exp(peclet * x) - 1) / (sp.exp(peclet) - 1)

@@ -9,6 +9,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, t = sp.symbols("x t")
 u = sp.Function("u")(x, t)
 speed = 1.0

@@ -10,6 +10,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
 a = 0.25

@@ -11,6 +11,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, t = sp.symbols("x t")
 u = sp.Function("u")(x, t)
 kappa, true = kp.Parameter("kappa", initial=1.0), 0.3

@@ -11,6 +11,7 @@ import sympy as sp
 
 import keraspinn as kp
 
+keras.utils.set_random_seed(0)
 x, t = sp.symbols("x t")
 u, k = sp.Function("u")(x, t), sp.Function("k")(x)
 true_u, true_k = sp.exp(-t) * sp.cos(sp.pi * x / 2), 1 + sp.sin(sp.pi * x) / 2

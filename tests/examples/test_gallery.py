@@ -31,7 +31,16 @@ def test_the_front_page_tells_errors_and_times():
     page = (gallery.PAGES.parent / "index.md").read_text("utf-8")
     assert gallery.with_figures(page, records) == page
     (row,) = [line for line in page.splitlines() if "beam_si" in line]
-    assert row.endswith(f"| {records['beam_si']['errors']['w']:.1e}, 1 min |")
+    error = gallery.size(records["beam_si"]["errors"]["w"])
+    assert row.endswith(f"| {error}, 1 min |") and "-" not in error
+
+
+def test_every_program_has_a_place_in_the_gallery():
+    pages = re.findall(
+        r"\[\*\*.*\((\w+)\.md\)", (gallery.PAGES / "index.md").read_text("utf-8")
+    )
+    assert pages == gallery.names() and len(pages) == len(set(pages)) > 16
+    assert set(pages) == {path.stem for path in gallery.PROGRAMS.glob("[a-z]*.py")}
 
 
 def test_the_heated_l_has_its_table():

@@ -1,0 +1,42 @@
+"""A flow whose rate is given, in a fluid known by a table.
+
+Between plates the fluid is thinner towards the walls, by 21 measured viscosities. The
+condition at the walls is hard, the flow rate is an integral, and the drop of pressure
+that drives it is found.
+"""
+
+import keras
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+
+keras.utils.set_random_seed(0)
+y = sp.Symbol("y")
+u = sp.Function("u")(y)
+drop = kp.Parameter("drop", initial=0.5)
+heights = np.linspace(-1, 1, 21)
+viscosity = kp.Tabulated(heights, 1 / (1 + heights**2 / 2))
+exact = (1 - y**2) / 2 + (1 - y**4) / 8
+
+problem = kp.Problem(
+    domain=kp.geometry.Box({y: (-1, 1)}),
+    equations={"momentum": (viscosity(y) * u.diff(y)).diff(y) + drop},
+    conditions={
+        "walls": kp.Condition(u, on="boundary", hard=True),
+        "rate": kp.Condition(sp.Eq(kp.integral(u), sp.Rational(13, 15))),
+    },
+    reference={u: exact},
+)
+
+model = kp.PINNModel(problem, kp.networks.MLP(units=20, depth=3), seed=0)
+model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, 2000)))
+model.fit(steps_per_epoch=2000, epochs=1, verbose=2)
+model = model.astype("float64")
+model.compile(kp.optimizers.SSBroyden())
+history = model.fit(steps_per_epoch=500, epochs=1, verbose=2)
+
+error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+error["drop"] = abs(history.history["drop"][-1] - 1)
+print(error)
+figure = kp.plot.field(model, u, label="velocity")
