@@ -2,7 +2,9 @@
 
 import pathlib
 import re
+import shutil
 
+import keras
 import matplotlib
 import pytest
 
@@ -16,6 +18,10 @@ SHORTER = {
     "steps_per_epoch=1000": "steps_per_epoch=5",
     "steps_per_epoch=500": "steps_per_epoch=5",
     "epochs=3": "epochs=1",
+    "fit(epochs=40": "fit(steps_per_epoch=4, epochs=1",
+    "every=1000": "every=2",
+    "steps = 1000": "steps = 4",
+    "n=128": "n=16",
 }
 # The guide's pages, in the order in which each goes on from the one before.
 GUIDE = ("declare", "train", "look", "ensembles", "save")
@@ -28,16 +34,20 @@ ALONE = (
     "coming_from/pina.md",
     "llms.txt",
 )
-# Single calls, on a model or a solver of the reader's.
-NOT_RUN = ("cavity_reference.md", "diagnostics.md", "reliability.md")
 
 
-def namespace_after(*pages):
+def blocks(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def namespace_after(*pages, **namespace):
     """Run the pages' Python blocks in order, and return what they leave."""
-    namespace = {}
     for page in pages:
-        text = (DOCS / page).read_text(encoding="utf-8")
-        for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        for code in blocks(page):
+            if code.startswith("# look.py:"):  # a file, which limits its process
+                pathlib.Path("look.py").write_text(code, "utf-8")
+                continue
             for long, short in SHORTER.items():
                 code = code.replace(long, short)
             exec(compile(code, page, "exec"), namespace)
@@ -71,7 +81,7 @@ def test_every_page_with_code_runs():
     here = pathlib.Path(__file__).read_text("utf-8")
     for page in DOCS.rglob("*.md"):
         name = page.relative_to(DOCS).as_posix()
-        if "```python\n" in page.read_text("utf-8") and name not in NOT_RUN:
+        if blocks(name):
             quoted = f'"{name}"' in here
             assert quoted or page.stem in GUIDE, f"Run {name} in a test."
 
@@ -93,10 +103,35 @@ def test_front_page(capsys):
     assert "rusted" in capsys.readouterr().out
 
 
-def test_a_rule_of_ones_own():
-    balance = namespace_after("learning_rate_annealing.md")["balance"]
+def small_model():
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
     model.compile("adam", jit_compile=False)
+    return model
+
+
+def test_diagnostics(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    left = namespace_after("diagnostics.md", model=small_model(), keras=keras, kp=kp)
+    assert left["stiffness"].steps == [8]
+    assert (tmp_path / "logs").exists() and (tmp_path / "spectra.png").exists()
+
+
+def test_reliability(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small_model().save("checkpoint.keras")
+    shutil.copy("checkpoint.keras", "from_a_stranger.keras")
+    given = {"model": small_model(), "path": "from_a_stranger.keras"}
+    left = namespace_after("reliability.md", kp=kp, **given)
+    assert left["epoch"] == 0 and (tmp_path / "model.keras").exists()
+
+
+def test_the_cavity_s_reference():
+    assert namespace_after("cavity_reference.md")["flow"].u.shape == (17, 17)
+
+
+def test_a_rule_of_ones_own():
+    balance = namespace_after("learning_rate_annealing.md")["balance"]
+    model = small_model()
     model.fit(batch_size=4, steps_per_epoch=3, verbose=0, callbacks=[balance])
     assert float(model.loss_weights["boundary"].numpy()) != pytest.approx(1.0)
 
