@@ -21,6 +21,10 @@ INSIDE, ON_A_FACE = 1000, 100
 DAMPING = (1e-14, 1e-10, 1e-6)
 # What the correction may leave of an equation, of the largest of its terms.
 LEFT = 0.2
+# A field that stands on an offset is as large as its range, some three standard
+# deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
+# is a constant has no range, and counts as this part of its size.
+DEVIATIONS, CONSTANT = 3.0, 1e-3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Verdict:
     `print` it: it says what the numbers mean.
 
     Args:
-        errors: Dict from names of fields to the estimated relative L2 error.
+        errors: Dict from names of fields to the estimated L2 error, relative to the
+            field or, if that is less, to three standard deviations of it.
         misfits: Dict from names of equations and conditions to the root mean square of
             what they miss, over that of the largest of their terms: a condition's
             on its face or inside the domain, whichever is larger.
@@ -117,7 +122,9 @@ def verdict(
     error, as far as that space holds it; in others its first step. Where it leaves an
     equation unsolved at other points, nothing is decided.
 
-    Noise in `Data` counts as error. Fields that vanish have no relative error.
+    Noise in `Data` counts as error. Fields that vanish have no relative error. One that
+    varies little around its mean, a temperature in kelvin, is measured by what it
+    varies: its error is relative to three standard deviations, about its range.
 
     Args:
         model: A `PINNModel`, at any precision and trained by whatever.
@@ -177,7 +184,7 @@ def _measured(model, tolerance, points, points_on_face):
         own = _ratio(_rms(residual - change), terms[key])
         left[label] = max(left.get(label, 0.0), own)
     errors = {
-        name: _ratio(_rms(change), _rms(value - change))
+        name: _ratio(_rms(change), _extent(value - change))
         for name, value, change in zip(
             problem.field_names, values[FIELDS], changes[FIELDS], strict=True
         )
@@ -238,6 +245,12 @@ def _largest_terms(model, batches):
                 found.append(batch.targets[..., k] / size)
             largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
     return largest
+
+
+def _extent(values):
+    size = _rms(values)
+    deviation = float(np.std(values))
+    return min(size, max(DEVIATIONS * deviation, CONSTANT * size))
 
 
 def _rms(values):

@@ -18,12 +18,12 @@ def error_of(model):
     return np.linalg.norm(values - known["u"]) / np.linalg.norm(known["u"])
 
 
-def line(slope, start):
-    """u' = 1 from 0, and the network u = slope x + start, in single precision."""
+def line(slope, start, value=0, right=1):
+    """u' = right from a value, and the network u = slope x + start, in float32."""
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
-        {"slope": sp.Eq(U.diff(X), 1)},
-        {"start": kp.Condition(U, on={X: 0})},
+        {"slope": sp.Eq(U.diff(X), right)},
+        {"start": kp.Condition(sp.Eq(U, value), on={X: 0})},
     )
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
@@ -47,6 +47,16 @@ def test_of_a_linear_problem_in_a_space_that_holds_it_is_the_error():
     assert verdict(line(1.0, 0.0)).trusted
     assert verdict(line(1.0, 0.01)).trusted
     assert not verdict(line(1.0, 0.01), tolerance=1e-3).trusted
+
+
+def test_a_field_that_stands_on_an_offset_is_measured_by_its_range():
+    found = verdict(line(0.5, 300.0, value=300))  # of 301 K at the end, 300.5 K
+    assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
+    assert not found.trusted
+    assert verdict(line(1.0, 300.01, value=300)).trusted
+    constant = verdict(line(0.0, 300.003, value=300, right=0))
+    assert constant.errors["u"] == pytest.approx(0.01, rel=0.1)
+    assert constant.trusted
 
 
 def test_a_small_loss_does_not_deceive_it():
