@@ -21,6 +21,7 @@ from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
 from keraspinn.derivatives.taylor import propagate
 from keraspinn.layers import Periodic, activations
+from keraspinn.spec.offsets import network_offsets
 from keraspinn.spec.problem import Problem
 from keraspinn.spec.scales import Scales
 
@@ -39,6 +40,7 @@ class Network(keras.Model):
 
     scales: Scales | None = None
     _sizes: Any = None
+    _offsets: Any = None
     _circles = None
 
     def __init__(
@@ -58,6 +60,7 @@ class Network(keras.Model):
         if adapted_to is not None:
             self.scales = Scales.from_config(adapted_to["scales"])
             self._sizes = list(adapted_to["sizes"])
+            self._offsets = list(adapted_to.get("offsets", [0.0] * len(self._sizes)))
             self._close(adapted_to.get("periods"))
         self.units = check_count("units", units)
         self.depth = check_count("depth", depth)
@@ -111,12 +114,14 @@ class Network(keras.Model):
         """
         if self.standardize:
             sizes = [problem.scales.field(name) for name in problem.field_names]
-            self.work_in(problem.scales, sizes, scaled_periods(problem))
+            offsets, periods = network_offsets(problem), scaled_periods(problem)
+            self.work_in(problem.scales, sizes, offsets, periods)
 
     def work_in(
         self,
         scales: Scales,
         sizes: Sequence[float],
+        offsets: Sequence[float],
         periods: Sequence[float | None] | None = None,
     ) -> None:
         """Work in given units from now on.
@@ -124,9 +129,10 @@ class Network(keras.Model):
         Args:
             scales: The `Scales` of the coordinates that it is given.
             sizes: What a unit of each output is, a list.
+            offsets: What each output is measured from, a list.
             periods: The coordinates' periods in these scales, or `None`.
         """
-        self.scales, self._sizes = scales, sizes
+        self.scales, self._sizes, self._offsets = scales, sizes, offsets
         self._close(periods)
 
     def _close(self, periods):
@@ -174,9 +180,11 @@ class Network(keras.Model):
             for numbers in (self.scales.centre, self.scales.half)
         )
         fields = self.scaled((x - centre) * (1.0 / half), apply)
-        if all(size == 1 for size in self._sizes):
-            return fields
-        return fields * ops.cast(np.array(self._sizes), fields.dtype)
+        if any(size != 1 for size in self._sizes):
+            fields = fields * ops.cast(np.array(self._sizes), fields.dtype)
+        if any(self._offsets):
+            fields = fields + ops.cast(np.array(self._offsets), fields.dtype)
+        return fields
 
     def call(self, x):
         return self.in_units(x, lambda layer, *inputs: layer(*inputs))
@@ -198,6 +206,7 @@ class Network(keras.Model):
             and {
                 "scales": self.scales.get_config(),
                 "sizes": list(self._sizes),
+                "offsets": list(self._offsets),
                 "periods": self._circles and self._circles.periods,
             },
             "units": self.units,

@@ -8,6 +8,7 @@ from keras import ops
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.networks.base import Network, scaled_periods
+from keraspinn.spec.offsets import network_offsets
 from keraspinn.spec.scales import Scales
 
 
@@ -70,7 +71,7 @@ class FieldNetworks(keras.Model):
         self.columns = [list(map(int, own)) for own in columns]
         self.outputs_of = [list(map(int, own)) for own in outputs]
         self._order = np.argsort(np.concatenate(self.outputs_of))
-        self._sizes = None
+        self._sizes = self._offsets = None
 
     @property
     def is_its_forward(self):
@@ -90,13 +91,16 @@ class FieldNetworks(keras.Model):
         """
         self.scales = problem.scales
         self._sizes = [problem.scales.field(name) for name in problem.field_names]
+        self._offsets = network_offsets(problem)
         periods = scaled_periods(problem)
         for network, columns, outputs in self._parts():
             if isinstance(network, Network) and not network.adapted:
                 own = periods and [periods[column] for column in columns]
-                sizes = [self._sizes[place] for place in outputs]
                 network.work_in(
-                    self._scales_of(columns), sizes, own if own and any(own) else None
+                    self._scales_of(columns),
+                    [self._sizes[place] for place in outputs],
+                    [self._offsets[place] for place in outputs],
+                    own if own and any(own) else None,
                 )
 
     def scaled(self, x, apply):
@@ -115,6 +119,9 @@ class FieldNetworks(keras.Model):
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
             sizes = np.array([self._sizes[place] for place in outputs])
             fields = apply(network, own * half + centre)
+            offsets = np.array([self._offsets[place] for place in outputs])
+            if offsets.any():
+                fields = fields - ops.cast(offsets, fields.dtype)
             made.append(fields * ops.cast(1.0 / sizes, fields.dtype))
         return self._in_order(made)
 

@@ -15,6 +15,7 @@ from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
 from keraspinn.spec.magnitudes import check_numbers
+from keraspinn.spec.offsets import network_offsets
 
 
 class Fields:
@@ -43,6 +44,8 @@ class Fields:
         self._coefficients = coefficients
         self._dtype = dtype
         self._sizes = np.array([problem.scales.field(name) for name in self._names])
+        self._offsets = np.array([problem.scales.offset(n) for n in self._names])
+        self._network_offsets = np.array(network_offsets(problem))
         self._adapted = (
             getattr(network, "scales", None) == problem.scales
             and network.is_its_forward
@@ -94,7 +97,8 @@ class Fields:
         """
         if not self._adapted and not self._hard:
             return self._network(coordinates)
-        return self.scaled_values(points) * ops.cast(self._sizes, self._dtype)
+        fields = self.scaled_values(points) * ops.cast(self._sizes, self._dtype)
+        return fields + ops.cast(self._offsets, self._dtype)
 
     def in_units(self, coordinates):
         """All fields in the user's units, of points `(N, d)` in these alone."""
@@ -110,6 +114,8 @@ class Fields:
         return self.values(points, ops.cast(coordinates, self._dtype))
 
     def _scaled(self, fields):
+        if self._network_offsets.any():
+            fields = fields - ops.cast(self._network_offsets, fields.dtype)
         if (self._sizes == 1).all():
             return fields
         return fields * ops.cast(1.0 / self._sizes, fields.dtype)

@@ -11,7 +11,7 @@ from keraspinn.geometry.part import exact_number
 
 
 class HardConstraint:
-    """û = g/size + φ N̂ for each field, on tensors and on Taylor series.
+    """û = (g − offset)/size + φ N̂ for each field, on tensors and on Taylor series.
 
     The derivatives of g and φ are SymPy's, by the scaled coordinates.
 
@@ -34,8 +34,9 @@ class HardConstraint:
         for name in problem.field_names:
             form = problem.hard.get(name)
             size = exact_number(scales.field(name))
-            value = form.value.xreplace(scaled) / size if form else sp.S.Zero
-            self._values.append(value)
+            offset = exact_number(scales.offset(name))
+            value = form.value.xreplace(scaled) - offset if form else sp.S.Zero
+            self._values.append(value / size)
             self._factors.append(form.factor.xreplace(scaled) if form else sp.S.One)
         self._programs = {}
 

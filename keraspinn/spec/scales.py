@@ -20,17 +20,19 @@ from keraspinn.geometry.base import Geometry
 class Scales:
     """The units that a problem is trained in.
 
-    Training happens in coordinates ξ = (x − centre) / half and fields û = u / size,
-    and each equation is divided by a size of its own, so that numbers and derivatives
-    are of the order of one whatever units a problem is written in. A derivative of
-    order k carries a coordinate's scale to the power −k. What the user gives and gets
-    is in the user's units all the same.
+    Training happens in coordinates ξ = (x − centre) / half and fields
+    û = (u − offset) / size, and each equation is divided by a size of its own, so that
+    numbers and derivatives are of the order of one whatever units a problem is written
+    in. A derivative of order k carries a coordinate's scale to the power −k. What the
+    user gives and gets is in the user's units all the same.
 
     Args:
         coordinates: Dict from each coordinate to its `(centre, half)`, in its unit.
         fields: Dict from names of fields to their sizes; 1 for those left out.
         terms: Dict from names of terms to lists with a size for each of the term's
             expressions; 1 for those left out.
+        offsets: Dict from names of fields to what they are measured from, such as a
+            temperature in kelvin; 0 for those left out.
 
     Raises:
         ValueError: If a size is not a positive finite number.
@@ -49,6 +51,7 @@ class Scales:
         coordinates: Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]],
         fields: Mapping[str, SupportsFloat] | None = None,
         terms: Mapping[str, Sequence[SupportsFloat]] | None = None,
+        offsets: Mapping[str, SupportsFloat] | None = None,
     ) -> None:
         self.coordinates = {
             symbol: (float(centre), positive_number(f"half of {symbol}", half))
@@ -62,6 +65,7 @@ class Scales:
             name: tuple(positive_number(f"size of {name}", size) for size in sizes)
             for name, sizes in (terms or {}).items()
         }
+        self.offsets = {name: float(value) for name, value in (offsets or {}).items()}
 
     @classmethod
     def standardized(cls, domain: Geometry) -> Self:
@@ -97,6 +101,10 @@ class Scales:
         """The size of a field."""
         return self.fields.get(name, 1.0)
 
+    def offset(self, name: str) -> float:
+        """What a field is measured from."""
+        return self.offsets.get(name, 0.0)
+
     def sizes(self, term):
         """What the expressions of a term are divided by, a tuple.
 
@@ -120,10 +128,9 @@ class Scales:
         # A derivative holds its field, which must not be replaced within it.
         stand_ins = {node: sp.Dummy() for node in nodes}
         factors = {
-            stand_in: _times(self._factor(node), node)
-            for node, stand_in in stand_ins.items()
+            stand_in: self._in_units(node, node) for node, stand_in in stand_ins.items()
         }
-        factors |= {s: _times(self._factor(n.node), n) for n, s in images.items()}
+        factors |= {s: self._in_units(n.node, n) for n, s in images.items()}
         derivatives = {
             n: s for n, s in stand_ins.items() if isinstance(n, sp.Derivative)
         }
@@ -132,13 +139,15 @@ class Scales:
         scaled = plain.xreplace(factors)
         return scaled if size == 1 else _times(1.0 / size, scaled)
 
-    def _factor(self, node):
+    def _in_units(self, node, scaled):
         if isinstance(node, AppliedUndef):
-            return self.field(node.func.__name__)
+            name = node.func.__name__
+            own = _times(self.field(name), scaled)
+            return own + self.offset(name) if self.offset(name) else own
         factor = self.field(node.expr.func.__name__)
         for symbol, count in node.variable_count:
             factor /= self.coordinates[symbol][1] ** int(count)
-        return factor
+        return _times(factor, scaled)
 
     def __eq__(self, other):
         return isinstance(other, Scales) and self.get_config() == other.get_config()
@@ -151,7 +160,9 @@ class Scales:
             f"{symbol} = {centre:.4g} + {half:.4g} ξ"
             for symbol, (centre, half) in self.coordinates.items()
         ]
-        lines += [f"{name} = {size:.4g} û" for name, size in self.fields.items()]
+        for name, size in self.fields.items():
+            offset = f"{self.offset(name):.6g} + " if self.offset(name) else ""
+            lines.append(f"{name} = {offset}{size:.4g} û")
         for name, sizes in self.terms.items():
             lines.append(f"{name} / {', '.join(f'{size:.4g}' for size in sizes)}")
         return "\n".join(lines)
@@ -163,13 +174,15 @@ class Scales:
             ],
             "fields": dict(self.fields),
             "terms": {name: list(sizes) for name, sizes in self.terms.items()},
+            "offsets": dict(self.offsets),
         }
 
     @classmethod
     @reading
     def from_config(cls, config):
         coordinates = {from_json(s): tuple(pair) for s, *pair in config["coordinates"]}
-        return cls(coordinates, config["fields"], config["terms"])
+        offsets = config.get("offsets")
+        return cls(coordinates, config["fields"], config["terms"], offsets)
 
 
 def _times(factor, expression):

@@ -1,13 +1,14 @@
 """Scales from a declaration alone: intervals, coefficients, sources and given values.
 
-Coordinates are measured from −1 to 1. A field is as large as its boundary and initial
-values and data say, or as the sources of its equations ask for: u'' = q on an interval
-of half width h makes u of size q h², and where q itself oscillates with wavenumber κ,
-of size q / κ². A reaction a u − b u² settles at a / b. Fields that nothing of this is
-known of take what balances the others in an equation they share, as a pressure does;
-what is left open is taken to be of size one. Every equation and condition is then
-divided by the largest of its terms in the fields. All of it is good to a factor of a
-few, which is what it is for.
+Coordinates are measured from −1 to 1, and a field that no equation holds but in its
+derivatives from the middle of its values, where these are far from zero. A field is as
+large as its boundary and initial values and data say, or as the sources of its
+equations ask for: u'' = q on an interval of half width h makes u of size q h², and
+where q itself oscillates with wavenumber κ, of size q / κ². A reaction a u − b u²
+settles at a / b. Fields that nothing of this is known of take what balances the others
+in an equation they share, as a pressure does; what is left open is taken to be of size
+one. Every equation and condition is then divided by the largest of its terms in the
+fields. All of it is good to a factor of a few, which is what it is for.
 """
 
 import math
@@ -18,10 +19,12 @@ import sympy as sp
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.monomials import monomials
+from keraspinn.spec.offsets import offsets_of, shifted
 from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.scales import Scales
 
 POINTS = 512
+ROUNDING = 1e-9  # of an offset, below which what is left of a value is none
 LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
 
 
@@ -40,19 +43,21 @@ def scales_of(domain, terms, field_names, given=None):
             f"`scales` must give sizes of the fields {list(field_names)}. Received "
             f"also: {strange}"
         )
+    offsets = offsets_of(domain, terms, field_names)
     half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
     parts = {
         name: [
             Balance(expression, target, domain, points)
-            for expression, target in _with_targets(term)
+            for expression, target in _with_targets(term, offsets)
         ]
         for name, term in terms.items()
         for points in [_points(domain, term)]
     }
     sizes = dict(given or {})
     unknown = [name for name in field_names if name not in sizes]
-    _from_sources(parts, unknown, sizes)
+    _from_sources(parts, unknown, sizes, offsets)
     _from_neighbours(parts, unknown, sizes)
+    sizes = {name: abs(offset) for name, offset in offsets.items()} | sizes
     centres = zip(domain.centre.tolist(), half.values(), strict=True)
     return Scales(
         dict(zip(half, centres, strict=True)),
@@ -62,16 +67,19 @@ def scales_of(domain, terms, field_names, given=None):
             for name, own in parts.items()
             if not terms[name].hard
         },
+        offsets,
     )
 
 
-def _from_sources(parts, unknown, sizes):
+def _from_sources(parts, unknown, sizes, offsets):
     """The sizes that values, sources and reactions ask for, the largest of each."""
+    rounding = {field: ROUNDING * abs(offset) for field, offset in offsets.items()}
     found = {name: [] for name in unknown}
     for name, own in parts.items():
         for part in own:
             for field in unknown:
-                found[field] += part.asked(field, is_equation=name == "residual")
+                asked = part.asked(field, is_equation=name == "residual")
+                found[field] += [s for s in asked if s > rounding.get(field, 0.0)]
     sizes |= {field: max(asked) for field, asked in found.items() if asked}
 
 
@@ -206,11 +214,20 @@ def _is_derivative(monomial):
     return any(any(index) for (_, index), _ in monomial)
 
 
-def _with_targets(term):
-    targets = [0.0] * len(term.expressions)
-    if term.table is not None:
-        targets = abs(term.table[1]).max(axis=0).tolist()
-    return zip(term.pointwise, targets, strict=True)
+def _with_targets(term, offsets):
+    """Pairs of an expression in shifted fields, and the size that it should have."""
+    expressions = [shifted(expression, offsets) for expression in term.pointwise]
+    if term.table is None:
+        return [(expression, 0.0) for expression in expressions]
+    pairs, measured = [], term.table[1].T
+    for expression, own, target in zip(
+        term.pointwise, expressions, measured, strict=True
+    ):
+        base = sp.expand(own - expression)
+        if base and base.is_number:  # values are measured from the same offset
+            own, target = expression, target - float(base)
+        pairs.append((own, float(abs(target).max())))
+    return pairs
 
 
 def _points(domain, term):

@@ -7,6 +7,7 @@ import sympy as sp
 import keraspinn as kp
 
 X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(T)
 
 
 def scales(domain, equations, conditions=None, **given):
@@ -54,11 +55,45 @@ def test_values_given_anywhere_say_how_large_a_field_is():
     hot = {"initial": kp.Condition(u - 300, on="initial")}
     robin = {"end": kp.Condition(50 * u.diff(X) + 10 * (u - 400), on={X: 0.1})}
     seen = {"gauge": kp.Data([[0.05, 60.0]], {2 * u: [700.0]})}
-    for conditions, size in ((hot, 300), (hot | robin, 400), (hot | seen, 350)):
+    cold = {"initial": kp.Condition(u - 3, on="initial")}
+    for conditions, size in ((cold, 3), (cold | robin, 400), (cold | seen, 350)):
         found = scales(rod, heat, conditions)
         assert found.field("u") == pytest.approx(size)
         assert found.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
     assert found.terms["gauge"] == (700,)
+    between = {(): (300, 300), ("robin",): (350, 50), ("seen",): (325, 25)}
+    others = {"robin": robin, "seen": seen}
+    for names, (offset, size) in between.items():
+        conditions = hot.copy()
+        for name in names:
+            conditions |= others[name]
+        found = scales(rod, heat, conditions)
+        assert found.offset("u") == pytest.approx(offset)
+        assert found.field("u") == pytest.approx(size)
+        assert found.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
+
+
+def test_only_fields_in_derivatives_are_measured_from_an_offset():
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    flow = {
+        "x": u * u.diff(X) + v * u.diff(Y) + p.diff(X) - u.diff(X, 2) - u.diff(Y, 2),
+        "y": u * v.diff(X) + v * v.diff(Y) + p.diff(Y) - v.diff(X, 2) - v.diff(Y, 2),
+        "mass": u.diff(X) + v.diff(Y),
+    }
+    inlet = {
+        "inlet": kp.Condition([u - 10, v], on={X: 0}),
+        "outlet": kp.Condition(p - 101325, on={X: 1}),
+    }
+    found = scales(box, flow, inlet)
+    assert found.offsets == {"p": 101325.0}
+    assert (found.field("u"), found.field("p")) == (10, 100)
+    assert "p = 101325 + 100 û" in str(found)
+    mean = {"mean": kp.Condition(kp.integral(p) - 101325)}
+    assert scales(box, flow, inlet | mean).offsets == {}
+    decay = {"decay": sp.Eq(U.diff(T), -U)}
+    start = {"start": kp.Condition(U - 300, on="initial")}
+    assert scales(kp.geometry.Box(time={T: (0, 1)}), decay, start).offsets == {}
 
 
 def test_reactions_settle():

@@ -1,0 +1,125 @@
+"""Where fields are measured from: a temperature in kelvin from amid its values.
+
+An equation that holds a field's derivatives alone does not know from where the field is
+measured. Where the values that conditions and data give it lie close together and far
+from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from their middle,
+so that what is learned is what varies.
+"""
+
+import math
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions import NormalComponent, Parameter
+from keraspinn.spec.monomials import OPAQUE, monomials
+from keraspinn.spec.sampled import sampled, values_at
+from keraspinn.spec.terms import RESIDUAL
+
+POINTS = 512
+# Half of the values' range, of their middle, up to which they lie close together.
+CLOSE = 0.25
+
+
+def offsets_of(domain, terms, field_names):
+    """Dict from names of fields to what they are measured from, those not from zero.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        field_names: Names of the fields.
+    """
+    found = {}
+    expressions = [e for term in terms.values() for e in term.pointwise]
+    everywhere = [
+        expression
+        for key, term in terms.items()
+        if key == RESIDUAL or term.regions
+        for expression in term.pointwise
+    ]
+    for name in field_names:
+        if any(_is_held(name, e) for e in everywhere) or any(
+            _is_held(name, e) and e.has(Parameter) for e in expressions
+        ):
+            continue
+        values = [
+            value
+            for key, term in terms.items()
+            if key != RESIDUAL and not term.regions
+            for place, expression in enumerate(term.expressions)
+            for value in _values(name, expression, place, domain, term)
+        ]
+        if values:
+            low, high = min(values), max(values)
+            middle, half = (low + high) / 2, (high - low) / 2
+            if half < CLOSE * abs(middle):
+                digits = 1 - math.floor(math.log10(half)) if half else 12
+                found[name] = round(float(middle), digits)
+    return found
+
+
+def shifted(expression, offsets):
+    """An expression of fields that are measured from their offsets.
+
+    Args:
+        expression: Normalized SymPy expression.
+        offsets: As from `offsets_of`.
+    """
+    inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
+    plain = expression.xreplace(inner)
+    fields = {
+        field: field + sp.Float(offsets[field.func.__name__])
+        for field in plain.atoms(AppliedUndef)
+        if field.func.__name__ in offsets
+    }
+    outer = {stand_in: node for node, stand_in in inner.items()}
+    return plain.xreplace(fields).xreplace(outer)
+
+
+def network_offsets(problem):
+    """What a network's outputs are measured from, a list.
+
+    Nothing where hard conditions say what is added to them.
+
+    Args:
+        problem: The `Problem`.
+    """
+    return [
+        0.0 if name in problem.hard else problem.scales.offset(name)
+        for name in problem.field_names
+    ]
+
+
+def _is_held(name, expression):
+    """Whether an expression holds a field itself, beside its derivatives."""
+    inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
+    fields = expression.xreplace(inner).atoms(AppliedUndef)
+    return any(field.func.__name__ == name for field in fields)
+
+
+def _values(name, expression, place, domain, term):
+    """The lowest and highest value that an expression gives a field, if it does."""
+    own = ((name, (0,) * domain.dimension), 1.0)
+    found = monomials(expression, domain.coordinates)
+    source = found.pop(frozenset(), sp.S.Zero)
+    factor = found.pop(frozenset({own}), None)
+    others = {pair for monomial in found for pair, _ in monomial}
+    if (
+        factor is None
+        or (factor + source).has(NormalComponent)
+        or any(
+            pair == OPAQUE or not any(pair[1]) or len(pair[1]) > domain.dimension
+            for pair in others
+        )
+    ):
+        return []
+    if term.table is None:
+        points, target = sampled(domain, term.blocks, POINTS), 0.0
+    else:
+        points, target = term.table[0], term.table[1][:, place]
+    given, factor = values_at([source, factor], domain.coordinates, points)
+    with np.errstate(all="ignore"):
+        values = np.atleast_1d((target - given) / factor)
+    values = values[np.isfinite(values)]
+    return [values.min(), values.max()] if values.size else []

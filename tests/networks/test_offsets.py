@@ -1,0 +1,62 @@
+"""Fields that are measured from an offset, whatever network makes them."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X = sp.Symbol("x")
+T = sp.Function("T")(X)
+POINTS = np.array([[0.02], [0.07]])
+
+
+def own():
+    scaled = keras.layers.Rescaling(20.0, -1.0)
+    hidden = keras.layers.Dense(4, activation="tanh")
+    layers = [keras.Input((1,)), scaled, hidden, keras.layers.Dense(1)]
+    return keras.Sequential(layers)
+
+
+NETWORKS = {
+    "ours": lambda: kp.networks.MLP(4, 1),
+    "a user's": own,
+    "one for each field": lambda: {T: kp.networks.MLP(4, 1)},
+    "a user's for each field": lambda: {T: own()},
+}
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_values_are_the_users(name, hard):
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 0.1)}),
+        {"heat": T.diff(X, 2)},
+        {
+            "hot": kp.Condition(sp.Eq(T, 303), on={X: 0}, hard=hard),
+            "air": kp.Condition(sp.Eq(-40 * T.diff(X), 100 * (T - 293)), on={X: 0.1}),
+        },
+    )
+    assert problem.scales.offset("T") == 298 and problem.scales.field("T") == 5
+    again = kp.Problem.from_config(problem.get_config())
+    assert again.scales == problem.scales
+    model = kp.PINNModel(problem, NETWORKS[name](), seed=0).astype("float64")
+    found = model.predict(POINTS, verbose=0)
+    twice = model.predict_expression(2 * T, POINTS)
+    np.testing.assert_allclose(twice.ravel(), 2 * found.ravel(), rtol=1e-12)
+    slope = model.predict_expression(T.diff(X), POINTS).ravel()
+    ends = [model.predict(POINTS + h, verbose=0).ravel() for h in (1e-6, -1e-6)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-4)
+    if "user" not in name:
+        assert np.all(abs(found - 298) < 20)
+    if not hard:
+        np.testing.assert_allclose(np.array(model.network(POINTS)), found, rtol=1e-12)
+    if hard:
+        start = model.predict(np.zeros((1, 1)), verbose=0)
+        np.testing.assert_allclose(start, 303, rtol=1e-12)
+        network = model.network(np.array([[0.1]]))  # u = g + φ N, as for any units
+        end = model.predict(np.array([[0.1]]), verbose=0)
+        form = problem.hard["T"]
+        factor = float(form.factor.subs(X, 0.1))
+        np.testing.assert_allclose(end - 303, factor * np.array(network), rtol=1e-9)
