@@ -78,7 +78,8 @@ def _warn_of_jumps(expression, where):
                     f"In {where}: the coefficient {factor} of a second derivative "
                     "jumps. If it stood within a derivative, as in (k u')', SymPy has "
                     "left the jump out, and no term says what the flux does there. Make"
-                    " the flux a field, q = k u' and q' = f, or k smooth.",
+                    " the flux a field, u' = q / k and q' = f, or k smooth. Not as q ="
+                    " k u', where a small k counts for little beside a large one.",
                     stacklevel=5,
                 )
                 return
