@@ -17,6 +17,8 @@ DOCS = pathlib.Path(__file__).parents[1] / "docs"
 SHORTER = {
     "steps_per_epoch=1000": "steps_per_epoch=5",
     "steps_per_epoch=500": "steps_per_epoch=5",
+    "steps_per_epoch=2_000": "steps_per_epoch=5",
+    "(0, 5, 10, 15)": "(0, 5)",
     "epochs=3": "epochs=1",
     "fit(epochs=40": "fit(steps_per_epoch=4, epochs=1",
     "every=1000": "every=2",
@@ -29,6 +31,7 @@ GUIDE = ("declare", "train", "look", "ensembles", "save")
 ALONE = (
     "guide/domains.md",
     "guide/data.md",
+    "guide/not_converging.md",
     "coming_from/deepxde.md",
     "coming_from/keras.md",
     "coming_from/pina.md",
