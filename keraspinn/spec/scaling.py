@@ -44,6 +44,15 @@ def scales_of(domain, terms, field_names, given=None):
             f"also: {strange}"
         )
     offsets = offsets_of(domain, terms, field_names)
+    scales = _balanced(domain, terms, field_names, given, offsets)
+    # An offset that is no larger than what varies is none.
+    kept = {n: o for n, o in offsets.items() if scales.field(n) < abs(o) / 2}
+    if kept == offsets:
+        return scales
+    return _balanced(domain, terms, field_names, given, kept)
+
+
+def _balanced(domain, terms, field_names, given, offsets):
     half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
     parts = {
         name: [

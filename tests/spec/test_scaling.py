@@ -61,7 +61,7 @@ def test_values_given_anywhere_say_how_large_a_field_is():
         assert found.field("u") == pytest.approx(size)
         assert found.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
     assert found.terms["gauge"] == (700,)
-    between = {(): (300, 300), ("robin",): (350, 50), ("seen",): (325, 25)}
+    between = {(): (0, 300), ("robin",): (350, 50), ("seen",): (325, 25)}
     others = {"robin": robin, "seen": seen}
     for names, (offset, size) in between.items():
         conditions = hot.copy()
@@ -89,6 +89,9 @@ def test_only_fields_in_derivatives_are_measured_from_an_offset():
     assert found.offsets == {"p": 101325.0}
     assert (found.field("u"), found.field("p")) == (10, 100)
     assert "p = 101325 + 100 û" in str(found)
+    inlet["outlet"] = kp.Condition(p - 20, on={X: 1})  # of size 100 by itself
+    assert scales(box, flow, inlet).offsets == {}
+    inlet["outlet"] = kp.Condition(p - 101325, on={X: 1})
     mean = {"mean": kp.Condition(kp.integral(p) - 101325)}
     assert scales(box, flow, inlet | mean).offsets == {}
     decay = {"decay": sp.Eq(U.diff(T), -U)}
