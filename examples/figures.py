@@ -18,6 +18,7 @@ import platform
 import time
 
 import common
+import keras
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -350,7 +351,7 @@ def processor():
 
 def circumstances(options):
     """What a number was measured with."""
-    packages = ("keraspinn", "keras", "tensorflow", "numpy", "scipy")
+    packages = ("keraspinn", "keras", keras.config.backend(), "numpy", "scipy")
     versions = {"python": platform.python_version()}
     for package in packages:
         try:

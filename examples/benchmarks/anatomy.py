@@ -40,8 +40,8 @@ def instructions(files):
             counts[name] = collections.Counter()
         elif found := re.search(r" = (?:\([^=]*\)|\S+) ([\w\-]+)\(", line):
             counts[name][found[1]] += 1
-    bodies = [own for name, own in counts.items() if "while_body" in name]
-    return max(bodies, key=lambda own: own.total())
+    bodies = re.findall(r" while\(.*body=%?([\w.\-]+)", text)
+    return max((counts[name] for name in bodies), key=lambda own: own.total())
 
 
 def timed(run, steps):

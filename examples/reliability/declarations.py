@@ -23,11 +23,15 @@ import hypothesis
 import keras
 import numpy as np
 import sympy as sp
-import tensorflow as tf
 from hypothesis import strategies as st
 from machine import versions
 
 import keraspinn as kp
+
+if keras.config.backend() == "jax":
+    import jax
+else:
+    import tensorflow as tf
 
 DIGITS = 50
 POINTS = 5
@@ -192,7 +196,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=pathlib.Path)
     arguments = parser.parse_args()
-    tf.config.run_functions_eagerly(True)  # each problem is computed once
+    run_eagerly(True)  # each problem is computed once
     warnings.simplefilter("ignore")
     # Half of the problems drawn are whole; neighbours are alike.
     spread = max(1, arguments.problems // (2 * max(arguments.trained, 1)) - 1)
@@ -221,9 +225,9 @@ def main():
         elif word != "whole":
             wrong.append({"outcome": word, "said": said, "declared": str(drawn)})
         elif len(trainings) < arguments.trained and outcomes["whole"] % spread == 0:
-            tf.config.run_functions_eagerly(False)
+            run_eagerly(False)
             trainings.append(trained(*declared) | {"declared": str(drawn)})
-            tf.config.run_functions_eagerly(True)
+            run_eagerly(True)
         keras.backend.clear_session(free_memory=False)
 
     policy = keras.config.dtype_policy()
@@ -247,6 +251,14 @@ def main():
     print(json.dumps(shown, indent=2))
     if arguments.output:
         arguments.output.write_text(json.dumps(record, indent=2) + "\n")
+
+
+def run_eagerly(eagerly):
+    """Whether programs run operation by operation, without being compiled."""
+    if keras.config.backend() == "jax":
+        jax.config.update("jax_disable_jit", eagerly)
+    else:
+        tf.config.run_functions_eagerly(eagerly)
 
 
 def kind(sentence):

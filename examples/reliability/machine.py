@@ -4,9 +4,11 @@ import importlib.metadata
 import os
 import platform
 
+import keras
+
 import keraspinn
 
-PACKAGES = ("keras", "tensorflow", "sympy", "numpy", "h5py")
+PACKAGES = ("keras", keras.config.backend(), "sympy", "numpy", "h5py")
 
 
 def versions():
