@@ -26,6 +26,7 @@ import json
 import multiprocessing
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,11 @@ class Life:
         """Until a phase has begun so many times, or the process has ended."""
         while self.alive and self.phases.count(phase) < count:
             self.hears(10)
+
+    def signal(self, number):
+        """Tell it to stop (SIGSTOP) or to go on (SIGCONT), if it has not ended."""
+        if self.alive:
+            os.kill(self._process.pid, number)
 
     def kill(self):
         """SIGKILL; returns whether it came before the end."""
@@ -110,8 +116,9 @@ def attempt_to_kill(life, aim, generator):
 
 
 def second_is_refused(name, folder, options, life, counts):
-    """Let a second process try while the first lives; whether it behaved."""
+    """Let a second process try while the first stands still; whether it behaved."""
     life.wait("training")
+    life.signal(signal.SIGSTOP)
     second = Life("fork", name, str(folder), options.epochs, "backup")
     while second.alive and not {"refused", "training"} & {*second.phases}:
         second.hears(10)
@@ -119,8 +126,9 @@ def second_is_refused(name, folder, options, life, counts):
         pass
     refused = "refused" in second.phases
     second.kill()
+    life.signal(signal.SIGCONT)
     counts["second processes refused"] += refused
-    # Where the first has ended meanwhile, the directory is free.
+    # Where the first ended before, the directory is free.
     return refused or not life.alive
 
 
