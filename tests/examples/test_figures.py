@@ -1,26 +1,15 @@
 """Figures are drawn by name, with the numbers behind them."""
 
 import json
-import pathlib
-import subprocess
-import sys
 
 import matplotlib.image
 import pytest
 
-FIGURES = pathlib.Path(__file__).parents[2] / "examples" / "figures.py"
 
-
-def draw(directory, *arguments):
-    command = [sys.executable, str(FIGURES), "--directory", str(directory), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600)
-
-
-def test_figures_with_their_numbers(tmp_path):
+def test_figures_with_their_numbers(run_program, tmp_path):
     tiny = ("--quick", "--units", "5", "--depth", "2", "--steps", "80", "--seed", "3")
     names = {"helmholtz_m2", "helmholtz_gradients", "klein_gordon_weights", "spectra"}
-    run = draw(tmp_path, *tiny, *sorted(names))
-    assert run.returncode == 0, run.stderr
+    run_program("figures.py", "--directory", tmp_path, *tiny, *sorted(names))
     assert {path.stem for path in tmp_path.glob("*.png")} == names
     reports = {}
     for name in names:
@@ -40,7 +29,9 @@ def test_figures_with_their_numbers(tmp_path):
     assert stiffness["residual_over_boundary"] > 10
 
 
-def test_refuses_names_it_does_not_know(tmp_path):
-    run = draw(tmp_path, "helmholtz_m9")
-    assert run.returncode != 0
-    assert "no figures ['helmholtz_m9']; there are helmholtz_m1" in run.stderr
+def test_refuses_names_it_does_not_know(run_program, capsys):
+    with pytest.raises(SystemExit) as stop:
+        run_program("figures.py", "helmholtz_m9")
+    assert stop.value.code
+    message = "no figures ['helmholtz_m9']; there are helmholtz_m1"
+    assert message in capsys.readouterr().err
