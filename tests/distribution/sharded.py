@@ -12,7 +12,7 @@ from unittest import mock
 import jax
 import keras
 import numpy as np
-from common import PROBLEM, annealing, compiled, weights_of
+from common import PROBLEM, U, X, annealing, compiled, weights_of
 
 import keraspinn as kp
 
@@ -111,6 +111,37 @@ def ensemble():
     return [*numbers, *weights_of(one)], flops[0]
 
 
+class Judge(keras.callbacks.Callback):
+    """Takes a verdict while a model is fit, where Keras's distribution is set aside."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.found = verdict_of(self.model)
+
+
+def verdict_of(model):
+    found = kp.diagnostics.verdict(model, points=41, points_on_face=7)
+    return [*found.errors.values(), *found.misfits.values(), *found.left.values()]
+
+
+def diagnosed():
+    model, batch = compiled(), {"batch_size": 7}
+    callbacks = [
+        kp.callbacks.GradientHistogram(every=5, **batch),
+        kp.callbacks.HessianEigenvalue(every=5, **batch),
+        judge := Judge(),
+    ]
+    history = model.fit(**RUN, batch_size=10, callbacks=callbacks).history
+    diagnostics = kp.diagnostics
+    return [
+        *np.concatenate(list(history.values())).tolist(),
+        *judge.found,
+        *verdict_of(model),
+        *diagnostics.gradient_statistics(model, **batch).numbers().values(),
+        *diagnostics.hessian_spectrum(model, **batch, verbose=0)["residual"][-3:],
+        *model.predict_expression(U.diff(X, 2), POINTS).tolist(),
+    ]
+
+
 class Dies(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch, logs=None):
         if epoch == 2:
@@ -153,6 +184,7 @@ runs = {
     "GaussNewton": second_order(kp.optimizers.GaussNewton, 3),
     "evaluated": evaluated,
     "ensemble": ensemble,
+    "diagnosed": diagnosed,
 }
 for name, run in runs.items():
     alone = run()

@@ -50,6 +50,7 @@ def sharded(tmp_path_factory):
         "GaussNewton",
         "evaluated",
         "ensemble",
+        "diagnosed",
         "loaded",
     ],
 )
