@@ -8,6 +8,8 @@ import os
 
 from tensors import ON_JAX
 
+BENCHMARKS = "examples/test_benchmarks.py"
+OWN_BACKENDS = "contestants choose their own backends, of which JAX is one"
 RUNS_ON = {
     "once, without a backend": {
         "solvers": "NumPy and SciPy",
@@ -24,7 +26,10 @@ RUNS_ON = {
         ),
         "distribution/test_devices.py": "tf.distribute's replicas and workers",
         "distribution/test_sharded.py": "it starts programs on JAX",
-        "examples": "long programs of what other tests train on both",
+        f"{BENCHMARKS}::test_contestants_of_this_environment": OWN_BACKENDS,
+        f"{BENCHMARKS}::test_every_stage_runs_and_has_its_table": OWN_BACKENDS,
+        f"{BENCHMARKS}::test_what_is_for_a_card_runs_without_one": OWN_BACKENDS,
+        f"{BENCHMARKS}::test_the_guard_is_timed": "what TensorFlow's loop copies",
         "test_docs.py::*[coming_from/keras.md]": "a loop written in TensorFlow",
     },
     "JAX alone": {

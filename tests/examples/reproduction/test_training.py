@@ -49,7 +49,8 @@ def test_a_training_leaves_a_record_and_repeats():
     assert first["errors"] == second["errors"] and np.isfinite(first["errors"]["u"])
     assert first["weights"]["boundary_weight"] == second["weights"]["boundary_weight"]
     assert first["steps"] == 40
-    assert {"keraspinn", "keras", "tensorflow", "python"} < first["versions"].keys()
+    packages = {"keraspinn", "keras", keras.config.backend(), "python"}
+    assert packages < first["versions"].keys()
 
 
 def test_a_second_stage_goes_on_from_the_first():
