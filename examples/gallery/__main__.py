@@ -30,7 +30,7 @@ RECORDS = PAGES / "results.json"
 SUBJECTS = {
     "Heat": "heat_rod plate_with_hole l_shape",
     "Mechanics": "oscillator beam_si cantilever kirsch",
-    "Flow": "kovasznay cavity flow_rate",
+    "Flow": "kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "
     "periodic_advection",
