@@ -29,8 +29,12 @@ problem = kp.problems.klein_gordon()
 model = kp.PINNModel(problem, kp.networks.MLP(units=50, depth=3), seed=0)
 model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, 5000)))
 balance = kp.callbacks.LossWeighting(EqualGradients())
-history = model.fit(steps_per_epoch=1000, epochs=5, verbose=2, callbacks=[balance])
+history = model.fit(steps_per_epoch=100, epochs=50, verbose=2, callbacks=[balance])
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error)
-figure = kp.plot.history(history)
+steps = [100 * (epoch + 1) for epoch in history.epoch]
+weights = {
+    name: (steps, history.history[f"{name}_weight"]) for name in ("initial", "boundary")
+}
+figure = kp.plot.traces(weights, label="Loss weight λ")

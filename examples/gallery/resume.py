@@ -2,8 +2,9 @@
 
 `BackupAndRestore` keeps a checkpoint at each epoch; the same program, started again
 after whatever stopped it, goes on to the same numbers. Here the training is stopped
-after two of its four epochs. A `.keras` file holds everything: the problem, the
-network, weights and optimizer.
+after 20 of its 40 epochs, started again, and ends with the weights of one that was not
+stopped. A `.keras` file holds everything: the problem, the network, weights and
+optimizer.
 """
 
 import pathlib
@@ -22,13 +23,13 @@ def trained(epochs, **backup):
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(20, 2), seed=0)
     model.compile(keras.optimizers.Adam(3e-3))
     callbacks = [kp.callbacks.BackupAndRestore(**backup)] if backup else []
-    model.fit(steps_per_epoch=1000, epochs=epochs, verbose=2, callbacks=callbacks)
+    model.fit(steps_per_epoch=100, epochs=epochs, verbose=2, callbacks=callbacks)
     return model
 
 
-trained(2, backup_dir=folder / "backup", delete_checkpoint=False)  # ends too early
-resumed = trained(4, backup_dir=folder / "backup")
-undisturbed = trained(4)
+stopped = trained(20, backup_dir=folder / "backup", delete_checkpoint=False)
+resumed = trained(40, backup_dir=folder / "backup")
+undisturbed = trained(40)
 for one, other in zip(resumed.get_weights(), undisturbed.get_weights(), strict=True):
     np.testing.assert_array_equal(one, other)
 
@@ -37,4 +38,8 @@ loaded = keras.models.load_model(folder / "poisson.keras")
 
 error = loaded.evaluate(*loaded.problem.test_data(), return_dict=True, verbose=0)
 print(error)
-figure = kp.plot.solution(loaded)
+losses = {
+    name: (100 * (np.array(model.history.epoch) + 1), model.history.history["loss"])
+    for name, model in {"stopped": stopped, "started again": resumed}.items()
+}
+figure = kp.plot.traces(losses, label="Loss")
