@@ -13,6 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import NormalComponent, Parameter
+from keraspinn.expressions.image import At
 from keraspinn.spec.monomials import OPAQUE, monomials
 from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.terms import RESIDUAL
@@ -20,6 +21,7 @@ from keraspinn.spec.terms import RESIDUAL
 POINTS = 512
 # Half of the values' range, of their middle, up to which they lie close together.
 CLOSE = 0.25
+ROUNDING = 1e-12  # of a value, below which no two differ
 
 
 def offsets_of(domain, terms, field_names):
@@ -54,7 +56,7 @@ def offsets_of(domain, terms, field_names):
             low, high = min(values), max(values)
             middle, half = (low + high) / 2, (high - low) / 2
             if half < CLOSE * abs(middle):
-                digits = 1 - math.floor(math.log10(half)) if half else 12
+                digits = 1 - math.floor(math.log10(max(half, ROUNDING * abs(middle))))
                 found[name] = round(float(middle), digits)
     return found
 
@@ -66,15 +68,16 @@ def shifted(expression, offsets):
         expression: Normalized SymPy expression.
         offsets: As from `offsets_of`.
     """
-    inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
+    # A derivative holds its field, and so does a field at another point.
+    inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative, At)}
     plain = expression.xreplace(inner)
-    fields = {
-        field: field + sp.Float(offsets[field.func.__name__])
-        for field in plain.atoms(AppliedUndef)
-        if field.func.__name__ in offsets
-    }
     outer = {stand_in: node for node, stand_in in inner.items()}
-    return plain.xreplace(fields).xreplace(outer)
+    for value in [*plain.atoms(AppliedUndef), *outer]:
+        node = outer.get(value, value)
+        field = node.node if isinstance(node, At) else node
+        if isinstance(field, AppliedUndef) and field.func.__name__ in offsets:
+            outer[value] = node + sp.Float(offsets[field.func.__name__])
+    return plain.xreplace(outer)
 
 
 def network_offsets(problem):

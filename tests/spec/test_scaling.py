@@ -99,6 +99,33 @@ def test_only_fields_in_derivatives_are_measured_from_an_offset():
     assert scales(kp.geometry.Box(time={T: (0, 1)}), decay, start).offsets == {}
 
 
+def test_values_at_another_point_are_measured_from_the_offset_too():
+    u = sp.Function("u")(X, T)
+    rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    heat = {"heat": sp.Eq(u.diff(T), u.diff(X, 2))}
+    start = kp.Condition(sp.Eq(u, 300 + 5 * sp.sin(2 * sp.pi * X)), on="initial")
+    slopes = sp.Eq(u.diff(X), u.diff(X).subs(X, 0))
+    closed = kp.Condition([sp.Eq(u, u.subs(X, 0)), slopes], on={X: 1})
+    found = scales(rod, heat, {"start": start, "closed": closed})
+    assert (found.offset("u"), found.field("u")) == (300, 5)
+    assert found.terms["closed"] == (5, 10)
+    feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
+    problem = kp.Problem(rod, heat, {"start": start, "feedback": feedback})
+    assert problem.scales.field("u") == 30
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    model.compile()
+    assert np.isfinite(model.evaluate(np.full((8, 2), 0.5), verbose=0)).all()
+
+
+@pytest.mark.parametrize("unit", [1e-15, 1e15])
+def test_offsets_are_found_in_any_units(unit):
+    even = {"ends": kp.Condition(sp.Eq(U, 300 * unit), on="initial")}
+    year = kp.geometry.Box(time={T: (0, 1)})
+    found = scales(year, {"warms": sp.Eq(U.diff(T), 10 * unit)}, even)
+    assert found.offset("u") / unit == pytest.approx(300)
+    assert found.field("u") / unit == pytest.approx(5)
+
+
 def test_reactions_settle():
     a, b = sp.Function("a")(T), sp.Function("b")(T)
     equations = {
