@@ -9,7 +9,9 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.expressions import Program
+from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
+from keraspinn.spec.offsets import is_held
 from keraspinn.spec.terms import RESIDUAL
 from keraspinn.training.model import PINNModel
 from keraspinn.training.tangent import FIELDS, Tangent
@@ -23,8 +25,17 @@ DAMPING = (1e-14, 1e-10, 1e-6)
 LEFT = 0.2
 # A field that stands on an offset is as large as its range, some three standard
 # deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
-# is a constant has no range, and counts as this part of its size.
-DEVIATIONS, CONSTANT = 3.0, 1e-3
+# is a constant has no range, and counts as this part of its size; or wholly, if an
+# equation holds it by itself, as q = k u' does a flux, and so knows its zero.
+DEVIATIONS, CONSTANT, EVEN = 3.0, 1e-3, 1e-2
+SECOND = (
+    "Go on with keraspinn.optimizers.SSBroyden() in float64; if that does not help, "
+    "try other loss weights."
+)
+MORE = (
+    "Go on while the loss falls. Where it stands, look for a wrong sign or a condition "
+    "that is missing, try other loss weights, and solve a long time in windows."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +49,13 @@ class Verdict:
             field or, if that is less, to three standard deviations of it.
         misfits: Dict from names of equations and conditions to the root mean square of
             what they miss, over that of the largest of their terms: a condition's
-            on its face or inside the domain, whichever is larger.
+            on its face or inside the domain, whichever is larger. An equation of one
+            term, q' = 0, is measured by what the declaration expects of it, if more.
         left: The same of what the correction that `errors` is made from leaves,
             at points that it was not made from.
         tolerance: Largest error of a field that is trusted.
         equations: Names of the equations, the first of `misfits`.
+        second_order: Whether the model has an optimizer of the second order already.
 
     Example:
 
@@ -61,6 +74,7 @@ class Verdict:
     left: dict[str, float]
     tolerance: float
     equations: tuple[str, ...]
+    second_order: bool = False
 
     @property
     def error(self) -> float:
@@ -87,20 +101,21 @@ class Verdict:
         ]
         if self.trusted:
             return "\n".join(["Trusted.", *lines])
-        if self.error > self.tolerance:
-            advice = (
-                "Equations and conditions ask for another field, whatever the loss "
-                "is. Go on with keraspinn.optimizers.SSBroyden() in float64; if that "
-                "does not help, try other loss weights."
-            )
-            return "\n".join(["Not to be trusted.", *lines, advice])
         left = max(self.equations, key=lambda name: _finite(self.left[name]))
-        advice = (
+        larger = (
             "What the estimate is made from leaves "
             f"{_percent(self.left[left])} of the largest term of '{left}': this "
             "network cannot express what the equation asks for. Take a larger one."
         )
-        return "\n".join(["Undecided, and not to be trusted.", *lines, advice])
+        if self.error <= self.tolerance:
+            return "\n".join(["Undecided, and not to be trusted.", *lines, larger])
+        lines.append(
+            "Equations and conditions ask for another field, whatever the "
+            "loss is. " + (MORE if self.second_order else SECOND)
+        )
+        if self.second_order and not self.decided:
+            lines.append(larger)
+        return "\n".join(["Not to be trusted.", *lines])
 
 
 def verdict(
@@ -184,12 +199,15 @@ def _measured(model, tolerance, points, points_on_face):
         own = _ratio(_rms(residual - change), terms[key])
         left[label] = max(left.get(label, 0.0), own)
     errors = {
-        name: _ratio(_rms(change), _extent(value - change))
+        name: _ratio(_rms(change), _extent(value - change, _has_zero(problem, name)))
         for name, value, change in zip(
             problem.field_names, values[FIELDS], changes[FIELDS], strict=True
         )
     }
-    return Verdict(errors, misfits, left, tolerance, tuple(problem.equations))
+    optimizer = getattr(model, "optimizer", None)  # none before `compile`
+    equations = tuple(problem.equations)
+    is_second = isinstance(optimizer, Optimizer)
+    return Verdict(errors, misfits, left, tolerance, equations, is_second)
 
 
 def _corrections(rows, norms):
@@ -244,13 +262,30 @@ def _largest_terms(model, batches):
             if batch.targets is not None:
                 found.append(batch.targets[..., k] / size)
             largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
+            if name == RESIDUAL and len(pieces) == 1:
+                expected = _declared(problem).sizes(term)[k] / size
+                largest[name, k] = max(largest[name, k], expected)
     return largest
 
 
-def _extent(values):
+def _declared(problem):
+    """The scales in which every term has a size, also where training knows none."""
+    pairs = zip(problem.fields, problem.field_names, strict=True)
+    sizes = problem.scales.fields
+    known = {field: sizes[name] for field, name in pairs if name in sizes}
+    return problem.with_scales(known).scales
+
+
+def _has_zero(problem, name):
+    return any(is_held(name, equation) for equation in problem.equations.values())
+
+
+def _extent(values, has_zero):
     size = _rms(values)
-    deviation = float(np.std(values))
-    return min(size, max(DEVIATIONS * deviation, CONSTANT * size))
+    reach = DEVIATIONS * float(np.std(values))
+    if has_zero and reach < EVEN * size:
+        return size
+    return min(size, max(reach, CONSTANT * size))
 
 
 def _rms(values):

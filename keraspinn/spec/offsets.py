@@ -41,8 +41,8 @@ def offsets_of(domain, terms, field_names):
         for expression in term.pointwise
     ]
     for name in field_names:
-        if any(_is_held(name, e) for e in everywhere) or any(
-            _is_held(name, e) and e.has(Parameter) for e in expressions
+        if any(is_held(name, e) for e in everywhere) or any(
+            is_held(name, e) and e.has(Parameter) for e in expressions
         ):
             continue
         values = [
@@ -94,8 +94,13 @@ def network_offsets(problem):
     ]
 
 
-def _is_held(name, expression):
-    """Whether an expression holds a field itself, beside its derivatives."""
+def is_held(name, expression):
+    """Whether an expression holds a field itself, beside its derivatives.
+
+    Args:
+        name: Name of the field.
+        expression: Normalized SymPy expression.
+    """
     inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
     fields = expression.xreplace(inner).atoms(AppliedUndef)
     return any(field.func.__name__ == name for field in fields)

@@ -59,6 +59,33 @@ def test_a_field_that_stands_on_an_offset_is_measured_by_its_range():
     assert constant.trusted
 
 
+def flux(slope, scales="auto"):
+    """A wall with u' = q / k and q' = 0, solved by u = 300 + 10 x and q = 20."""
+    q = sp.Function("q")(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"fourier": sp.Eq(U.diff(X), q / 2), "energy": q.diff(X)},
+        {
+            "cold": kp.Condition(sp.Eq(U, 300), on={X: 0}),
+            "air": kp.Condition(sp.Eq(q, 5 * (314 - U)), on={X: 1}),
+        },
+        scales=scales,
+    )
+    network = keras.Sequential([keras.layers.Dense(2)])
+    model = kp.PINNModel(problem, network, seed=0)
+    network.layers[0].set_weights([np.array([[slope, 10.0]]), np.array([20.0, 300.0])])
+    return model
+
+
+@pytest.mark.parametrize("scales", ["auto", None])
+def test_a_flux_that_is_constant_is_measured_by_itself(scales):
+    found = verdict(flux(0.02, scales))  # too large by 0.05 % on average
+    assert found.errors["q"] == pytest.approx(0.02 / 20 / np.sqrt(3), rel=0.2)
+    assert found.misfits["energy"] < 1e-3 and found.left["energy"] < 1e-3
+    assert found.trusted
+    assert not verdict(flux(4.0, scales)).trusted
+
+
 def test_a_small_loss_does_not_deceive_it():
     # A beam whose units are its own: u ≤ 1/8, and a residual that is nearly nothing.
     clamped = kp.Condition([U, U.diff(X)], on={X: 0})
@@ -107,6 +134,17 @@ def test_is_undecided_where_the_network_cannot_express_the_correction():
     one = Verdict({"u": 1e-3}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",))
     assert str(one).splitlines()[0] == "Undecided, and not to be trusted."
     assert "'e'" in str(one) and "80 %" in str(one) and "larger one" in str(one)
+
+
+def test_who_is_at_the_second_stage_is_not_sent_there():
+    model = line(2.0, 0.5).astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    found = verdict(model, **FEW)
+    assert found.second_order and not found.trusted
+    assert "SSBroyden" not in str(found) and "wrong sign" in str(found)
+    assert "larger one" not in str(found)
+    one = Verdict({"u": 0.5}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",), True)
+    assert str(one).endswith("Take a larger one.")
 
 
 def test_numbers_that_are_not_finite_are_not_trusted():
