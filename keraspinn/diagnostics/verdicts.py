@@ -25,8 +25,9 @@ DAMPING = (1e-14, 1e-10, 1e-6)
 LEFT = 0.2
 # A field that stands on an offset is as large as its range, some three standard
 # deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
-# is a constant has no range, and counts as this part of its size; or wholly, if an
-# equation holds it by itself, as q = k u' does a flux, and so knows its zero.
+# is a constant has no range, and counts as this part of its size, or as what it is
+# expected to vary if that is less; or wholly, if an equation holds it by itself, as
+# q = k u' does a flux, and so knows its zero.
 DEVIATIONS, CONSTANT, EVEN = 3.0, 1e-3, 1e-2
 SECOND = (
     "Go on with keraspinn.optimizers.SSBroyden() in float64; if that does not help, "
@@ -198,12 +199,12 @@ def _measured(model, tolerance, points, points_on_face):
         misfits[label] = max(misfits[label], own)
         own = _ratio(_rms(residual - change), terms[key])
         left[label] = max(left.get(label, 0.0), own)
-    errors = {
-        name: _ratio(_rms(change), _extent(value - change, _has_zero(problem, name)))
-        for name, value, change in zip(
-            problem.field_names, values[FIELDS], changes[FIELDS], strict=True
-        )
-    }
+    errors, declared = {}, _declared(problem)
+    for name, value, change in zip(
+        problem.field_names, values[FIELDS], changes[FIELDS], strict=True
+    ):
+        known = _has_zero(problem, name), declared.field(name)
+        errors[name] = _ratio(_rms(change), _extent(value - change, *known))
     optimizer = getattr(model, "optimizer", None)  # none before `compile`
     equations = tuple(problem.equations)
     is_second = isinstance(optimizer, Optimizer)
@@ -280,12 +281,12 @@ def _has_zero(problem, name):
     return any(is_held(name, equation) for equation in problem.equations.values())
 
 
-def _extent(values, has_zero):
+def _extent(values, has_zero, expected):
     size = _rms(values)
     reach = DEVIATIONS * float(np.std(values))
     if has_zero and reach < EVEN * size:
         return size
-    return min(size, max(reach, CONSTANT * size))
+    return min(size, max(reach, min(CONSTANT * size, expected)))
 
 
 def _rms(values):
