@@ -14,6 +14,7 @@ from keraspinn import backend
 from keraspinn.expressions import Program
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import PointSources, checked_points
+from keraspinn.spec import ComputedReference
 from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 
@@ -34,8 +35,12 @@ class EvaluatedModel(ProblemModel):
         self._evaluation_sources = PointSources(
             problem, dtype, EVALUATION_POINTS, across_replicas=lambda count: count
         )
-        scaled = map(problem.scales.apply, problem.reference_expressions.values())
+        expressions = problem.reference_expressions
+        scaled = list(map(problem.scales.apply, expressions.values()))
         self._reference = Program(scaled, problem.coordinates)
+        self._levels = [
+            _levels(problem, *pair) for pair in zip(expressions, scaled, strict=True)
+        ]
 
     def summary(self, *args, print_fn=None, **kwargs):
         """Keras's table of the network, and what it is trained on.
@@ -81,9 +86,12 @@ class EvaluatedModel(ProblemModel):
         if y is not None:
             self.problem.check_reference_names(y)
             values = self._fields.evaluate(self._reference, *batches["residual"][:2])
-            for error, value in zip(self._logs.errors, values, strict=True):
+            for error, value, (level, own) in zip(
+                self._logs.errors, values, self._levels, strict=True
+            ):
                 name = error.name.removesuffix("_relative_l2")
-                error.update_state(ops.reshape(y[name], ops.shape(value)), value)
+                known = ops.cast(ops.reshape(y[name], ops.shape(value)), value.dtype)
+                error.update_state(known - level, value - own)
                 logs[error.name] = error.result()
         return logs
 
@@ -160,3 +168,19 @@ class EvaluatedModel(ProblemModel):
             it follows from a QR factorization.
         """
         return parameter_deviation(self)
+
+
+def _levels(problem, name, scaled):
+    """About what the values of a reference are, and what stands for them.
+
+    Means of squares around 101,325 Pa would be lost in rounding. Where a constant is
+    left open, taking it away changes nothing else.
+    """
+    table = problem.reference
+    if not problem.determined_up_to_constant(name) or isinstance(
+        table,
+        ComputedReference,  # which would be computed to know it
+    ):
+        return 0.0, 0.0
+    column = table.targets[:, table.names.index(name)]
+    return float(column.mean()), float(scaled.as_coeff_Add()[0])

@@ -60,3 +60,21 @@ def test_values_are_the_users(name, hard):
         form = problem.hard["T"]
         factor = float(form.factor.subs(X, 0.1))
         np.testing.assert_allclose(end - 303, factor * np.array(network), rtol=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.0, 101325.0])
+def test_errors_up_to_a_constant_are_not_lost_in_rounding(level):
+    values = 10 * POINTS.ravel() / 0.1
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 0.1)}),
+        {"slope": sp.Eq(T.diff(X), 100)},
+        {"end": kp.Condition(sp.Eq(T, 101325), on={X: 0})},
+        kp.Reference(POINTS, {T: level + values}, up_to_constant=[T]),
+    )
+    assert problem.scales.offset("T") == 101325
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    model.compile()
+    logs = model.evaluate(*problem.test_data(), verbose=0, return_dict=True)
+    found = model.predict(POINTS, verbose=0).ravel().astype("float64")
+    wrong = np.ptp(found - values) / np.ptp(values)
+    assert logs["T_relative_l2"] == pytest.approx(abs(wrong), rel=0.02)
