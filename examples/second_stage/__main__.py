@@ -13,6 +13,7 @@ Adam and SOAP as the `--optimizer` take 40,000 steps on such a cosine instead.
 """
 
 import argparse
+import dataclasses
 import itertools
 import json
 import os
@@ -86,9 +87,10 @@ def train(model, case, optimizer, annealed, seconds):
     return trace
 
 
-def run(name, optimizer, network, weights, seed, seconds):
+def run(name, optimizer, network, units, weights, seed, seconds):
     """Train one case; returns its record, a dict that is JSON."""
     case = CASES[name]
+    case = dataclasses.replace(case, units=units or case.units)
     keras.utils.set_random_seed(seed)
     problem = case.problem()
     layers = NETWORKS[network](case.units, case.depth, outputs=len(problem.fields))
@@ -120,6 +122,7 @@ def main():
         "--optimizer", default="SSBroyden", choices=[*SECOND_ORDER, *FIRST_ORDER]
     )
     parser.add_argument("--network", default="plain", choices=NETWORKS)
+    parser.add_argument("--units", type=int, help="of a layer, if not the case's own")
     parser.add_argument("--weights", default="annealed", choices=["annealed", "one"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=300.0, help="of the processor")
@@ -128,8 +131,9 @@ def main():
     keras.config.set_dtype_policy("float64")
     for name in given.problems:
         print(name, flush=True)
-        how = given.optimizer, given.network, given.weights, given.seed, given.seconds
-        record = run(name, *how)
+        network = given.network, given.units
+        how = given.weights, given.seed, given.seconds
+        record = run(name, given.optimizer, *network, *how)
         if given.results:
             with given.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
