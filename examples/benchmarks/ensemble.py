@@ -6,9 +6,13 @@ The paper's Helmholtz benchmark with annealing: a model alone, for as many steps
 members take together, and an ensemble take turns in one process. Milliseconds for one
 step of one member, by the clock and of the processor's time, which other programs on
 the machine disturb less; of several cores it counts all that are at work.
+
+On JAX `--devices 2` has the members shared by as many devices, on a CPU by cores that
+count as devices; the model alone stays on one, with all cores to spread its products.
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
 import statistics
@@ -30,28 +34,36 @@ def main():
     parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--results", type=pathlib.Path, help="file to add a line to")
     given = parser.parse_args()
+    places = {"alone": contextlib.nullcontext, "ensemble": contextlib.nullcontext}
+    if given.devices > 1:
+        import jax
+
+        jax.config.update("jax_num_cpu_devices", given.devices)
+        places["ensemble"] = keras.distribution.DataParallel().scope
     problem = kp.problems.helmholtz()
     network = NETWORKS[given.model](units=given.units, depth=given.depth)
-    ensemble = kp.Ensemble(problem, network, size=given.size, seed=0)
+    with places["ensemble"]():
+        ensemble = kp.Ensemble(problem, network, size=given.size, seed=0)
     contestants = {"alone": (1, ensemble.member(0)), "ensemble": (given.size, ensemble)}
     times = {name: [] for name in contestants}
     for number in range(given.rounds + 1):
         for name, (members, model) in contestants.items():
-            if number == 0:
-                model.compile(keras.optimizers.Adam(1e-3))
             steps = given.steps * given.size // members
-            wall, processor = measured(model, steps, given.batch_size)
+            with places[name]():
+                if number == 0:
+                    model.compile(keras.optimizers.Adam(1e-3))
+                wall, processor = measured(model, steps, given.batch_size)
             each = 1e3 / given.steps / given.size
             if number == 0:
                 print(f"{name}: {wall:.0f} s for the first {steps} steps", flush=True)
             else:
                 times[name].append((each * wall, each * processor))
-    print(
-        f"{keras.backend.backend()}, {given.model} {given.units}x{given.depth},", end=""
-    )
-    print(f" {given.batch_size} points, {given.size} members; ms a step and member")
+    name = f"{keras.backend.backend()}, {given.model} {given.units}x{given.depth}"
+    size = f"{given.batch_size} points, {given.size} members, {given.devices} devices"
+    print(f"{name}, {size}; ms a step and member")
     middle = {}
     for name, pairs in times.items():
         middle[name] = [
