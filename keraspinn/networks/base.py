@@ -115,24 +115,25 @@ class Network(keras.Model):
         if self.standardize:
             sizes = [problem.scales.field(name) for name in problem.field_names]
             offsets, periods = network_offsets(problem), scaled_periods(problem)
-            self.work_in(problem.scales, sizes, offsets, periods)
+            self.work_in(problem.scales, sizes, periods, offsets)
 
     def work_in(
         self,
         scales: Scales,
         sizes: Sequence[float],
-        offsets: Sequence[float],
         periods: Sequence[float | None] | None = None,
+        offsets: Sequence[float] | None = None,
     ) -> None:
         """Work in given units from now on.
 
         Args:
             scales: The `Scales` of the coordinates that it is given.
             sizes: What a unit of each output is, a list.
-            offsets: What each output is measured from, a list.
             periods: The coordinates' periods in these scales, or `None`.
+            offsets: What each output is measured from, a list; zero if not given.
         """
-        self.scales, self._sizes, self._offsets = scales, sizes, offsets
+        self.scales, self._sizes = scales, sizes
+        self._offsets = offsets or [0.0] * len(sizes)
         self._close(periods)
 
     def _close(self, periods):

@@ -99,8 +99,8 @@ class FieldNetworks(keras.Model):
                 network.work_in(
                     self._scales_of(columns),
                     [self._sizes[place] for place in outputs],
-                    [self._offsets[place] for place in outputs],
                     own if own and any(own) else None,
+                    [self._offsets[place] for place in outputs],
                 )
 
     def scaled(self, x, apply):
