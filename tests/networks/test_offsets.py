@@ -27,10 +27,8 @@ NETWORKS = {
 }
 
 
-@pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("name", NETWORKS)
-def test_values_are_the_users(name, hard):
-    problem = kp.Problem(
+def slab(hard=False):
+    return kp.Problem(
         kp.geometry.Box({X: (0, 0.1)}),
         {"heat": T.diff(X, 2)},
         {
@@ -38,6 +36,26 @@ def test_values_are_the_users(name, hard):
             "air": kp.Condition(sp.Eq(-40 * T.diff(X), 100 * (T - 293)), on={X: 0.1}),
         },
     )
+
+
+def test_members_of_an_ensemble_are_measured_from_it_too():
+    ensemble = kp.Ensemble(slab(), kp.networks.MLP(4, 1), size=2, seed=0)
+    ensemble.compile(keras.optimizers.Adam(1e-3))
+    logs = ensemble.fit(steps_per_epoch=3, epochs=1, verbose=0).history
+    keras.utils.set_random_seed(0)
+    alone = kp.PINNModel(slab(), kp.networks.MLP(4, 1), seed=0)
+    alone.compile(keras.optimizers.Adam(1e-3))
+    own = alone.fit(steps_per_epoch=3, epochs=1, verbose=0).history
+    losses = logs["loss_of_members"][-1]
+    np.testing.assert_allclose(losses[0], own["loss"][-1], rtol=1e-4)
+    found = ensemble.member(0).predict(POINTS, verbose=0)
+    np.testing.assert_allclose(found, alone.predict(POINTS, verbose=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_values_are_the_users(name, hard):
+    problem = slab(hard)
     assert problem.scales.offset("T") == 298 and problem.scales.field("T") == 5
     again = kp.Problem.from_config(problem.get_config())
     assert again.scales == problem.scales
