@@ -1,7 +1,7 @@
 """A boundary layer for every Péclet number at once.
 
-A problem is parametric where a coordinate is in `parameters=`, which has no boundary:
-the network learns the solution for all its values, and
+A coordinate in `parameters=` makes a problem parametric: it has no boundary, and
+the network learns the solution for all its values;
 `plot.field(..., at={peclet: 20})` cuts one out.
 """
 

@@ -1,7 +1,7 @@
 """Flow behind a grid for every Reynolds number at once.
 
 The Reynolds number is a coordinate in `parameters=`, which has no boundary: one network
-is the flow for all its values, and conditions are functions of it like of any other.
+gives the flow for all its values, and conditions are functions of it as of any other.
 The error is that over all of them; `plot.field(..., at={reynolds: 20})` cuts one out.
 """
 
