@@ -39,13 +39,15 @@ def run(missing, results, workers, together=False):
     many = workers * TRAININGS_PER_PROCESS
     for first in range(0, len(tasks), many):
         for trainings, outcome in _run(tasks[first : first + many], workers):
-            if failed := isinstance(outcome, Exception):
-                told = f"{type(outcome).__name__}: {outcome}"
-                failures += len(trainings)
-            for place, training in enumerate(trainings):
-                if not failed:
-                    results.append(outcome[place])
-                    told = outcome[place]["errors"]
+            if isinstance(outcome, Exception):
+                outcome = [outcome] * len(trainings)
+            for training, record in zip(trainings, outcome, strict=True):
+                if isinstance(record, Exception):
+                    told = f"{type(record).__name__}: {record}"
+                    failures += 1
+                else:
+                    results.append(record)
+                    told = record["errors"]
                 name = f"{training.problem} {training.model}"
                 size = f"{training.units}x{training.depth} seed {training.seed}"
                 print(f"\n{name} {size}: {told}", flush=True)

@@ -287,6 +287,7 @@ def train_together(trainings):
 
     Returns:
         Their records. Each has the number of `members`, and its share of the seconds.
+        A member that stopped has an error instead, as if trained alone.
     """
     first, size = trainings[0], len(trainings)
     alone, callbacks = build(first)
@@ -297,6 +298,9 @@ def train_together(trainings):
     history, logs, seconds = _first_stage(model, callbacks, first)
     records = []
     for number, training in enumerate(trainings):
+        if number in model.stopped:
+            records.append(FloatingPointError(f"Member {number} of {size} stopped."))
+            continue
         own = {
             name.removesuffix("_of_members"): [each[number] for each in values]
             for name, values in history.items()

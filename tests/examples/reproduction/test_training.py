@@ -79,6 +79,13 @@ def test_trials_of_an_ensemble_are_those_trained_alone():
                 assert record[name][key] == pytest.approx(value, rel=1e-3)
 
 
+def test_a_member_that_stopped_has_no_record(monkeypatch):
+    first = Training("poisson-2", "M1", 4, 1, seed=3, steps=2, batch_size=8)
+    monkeypatch.setattr(kp.Ensemble, "stopped", [1])
+    record, error = train_together([first, dataclasses.replace(first, seed=4)])
+    assert record["seed"] == 3 and isinstance(error, FloatingPointError)
+
+
 def test_seeds_and_the_test_grid(monkeypatch):
     training = Training("poisson-2", "M1", 4, 1, seed=3, steps=2, batch_size=8)
     other = dataclasses.replace(training, seed=4)
