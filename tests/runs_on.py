@@ -20,6 +20,9 @@ RUNS_ON = {
         "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
         "backend/test_jvp.py": "gradients that TensorFlow lacks",
         "backend/test_on_jax.py": "it runs others on JAX",
+        "backend/test_every_backend.py::test_threads_round_their_own_products": (
+            "a thread's own on JAX"
+        ),
         "backend/test_tensorflow.py": "a program that assigns to variables",
         "common/test_files.py::test_a_model_that_was_only_trained_is_exported": (
             "Keras's TFSMLayer is there alone"
@@ -33,6 +36,12 @@ RUNS_ON = {
         "test_docs.py::*[coming_from/keras.md]": "a loop written in TensorFlow",
     },
     "JAX alone": {
+        "backend/test_every_backend.py::test_what_the_user_told_jax_stands": (
+            "JAX's own setting"
+        ),
+        "backend/test_random.py::test_nothing_is_compiled_anew_for_other_words": (
+            "XLA compiles it on JAX"
+        ),
         "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
     },
     "JAX in single precision alone": {

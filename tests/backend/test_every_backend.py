@@ -97,8 +97,7 @@ def test_products_of_a_program_are_not_rounded(of_hessian):
     assert seen == {False}
 
 
-@pytest.mark.skipif(keras.backend.backend() == "jax", reason="a thread's own on JAX")
-def test_one_thread_does_not_round_the_products_of_another():
+def test_threads_round_their_own_products():
     first, second = backend.full_products(), backend.full_products()
     first.__enter__()
     second.__enter__()
@@ -108,8 +107,7 @@ def test_one_thread_does_not_round_the_products_of_another():
     assert rounding_products()
 
 
-@pytest.mark.skipif(keras.backend.backend() != "jax", reason="JAX's own setting")
-def test_what_the_user_told_jax_of_products_stands():
+def test_what_the_user_told_jax_stands():
     import jax
 
     with jax.default_matmul_precision("tensorfloat32"), backend.full_products():

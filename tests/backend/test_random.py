@@ -1,4 +1,3 @@
-import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -44,7 +43,6 @@ def test_every_word_counts():
         assert not np.intersect1d(first, drawn(*words)).size > 5
 
 
-@pytest.mark.skipif(keras.backend.backend() != "jax", reason="XLA compiles it on JAX")
 def test_nothing_is_compiled_anew_for_other_words(caplog):
     import jax
 
