@@ -190,7 +190,8 @@ def _measured(model, tolerance, points, points_on_face):
     found = [tangent.moved(batches, d) for d in _corrections(rows, norms)]
     values, changes = min(found, key=lambda pair: _unexplained(*pair, norms))
     names = _labels(problem)
-    terms = _largest_terms(tangent.model, batches)
+    declared = _declared(problem)
+    terms = _largest_terms(tangent.model, batches, declared)
     misfits, left = dict.fromkeys(names.values(), 0.0), {}
     for key, label in names.items():
         term, k = key
@@ -199,7 +200,7 @@ def _measured(model, tolerance, points, points_on_face):
         misfits[label] = max(misfits[label], own)
         own = _ratio(_rms(residual - change), terms[key])
         left[label] = max(left.get(label, 0.0), own)
-    errors, declared = {}, _declared(problem)
+    errors = {}
     for name, value, change in zip(
         problem.field_names, values[FIELDS], changes[FIELDS], strict=True
     ):
@@ -243,7 +244,7 @@ def _labels(problem):
     }
 
 
-def _largest_terms(model, batches):
+def _largest_terms(model, batches, declared):
     """The root mean square of each expression's largest term, as for `_labels`."""
     problem, inside, largest = model.problem, batches[RESIDUAL], {}
     for name, term in problem.terms.items():
@@ -264,7 +265,7 @@ def _largest_terms(model, batches):
                 found.append(batch.targets[..., k] / size)
             largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
             if name == RESIDUAL and len(pieces) == 1:
-                expected = _declared(problem).sizes(term)[k] / size
+                expected = declared.sizes(term)[k] / size
                 largest[name, k] = max(largest[name, k], expected)
     return largest
 

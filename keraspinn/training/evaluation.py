@@ -36,11 +36,13 @@ class EvaluatedModel(ProblemModel):
             problem, dtype, EVALUATION_POINTS, across_replicas=lambda count: count
         )
         expressions = problem.reference_expressions
-        scaled = list(map(problem.scales.apply, expressions.values()))
-        self._reference = Program(scaled, problem.coordinates)
-        self._levels = [
-            _levels(problem, *pair) for pair in zip(expressions, scaled, strict=True)
+        self._levels = [_level(problem, name) for name in expressions]
+        scaled = map(problem.scales.apply, expressions.values())
+        varying = [
+            expression - expression.as_coeff_Add()[0] if level else expression
+            for expression, level in zip(scaled, self._levels, strict=True)
         ]
+        self._reference = Program(varying, problem.coordinates)
 
     def summary(self, *args, print_fn=None, **kwargs):
         """Keras's table of the network, and what it is trained on.
@@ -86,12 +88,12 @@ class EvaluatedModel(ProblemModel):
         if y is not None:
             self.problem.check_reference_names(y)
             values = self._fields.evaluate(self._reference, *batches["residual"][:2])
-            for error, value, (level, own) in zip(
+            for error, value, level in zip(
                 self._logs.errors, values, self._levels, strict=True
             ):
                 name = error.name.removesuffix("_relative_l2")
                 known = ops.cast(ops.reshape(y[name], ops.shape(value)), value.dtype)
-                error.update_state(known - level, value - own)
+                error.update_state(known - level, value)
                 logs[error.name] = error.result()
         return logs
 
@@ -170,17 +172,16 @@ class EvaluatedModel(ProblemModel):
         return parameter_deviation(self)
 
 
-def _levels(problem, name, scaled):
-    """About what the values of a reference are, and what stands for them.
+def _level(problem, name):
+    """About what the values of a reference are, where a constant is left open.
 
-    Means of squares around 101,325 Pa would be lost in rounding. Where a constant is
-    left open, taking it away changes nothing else.
+    Means of squares around 101,325 Pa would be lost in rounding; there a constant is
+    taken from both sides, which changes nothing else.
     """
     table = problem.reference
     if not problem.determined_up_to_constant(name) or isinstance(
         table,
         ComputedReference,  # which would be computed to know it
     ):
-        return 0.0, 0.0
-    column = table.targets[:, table.names.index(name)]
-    return float(column.mean()), float(scaled.as_coeff_Add()[0])
+        return 0.0
+    return float(table.targets[:, table.names.index(name)].mean())
