@@ -12,6 +12,7 @@ from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.spec.offsets import is_held
+from keraspinn.spec.scaling import vanishing
 from keraspinn.spec.terms import RESIDUAL
 from keraspinn.training.model import PINNModel
 from keraspinn.training.tangent import FIELDS, Tangent
@@ -138,7 +139,8 @@ def verdict(
     error, as far as that space holds it; in others its first step. Where it leaves an
     equation unsolved at other points, nothing is decided.
 
-    Noise in `Data` counts as error. Fields that vanish have no relative error. One that
+    Noise in `Data` counts as error. A field that a coarse solution has as zero, the
+    velocity across a channel, is measured by a thousandth of what it could be. One that
     varies little around its mean, a temperature in kelvin, is measured by what it
     varies: its error is relative to three standard deviations, about its range.
 
@@ -191,7 +193,8 @@ def _measured(model, tolerance, points, points_on_face):
     values, changes = min(found, key=lambda pair: _unexplained(*pair, norms))
     names = _labels(problem)
     declared = _declared(problem)
-    terms = _largest_terms(tangent.model, batches, declared)
+    zeros = vanishing(problem, declared)
+    terms = _largest_terms(tangent.model, batches, declared, zeros)
     misfits, left = dict.fromkeys(names.values(), 0.0), {}
     for key, label in names.items():
         term, k = key
@@ -204,8 +207,11 @@ def _measured(model, tolerance, points, points_on_face):
     for name, value, change in zip(
         problem.field_names, values[FIELDS], changes[FIELDS], strict=True
     ):
-        known = _has_zero(problem, name), declared.field(name)
-        errors[name] = _ratio(_rms(change), _extent(value - change, *known))
+        expected = declared.field(name)
+        extent = _extent(value - change, _has_zero(problem, name), expected)
+        if name in zeros:
+            extent = max(extent, CONSTANT * expected)
+        errors[name] = _ratio(_rms(change), extent)
     optimizer = getattr(model, "optimizer", None)  # none before `compile`
     equations = tuple(problem.equations)
     is_second = isinstance(optimizer, Optimizer)
@@ -244,7 +250,7 @@ def _labels(problem):
     }
 
 
-def _largest_terms(model, batches, declared):
+def _largest_terms(model, batches, declared, zeros):
     """The root mean square of each expression's largest term, as for `_labels`."""
     problem, inside, largest = model.problem, batches[RESIDUAL], {}
     for name, term in problem.terms.items():
@@ -264,9 +270,11 @@ def _largest_terms(model, batches, declared):
             if batch.targets is not None:
                 found.append(batch.targets[..., k] / size)
             largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
-            if name == RESIDUAL and len(pieces) == 1:
+            alone = name == RESIDUAL and len(pieces) == 1
+            if alone or zeros:
                 expected = declared.sizes(term)[k] / size
-                largest[name, k] = max(largest[name, k], expected)
+                share = 1.0 if alone else CONSTANT
+                largest[name, k] = max(largest[name, k], share * expected)
     return largest
 
 

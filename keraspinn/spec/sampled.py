@@ -15,12 +15,22 @@ def sampled(domain, blocks, count):
         blocks: Tuple of tuples of its parts.
         count: Number of points on each part.
     """
-    generator, drawn = np.random.default_rng(0), []
+    drawn = [domain.absolute(*own) for own in _drawn(domain, blocks, count)]
+    return np.concatenate([ops.convert_to_numpy(points) for points in drawn])
+
+
+def sampled_normals(domain, blocks, count):
+    """The outward unit normals at the points that `sampled` gives, `(n, spatial)`."""
+    drawn = [domain.normals(*own) for own in _drawn(domain, blocks, count)]
+    return np.concatenate([ops.convert_to_numpy(normals) for normals in drawn])
+
+
+def _drawn(domain, blocks, count):
+    """Pairs of a part and points on it, measured from the domain's centre."""
+    generator = np.random.default_rng(0)
     for part in dict.fromkeys(part for block in blocks for part in block):
         uniform = generator.random((count, domain.draws(part)))
-        points = domain.absolute(part, domain.sample(part, uniform))
-        drawn.append(ops.convert_to_numpy(points))
-    return np.concatenate(drawn)
+        yield part, domain.sample(part, uniform)
 
 
 def columns(coordinates, points):

@@ -7,8 +7,10 @@ equations ask for: u'' = q on an interval of half width h makes u of size q h²,
 where q itself oscillates with wavenumber κ, of size q / κ². A reaction a u − b u²
 settles at a / b. Fields that nothing of this is known of take what balances the others
 in an equation they share, as a pressure does; what is left open is taken to be of size
-one. Every equation and condition is then divided by the largest of its terms in the
-fields. All of it is good to a factor of a few, which is what it is for.
+one. Several fields that no condition gives are as large as in a coarse solution of all
+together, where polynomials solve it. Every equation and condition is then divided by
+the largest of its terms in the fields. All of it is good to a factor of a few, which is
+what it is for.
 """
 
 import math
@@ -18,13 +20,16 @@ import sympy as sp
 
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.spec.coarse import coarse_sizes
 from keraspinn.spec.monomials import monomials
 from keraspinn.spec.offsets import offsets_of, shifted
 from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.scales import Scales
+from keraspinn.spec.terms import RESIDUAL
 
 POINTS = 512
 ROUNDING = 1e-9  # of an offset, below which what is left of a value is none
+FAR = 10.0  # beyond what conditions give a field, where they give it little
 LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
 
 
@@ -52,6 +57,18 @@ def scales_of(domain, terms, field_names, given=None):
     return _balanced(domain, terms, field_names, given, kept)
 
 
+def vanishing(problem, scales):
+    """Names of the fields that are zero in a coarse solution, a set.
+
+    Args:
+        problem: The `Problem`.
+        scales: `Scales` with a size for every field.
+    """
+    parts = problem.domain, problem.terms, problem.field_names
+    found = coarse_sizes(*parts, scales.offsets, scales.fields)
+    return {name for name, size in found.items() if size == 0.0}
+
+
 def _balanced(domain, terms, field_names, given, offsets):
     half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
     parts = {
@@ -66,6 +83,8 @@ def _balanced(domain, terms, field_names, given, offsets):
     unknown = [name for name in field_names if name not in sizes]
     _from_sources(parts, unknown, sizes, offsets)
     _from_neighbours(parts, unknown, sizes)
+    if len(field_names) > 1 and unknown:
+        _from_polynomials(domain, terms, parts, unknown, sizes, offsets)
     sizes = {name: abs(offset) for name, offset in offsets.items()} | sizes
     centres = zip(domain.centre.tolist(), half.values(), strict=True)
     return Scales(
@@ -87,7 +106,7 @@ def _from_sources(parts, unknown, sizes, offsets):
     for name, own in parts.items():
         for part in own:
             for field in unknown:
-                asked = part.asked(field, is_equation=name == "residual")
+                asked = part.asked(field, is_equation=name == RESIDUAL)
                 found[field] += [s for s in asked if s > rounding.get(field, 0.0)]
     sizes |= {field: max(asked) for field, asked in found.items() if asked}
 
@@ -104,6 +123,21 @@ def _from_neighbours(parts, unknown, sizes):
             asked = [size for size in asked if size]
             if asked:
                 sizes[field] = max(asked)
+
+
+def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):
+    """Sizes as in a coarse solution of all together; of a zero, the most it may be."""
+    expected = dict.fromkeys(unknown, 1.0) | sizes
+    found = coarse_sizes(domain, terms, list(expected), offsets, expected)
+    every = [(name, part) for name, own in parts.items() for part in own]
+    for field in unknown:
+        is_given = any(name != RESIDUAL and part.gives(field) for name, part in every)
+        if found.get(field, 0.0) > (FAR * expected[field] if is_given else 0.0):
+            sizes[field] = found[field]
+    for field in unknown:
+        if found.get(field) == 0.0:
+            asked = [part.balancing(field, sizes) for _, part in every]
+            sizes[field] = min((s for s in asked if s), default=expected[field])
 
 
 class Balance:
@@ -179,6 +213,11 @@ class Balance:
         if is_equation:
             asked += self._reactions(field)
         return [size for size in asked if math.isfinite(size) and size > 0]
+
+    def gives(self, field):
+        """Whether this says how large the field itself is."""
+        own = [m for m in self.terms if _degree(m, field) and len(m) == 1]
+        return self.source > 0 and not all(map(_is_derivative, own))
 
     def _settling(self, monomial, power):
         return (self.source / self.size(monomial, {}, self._slopes)) ** (1 / power)

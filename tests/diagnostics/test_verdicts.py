@@ -88,6 +88,27 @@ def test_a_flux_that_is_constant_is_measured_by_itself(scales):
     assert not verdict(flux(4.0, scales)).trusted
 
 
+def across(size):
+    """u' = 1 + v and v' = -v from zero, so that v is none, tried as size x."""
+    v = sp.Function("v")(X)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"along": sp.Eq(U.diff(X), 1 + v), "across": sp.Eq(v.diff(X), -v)},
+        {"start": kp.Condition([U, v], on={X: 0})},
+    )
+    network = keras.Sequential([keras.layers.Dense(2)])
+    model = kp.PINNModel(problem, network, seed=0)
+    network.layers[0].set_weights([np.array([[1.0, size]]), np.zeros(2)])
+    return model
+
+
+def test_a_field_that_is_zero_is_measured_by_what_it_could_be():
+    found = verdict(across(1e-5))
+    assert found.errors["v"] == pytest.approx(0.01 / np.sqrt(12), rel=0.1)
+    assert found.trusted
+    assert not verdict(across(1e-3)).trusted
+
+
 def test_a_small_loss_does_not_deceive_it():
     # A beam whose units are its own: u ≤ 1/8, and a residual that is nearly nothing.
     clamped = kp.Condition([U, U.diff(X)], on={X: 0})

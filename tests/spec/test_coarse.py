@@ -1,0 +1,125 @@
+"""How large fields are that hang on one another, from a coarse solution."""
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+
+
+def sizes(domain, equations, conditions):
+    found = kp.Problem(domain, equations, conditions).with_scales("auto").scales
+    return found.fields
+
+
+def beam(depth, load, length=1.0):
+    """A clamped beam by Timoshenko, steel, square."""
+    w, angle = sp.Function("w")(X), sp.Function("theta")(X)
+    shear, bend = 80e9 * 5 / 6 * depth**2, 210e9 * depth**4 / 12
+    found = sizes(
+        kp.geometry.Box({X: (0, length)}),
+        {
+            "shear": shear * (w.diff(X, 2) - angle.diff(X)) + load,
+            "bending": bend * angle.diff(X, 2) + shear * (w.diff(X) - angle),
+        },
+        {
+            "clamp": kp.Condition([w, angle], on={X: 0}),
+            "free": kp.Condition([w.diff(X) - angle, angle.diff(X)], on={X: length}),
+        },
+    )
+    return found["w"] * bend / load, found["theta"] * bend / load
+
+
+@given(depth=st.floats(0.02, 0.05), load=st.floats(1e-3, 1e6), length=st.floats(1, 1e3))
+@settings(max_examples=10)
+def test_a_slender_beam_bends_a_thousand_times_what_it_shears(depth, load, length):
+    w, angle = beam(depth * length, load, length)
+    assert w == pytest.approx(length**4 / 8, rel=0.02)
+    assert angle == pytest.approx(length**3 / 6, rel=0.02)
+
+
+def channel(density, viscosity, speed, length, height):
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+
+    def momentum(f, slope):
+        friction = viscosity * (f.diff(X, 2) + f.diff(Y, 2))
+        return density * (u * f.diff(X) + v * f.diff(Y)) + slope - friction
+
+    profile = 4 * speed * Y * (height - Y) / height**2
+    return kp.Problem(
+        kp.geometry.Box({X: (0, length), Y: (0, height)}),
+        {
+            "x": momentum(u, p.diff(X)),
+            "y": momentum(v, p.diff(Y)),
+            "mass": u.diff(X) + v.diff(Y),
+        },
+        {
+            "inlet": kp.Condition([u - profile, v], on={X: 0}),
+            "walls": kp.Condition([u, v], on=[{Y: 0}, {Y: height}]),
+            "outlet": kp.Condition([p - 101325, v], on={X: length}),
+        },
+    )
+
+
+def test_a_velocity_that_is_zero_is_what_continuity_allows():
+    found = channel(1000, 1e-3, 0.01, 0.1, 1e-3).scales
+    assert found.field("u") == pytest.approx(0.01, rel=0.01)
+    assert found.field("v") == pytest.approx(0.01 * 1e-3 / 0.1, rel=0.01)
+    assert found.offset("p") == 101325
+    assert found.field("p") == pytest.approx(8e-3 * 0.01 * 0.1 / 1e-6, rel=0.02)
+
+
+def test_a_nonlinear_system_is_linearised_again_and_again():
+    u, v = sp.Function("u")(X), sp.Function("v")(X)
+    found = sizes(
+        kp.geometry.Box({X: (0, 1)}),
+        {"u": u.diff(X) - 1000 * sp.exp(v / 100), "v": v.diff(X) - u / 10},
+        {"start": kp.Condition([u, v], on={X: 0})},
+    )  # solved by u = 1117, v = 52.6 at the end
+    assert found["u"] == pytest.approx(1174, rel=0.1)
+    assert found["v"] == pytest.approx(54, rel=0.1)
+
+
+def test_normals_integrals_and_data_have_rows_too():
+    u, p = sp.Function("u")(X, Y), sp.Function("p")(X, Y)
+    disk = kp.geometry.Disk((0, 0), 2, coordinates=(X, Y))
+    found = sizes(
+        disk,
+        {"u": u.diff(X, 2) + u.diff(Y, 2) - p, "p": p.diff(X, 2) + p.diff(Y, 2)},
+        {
+            "flux": kp.Condition(kp.normal_derivative(u, disk) - 7, on="boundary"),
+            "mean": kp.Condition(kp.integral(u, over=disk)),
+            "seen": kp.Data([[0.0, 0.0], [1.0, 0.0]], {p: [7.0, 7.0]}),
+        },
+    )  # p = 7 and u = 7 (x² + y²) / 4 − 7 / 2
+    assert found["u"] == pytest.approx(3.5, rel=0.15)
+
+
+def test_what_polynomials_do_not_resolve_is_as_the_terms_say():
+    v, i = sp.Function("v")(X, T), sp.Function("i")(X, T)
+    found = sizes(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+        {"v": v.diff(X) + i.diff(T), "i": i.diff(X) + v.diff(T)},
+        {
+            "source": kp.Condition(v - sp.sin(200 * T), on={X: 0}),
+            "start": kp.Condition([v, i], on="initial"),
+        },
+    )
+    assert (found["v"], found["i"]) == (pytest.approx(1, rel=0.01),) * 2
+
+
+def test_a_root_that_misses_a_condition_is_none():
+    u, energy = sp.Function("u")(X), sp.Function("e")(X)
+    box = kp.geometry.Box({X: (-6, 6)})
+    found = sizes(
+        box,
+        {"u": -u.diff(X, 2) / 2 + X**2 * u / 2 - energy * u, "e": energy.diff(X)},
+        {
+            "walls": kp.Condition(u, on="boundary"),
+            "norm": kp.Condition(kp.integral(u**2, over=box) - 1),
+        },
+    )
+    assert found["u"] > 0.1  # not the zero that solves all but the norm
