@@ -256,7 +256,7 @@ def _largest_terms(model, batches, declared, zeros):
     for name, term in problem.terms.items():
         batch = batches[name]
         for k, size in enumerate(problem.scales.sizes(term)):
-            scaled = problem.scales.apply(term.expressions[k], size)
+            scaled = problem.scales.apply(term.pointwise[k], size)
             pieces = sp.Add.make_args(scaled)
             program = Program(pieces, problem.coordinates)
             found = []

@@ -24,6 +24,30 @@ def split(vector, variables):
     return values
 
 
+def whole_slopes(term, fields, batch, variables, values):
+    """Derivatives of a term's residuals that are each of all points, as integrals are.
+
+    Args:
+        term: The term, with `rows` and their `count`.
+        fields: The `Fields`.
+        batch: The `Batch`.
+        variables: Variables to differentiate by.
+        values: Tensors with their values.
+
+    Returns:
+        A list of tensors `(1, P)`.
+    """
+
+    def slopes(place):
+        def residual(values, _):
+            with substituted(variables, values):
+                return term.rows(fields, batch)[place], []
+
+        return joined(backend.value_and_gradients(residual, values)[2])[None]
+
+    return [slopes(place) for place in range(term.count)]
+
+
 class FlatObjective:
     """A training step's loss on its points, as a function of all parameters at once.
 
@@ -126,7 +150,9 @@ class FlatObjective:
         blocks = []
         for name, batch in self._batches.items():
             if not objective.terms[name].is_pointwise:
-                blocks += self._slopes(name, batch, parameters)
+                term, values = objective.terms[name], self.split(parameters)
+                slopes = whole_slopes(term, objective.fields, batch, variables, values)
+                blocks += [self._weighted(name, row) for row in slopes]
                 continue
 
             def rows(values, points, name=name):
@@ -138,19 +164,6 @@ class FlatObjective:
             for row in backend.jacobian(rows, values, batch.by_point()):
                 blocks.append(self._weighted(name, row))
         return ops.concatenate(blocks)
-
-    def _slopes(self, name, batch, parameters):
-        """The rows `(1, P)` of a term whose every residual is of all points."""
-        fields, term = self._step.objective.fields, self._step.objective.terms[name]
-        for place in range(term.count):
-
-            def residual(values, _, place=place):
-                with substituted(self._step.variables, values):
-                    return term.rows(fields, batch)[place], []
-
-            values = self.split(parameters)
-            slopes = backend.value_and_gradients(residual, values)[2]
-            yield self._weighted(name, joined(slopes)[None])
 
     def fresh(self):
         """An objective on other points, to judge what was made from these."""

@@ -9,7 +9,7 @@ from keraspinn import backend
 from keraspinn.backend.scopes import substituted
 from keraspinn.sampling import Batch
 from keraspinn.sampling.sources import PointSources
-from keraspinn.training.flat import joined, split
+from keraspinn.training.flat import joined, split, whole_slopes
 
 FIELDS = "fields"
 
@@ -85,13 +85,18 @@ class Tangent:
     def _rows(self, batches):
         found, values = {}, backend.copies(self._variables)
         for name, batch in batches.items():
+            residuals = self._objective.residuals(name, batch)
+            term = self._objective.terms[name]
+            if not term.is_pointwise:
+                parts = self._fields, batch, self._variables, values
+                found[name] = [*zip(residuals, whole_slopes(term, *parts), strict=True)]
+                continue
 
             def rows(values, points, name=name):
                 with substituted(self._variables, values):
                     return self._objective.residuals(name, Batch(**points))
 
             jacobians = backend.jacobian(rows, values, batch.by_point())
-            residuals = self._objective.residuals(name, batch)
             found[name] = list(zip(residuals, jacobians, strict=True))
         return found
 

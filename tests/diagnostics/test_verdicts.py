@@ -213,6 +213,20 @@ def test_takes_normals_data_and_hard_conditions():
     assert set(verdict(model, **FEW).misfits) == {"bent"}
 
 
+def test_takes_integrals():
+    box = kp.geometry.Box({X: (0, 1)})
+    mean = kp.Condition(sp.Eq(kp.integral(U), 0.5))
+    problem = kp.Problem(box, {"slope": sp.Eq(U.diff(X), 1)}, {"mean": mean})
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    network.layers[0].set_weights([np.array([[2.0]]), np.array([0.5])])
+    found = verdict(model)  # of u = x, which 2 x + 0.5 is not
+    x = np.linspace(0, 1, 10_001)
+    error = np.linalg.norm(x + 0.5) / np.linalg.norm(x)
+    assert found.errors["u"] == pytest.approx(error, rel=0.1)
+    assert found.misfits["mean"] == pytest.approx(1 / np.sqrt(7 / 3 + 1 / 4), rel=0.1)
+
+
 def test_refuses():
     with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):
         verdict(keras.Sequential())
