@@ -204,7 +204,8 @@ class Linearised:
         if self._is_equation:
             allowed = max(MISSED * max(source, *map(_rms, terms)), NOTHING * possible)
         else:
-            allowed = MISSED * (source or possible)
+            is_given = source > NOTHING * possible  # and no rounding of zero
+            allowed = MISSED * (source if is_given else possible)
         return _rms(left) <= allowed
 
     def _evaluated(self, found):
