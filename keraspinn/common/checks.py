@@ -67,6 +67,14 @@ def real_number(value):
         return math.nan
 
 
+def finite_number(name, value):
+    """A number as a float, or `ValueError` unless it is finite."""
+    number = real_number(value)
+    if not math.isfinite(number):
+        raise ValueError(f"`{name}` must be a finite number. Received: {value!r}")
+    return number
+
+
 def positive_number(name, value):
     """A number as a float, or `ValueError` unless it is positive and finite."""
     number = real_number(value)

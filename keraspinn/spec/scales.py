@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.common.checks import positive_number
+from keraspinn.common.checks import finite_number, positive_number
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.expressions.image import At
@@ -35,7 +35,8 @@ class Scales:
             temperature in kelvin; 0 for those left out.
 
     Raises:
-        ValueError: If a size is not a positive finite number.
+        ValueError: If a size is not a positive finite number, or a centre or an
+            offset not a finite one.
 
     Example:
 
@@ -54,7 +55,10 @@ class Scales:
         offsets: Mapping[str, SupportsFloat] | None = None,
     ) -> None:
         self.coordinates = {
-            symbol: (float(centre), positive_number(f"half of {symbol}", half))
+            symbol: (
+                finite_number(f"centre of {symbol}", centre),
+                positive_number(f"half of {symbol}", half),
+            )
             for symbol, (centre, half) in coordinates.items()
         }
         self.fields = {
@@ -65,7 +69,10 @@ class Scales:
             name: tuple(positive_number(f"size of {name}", size) for size in sizes)
             for name, sizes in (terms or {}).items()
         }
-        self.offsets = {name: float(value) for name, value in (offsets or {}).items()}
+        self.offsets = {
+            name: finite_number(f"offset of {name}", value)
+            for name, value in (offsets or {}).items()
+        }
 
     @classmethod
     def standardized(cls, domain: Geometry) -> Self:

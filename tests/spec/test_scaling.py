@@ -215,3 +215,19 @@ def test_sources_of_all_kinds_are_looked_at():
         assert found.terms["residual"][0] == pytest.approx(3, rel=0.1)
     pole = scales(box, {"e": u.diff(X, 2) + u.diff(X) / X - 2}, wall)
     assert 1e-4 < pole.field("u") <= 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fields": {"u": 0.0}}, "`size of u` must be a positive number"),
+        ({"terms": {"residual": [np.inf]}}, "`size of residual` must be a positive"),
+        ({"offsets": {"u": np.nan}}, "`offset of u` must be a finite number.*nan"),
+        ({"offsets": {"u": "20 K"}}, "`offset of u` must be a finite number.*20 K"),
+        ({"coordinates": {T: (-np.inf, 1.0)}}, "`centre of t` must be a finite.*inf"),
+        ({"coordinates": {T: (0.0, -1.0)}}, "`half of t` must be a positive number"),
+    ],
+)
+def test_units_that_are_no_numbers_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        kp.Scales(**{"coordinates": {T: (0.0, 1.0)}} | given)
