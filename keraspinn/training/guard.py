@@ -24,6 +24,8 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         """The last update of a step may overflow, whose loss was finite."""
+        if not self.model.watched_variables:
+            return  # no member of an ensemble takes such a step
         values = map(
             ops.convert_to_numpy, backend.copies(self.model.trainable_variables)
         )

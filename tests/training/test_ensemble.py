@@ -200,6 +200,18 @@ def test_a_member_that_is_not_finite_stops_alone(streamed):
     np.testing.assert_allclose(made.predict(points), others.mean(0), rtol=1e-6)
 
 
+def test_a_member_whose_weights_are_nan_stops_alone():
+    made = ensemble()
+    kernel = made.trainable_variables[0]
+    numbers = kernel.numpy()
+    numbers[1] = np.nan
+    kernel.assign(numbers)
+    with pytest.warns(UserWarning, match="Member 1 of 3.*holds numbers that are not"):
+        history = fit(made).history
+    assert made.stopped == [1] and made.member_steps.tolist() == [12, 0, 12]
+    assert np.isfinite(history["loss"]).all()
+
+
 def test_all_members_stopped():
     made = ensemble(breaking())
     made.coefficients["c"].assign([-1.0, -1.0, -1.0])
