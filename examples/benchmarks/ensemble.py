@@ -19,6 +19,7 @@ import statistics
 import time
 
 import keras
+from contestants.keraspinn_fit import device_bytes
 
 import keraspinn as kp
 
@@ -77,6 +78,7 @@ def main():
             "backend": keras.backend.backend(),
             **{n: v for n, v in vars(given).items() if n != "results"},
             "milliseconds": {name: wall for name, (wall, _) in middle.items()},
+            "device_bytes": device_bytes(),
             "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
         }
         with given.results.open("a", encoding="utf-8") as file:

@@ -349,6 +349,7 @@ def _record(training, logs, history, seconds):
         "weights": _traces(history, lambda name: name.endswith("_weight")),
         "eigenvalues": history.get("loss_hessian_eigenvalue", []),
         "seconds": round(seconds, 2),
+        "device_bytes": _device_bytes(),
         "versions": {
             "keraspinn": kp.__version__,
             "python": platform.python_version(),
@@ -357,6 +358,15 @@ def _record(training, logs, history, seconds):
         "machine": f"{platform.machine()}, {_cores()} of {os.cpu_count()} cores",
         "date": datetime.date.today().isoformat(),
     }
+
+
+def _device_bytes():
+    """The most that an accelerator has held for this process so far, or `None`."""
+    if keras.config.backend() != "jax":
+        return None
+    import jax
+
+    return (jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use")
 
 
 def _cores():

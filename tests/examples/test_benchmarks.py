@@ -32,7 +32,7 @@ def test_contestants_of_this_environment(tmp_path):
     (record,), (on_jax,) = stages["packages"].values(), stages["backends"].values()
     assert not record["failures"] | on_jax["failures"]
     assert set(on_jax["results"]) == {"M1 keraspinn on JAX"}
-    assert on_jax["versions"]["keraspinn_fit"]["jax"]
+    assert on_jax["versions"]["keraspinn_fit-jax"]["jax"]
     results = record["results"]
     assert {result["group"] for result in results.values()} == {
         "keraspinn",
@@ -122,6 +122,7 @@ def test_what_is_for_a_card_runs_without_one(benchmarks, tmp_path):
         "accelerator"
     ].values()
     assert not record["failures"]
+    assert record["versions"] and all(own["jax"] for own in record["versions"].values())
     by_hand = "M1 hand-written JAX, forward over forward"
     assert set(record["results"]) == {by_hand, "M1 keraspinn on JAX"}
 
@@ -302,18 +303,22 @@ import os, time
 from protocol import serve
 
 class Breaks:
+    held = 0  # of its process, which others share
     def __init__(self, task):
         self.how, self.turns = task.options["how"], 0
     def losses(self):
         return {}
     def run(self, steps):
         self.turns += 1
+        Breaks.held += 1
         if self.turns > 2:
             if self.how == "raises":
                 raise ValueError("enough")
             if self.how == "ends":
                 os._exit(3)
         return 0.001
+    def device_bytes(self):
+        return Breaks.held
 
 serve(Breaks, ["numpy"])
 """
@@ -342,6 +347,8 @@ def test_who_fails_in_a_turn_does_not_end_the_run(benchmarks, tmp_path, monkeypa
     with cells.Pool(tmp_path) as pool:
         pairs = [("M1", entry) for entry in made.values()]
         record = cells.compare(pool, pairs, cell, 4, 0.1, 1)
+        assert set(pool.versions()) == {"breaks-a", "breaks-b"}
+    assert record["results"]["M1 works"]["device_bytes"] == 1
     assert list(record["results"]) == ["M1 works"]
     assert len(record["results"]["M1 works"]["milliseconds"]) == 4
     assert "enough" in record["failures"]["M1 raises"]

@@ -56,6 +56,15 @@ def problem(name):
     )
 
 
+def device_bytes():
+    """The most that an accelerator has held for this process so far, or `None`."""
+    if keras.backend.backend() != "jax":
+        return None
+    import jax
+
+    return (jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use")
+
+
 class EpochTimes(keras.callbacks.Callback):
     """When each epoch began."""
 
@@ -135,11 +144,7 @@ class Fit:
         return options["epochs"] * statistics.median(epochs)
 
     def device_bytes(self):
-        if keras.backend.backend() != "jax":
-            return None
-        import jax
-
-        return (jax.local_devices()[0].memory_stats() or {}).get("peak_bytes_in_use")
+        return device_bytes()
 
     def _run_bare(self, steps):
         """An epoch of one execution, by the program that `fit` left."""
