@@ -1,5 +1,8 @@
 import keras
+import pytest
+import tensorflow as tf
 
+import keraspinn as kp
 from keraspinn.backend.tensorflow.loop import fused_loop
 
 
@@ -16,3 +19,27 @@ def test_fused_loop_runs_the_number_of_steps_asked_for():
     logs = loop(4)
     assert float(counter.numpy()) == 4 and float(logs["loss"]) == 2.5
     assert float(loop(2)["loss"]) == 5.5 and float(counter.numpy()) == 6
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_products_are_rounded_in_a_fit_that_asks_for_it(asked):
+    switch = tf.config.experimental.enable_tensor_float_32_execution
+    rounded = tf.config.experimental.tensor_float_32_execution_enabled
+    seen, kept = [], rounded()
+    callbacks = [
+        keras.callbacks.LambdaCallback(
+            on_train_begin=lambda logs: switch(True) if asked else None,
+            on_epoch_end=lambda epoch, logs: seen.append(rounded()),
+        )
+    ]
+    model = kp.PINNModel(kp.problems.poisson(1), kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam", jit_compile=False)
+    points, values = model.problem.test_data(5)
+    model.fit(
+        steps_per_epoch=1,
+        epochs=2,
+        verbose=0,
+        validation_data=(points, values),
+        callbacks=callbacks,
+    )
+    assert seen == [asked] * 2 and rounded() == kept
