@@ -155,10 +155,10 @@ def test_a_step_that_is_not_finite_is_not_taken(stepwise):
     model = compiled(problem, keras.optimizers.SGD(1e-3), **options)
     with pytest.raises(FloatingPointError, match="the loss of 'residual' is nan"):
         fit(model, epochs=4)
-    steps = model.steps_taken
-    assert 2 < steps < 24
+    taken = model.steps_taken
+    assert 2 < taken < 24
     exact = compiled(problem, keras.optimizers.SGD(1e-3), **options)
-    fit(exact, epochs=1, steps_per_epoch=steps)
+    fit(exact, epochs=1, steps_per_epoch=taken)
     for one, other in zip(model.variables, exact.variables, strict=True):
         assert np.isfinite(one.numpy()).all()
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
@@ -253,27 +253,47 @@ def test_a_network_without_taylor_rule():
     assert history["loss"][-1] < history["loss"][0]
 
 
-SAVE = """
-import sys, keras, numpy as np, keraspinn as kp
-model = kp.PINNModel(kp.problems.helmholtz(), kp.networks.ModifiedMLP(8, 2), seed=0)
-model.compile(keras.optimizers.Adam(1e-3))
-model.fit(batch_size=8, steps_per_epoch=3, epochs=1, verbose=0)
-model.save(sys.argv[1])
-np.save(sys.argv[2], model.predict(model.problem.test_data(7)[0], verbose=0))
+MODELS = """
+import pathlib, sys, keras, numpy as np, keraspinn as kp
+folder = pathlib.Path(sys.argv[1])
+RUN = {"batch_size": 8, "steps_per_epoch": 3, "epochs": 1, "verbose": 0}
+
+def goes_on(name):
+    model = kp.load_model(folder / f"{name}.keras")
+    predicted = model.predict(model.problem.test_data(7)[0], verbose=0)
+    loss = model.fit(**RUN).history["loss"]
+    taken = model.member_steps if name == "ensemble" else model.steps_taken
+    np.testing.assert_array_equal(taken, 6)
+    return predicted, loss
 """
-LOAD = """
-import sys, numpy as np, keraspinn as kp
-model = kp.training.load_model(sys.argv[1])
-found = model.predict(model.problem.test_data(7)[0], verbose=0)
-np.testing.assert_allclose(found, np.load(sys.argv[2]), atol=1e-5, rtol=1e-5)
-model.fit(batch_size=8, steps_per_epoch=3, epochs=1, verbose=0)
-assert model.steps_taken == 6
+SAVE = f"""{MODELS}
+problem, network = kp.problems.poisson(2), kp.networks.MLP(4, 1)
+gated = kp.PINNModel(kp.problems.helmholtz(), kp.networks.ModifiedMLP(8, 2), seed=0)
+models = {{
+    "model": (gated, keras.optimizers.Adam(1e-3)),
+    "ensemble": (kp.Ensemble(problem, network, size=2), keras.optimizers.Adam(1e-3)),
+    "second": (
+        kp.PINNModel(problem, network, seed=0).astype("float64"),
+        kp.optimizers.SSBroyden(),
+    ),
+}}
+for name, (model, optimizer) in models.items():
+    model.compile(optimizer, jit_compile=False)
+    model.fit(**RUN)
+    model.save(folder / f"{{name}}.keras")
+    np.savez(folder / name, *goes_on(name))
+"""
+LOAD = f"""{MODELS}
+for name, rtol in ("model", 1e-5), ("ensemble", 1e-5), ("second", 1e-8):
+    with np.load(folder / f"{{name}}.npz") as there:
+        for found, expected in zip(goes_on(name), there.values(), strict=True):
+            np.testing.assert_allclose(found, expected, rtol, rtol)
 """
 
 
 @pytest.mark.parametrize("pair", [("jax", "tensorflow"), ("tensorflow", "jax")])
 def test_files_cross(pair, tmp_path):
+    """Models go on from a file as they do where it was written."""
     pytest.importorskip("tensorflow")
-    paths = tmp_path / "model.keras", tmp_path / "predicted.npy"
-    run(pair[0], "-c", SAVE, *paths)
-    run(pair[1], "-c", LOAD, *paths)
+    for backend_name, program in zip(pair, (SAVE, LOAD), strict=True):
+        run(backend_name, "-c", program, tmp_path, JAX_ENABLE_X64="1")
