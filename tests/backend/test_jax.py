@@ -1,6 +1,7 @@
 """What is JAX's own, and that training goes well in its single precision."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import sympy as sp
 
 import keraspinn as kp
 from keraspinn import backend
+from keraspinn.backend.jax import sharding, steps
 
 RUN = {"batch_size": 16, "steps_per_epoch": 6, "verbose": 0}
 ROOT = Path(__file__).parents[2]
@@ -251,6 +253,32 @@ def test_a_network_without_taylor_rule():
     assert model.derivative_engine == "jvp"
     history = fit(model, epochs=3, steps_per_epoch=50).history
     assert history["loss"][-1] < history["loss"][0]
+
+
+def test_an_execution_does_not_ask_the_host(monkeypatch):
+    """Points, λ, optimizer and guard are in the program of all steps."""
+    lowered = []
+
+    def watched(*arguments, **options):
+        program = sharding.program(*arguments, **options)
+
+        def call(*given):
+            lowered.append(program.lower(*given).as_text())
+            return program(*given)
+
+        return call
+
+    monkeypatch.setattr(steps, "program", watched)
+    fit(compiled(steps_per_execution=6), epochs=2)
+    ensemble = kp.Ensemble(kp.problems.poisson(2), kp.networks.MLP(4, 1), size=2)
+    ensemble.compile(keras.optimizers.Adam(1e-2), steps_per_execution=6)
+    fit(ensemble, epochs=2)
+    assert len(lowered) == 4  # one an execution
+    for text in lowered:
+        assert "stablehlo.while" in text
+        assert not re.search("callback|infeed|outfeed|stablehlo.(send|recv)", text)
+        products = re.findall("dot_general.*", text)
+        assert products and all("HIGHEST" in product for product in products)
 
 
 MODELS = """
