@@ -295,7 +295,8 @@ def _extent(values, has_zero, expected):
     reach = DEVIATIONS * float(np.std(values))
     if has_zero and reach < EVEN * size:
         return size
-    return min(size, max(reach, min(CONSTANT * size, expected)))
+    constant = min(CONSTANT * size, expected)
+    return min(size, reach if reach > EVEN * constant else constant)
 
 
 def _rms(values):

@@ -1,6 +1,9 @@
 """How well measurements determine a problem's unknown parameters."""
 
+import warnings
+
 import numpy as np
+from keras import ops
 
 from keraspinn import backend
 from keraspinn.spec.conditions import Data
@@ -12,6 +15,8 @@ POINTS, POINTS_ON_FACE = 1000, 200
 EXACT = 1e8
 # How far a weight of the network may move, of its own size of about one.
 REACH = 1e3
+# What equations that are bent may move a parameter by, of its deviation.
+BIAS = 0.5
 
 
 def parameter_deviation(model):
@@ -39,23 +44,51 @@ def parameter_deviation(model):
     with backend.double_precision():
         tangent = Tangent(model, drawn | {RESIDUAL: count})
         rows = tangent.rows(tangent.draw(-1))
-    exact = [j for name in rows if name not in measured for _, j in rows[name]]
-    exact = np.concatenate([j / (np.linalg.norm(j) or 1.0) for j in exact])
+    exact = [pair for name in rows if name not in measured for pair in rows[name]]
+    norms = [np.linalg.norm(j) or 1.0 for _, j in exact]
+    missed, exact = (
+        np.concatenate([part / n for part, n in zip(parts, norms, strict=True)])
+        for parts in zip(*exact, strict=True)
+    )
     data = [pair for name in measured for pair in rows[name]]
     variances = [np.mean(np.square(residual)) for residual, _ in data]
+    ends = np.cumsum([len(residual) for residual, _ in data])
+    loose = np.eye(tangent.size)[: tangent.size - len(names)] / REACH
     for _ in range(2):  # with as many degrees of freedom as the first time leaves
-        scaled = [j / np.sqrt(v) for (_, j), v in zip(data, variances, strict=True)]
-        known = np.sqrt(EXACT * sum(np.sum(np.square(j)) for j in scaled))
-        loose = np.eye(tangent.size)[: tangent.size - len(names)] / REACH
-        q, r = np.linalg.qr(np.concatenate([*scaled, known * exact, loose]))
-        ends = np.cumsum([len(j) for j in scaled])
+        scaled = [
+            (values / np.sqrt(v), j / np.sqrt(v))
+            for (values, j), v in zip(data, variances, strict=True)
+        ]
+        values, slopes = (np.concatenate(parts) for parts in zip(*scaled, strict=True))
+        known = np.sqrt(EXACT) * np.linalg.norm(slopes)
+        q, r = np.linalg.qr(np.concatenate([slopes, known * exact, loose]))
+        right = np.concatenate([values, known * missed, np.zeros(len(loose))])
+        change = np.linalg.solve(r, q.T @ right)
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
         variances = [
-            np.sum(np.square(residual)) / max(len(residual) - np.sum(own), 1.0)
-            for (residual, _), own in zip(data, leverages, strict=True)
+            np.sum(np.square(own - j @ change)) / max(len(own) - np.sum(taken), 1.0)
+            for (own, j), taken in zip(data, leverages, strict=True)
         ]
     # (RᵀR)⁻¹ of the last rows and columns: what is left of a parameter's column
     # after all that the network's own can make of it.
     last = r[-len(names) :, -len(names) :]
     covariance = np.linalg.inv(last.T @ last)
-    return dict(zip(names, np.sqrt(np.diag(covariance)).tolist(), strict=True))
+    found = dict(zip(names, np.sqrt(np.diag(covariance)).tolist(), strict=True))
+    _warn_of_bent_equations(model, found, change[-len(names) :])
+    return found
+
+
+def _warn_of_bent_equations(model, deviations, change):
+    moves = [
+        f"{name} is {float(ops.convert_to_numpy(model.coefficients[name])) - move:.4g}"
+        for (name, deviation), move in zip(deviations.items(), change, strict=True)
+        if abs(move) > BIAS * deviation
+    ]
+    if moves:
+        warnings.warn(
+            "The equations are bent to follow the data's noise, or are not solved yet: "
+            f"where they hold, {' and '.join(moves)}, off by more than {BIAS:g} of the "
+            "deviation. Train on, with less weight for the data: "
+            "keraspinn.Data(..., weight=0.01).",
+            stacklevel=3,
+        )

@@ -139,12 +139,16 @@ class EvaluatedModel(ProblemModel):
             C = (Σ_i Jᵢᵀ Jᵢ / σᵢ²  +  κ Eᵀ E)⁻¹,        σᵢ² = rᵢᵀrᵢ / (nᵢ − hᵢ)
 
         the block of the unknown parameters: the network's weights are marginalised. rᵢ
-        are the nᵢ residuals of the i-th measured expression and Jᵢ their derivative by
-        all parameters; E are those of the equations and other conditions, at drawn
-        points, with κ so large that these hold exactly, whatever the loss weights are;
-        hᵢ is the trace of Jᵢ C Jᵢᵀ / σᵢ², the degrees of freedom that the data lose.
+        are the nᵢ residuals of the i-th measured expression, after the step to where
+        the equations hold, and Jᵢ their derivative by all parameters; E are those of
+        the equations and other conditions, at drawn points, with κ so large that these
+        hold exactly, whatever the loss weights are; hᵢ is the trace of Jᵢ C Jᵢᵀ / σᵢ²,
+        the degrees of freedom that the data lose.
 
-        Assumed are a training that has come to its end (see `diagnostics.verdict`);
+        Equations that are bent to follow the noise, as data of much weight bend them,
+        make a parameter wrong: a warning says where it would be if they held, where
+        that is farther than half its deviation. Assumed are a training that has come to
+        its end (see `diagnostics.verdict`);
         noise that is independent, and normal with one σᵢ for each measured expression;
         an equation that is right; and parameters that move by little. A network too
         small for the solution makes σᵢ, and so the deviation, too large.

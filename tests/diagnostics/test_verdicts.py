@@ -56,6 +56,8 @@ def test_a_field_that_stands_on_an_offset_is_measured_by_its_range():
     assert verdict(line(1.0, 300.01, value=300)).trusted
     found = verdict(line(0.5, 101325.0, value=101325))  # which varies by 1e-5
     assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
+    found = verdict(line(0.005, 300.0, value=300, right=0.01))  # little, in kelvin
+    assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
     constant = verdict(line(0.0, 300.003, value=300, right=0))
     assert constant.errors["u"] == pytest.approx(0.01, rel=0.1)
     assert constant.trusted

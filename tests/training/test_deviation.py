@@ -28,19 +28,24 @@ def fitted(samples):
     return rate
 
 
-def test_is_that_of_least_squares_and_the_spread_over_draws_of_noise():
-    samples = draws(200)
+def trained(samples, times, weight):
     problem = kp.Problem(
         kp.geometry.Box(time={T: (0, 1)}),
         {"decay": U.diff(T) + RATE * U},
         {
             "start": kp.Condition(sp.Eq(U, 1), on="initial"),
-            "data": kp.Data(TIMES[:, None], {U: samples[0]}),
+            "data": kp.Data(times[:, None], {U: samples}, weight=weight),
         },
     )
     model = kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0).astype("float64")
     model.compile(kp.optimizers.GaussNewton())
     model.fit(batch_size={"residual": 100}, steps_per_epoch=80, verbose=0)
+    return model
+
+
+def test_is_that_of_least_squares_and_the_spread_over_draws_of_noise():
+    samples = draws(200)
+    model = trained(samples[0], TIMES, weight=1)
     rate = float(model.coefficients["rate"].numpy())
     rates = fitted(samples)
     assert rate == pytest.approx(rates[0], abs=2e-3)
@@ -50,6 +55,16 @@ def test_is_that_of_least_squares_and_the_spread_over_draws_of_noise():
     assert deviation == pytest.approx(noise / np.linalg.norm(TIMES * exact), rel=0.02)
     # One draw says its noise to √(1 / 2n), 13 %.
     assert deviation == pytest.approx(np.std(rates), rel=0.35)
+
+
+def test_equations_that_are_bent_to_the_noise_are_told_and_do_not_lessen_it():
+    samples = draws(1)[0]
+    model = trained(samples, TIMES, weight=100)
+    with pytest.warns(UserWarning, match="bent.*rate is .*less weight"):
+        deviation = model.parameter_deviation()["rate"]
+    exact = np.exp(-fitted(samples[None]) * TIMES)
+    noise = np.linalg.norm(samples - exact) / np.sqrt(len(TIMES) - 1)
+    assert deviation == pytest.approx(noise / np.linalg.norm(TIMES * exact), rel=0.1)
 
 
 def test_refuses_where_there_is_no_deviation():
