@@ -1,6 +1,7 @@
 """The second stage's study: its cases, its points and its table."""
 
 import functools
+import json
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import sympy as sp
 
 from examples.second_stage import cavity, cavity_flow, problems, table
 from examples.second_stage.__main__ import SECOND_ORDER, stages
+from examples.second_stage.peers.recording import Recorder
+from examples.second_stage.peers.statements import STATEMENTS
 
 
 @pytest.mark.parametrize(
@@ -91,3 +94,53 @@ def test_what_is_known_of_the_corners_is_creeping_flow(side):
         viscous = velocity.diff(x, 2) + velocity.diff(y, 2)
         asked, given = (float(e.subs(near)) for e in (viscous, p.diff(coordinate)))
         assert given == pytest.approx(asked, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_other_packages_are_told_the_study_s_problem(name):
+    problem, told = problems.CASES[name].problem(), STATEMENTS[name]()
+    (u,), (x, y) = problem.fields, problem.domain.coordinates
+    field = sp.sin(x + 2 * y) / 2 + x * y**2
+    columns = list(np.random.default_rng(0).uniform(told.low, told.high, (5, 2)).T)
+
+    def values(expression):
+        return sp.lambdify((x, y), expression.subs(u, field).doit())(*columns)
+
+    derivatives = {
+        index: values(u.diff(x, index[0], y, index[1])) for index in told.derivatives
+    }
+    (equation,) = problem.equations.values()
+    residual = told.equation(np, columns, derivatives)
+    np.testing.assert_allclose(residual, values(equation), rtol=1e-10)
+    np.testing.assert_array_equal(told.low, problem.domain.lower)
+    np.testing.assert_array_equal(told.high, problem.domain.upper)
+
+
+@pytest.mark.parametrize("name", ["klein_gordon", "burgers"])
+def test_other_packages_are_told_the_study_s_conditions(name):
+    problem, told = problems.CASES[name].problem(), STATEMENTS[name]()
+    (u,), (x, y) = problem.fields, problem.domain.coordinates
+    declared = [e for c in problem.conditions.values() for e in c.expressions]
+    assert len(declared) == len(told.conditions)
+    for expression, condition in zip(declared, told.conditions, strict=True):
+        for axis, coordinate in condition.sides:
+            place = np.array([0.3, 0.7])
+            place[axis] = coordinate
+            value = condition.value(np, list(place))
+            asked = (
+                expression.subs(u.diff(y), 0)
+                .subs(u, 0)
+                .subs({x: place[0], y: place[1]})
+            )
+            assert value == pytest.approx(-float(asked), abs=1e-12)
+            assert expression.has(u.diff(y)) == (condition.derivative == (0, 1))
+
+
+def test_a_recorder_keeps_weights_until_the_time_is_over(capsys):
+    recorder = Recorder(seconds=0.0)
+    recorder.keep("Adam", 7, lambda: 0.5)
+    assert recorder.over
+    recorder.tell(error=lambda weights: 2 * weights, packages=["numpy"])
+    versions, line = capsys.readouterr().out.splitlines()
+    assert "numpy" in versions
+    assert table.error(json.loads(line)) == 1.0

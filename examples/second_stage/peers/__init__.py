@@ -1,0 +1,1 @@
+"""Other packages' optimizers on the study's problems."""

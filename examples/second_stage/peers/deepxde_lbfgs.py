@@ -1,0 +1,121 @@
+"""DeepXDE: Adam on all points, then L-BFGS on the same, in double precision.
+
+On PyTorch: DeepXDE's documentation finds the L-BFGS of PyTorch and of SciPy the best,
+and SciPy's, on its TensorFlow 1 graph, ends at once with TensorFlow 2.21, where the
+weights that it tries do not reach the loss (DeepXDE's issues 1819 and 1977).
+"""
+
+import deepxde as dde
+import numpy as np
+import torch
+
+from examples.second_stage.peers.recording import (
+    SIDE,
+    Recorder,
+    parsed,
+    relative_l2,
+)
+
+
+def model_of(statement, given):
+    """The problem in DeepXDE's terms, with inputs scaled to −1 … 1."""
+    low, high = np.array(statement.low), np.array(statement.high)
+    generator = np.random.default_rng(given.seed)
+
+    def derivative(x, y, index):
+        axes = [axis for axis, order in enumerate(index) for _ in range(order)]
+        if not axes:
+            return y
+        if len(axes) == 1:
+            return dde.grad.jacobian(y, x, i=0, j=axes[0])
+        return dde.grad.hessian(y, x, i=axes[0], j=axes[1])
+
+    def equation(x, y):
+        values = {index: derivative(x, y, index) for index in statement.derivatives}
+        return statement.equation(torch, [x[:, 0:1], x[:, 1:2]], values)
+
+    def condition(declared):
+        points = generator.uniform(low, high, (len(declared.sides), SIDE, 2))
+        for side, (axis, coordinate) in zip(points, declared.sides, strict=True):
+            side[:, axis] = coordinate
+        points = points.reshape(-1, 2)
+        values = declared.value(np, list(points.T))[:, None]
+        if not any(declared.derivative):
+            return dde.icbc.PointSetBC(points, values)
+        return dde.icbc.PointSetOperatorBC(
+            points, values, lambda x, y, _: derivative(x, y, declared.derivative)
+        )
+
+    data = dde.data.PDE(
+        dde.geometry.Rectangle(low, high),
+        equation,
+        [condition(declared) for declared in statement.conditions],
+        num_domain=given.points,
+    )
+    layers = [2] + [given.units] * given.depth + [1]
+    network = dde.nn.FNN(layers, "tanh", "Glorot normal")
+    base, width = torch.tensor(low), torch.tensor(high - low)
+    network.apply_feature_transform(lambda x: 2 * (x - base) / width - 1)
+    if statement.factor:
+        network.apply_output_transform(
+            lambda x, y: statement.factor([x[:, 0:1], x[:, 1:2]]) * y
+        )
+    return dde.Model(data, network)
+
+
+class Watch(dde.callbacks.Callback):
+    """Keeps weights, and stops when the time is over."""
+
+    def __init__(self, recorder, stage):
+        super().__init__()
+        self.recorder, self.stage = recorder, stage
+
+    def on_train_begin(self):
+        self.before = self.model.train_state.step
+
+    def on_epoch_end(self):
+        steps = self.model.train_state.step - self.before
+        self.recorder.keep(self.stage, steps, self.weights)
+        self.model.stop_training = self.recorder.over
+
+    def weights(self):
+        return {k: v.clone() for k, v in self.model.net.state_dict().items()}
+
+
+def train(model, given):
+    """Adam and then L-BFGS until the time is over; returns the recorder."""
+    recorder = Recorder(given.seconds)
+    # The mean over a condition's points stands for the sum of its sides' means.
+    sides = [len(declared.sides) for declared in given.statement.conditions]
+    weights = [1.0] + [given.weight * count for count in sides]
+    quiet = {"verbose": 0, "display_every": 10**9}
+    decay = "cosine", given.adam, 0.0
+    model.compile("adam", lr=3e-3, decay=decay, loss_weights=weights, verbose=0)
+    watch = Watch(recorder, "Adam")
+    model.train(iterations=given.adam, callbacks=[watch], **quiet)
+    # No end but the time's; it calls back, and goes on, after every so many steps.
+    dde.optimizers.set_LBFGS_options(gtol=0, maxiter=10**6)
+    options = dde.optimizers.config.LBFGS_options
+    options["iter_per_step"], options["fun_per_step"] = 25, 50
+    model.compile("L-BFGS", loss_weights=weights, verbose=0)
+    model.train(callbacks=[Watch(recorder, "L-BFGS")], **quiet)
+    return recorder
+
+
+def main():
+    given = parsed()
+    dde.config.set_default_float("float64")
+    dde.config.set_random_seed(given.seed)
+    model = model_of(given.statement, given)
+    recorder = train(model, given)
+    points, exact = given.test
+
+    def error(weights):
+        model.net.load_state_dict(weights)
+        return relative_l2(model.predict(points), exact)
+
+    recorder.tell(error, ["deepxde", "torch"])
+
+
+if __name__ == "__main__":
+    main()
