@@ -1,4 +1,4 @@
-"""DeepXDE: Adam on all points, then L-BFGS on the same, in double precision.
+"""DeepXDE: Adam on few points, renewed, then L-BFGS on all, in double precision.
 
 On PyTorch: DeepXDE's documentation finds the L-BFGS of PyTorch and of SciPy the best,
 and SciPy's, on its TensorFlow 1 graph, ends at once with TensorFlow 2.21, where the
@@ -17,8 +17,21 @@ from examples.second_stage.peers.recording import (
 )
 
 
-def model_of(statement, given):
-    """The problem in DeepXDE's terms, with inputs scaled to −1 … 1."""
+def network_of(statement, given):
+    """The network, with inputs scaled to −1 … 1."""
+    low, high = torch.tensor(statement.low), torch.tensor(statement.high)
+    layers = [2] + [given.units] * given.depth + [1]
+    network = dde.nn.FNN(layers, "tanh", "Glorot normal")
+    network.apply_feature_transform(lambda x: 2 * (x - low) / (high - low) - 1)
+    if statement.factor:
+        network.apply_output_transform(
+            lambda x, y: statement.factor([x[:, 0:1], x[:, 1:2]]) * y
+        )
+    return network
+
+
+def data_of(statement, points, given):
+    """The problem in DeepXDE's terms, on so many points inside."""
     low, high = np.array(statement.low), np.array(statement.high)
     generator = np.random.default_rng(given.seed)
 
@@ -46,21 +59,12 @@ def model_of(statement, given):
             points, values, lambda x, y, _: derivative(x, y, declared.derivative)
         )
 
-    data = dde.data.PDE(
+    return dde.data.PDE(
         dde.geometry.Rectangle(low, high),
         equation,
         [condition(declared) for declared in statement.conditions],
-        num_domain=given.points,
+        num_domain=points,
     )
-    layers = [2] + [given.units] * given.depth + [1]
-    network = dde.nn.FNN(layers, "tanh", "Glorot normal")
-    base, width = torch.tensor(low), torch.tensor(high - low)
-    network.apply_feature_transform(lambda x: 2 * (x - base) / width - 1)
-    if statement.factor:
-        network.apply_output_transform(
-            lambda x, y: statement.factor([x[:, 0:1], x[:, 1:2]]) * y
-        )
-    return dde.Model(data, network)
 
 
 class Watch(dde.callbacks.Callback):
@@ -82,32 +86,34 @@ class Watch(dde.callbacks.Callback):
         return {k: v.clone() for k, v in self.model.net.state_dict().items()}
 
 
-def train(model, given):
-    """Adam and then L-BFGS until the time is over; returns the recorder."""
-    recorder = Recorder(given.seconds)
+def train(given):
+    """Adam and then L-BFGS until the time is over; returns recorder and model."""
+    statement, recorder = given.statement, Recorder(given.seconds)
+    network = network_of(statement, given)
     # The mean over a condition's points stands for the sum of its sides' means.
-    sides = [len(declared.sides) for declared in given.statement.conditions]
+    sides = [len(declared.sides) for declared in statement.conditions]
     weights = [1.0] + [given.weight * count for count in sides]
     quiet = {"verbose": 0, "display_every": 10**9}
     decay = "cosine", given.adam, 0.0
+    model = dde.Model(data_of(statement, 300, given), network)
     model.compile("adam", lr=3e-3, decay=decay, loss_weights=weights, verbose=0)
-    watch = Watch(recorder, "Adam")
-    model.train(iterations=given.adam, callbacks=[watch], **quiet)
+    watches = [Watch(recorder, "Adam"), dde.callbacks.PDEPointResampler(period=100)]
+    model.train(iterations=given.adam, callbacks=watches, **quiet)
+    model = dde.Model(data_of(statement, given.points, given), network)
     # No end but the time's; it calls back, and goes on, after every so many steps.
     dde.optimizers.set_LBFGS_options(gtol=0, maxiter=10**6)
     options = dde.optimizers.config.LBFGS_options
     options["iter_per_step"], options["fun_per_step"] = 25, 50
     model.compile("L-BFGS", loss_weights=weights, verbose=0)
     model.train(callbacks=[Watch(recorder, "L-BFGS")], **quiet)
-    return recorder
+    return recorder, model
 
 
 def main():
     given = parsed()
     dde.config.set_default_float("float64")
     dde.config.set_random_seed(given.seed)
-    model = model_of(given.statement, given)
-    recorder = train(model, given)
+    recorder, model = train(given)
     points, exact = given.test
 
     def error(weights):

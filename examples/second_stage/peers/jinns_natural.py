@@ -2,7 +2,8 @@
 
 Its notebooks begin with it, from the initial weights and on all points; `--adam` takes
 steps of Adam first. Derivatives with respect to the points are forward over forward,
-the fastest of the ways that `docs/speed.md` tries.
+the fastest of the ways that `docs/speed.md` tries. Residuals are of size one: what its
+natural gradient adds to the Gram matrix is not.
 """
 
 import itertools
@@ -51,7 +52,7 @@ def terms(statement):
                 index: derivative(lambda x: u(x, params), x, index)
                 for index in statement.derivatives
             }
-            return statement.equation(jnp, list(x), values)
+            return statement.equation(jnp, list(x), values) / statement.size
 
     class Conditions(BoundaryConditionAbstract):
         def equation_u(self, inputs, u, params):

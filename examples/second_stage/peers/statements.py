@@ -33,6 +33,7 @@ class Statement:
         derivatives: Multi-indices that the equation is made of.
         equation: Function of `(module, columns, derivatives)`: a module of array
             functions, a list of coordinates and a dict; returns the residual.
+        size: How large the equation's terms are.
         conditions: Tuple of `Condition`.
         factor: Function of the columns that the network is multiplied with, if the
             conditions are built into the field.
@@ -42,6 +43,7 @@ class Statement:
     high: tuple
     derivatives: tuple
     equation: Callable
+    size: float = 1.0
     conditions: tuple = ()
     factor: Callable | None = None
 
@@ -56,6 +58,7 @@ def helmholtz_hard():
         high=(1.0, 1.0),
         derivatives=((0, 0), (2, 0), (0, 2)),
         equation=equation,
+        size=17 * PI**2,
         factor=lambda x: (1 - x[0] ** 2) * (1 - x[1] ** 2),
     )
 
@@ -76,6 +79,7 @@ def klein_gordon():
         high=(1.0, 1.0),
         derivatives=((0, 0), (2, 0), (0, 2)),
         equation=equation,
+        size=25 * PI**2,
         conditions=(
             Condition(((0, 0.0), (0, 1.0)), (0, 0), exact),
             Condition(((1, 0.0),), (0, 0), lambda m, x: x[0]),
