@@ -31,14 +31,14 @@ class Recorder:
         """Whether the time is."""
         return time.process_time() - self._cpu >= self._seconds
 
-    def keep(self, stage, steps, weights, now=False):
-        """Keep weights if there are none of the last second, or `now`.
+    def keep(self, stage, steps, weights):
+        """Keep weights if there are none of the last second, or when it is over.
 
         Args:
             weights: Function without arguments that returns a copy of them.
         """
         cpu = time.process_time() - self._cpu
-        if now or self.over or not self._kept or cpu > self._kept[-1][2] + PERIOD:
+        if self.over or not self._kept or cpu > self._kept[-1][2] + PERIOD:
             wall = time.perf_counter() - self._wall
             self._kept.append((stage, steps, cpu, wall, weights()))
 
