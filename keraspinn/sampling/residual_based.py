@@ -1,3 +1,4 @@
+import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count, nonnegative
@@ -67,8 +68,11 @@ def systematic(density, count, offset):
         count: Number of rows.
         offset: Scalar, uniform in [0, 1).
     """
-    total = ops.cumsum(density)
-    steps = ops.arange(count, dtype=density.dtype)
-    marks = (steps + offset) * (total[-1] / count)
-    rows = ops.searchsorted(total, marks, side="right")
-    return ops.minimum(ops.cast(rows, "int32"), density.shape[0] - 1)
+    # A row is how many sums are up to a mark. Found from how many marks, evenly apart,
+    # are below each sum: XLA searches by comparing every sum with every mark.
+    sums = ops.cumsum(density)
+    apart = ops.maximum(sums[-1] / count, keras.config.epsilon())
+    below = ops.clip(ops.ceil(sums / apart - offset), 0, count)
+    ones = ops.ones(density.shape, "int32")
+    found = ops.segment_sum(ones, ops.cast(below, "int32"), num_segments=count + 1)
+    return ops.minimum(ops.cumsum(found)[:count], density.shape[0] - 1)

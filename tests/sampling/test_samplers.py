@@ -2,6 +2,8 @@ import keras
 import numpy as np
 import pytest
 import sympy as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from keras import ops
 
 import keraspinn as kp
@@ -47,6 +49,25 @@ def test_points_gather_where_the_residual_is():
     assert np.mean(points > 0.9) == pytest.approx(expected, abs=0.02)
     (uniform,) = drawn(kp.sampling.ResidualBased(every=5, k=0), [0], 1000)
     assert np.mean(uniform > 0.9) == pytest.approx(0.1, abs=0.03)
+
+
+@given(
+    density=st.lists(st.sampled_from([0.0, 0.5, 1.0, 7.0]), min_size=1, max_size=40),
+    count=st.integers(1, 30),
+    offset=st.sampled_from([0.0, 0.25, 0.9]),
+)
+@settings(max_examples=50)
+def test_systematic_sampling_is_a_search_for_evenly_spaced_marks(
+    density, count, offset
+):
+    density = np.array(density)
+    marks = (np.arange(count) + offset) * density.sum() / count
+    # No mark on a sum, where rounding decides.
+    near = abs(np.cumsum(density)[:, None] - marks) < 1e-6 * density.sum()
+    assume(density.sum() > 0 and not near.any())
+    rows = systematic(ops.convert_to_tensor(density), count, offset)
+    expected = np.searchsorted(np.cumsum(density), marks, side="right")
+    np.testing.assert_array_equal(ops.convert_to_numpy(rows), expected)
 
 
 def test_systematic_sampling_takes_what_a_density_says():
