@@ -20,6 +20,14 @@ def every_layer(layer):
     return layer._flatten_layers()
 
 
+def begin_at_epoch(model, epoch):
+    """Let the `fit` that has begun go on at an epoch; `None` ends that.
+
+    What `keras.callbacks.BackupAndRestore` does, which reads the epoch from a file.
+    """
+    model._initial_epoch = epoch
+
+
 def public_function(operation):
     """The function that an operation in a functional model is a call of.
 

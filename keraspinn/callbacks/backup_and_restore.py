@@ -1,6 +1,5 @@
 import os
 import pathlib
-import shutil
 import warnings
 from typing import Any
 
@@ -8,27 +7,15 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.callbacks.backup_files import (
-    discard,
-    is_whole,
-    read_arrays,
-    read_json,
-    seal,
-    write_arrays,
-    write_json,
-)
+from keraspinn.backend.compatibility import begin_at_epoch
+from keraspinn.callbacks.backup_files import read_state, write_state
 from keraspinn.callbacks.identity import compare, identity, listed
 from keraspinn.common.checks import checked_flag
 from keraspinn.common.differences import differences
 from keraspinn.common.lock import Lock
 from keraspinn.common.typing import PathLike
 
-HISTORY = "history.json"
-EPOCH = "training_metadata.json"  # Keras's name
-IDENTITY = "training.json"
 LOCK = "training.lock"
-STATE = "state.npz"
-VARIABLES = "variables.npz"
 FIELDS = "fields at some points"
 
 
@@ -50,11 +37,11 @@ class BackupAndRestore(keras.callbacks.Callback):
     the model was trained or given weights before `fit`, others than when the training
     began, a warning says that the backup's replace them.
 
-    Each epoch's state is a directory of its own, written under another name and
-    renamed when the disk has all of it, so that half of one is never taken for a
-    whole. The two newest are kept; one whose files have changed since is passed over
-    with a warning. `keras.callbacks.BackupAndRestore` keeps weights and epoch in two
-    files, so that death between the two trains an epoch twice.
+    Each epoch's state is a file of its own, written under another name and renamed
+    when the disk has all of it, so that half of one is never taken for a whole. The
+    two newest are kept; one that is damaged since is passed over with a warning.
+    `keras.callbacks.BackupAndRestore` keeps weights and epoch in two files, so that
+    death between the two trains an epoch twice.
 
     Where an epoch's state cannot be written, as on a full disk, a warning says so and
     training goes on: the older states are still there, and the next epoch tries again.
@@ -127,15 +114,13 @@ class BackupAndRestore(keras.callbacks.Callback):
         steps = (self.params or {}).get("steps")
         if steps and self.model.steps_taken - self._began < steps:
             return
-        partial = self.directory / f"partial-{epoch + 1:08d}"
         try:
             self._lock.check()
-            self._write(partial, epoch, logs)
+            self._write(epoch, logs)
         except OSError as error:
-            shutil.rmtree(partial, ignore_errors=True)
             kept = [path.name for path in self._backups()]
             warnings.warn(
-                f"No backup of epoch {epoch + 1}: {partial.parent} cannot be written "
+                f"No backup of epoch {epoch + 1}: {self.directory} cannot be written "
                 f"({error}). Training goes on; were it to die, it would go on from "
                 f"{kept[0] if kept else 'its beginning'}.",
                 stacklevel=2,
@@ -147,7 +132,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         if self.delete_checkpoint:
             # The newest last: until it is gone, it is what a restart finds.
             for path in reversed(self._backups()):
-                discard(path)
+                path.unlink()
         self._lock.release()
         if self.delete_checkpoint:
             if self.directory.is_dir() and not any(self.directory.iterdir()):
@@ -157,10 +142,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         params = self.params or {}
         self._identity = identity(self.model, params.get("steps"), params.get("epochs"))
         self._began_with = self.model.weights_digest()
-        self._clear()
         for path in self._backups():
-            if is_whole(path):
-                self._restore(path)
+            if (state := read_state(path)) is not None:
+                self._restore(path, *state)
                 return
             warnings.warn(
                 f"The backup {path} is damaged, and is passed over.", stacklevel=3
@@ -178,33 +162,23 @@ class BackupAndRestore(keras.callbacks.Callback):
                 str(self.directory),
             ) from error
 
-    def _write(self, partial, epoch, logs):
-        """One epoch's state; it has a name when the disk has all of it."""
-        backups = self._backups()
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        # HDF5 cannot close a file on a full disk, and says so until the process ends.
-        write_arrays(partial / VARIABLES, self._values())
-        fields = {FIELDS: self.model.sampled_fields()}
-        write_arrays(partial / STATE, self._extra_state() | fields)
-        write_json(partial / EPOCH, {"epoch": epoch + 1, "batch": 0})
-        history = self._history_with(epoch, logs or {})
-        history["seed"] = self.model.seed
-        history["weights"] = [self._began_with, self.model.weights_digest()]
-        write_json(partial / HISTORY, history)
-        write_json(partial / IDENTITY, self._identity | {"seed": self.model.seed})
-        seal(partial, self.directory / f"epoch-{epoch + 1:08d}")
-        for path in backups[1:]:
-            discard(path)
+    def _write(self, epoch, logs):
+        """One epoch's state."""
+        data = {
+            "begin": epoch + 1,
+            **self._history_with(epoch, logs or {}),
+            "identity": self._identity | {"seed": self.model.seed},
+            "weights": [self._began_with, self.model.weights_digest()],
+        }
+        arrays = self._values() | self._extra_state()
+        arrays[FIELDS] = self.model.sampled_fields()
+        write_state(self.directory / f"epoch-{epoch + 1:08d}.npz", data, arrays)
+        for path in self._backups()[2:]:
+            path.unlink()
 
     def _backups(self):
-        """Directories of whole epochs, the newest first."""
-        return sorted(self.directory.glob("epoch-*"), reverse=True)
-
-    def _clear(self):
-        """Remove what a death left half-written or half-deleted."""
-        for path in self.directory.glob("partial-*"):
-            shutil.rmtree(path, ignore_errors=True)
+        """Files of whole epochs, the newest first."""
+        return sorted(self.directory.glob("epoch-*.npz"), reverse=True)
 
     @property
     def _variables(self):
@@ -219,39 +193,24 @@ class BackupAndRestore(keras.callbacks.Callback):
         """Arrays by name: what weighting rules and samplers remember."""
         return getattr(self.model, "extra_training_state", dict)()
 
-    def _restore(self, path):
-        saved = read_json(path / HISTORY)
-        self._warn_of_replaced(path, saved.get("weights", ()))
-        if (path / IDENTITY).exists():
-            declared_rate, weights = self._check_identity(path)
-            values, extra = read_arrays(path / VARIABLES), read_arrays(path / STATE)
-            fields = extra.pop(FIELDS, None)
-            self._check_alike(
-                path, values | extra, self._values() | self._extra_state()
-            )
-        else:  # of keraspinn 0.1, in Keras's own files
-            declared_rate, weights, values, extra, fields = None, {}, {}, {}, None
-        with warnings.catch_warnings():
-            # Keras goes on without the state of an optimizer that it does not fit.
-            warnings.filterwarnings("error", message="Skipping variable loading")
-            try:
-                self._begin_where(path)
-            except (ValueError, UserWarning) as error:
-                raise ValueError(
-                    f"The backup {path} is of another model or optimizer: {error} "
-                    f"{self._remedy}"
-                ) from error
-        for variable, value in zip(self._variables, values.values(), strict=False):
-            variable.assign(value)
+    def _restore(self, path, saved, arrays):
+        self._warn_of_replaced(path, saved["weights"])
+        declared_rate, weights = self._check_identity(path, saved["identity"])
+        fields, extra = arrays.pop(FIELDS), self._extra_state()
+        self._check_alike(path, arrays, self._values() | extra)
+        for place, variable in enumerate(self._variables):
+            variable.assign(arrays[f"variable {place}"])
         self._check_fields(path, fields)
         for name, weight in weights.items():
             self.model.loss_weights[name].assign(weight)
         if extra:
-            self.model.restore_extra_training_state(extra)
+            kept = {name: arrays[name] for name in extra}
+            self.model.restore_extra_training_state(kept)
         if declared_rate is not None:
             self.model.optimizer.learning_rate = declared_rate
+        begin_at_epoch(self.model, saved["begin"])
         self._epochs_before = saved["epoch"]
-        self.model.seed = saved.get("seed", self.model.seed)
+        self.model.seed = saved["identity"]["seed"]
         self.model.make_train_function()  # anew, if that is another seed
         if self.model.history is not None:
             self.model.history.history.update(saved["history"])
@@ -270,20 +229,13 @@ class BackupAndRestore(keras.callbacks.Callback):
                 f"{self._remedy}",
                 stacklevel=2,
             )
-        self._began_with = next(iter(known), self._began_with)
+        self._began_with = known[0]
 
-    def _begin_where(self, path):
-        """Tell `fit` the epoch; Keras's callback knows how, and how to read weights."""
-        callback = keras.callbacks.BackupAndRestore(path, delete_checkpoint=False)
-        callback.set_model(self.model)
-        callback.on_train_begin()
-
-    def _check_identity(self, path):
+    def _check_identity(self, path, saved):
         """Refuse another training's state; returns what replaces some of it.
 
         A new learning rate, or `None`, and a dict of loss weights set anew by hand.
         """
-        saved = read_json(path / IDENTITY)
         refused, changed = compare(saved, self._identity)
         if refused:
             raise ValueError(
@@ -310,8 +262,6 @@ class BackupAndRestore(keras.callbacks.Callback):
         What its configuration says of it may be the same: a function, a layer's code,
         or what a layer holds that is in no configuration.
         """
-        if fields is None:
-            return
         now = self.model.sampled_fields()
         size = np.abs(fields).max()
         if not np.allclose(now, fields, rtol=0, atol=1e-3 * size, equal_nan=True):

@@ -1,73 +1,29 @@
-"""The files of one backed-up state: a directory that is whole, or is not there."""
+"""One backed-up state: plain data and arrays in a file that is whole, or not there."""
 
-import hashlib
 import json
-import shutil
 
 import numpy as np
 
-from keraspinn.common.files import sync
-
-DIGESTS = "digests.json"
-
-
-def write_json(path, data):
-    """Write plain data."""
-    path.write_text(json.dumps(data), encoding="utf-8")
+from keraspinn.common.cache import UNREADABLE
+from keraspinn.common.files import write_whole
 
 
-def read_json(path):
-    """Read plain data."""
-    return json.loads(path.read_text("utf-8"))
-
-
-def write_arrays(path, arrays):
-    """Write arrays by name, equal to the bit; no file if there are none."""
-    if not arrays:
-        return
+def write_state(path, data, arrays):
+    """Write data that JSON can hold, and arrays by name, equal to the bit."""
     # Names are data too: NumPy takes them for arguments and for names of files.
     columns = {f"array_{place}": array for place, array in enumerate(arrays.values())}
-    with path.open("wb") as file:
-        np.savez(file, names=np.array([*arrays]), **columns)
+    text = json.dumps([data, [*arrays]])
+    write_whole(path, lambda partial: np.savez(partial, text=text, **columns))
 
 
-def read_arrays(path):
-    """Read arrays by name; none if there is no file. Nothing is unpickled."""
-    if not path.exists():
-        return {}
-    with np.load(path, allow_pickle=False) as kept:
-        names = kept["names"].tolist()
-        return {name: kept[f"array_{place}"] for place, name in enumerate(names)}
+def read_state(path):
+    """Data and arrays by name; `None` of a file that is damaged.
 
-
-def seal(partial, final):
-    """Give a directory of files its name when the disk has all of it."""
-    write_json(partial / DIGESTS, {p.name: _digest(p) for p in partial.iterdir()})
-    for path in (*partial.iterdir(), partial):
-        sync(path)
-    discard(final)
-    partial.rename(final)
-    sync(final.parent)
-
-
-def is_whole(path):
-    """Whether the files of a backup are those that were sealed."""
+    NumPy's files have a checksum for each array. Nothing is unpickled.
+    """
     try:
-        digests = read_json(path / DIGESTS)
-        return {p.name: _digest(p) for p in path.iterdir() if p.name != DIGESTS} == (
-            digests
-        )
-    except (OSError, ValueError):
-        return False
-
-
-def discard(path):
-    """Delete a backup so that no half of it is left under its name."""
-    if path.is_dir():
-        condemned = path.with_name(f"partial-{path.name}")
-        shutil.rmtree(condemned, ignore_errors=True)
-        shutil.rmtree(path.rename(condemned))
-
-
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+        with np.load(path, allow_pickle=False) as file:
+            data, names = json.loads(file["text"].item())
+            return data, {n: file[f"array_{place}"] for place, n in enumerate(names)}
+    except UNREADABLE:
+        return None

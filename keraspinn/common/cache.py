@@ -10,7 +10,7 @@ import numpy as np
 
 from keraspinn.common.files import write_whole
 
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 def cache_directory():
@@ -43,7 +43,7 @@ def cached(name, compute, usable):
     if directory is None:
         return compute()
     path = directory / f"{name}.npz"
-    with contextlib.suppress(*_UNREADABLE), np.load(path, allow_pickle=False) as file:
+    with contextlib.suppress(*UNREADABLE), np.load(path, allow_pickle=False) as file:
         array = file["array"]
         if usable(array):
             return array

@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments
 from keraspinn.common.files import WholeFiles
 from keraspinn.common.typing import Tensor
@@ -232,7 +233,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         finally:
             self._progress = None  # single batches are trained on as in Keras
             # Restored from a backup, it would be where every later fit begins.
-            self._initial_epoch = None
+            begin_at_epoch(self, None)
             self.steps_per_execution = 1
             self.test_function = None
             if self.compiled_with is compiled:

@@ -7,6 +7,7 @@ from keras import layers, ops
 from keraspinn.backend.compatibility import (
     MODELS,
     OPERATIONS,
+    begin_at_epoch,
     every_layer,
     public_function,
 )
@@ -31,6 +32,20 @@ def test_every_layer_at_any_depth_once():
     kinds = [type(layer).__name__ for layer in found]
     assert kinds.count("Dense") == 2
     assert "Holder" in kinds and "Sequential" in kinds
+
+
+def test_a_fit_that_has_begun_goes_on_at_an_epoch():
+    model = keras.Sequential([keras.Input((1,)), layers.Dense(1)])
+    model.compile("sgd", "mse", run_eagerly=True)
+    x = keras.ops.ones((1, 1))
+
+    def begin(logs):
+        begin_at_epoch(model, 2)
+
+    callback = keras.callbacks.LambdaCallback(on_train_begin=begin)
+    assert model.fit(x, x, epochs=3, callbacks=[callback], verbose=0).epoch == [2]
+    begin_at_epoch(model, None)
+    assert model.fit(x, x, epochs=1, verbose=0).epoch == [0]
 
 
 @pytest.mark.parametrize(
