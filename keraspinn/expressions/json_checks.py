@@ -2,65 +2,58 @@
 
 import functools
 import itertools
+import math
 import unicodedata
 
 from keraspinn.expressions import bounds
 from keraspinn.expressions.assumptions import NAMES
 
 
-def integer(number, least=None, most=None):
+def integer(number, least=-math.inf, most=math.inf):
     """Returns an integer, if it is one within the bounds."""
     if isinstance(number, bool) or not isinstance(number, int):
         raise ValueError(f"Expected an integer. Received {short(number)}.")
-    # log2(10) < 10/3, and bit_length does not write the digits out.
-    if number.bit_length() > bounds.MAX_DIGITS * 10 // 3:
+    if not least <= number <= most or abs(number) >= 10**bounds.MAX_DIGITS:
         raise ValueError(
-            f"An integer is too long. Received one of {number.bit_length()} bits; at "
-            f"most {bounds.MAX_DIGITS} decimal digits are allowed."
-        )
-    if least is not None and not least <= number <= most:
-        raise ValueError(
-            f"Expected an integer from {least} to {most}. Received {number}."
+            f"Expected an integer of at most {bounds.MAX_DIGITS} digits, from {least} "
+            f"to {most}. Received {short(number)}."
         )
     return number
 
 
-def bounded_list(data, what, most):
+def checked_list(data, most):
     """Returns a list, if it is one that is neither empty nor too long."""
     if not isinstance(data, list) or not 1 <= len(data) <= most:
-        raise ValueError(f"{what} are a list of 1 to {most}. Received {short(data)}.")
+        raise ValueError(f"Expected a list of 1 to {most}. Received {short(data)}.")
     return data
 
 
-def name(text):
+def checked_name(text):
     """Returns a name, if it is one that can be printed."""
-    if not isinstance(text, str) or not 1 <= len(text) <= bounds.MAX_NAME:
-        raise ValueError(
-            f"A name is a string of 1 to {bounds.MAX_NAME} characters. Received "
-            f"{short(text)}."
+    if (
+        not isinstance(text, str)
+        or not 1 <= len(text) <= bounds.MAX_NAME
+        or any(
+            unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in text
         )
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in text):
+    ):
         raise ValueError(
-            "A name must not hold control or other invisible characters. Received "
-            f"{short(text)}."
+            f"A name is a string of 1 to {bounds.MAX_NAME} characters, no control or "
+            f"other invisible ones. Received {short(text)}."
         )
     return text
 
 
-def declare(cls, data, *arguments):
+def declare(cls, assumptions, *arguments):
     """Returns `cls(*arguments)` with the saved assumptions, if those are known."""
-    assumptions = data.get("assumptions", {})
-    valid = isinstance(assumptions, dict) and all(
-        (key in NAMES and isinstance(value, bool))
-        or (key == "commutative" and value is True)
-        for key, value in assumptions.items()
-    )
-    if not valid:
-        raise ValueError(
-            f"Assumptions map some of {', '.join(NAMES)} to true or false. Received "
-            f"{short(assumptions)}."
-        )
-    return _construct(cls, *arguments, **assumptions)
+    for name, value in (assumptions or {}).items():
+        known = name in NAMES or (name == "commutative" and value)
+        if not known or not isinstance(value, bool):
+            raise ValueError(
+                f"Assumptions map some of {', '.join(NAMES)} to true or false. "
+                f"Received {short(assumptions)}."
+            )
+    return _construct(cls, *arguments, **(assumptions or {}))
 
 
 @functools.lru_cache(maxsize=256)

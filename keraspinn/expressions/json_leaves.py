@@ -11,10 +11,10 @@ from keraspinn.expressions import bounds
 from keraspinn.expressions.assumptions import shortest_assumptions
 from keraspinn.expressions.integral import Region
 from keraspinn.expressions.json_checks import (
-    bounded_list,
+    checked_list,
+    checked_name,
     declare,
     integer,
-    name,
     short,
 )
 from keraspinn.expressions.json_tables import table_from_json, table_to_json
@@ -96,144 +96,101 @@ def leaf_from_json(data):
         return sp.true if data else sp.false
     if isinstance(data, int):
         return sp.Integer(integer(data))
-    if not isinstance(data, dict):
+    kinds = (
+        [kind for kind in _READERS if kind in data] if isinstance(data, dict) else []
+    )
+    if not kinds:
         raise ValueError(
             "Expected an integer, a boolean, a list that starts with the name of a "
-            f"node, or a dict. Received {short(data)} of type {type(data).__name__}."
+            f"node, or a dict with one of the keys {list(_READERS)}. Received "
+            f"{short(data)} of type {type(data).__name__}."
         )
-    for kind, (required, optional, read) in _KINDS.items():
-        if kind in data:
-            if not required <= data.keys() <= required | optional:
-                raise ValueError(
-                    f"A '{kind}' takes the keys {sorted(required)} and may have "
-                    f"{sorted(optional)}. Received {short(data)}."
-                )
-            return read(data)
-    raise ValueError(
-        f"Unknown kind of leaf. Received a dict with the keys "
-        f"{short(data)}; one of them must be among {list(_KINDS)}."
-    )
-
-
-def _read_rational(data):
-    if not isinstance(data["rational"], list) or len(data["rational"]) != 2:
+    try:
+        return _READERS[kinds[0]](**data)
+    except (AttributeError, LookupError, RecursionError, TypeError) as error:
         raise ValueError(
-            "A rational is a list of numerator and denominator. Received "
-            f"{short(data['rational'])}."
-        )
-    numerator, denominator = map(integer, data["rational"])
-    if denominator < 2:
-        raise ValueError(
-            f"A rational's denominator must be at least 2. Received {denominator}."
-        )
-    return sp.Rational(numerator, denominator)
+            f"A '{kinds[0]}' cannot be read from {short(data)}: {str(error)[:200]}."
+        ) from error
 
 
-def _read_float(data):
-    precision = integer(data["precision"], 2, bounds.MAX_PRECISION)
-    text = data["float"]
-    if (
-        not isinstance(text, str)
-        or len(text) > bounds.MAX_FLOAT_TEXT
-        or not _FLOAT.fullmatch(text)
-    ):
+# The keys of a leaf are the arguments of its reader, which Python checks.
+
+
+def _rational(rational):
+    numerator, denominator = map(integer, rational)
+    return sp.Rational(numerator, integer(denominator, least=2))
+
+
+def _float(float, precision):
+    if len(float) > bounds.MAX_FLOAT_TEXT or not _FLOAT.fullmatch(float):
         raise ValueError(
             "A float is a decimal string such as '-1.5e-3', of at most "
-            f"{bounds.MAX_FLOAT_TEXT} characters. Received {short(text)}."
+            f"{bounds.MAX_FLOAT_TEXT} characters. Received {short(float)}."
         )
-    return sp.Float(text, precision=precision)
+    return sp.Float(float, precision=integer(precision, 2, bounds.MAX_PRECISION))
 
 
-def _read_constant(data):
-    if not isinstance(data["constant"], str) or data["constant"] not in CONSTANTS:
-        raise ValueError(
-            f"Unknown constant. Received {short(data['constant'])}; known are "
-            f"{', '.join(CONSTANTS)}."
-        )
-    return CONSTANTS[data["constant"]]
+def _constant(constant):
+    return CONSTANTS[constant]
 
 
-def _read_symbol(data):
-    return declare(sp.Symbol, data, name(data["symbol"]))
+def _symbol(symbol, assumptions=None):
+    return declare(sp.Symbol, assumptions, checked_name(symbol))
 
 
-def _read_parameter(data):
-    initial = data["initial"]
-    if isinstance(initial, bool) or not isinstance(initial, (int, float)):
-        raise ValueError(
-            f"A parameter's initial value is a number. Received {short(initial)}."
-        )
-    return declare(Parameter, data, name(data["parameter"]), initial)
+def _parameter(parameter, initial, assumptions=None):
+    return declare(Parameter, assumptions, checked_name(parameter), initial)
 
 
-def _read_normal(data):
-    # Looked at before it is read: a normal that holds itself would not end.
-    if not isinstance(data["normal"], dict) or "symbol" not in data["normal"]:
-        raise ValueError(
-            f"Only a coordinate has a normal. Received {short(data['normal'])}."
-        )
-    return NormalComponent(leaf_from_json(data["normal"]))
+def _normal(normal):
+    return NormalComponent(_leaf_of_kind(normal, "symbol"))
 
 
-def _read_region(data):
-    return Region(json.dumps(data["region"], sort_keys=True))
+def _region(region):
+    return Region(json.dumps(region, sort_keys=True))
 
 
-def _read_table(data):
-    return table_from_json(data["table"])
+def _table(table):
+    return table_from_json(**table)
 
 
-def _read_field(data):
-    function = declare(sp.Function, data, name(data["field"]))
-    arguments = bounded_list(
-        data["of"], "A field's coordinates", bounds.MAX_COORDINATES
-    )
-    return function(*(_read_coordinate(argument) for argument in arguments))
+def _field(field, of, assumptions=None):
+    function = declare(sp.Function, assumptions, checked_name(field))
+    return function(*map(_coordinate, checked_list(of, bounds.MAX_COORDINATES)))
 
 
-def _read_derivative(data):
-    # Looked at before it is read: a derivative that holds itself would not end.
-    if not isinstance(data["derivative"], dict) or "field" not in data["derivative"]:
-        raise ValueError(
-            f"Only a field has derivatives. Received {short(data['derivative'])}."
-        )
-    field = leaf_from_json(data["derivative"])
-    by = []
-    for pair in bounded_list(
-        data["by"], "A derivative's symbols", bounds.MAX_COORDINATES
-    ):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise ValueError(
-                f"A derivative is taken by [symbol, count]. Received {short(pair)}."
-            )
-        symbol = _read_coordinate(pair[0])
-        if symbol not in field.args:
-            raise ValueError(
-                f"{symbol} is not a coordinate of {field}, so its derivative is zero."
-            )
-        by.append((symbol, integer(pair[1], 1, bounds.MAX_ORDER)))
-    return sp.Derivative(field, *by)
+def _derivative(derivative, by):
+    field = _leaf_of_kind(derivative, "field")
+    pairs = [
+        (_coordinate(symbol), integer(count, 1, bounds.MAX_ORDER))
+        for symbol, count in checked_list(by, bounds.MAX_COORDINATES)
+    ]
+    if not {symbol for symbol, _ in pairs} <= set(field.args):
+        raise ValueError(f"{field} has no derivatives but by its coordinates.")
+    return sp.Derivative(field, *pairs)
 
 
-def _read_coordinate(data):
-    if not isinstance(data, dict) or not ("symbol" in data or "parameter" in data):
-        raise ValueError(f"Expected a symbol. Received {short(data)}.")
+def _coordinate(data):
+    return _leaf_of_kind(data, "symbol", "parameter")
+
+
+def _leaf_of_kind(data, *kinds):
+    # Looked at before it is read: a leaf that holds itself would not end.
+    if not isinstance(data, dict) or data.keys().isdisjoint(kinds):
+        raise ValueError(f"Expected a {' or '.join(kinds)}. Received {short(data)}.")
     return leaf_from_json(data)
 
 
-_ASSUMED = frozenset({"assumptions"})
-_NONE: frozenset[str] = frozenset()
-# Kind -> required keys, optional keys, reader. "parameter" and the others are looked
-# for in this order, so a dict with two of them is refused for its surplus key.
-_KINDS = {
-    "rational": ({"rational"}, _NONE, _read_rational),
-    "float": ({"float", "precision"}, _NONE, _read_float),
-    "constant": ({"constant"}, _NONE, _read_constant),
-    "symbol": ({"symbol"}, _ASSUMED, _read_symbol),
-    "parameter": ({"parameter", "initial"}, _ASSUMED, _read_parameter),
-    "normal": ({"normal"}, _NONE, _read_normal),
-    "region": ({"region"}, _NONE, _read_region),
-    "table": ({"table"}, _NONE, _read_table),
-    "field": ({"field", "of"}, _ASSUMED, _read_field),
-    "derivative": ({"derivative", "by"}, _NONE, _read_derivative),
+# In this order a dict with the keys of two is refused by the first one's reader.
+_READERS = {
+    "rational": _rational,
+    "float": _float,
+    "constant": _constant,
+    "symbol": _symbol,
+    "parameter": _parameter,
+    "normal": _normal,
+    "region": _region,
+    "table": _table,
+    "field": _field,
+    "derivative": _derivative,
 }

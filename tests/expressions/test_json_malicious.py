@@ -202,7 +202,7 @@ def test_reading_evaluates_nothing():
 
 
 def test_a_surplus_key_is_named():
-    with pytest.raises(ValueError, match="'symbol' takes the keys.*'cls'"):
+    with pytest.raises(ValueError, match="A 'symbol' cannot be read.*'cls'"):
         from_json(MALFORMED["surplus key"])
 
 
