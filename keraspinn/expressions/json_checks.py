@@ -6,7 +6,16 @@ import math
 import unicodedata
 
 from keraspinn.expressions import bounds
-from keraspinn.expressions.assumptions import NAMES
+
+ASSUMPTIONS = {
+    *("positive", "negative", "nonnegative", "nonpositive", "zero", "nonzero"),
+    *("even", "odd", "prime", "composite", "integer", "noninteger", "rational"),
+    *("irrational", "algebraic", "transcendental", "imaginary", "antihermitian"),
+    *("real", "complex", "hermitian", "infinite", "finite", "polar"),
+    *("extended_positive", "extended_negative", "extended_nonnegative"),
+    *("extended_nonpositive", "extended_nonzero", "extended_real"),
+}
+"""What SymPy may be told about a symbol."""
 
 
 def integer(number, least=-math.inf, most=math.inf):
@@ -47,10 +56,10 @@ def checked_name(text):
 def declare(cls, assumptions, *arguments):
     """Returns `cls(*arguments)` with the saved assumptions, if those are known."""
     for name, value in (assumptions or {}).items():
-        known = name in NAMES or (name == "commutative" and value)
+        known = name in ASSUMPTIONS or (name == "commutative" and value)
         if not known or not isinstance(value, bool):
             raise ValueError(
-                f"Assumptions map some of {', '.join(NAMES)} to true or false. "
+                f"Assumptions map some of {sorted(ASSUMPTIONS)} to true or false. "
                 f"Received {short(assumptions)}."
             )
     return _construct(cls, *arguments, **(assumptions or {}))

@@ -8,7 +8,6 @@ from mpmath.libmp import repr_dps, to_str
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import bounds
-from keraspinn.expressions.assumptions import shortest_assumptions
 from keraspinn.expressions.integral import Region
 from keraspinn.expressions.json_checks import (
     checked_list,
@@ -42,7 +41,7 @@ def leaf_to_json(leaf):
         return {"constant": str(leaf)}
     if isinstance(leaf, Parameter):
         saved = {"parameter": leaf.name, "initial": leaf.initial}
-        return _with_assumptions(saved, leaf.assumptions0)
+        return _with_assumptions(saved, leaf._assumptions_orig)
     if isinstance(leaf, NormalComponent):
         return {"normal": leaf_to_json(leaf.coordinate)}
     if isinstance(leaf, Region):
@@ -50,17 +49,13 @@ def leaf_to_json(leaf):
     if isinstance(leaf, Tabulated):
         return {"table": table_to_json(leaf)}
     if type(leaf) is sp.Symbol:
-        return _with_assumptions({"symbol": leaf.name}, leaf.assumptions0)
+        return _with_assumptions({"symbol": leaf.name}, leaf._assumptions_orig)
     if isinstance(leaf, AppliedUndef):
         saved = {
             "field": leaf.func.__name__,
             "of": [_symbol_to_json(argument, leaf) for argument in leaf.args],
         }
-        saved = _with_assumptions(saved, leaf.func._kwargs)
-        if "commutative" in leaf.func._kwargs:
-            # SymPy tells Function("u") and Function(Symbol("u")) apart by this.
-            saved.setdefault("assumptions", {})["commutative"] = True
-        return saved
+        return _with_assumptions(saved, leaf.func._kwargs)
     if isinstance(leaf, sp.Derivative):
         if not isinstance(leaf.expr, AppliedUndef):
             raise ValueError(
@@ -81,9 +76,8 @@ def _symbol_to_json(symbol, owner):
     return leaf_to_json(symbol)
 
 
-def _with_assumptions(saved, deduced):
-    assumptions = shortest_assumptions(deduced)
-    return saved | {"assumptions": assumptions} if assumptions else saved
+def _with_assumptions(saved, assumptions):
+    return saved | {"assumptions": dict(assumptions)} if assumptions else saved
 
 
 def leaf_from_json(data):

@@ -6,7 +6,6 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanAtom
 
-from keraspinn.expressions.assumptions import shortest_assumptions
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
@@ -239,7 +238,7 @@ class _Check:
 def _describe(symbol):
     if isinstance(symbol, Parameter):
         return f"Parameter({symbol.name!r}, initial={symbol.initial})"
-    given = shortest_assumptions(symbol.assumptions0)
+    given = symbol._assumptions_orig
     kind = type(symbol).__name__
     if not given:
         return f"{kind}({symbol.name!r}) without assumptions"
