@@ -1,5 +1,6 @@
 """From SymPy nodes to steps on a tape."""
 
+import functools
 import math
 
 import sympy as sp
@@ -51,9 +52,9 @@ class Lowering:
             kind = "coordinate" if node in self._coordinates else "parameter"
             return self._input((kind, node.name))
         if isinstance(node, sp.Add):
-            return self._sum(node.args)
+            return self._sum(node)
         if isinstance(node, sp.Mul):
-            return self._scale(*self._product(node))
+            return self._product(node)
         if isinstance(node, sp.Pow):
             return self._power(*node.args)
         if isinstance(node, sp.Piecewise):
@@ -85,68 +86,37 @@ class Lowering:
         slot = self._tape.input(key)
         return slot if self._mask is None else self._tape.apply(gate, self._mask, slot)
 
-    def _sum(self, terms):
-        numbers, terms = self._separate(terms)
-        products = [self._product(term) for term in terms]
-        constant = float_value(sp.Add(*numbers, evaluate=False)) if numbers else 0.0
-        added = [self._scale(c, slot) for c, slot in products if c >= 0]
-        subtracted = [(-c, slot) for c, slot in products if c < 0]
-        if added:
-            total, *added = added
-        elif constant > 0:
-            total, constant = self._tape.constant(constant), 0.0
-        else:
-            (c, slot), *subtracted = subtracted
-            total = self._scale(-c, slot)
-        for slot in added:
-            total = self._tape.apply(ops.add, total, slot)
-        for c, slot in subtracted:
-            total = self._tape.apply(ops.subtract, total, self._scale(c, slot))
-        if constant:
-            operation = ops.add if constant > 0 else ops.subtract
-            size = self._tape.constant(abs(constant))
-            total = self._tape.apply(operation, total, size)
-        return total
+    def _sum(self, node):
+        number, terms = self._folded(node)
+        return self._joined(ops.add, [*map(self.lower, terms), *number])
 
     def _product(self, node):
-        """Splits a product into its number and the slot of all the rest."""
-        factors = node.args if isinstance(node, sp.Mul) else (node,)
-        numbers, factors = self._separate(factors)
-        above, below = [], []
-        for factor in factors:
-            exponent = _whole(factor.exp) if isinstance(factor, sp.Pow) else None
-            if exponent is not None and exponent < 0:
-                below.append(self._whole_power(self.lower(factor.base), -exponent))
-            else:
-                above.append(self.lower(factor))
-        coefficient = float_value(sp.Mul(*numbers, evaluate=False)) if numbers else 1.0
-        if not below:
-            return coefficient, self._multiply(above)
-        if not above and coefficient not in (1.0, -1.0):
-            # c / x is one division; its sign stays with the sum around it.
-            above.append(self._tape.constant(abs(coefficient)))
-            coefficient = math.copysign(1.0, coefficient)
-        below = self._multiply(below)
+        number, factors = self._folded(node)
+        powers = {f: _whole(f.exp) or 0 for f in factors if isinstance(f, sp.Pow)}
+        below = [f for f in factors if powers.get(f, 0) < 0]
+        above = [self.lower(f) for f in factors if f not in below]
         if not above:
-            return coefficient, self._tape.apply(ops.reciprocal, below)
-        return coefficient, self._tape.apply(ops.divide, self._multiply(above), below)
+            above, number = number or [self._tape.constant(1.0)], []
+        # One division rounds once; products without their number may be shared.
+        product = self._joined(ops.multiply, above)
+        for factor in below:
+            divisor = self._whole_power(self.lower(factor.base), -powers[factor])
+            product = self._tape.apply(ops.divide, product, divisor)
+        return self._joined(ops.multiply, [product, *number])
 
-    def _separate(self, nodes):
-        numbers = [node for node in nodes if self._is_numeric(node)]
-        return numbers, [node for node in nodes if not self._is_numeric(node)]
+    def _folded(self, node):
+        """A list with the slot of all numbers in a sum or product, and the rest."""
+        numbers = [a for a in node.args if self._is_numeric(a)]
+        rest = [a for a in node.args if not self._is_numeric(a)]
+        if not numbers:
+            return [], rest
+        number = node.func(*numbers, evaluate=False)
+        return [self._tape.constant(float_value(number))], rest
 
-    def _multiply(self, slots):
-        product, *rest = slots
-        for slot in rest:
-            product = self._tape.apply(ops.multiply, product, slot)
-        return product
-
-    def _scale(self, coefficient, slot):
-        if coefficient == 1:
-            return slot
-        if coefficient == -1:
-            return self._tape.apply(ops.negative, slot)
-        return self._tape.apply(ops.multiply, self._tape.constant(coefficient), slot)
+    def _joined(self, operation, slots):
+        return functools.reduce(
+            lambda one, other: self._tape.apply(operation, one, other), slots
+        )
 
     def _power(self, base, exponent):
         slot = self.lower(base)
@@ -168,7 +138,8 @@ class Lowering:
         if exponent == 1:
             return slot
         if exponent % 2:
-            return self._multiply([self._whole_power(slot, exponent - 1), slot])
+            power = self._whole_power(slot, exponent - 1)
+            return self._tape.apply(ops.multiply, power, slot)
         return self._tape.apply(ops.square, self._whole_power(slot, exponent // 2))
 
     def _piecewise(self, node):
