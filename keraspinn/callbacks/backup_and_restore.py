@@ -115,7 +115,6 @@ class BackupAndRestore(keras.callbacks.Callback):
         if steps and self.model.steps_taken - self._began < steps:
             return
         try:
-            self._lock.check()
             self._write(epoch, logs)
         except OSError as error:
             kept = [path.name for path in self._backups()]

@@ -6,8 +6,6 @@ import pathlib
 
 import keras
 
-from keraspinn.common.lock import is_dead
-
 
 def write_whole(path, write):
     """Write a file so that no one finds half of it at `path`.
@@ -28,7 +26,7 @@ def write_whole(path, write):
         )
     for left in path.parent.glob(f"partial-*-{glob.escape(path.name)}"):
         process = left.name.split("-")[1]
-        if process.isdecimal() and is_dead(int(process)):
+        if process.isdecimal() and _is_dead(int(process)):
             left.unlink(missing_ok=True)
     # In front: Keras tells formats apart by the end of a name.
     partial = path.with_name(f"partial-{os.getpid()}-{path.name}")
@@ -50,6 +48,17 @@ def sync(path):
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _is_dead(pid):
+    """Whether there is no process of this number, where that can be seen."""
+    if os.name == "nt":
+        return False  # there, a signal of no effect would end the process
+    try:
+        os.kill(pid, 0)
+    except OSError as error:  # or it is another user's
+        return isinstance(error, ProcessLookupError)
+    return False
 
 
 class WholeFiles(keras.Model):

@@ -1,13 +1,15 @@
 """A training that dies goes on from its last whole epoch, to the bit."""
 
 import json
-import os
+import subprocess
+import sys
 
 import keras
 import numpy as np
 import pytest
 
 import keraspinn as kp
+import keraspinn.common.lock
 
 STEPS = 5
 
@@ -329,17 +331,17 @@ def test_a_directory_that_cannot_be_written_is_found_at_once(tmp_path):
     assert model.steps_taken == 0
 
 
-def test_a_directory_that_another_process_trains_with_is_refused(folder, monkeypatch):
-    class Tries(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            with monkeypatch.context() as patched:
-                # To another process, this one is another.
-                pid = os.getpid()
-                patched.setattr(os, "getpid", lambda: pid + 1)
-                with pytest.raises(RuntimeError, match=f"in use by process {pid}"):
-                    fit(compiled(), backup(folder))
-
-    fit(compiled(), Tries(), backup(folder), epochs=1)
+def test_a_directory_that_another_process_trains_with_is_refused(folder):
+    folder.mkdir()
+    hold = "import runpy, sys; lock = runpy.run_path(sys.argv[1])['Lock'](sys.argv[2])"
+    hold += "; lock.acquire(); print('held', flush=True); sys.stdin.read()"
+    lock = keraspinn.common.lock.__file__, str(folder / "training.lock")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", hold, *lock], **pipes) as other:
+        other.stdout.readline()
+        with pytest.raises(RuntimeError, match=f"in use by process {other.pid}"):
+            fit(compiled(), backup(folder))
+    fit(compiled(), backup(folder), epochs=1)
     assert not folder.exists()
 
 
