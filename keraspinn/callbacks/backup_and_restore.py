@@ -169,8 +169,7 @@ class BackupAndRestore(keras.callbacks.Callback):
             "identity": self._identity | {"seed": self.model.seed},
             "weights": [self._began_with, self.model.weights_digest()],
         }
-        arrays = self._values() | self._extra_state()
-        arrays[FIELDS] = self.model.sampled_fields()
+        arrays = self._arrays() | {FIELDS: self.model.sampled_fields()}
         write_state(self.directory / f"epoch-{epoch + 1:08d}.npz", data, arrays)
         for path in self._backups()[2:]:
             path.unlink()
@@ -179,40 +178,30 @@ class BackupAndRestore(keras.callbacks.Callback):
         """Files of whole epochs, the newest first."""
         return sorted(self.directory.glob("epoch-*.npz"), reverse=True)
 
-    @property
-    def _variables(self):
-        return self.model.state_variables
-
-    def _values(self):
-        """The variables' values, by their place: names change with each model made."""
-        values = map(ops.convert_to_numpy, self._variables)
-        return {f"variable {place}": value for place, value in enumerate(values)}
-
-    def _extra_state(self):
-        """Arrays by name: what weighting rules and samplers remember."""
-        return getattr(self.model, "extra_training_state", dict)()
+    def _arrays(self):
+        """All that is kept, by names that are the same for each model made."""
+        values = map(ops.convert_to_numpy, self.model.state_variables)
+        own = {f"variable {place}": value for place, value in enumerate(values)}
+        return own | self.model.extra_training_state()
 
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])
         declared_rate, weights = self._check_identity(path, saved["identity"])
-        fields, extra = arrays.pop(FIELDS), self._extra_state()
-        self._check_alike(path, arrays, self._values() | extra)
-        for place, variable in enumerate(self._variables):
-            variable.assign(arrays[f"variable {place}"])
+        fields = arrays.pop(FIELDS)
+        self._check_alike(path, arrays, self._arrays())
+        for place, variable in enumerate(self.model.state_variables):
+            variable.assign(arrays.pop(f"variable {place}"))
         self._check_fields(path, fields)
         for name, weight in weights.items():
             self.model.loss_weights[name].assign(weight)
-        if extra:
-            kept = {name: arrays[name] for name in extra}
-            self.model.restore_extra_training_state(kept)
+        self.model.restore_extra_training_state(arrays)
         if declared_rate is not None:
             self.model.optimizer.learning_rate = declared_rate
         begin_at_epoch(self.model, saved["begin"])
         self._epochs_before = saved["epoch"]
         self.model.seed = saved["identity"]["seed"]
         self.model.make_train_function()  # anew, if that is another seed
-        if self.model.history is not None:
-            self.model.history.history.update(saved["history"])
+        self.model.history.history.update(saved["history"])
 
     def _warn_of_replaced(self, path, known):
         """Warn of weights before `fit` that are not those the training began with.
@@ -298,23 +287,15 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     def _complete_history(self):
         # `History` forgets the epochs' numbers when training begins, after our turn.
-        if self._epochs_before and self.model.history is not None:
-            self.model.history.epoch[:0] = self._epochs_before
+        self.model.history.epoch[:0] = self._epochs_before
         self._epochs_before = []
 
     def _history_with(self, epoch, logs):
         """`History` as it will be after this epoch; its turn comes after ours."""
         history = self.model.history
-        if history is None:
-            return {"epoch": [], "history": {}}
-        names = [*history.history, *(n for n in logs if n not in history.history)]
-        columns = {
-            name: [
-                *history.history.get(name, ()),
-                *([logs[name]] if name in logs else ()),  # some come not every epoch
-            ]
-            for name in names
-        }
+        columns = {name: list(column) for name, column in history.history.items()}
+        for name, number in logs.items():
+            columns.setdefault(name, []).append(number)
         return {
             "epoch": [*history.epoch, epoch],
             "history": {n: list(map(_number, c)) for n, c in columns.items()},

@@ -88,18 +88,7 @@ class TrainingState:
         return {v.name: ops.convert_to_numpy(v) for v in self._extra}
 
     def restore_extra(self, arrays):
-        """Put back what `extra` returned.
-
-        Raises:
-            ValueError: If the names or shapes are others.
-        """
-        expected = {v.name: tuple(v.shape) for v in self._extra}
-        received = {name: tuple(array.shape) for name, array in arrays.items()}
-        if expected != received:
-            raise ValueError(
-                "The saved state of the samplers and the weighting rule is of another "
-                f"training. Expected {expected}. Received: {received}"
-            )
+        """Put back what `extra` returned."""
         for variable in self._extra:
             variable.assign(arrays[variable.name])
 
