@@ -2,14 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import keras
-
-from keraspinn.callbacks.schedule import Directory, Record, Schedule, log_directory
+from keraspinn.callbacks.schedule import Directory, Measurement
 from keraspinn.diagnostics import GradientProbe, GradientStatistics
 from keraspinn.sampling.base import Given
 
 
-class GradientHistogram(keras.callbacks.Callback):
+class GradientHistogram(Measurement):
     """Watches how the gradients of the loss terms are distributed and balanced.
 
     Takes `diagnostics.GradientStatistics` at ends of epochs: quantiles of ∂L_i/∂θ for
@@ -58,10 +56,8 @@ class GradientHistogram(keras.callbacks.Callback):
         batch_size: int | Mapping[str, int] | None = None,
         tensorboard: Directory | None = None,
     ) -> None:
-        super().__init__()
-        self._schedule = Schedule(every)
+        super().__init__(every, tensorboard)
         self._points, self._batch_size = points, batch_size
-        self._record = Record(log_directory(tensorboard))
         self._probe = None
         self.statistics: list[GradientStatistics] = []
 
@@ -72,23 +68,11 @@ class GradientHistogram(keras.callbacks.Callback):
         super().set_model(model)
         self._probe = GradientProbe(model, self._points, self._batch_size)
 
-    def on_train_begin(self, logs=None):
-        """Begin to count steps."""
-        self._schedule.start(self.model.steps_taken)
-
-    def on_epoch_end(self, epoch, logs=None):
-        """Measure, if it is time."""
-        iteration = self.model.steps_taken
-        if not self._schedule.due(iteration):
-            return
+    def measure(self, iteration):
+        """The statistics' numbers, and a histogram for every term and layer."""
         statistics = self._probe(iteration)
         self.statistics.append(statistics)
-        histograms = tensorboard_histograms(statistics)
-        self._record.write(self.model, iteration, statistics.numbers(), histograms)
-
-    def on_train_end(self, logs=None):
-        """Close TensorBoard's file."""
-        self._record.close()
+        return statistics.numbers(), tensorboard_histograms(statistics)
 
 
 def tensorboard_histograms(statistics):

@@ -2,16 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import keras
-
-from keraspinn.callbacks.schedule import Directory, Record, Schedule, log_directory
+from keraspinn.callbacks.schedule import Directory, Measurement
 from keraspinn.common.checks import nonnegative
 from keraspinn.diagnostics import LossHessian
 from keraspinn.diagnostics.hessian import term_names
 from keraspinn.sampling.base import Given
 
 
-class HessianEigenvalue(keras.callbacks.Callback):
+class HessianEigenvalue(Measurement):
     """Traces the stiffness of training: λ_max of the Hessian, and 2/λ_max.
 
     Gradient descent at a learning rate above 2/λ_max is unstable. At ends of epochs
@@ -62,12 +60,10 @@ class HessianEigenvalue(keras.callbacks.Callback):
         tolerance: float = 1e-3,
         tensorboard: Directory | None = None,
     ) -> None:
-        super().__init__()
-        self._schedule = Schedule(every)
+        super().__init__(every, tensorboard)
         self._terms = term_names(terms)
         self._points, self._batch_size = points, batch_size
         self._tolerance = nonnegative("tolerance", tolerance)
-        self._record = Record(log_directory(tensorboard))
         self._hessians: dict[str, LossHessian] = {}
         self.steps: list[int] = []
         self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
@@ -83,15 +79,8 @@ class HessianEigenvalue(keras.callbacks.Callback):
             for name in self._terms
         }
 
-    def on_train_begin(self, logs=None):
-        """Begin to count steps."""
-        self._schedule.start(self.model.steps_taken)
-
-    def on_epoch_end(self, epoch, logs=None):
-        """Measure, if it is time."""
-        iteration = self.model.steps_taken
-        if not self._schedule.due(iteration):
-            return
+    def measure(self, iteration):
+        """λ_max of each term, and the learning rate that it allows."""
         self.steps.append(iteration)
         numbers = {}
         for name, hessian in self._hessians.items():
@@ -100,8 +89,4 @@ class HessianEigenvalue(keras.callbacks.Callback):
             numbers[f"{name}_hessian_eigenvalue"] = largest
             bound = 2 / largest if largest > 0 else float("inf")
             numbers[f"{name}_learning_rate_bound"] = bound
-        self._record.write(self.model, iteration, numbers)
-
-    def on_train_end(self, logs=None):
-        """Close TensorBoard's file."""
-        self._record.close()
+        return numbers, ()

@@ -33,51 +33,61 @@ class Schedule:
         return due
 
 
-def log_directory(tensorboard):
-    """The directory of a TensorBoard callback's files on training, or `None`."""
-    if tensorboard is None:
-        return None
-    if isinstance(tensorboard, keras.callbacks.TensorBoard):
-        tensorboard = pathlib.Path(tensorboard.log_dir) / "train"
-    if not isinstance(tensorboard, (str, pathlib.Path)):
-        raise TypeError(
-            "`tensorboard` must be the keras.callbacks.TensorBoard of the same fit, "
-            f"or a directory. Received: {tensorboard!r}"
-        )
-    return tensorboard
+class Measurement(keras.callbacks.Callback):
+    """Measures at ends of epochs, once every so many training steps.
 
+    The numbers go to `History`, and to TensorBoard if there is a directory. They are
+    left out of the logs, and so of the progress bar, which they would flood.
 
-class Record:
-    """Numbers that go to `History`, and to TensorBoard if there is a directory.
-
-    They are left out of the logs, and so of the progress bar, which they would flood.
+    A subclass has a method `measure(iteration)` that returns numbers by name, and
+    histograms as `(name, edges, counts)`.
 
     Args:
-        directory: Where to write TensorBoard's files, or `None`.
+        every: Number of training steps from one time to the next.
+        tensorboard: A TensorBoard callback, its directory, or `None`.
     """
 
-    def __init__(self, directory):
-        self._directory = directory
-        self._writer = None
+    def __init__(self, every, tensorboard=None):
+        super().__init__()
+        self._schedule = Schedule(every)
+        self._directory, self._writer = log_directory(tensorboard), None
 
-    def write(self, model, step, numbers, histograms=()):
-        """Add numbers by name, and histograms as `(name, edges, counts)`."""
-        history = getattr(model, "history", None)
-        if history is not None:
-            for name, number in numbers.items():
-                history.history.setdefault(name, []).append(number)
+    def on_train_begin(self, logs=None):
+        """Begin to count steps."""
+        self._schedule.start(self.model.steps_taken)
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Measure, if it is time."""
+        iteration = self.model.steps_taken
+        if not self._schedule.due(iteration):
+            return
+        numbers, histograms = self.measure(iteration)
+        for name, number in numbers.items():
+            self.model.history.history.setdefault(name, []).append(number)
         if self._directory is None:
             return
         if self._writer is None:
             self._writer = backend.EventWriter(self._directory)
         for name, number in numbers.items():
-            self._writer.scalar(name, number, step)
+            self._writer.scalar(name, number, iteration)
         for name, edges, counts in histograms:
-            self._writer.histogram(name, edges, counts, step)
+            self._writer.histogram(name, edges, counts, iteration)
         self._writer.flush()
 
-    def close(self):
-        """Training has ended."""
+    def on_train_end(self, logs=None):
+        """Close TensorBoard's file."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+
+def log_directory(tensorboard):
+    """The directory of a TensorBoard callback's files on training, or `None`."""
+    if isinstance(tensorboard, keras.callbacks.TensorBoard):
+        return pathlib.Path(tensorboard.log_dir) / "train"
+    if not isinstance(tensorboard, (str, pathlib.Path, type(None))):
+        raise TypeError(
+            "`tensorboard` must be the keras.callbacks.TensorBoard of the same fit, "
+            f"or a directory. Received: {tensorboard!r}"
+        )
+    return tensorboard
