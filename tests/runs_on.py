@@ -17,7 +17,6 @@ RUNS_ON = {
         "test_typing.py": "a type checker reads the sources",
     },
     "TensorFlow alone": {
-        "backend/test_event_writer.py": "reads by TensorFlow what TensorFlow wrote",
         "backend/test_jvp.py": "gradients that TensorFlow lacks",
         "backend/test_on_jax.py": "it runs others on JAX",
         "backend/test_every_backend.py::test_threads_round_their_own_products": (

@@ -10,7 +10,6 @@ if TYPE_CHECKING:  # what every folder has, seen in one of them
 
 BACKENDS = ("tensorflow", "jax")  # folders of this package
 NAMES = (
-    "EventWriter",
     "StepFunctions",
     "all_finite",
     "apply_optimizer",

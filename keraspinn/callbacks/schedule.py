@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import keras
 
-from keraspinn import backend
+from keraspinn.callbacks.events import EventWriter
 from keraspinn.common.checks import check_count
 
 Directory: TypeAlias = keras.callbacks.TensorBoard | str | pathlib.Path
@@ -67,7 +67,7 @@ class Measurement(keras.callbacks.Callback):
         if self._directory is None:
             return
         if self._writer is None:
-            self._writer = backend.EventWriter(self._directory)
+            self._writer = EventWriter(self._directory)
         for name, number in numbers.items():
             self._writer.scalar(name, number, iteration)
         for name, edges, counts in histograms:

@@ -12,7 +12,6 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn import backend
 from keraspinn.backend.jax import sharding, steps
 
 RUN = {"batch_size": 16, "steps_per_epoch": 6, "verbose": 0}
@@ -224,20 +223,6 @@ def hessian_trace(hessian):
     return sum(
         hessian.products(np.eye(hessian.size))[n, n] for n in range(hessian.size)
     )
-
-
-def test_events_without_tensorflow(tmp_path):
-    pytest.importorskip("tensorboard")
-    from tensorboard.backend.event_processing import event_accumulator
-
-    writer = backend.EventWriter(tmp_path)
-    writer.scalar("norm", 2.5, step=7)
-    writer.histogram("layer", np.array([0.0, 1.0, 3.0]), [5, 6], step=8)
-    writer.close()
-    read = event_accumulator.EventAccumulator(str(tmp_path)).Reload()
-    (event,) = read.Tensors("norm")
-    assert event.step == 7 and event.tensor_proto.float_val[0] == 2.5
-    assert read.Tags()["tensors"] == ["norm", "layer"]
 
 
 def test_a_network_without_taylor_rule():

@@ -15,7 +15,6 @@ from keraspinn.backend.jax.devices import (
     replica,
     replica_mean,
 )
-from keraspinn.backend.jax.events import EventWriter
 from keraspinn.backend.jax.gradients import (
     compiled,
     hessian_products,

@@ -7,7 +7,6 @@ from keraspinn.backend.tensorflow.data import (
     static_shape,
     tick_dataset,
 )
-from keraspinn.backend.tensorflow.events import EventWriter
 from keraspinn.backend.tensorflow.gradients import (
     compiled,
     hessian_products,

@@ -1,4 +1,4 @@
-"""JAX: files that TensorBoard reads, without TensorFlow."""
+"""Files that TensorBoard reads, written without TensorFlow."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ class EventWriter:
             from tensorboard.util import tensor_util
         except ImportError as error:
             raise ImportError(
-                "On JAX the package `tensorboard` writes TensorBoard's files. Run `pip "
+                "The package `tensorboard` writes TensorBoard's files. Run `pip "
                 "install tensorboard`, or leave `tensorboard=` out."
             ) from error
         self._event, self._as_proto = event_pb2.Event, tensor_util.make_tensor_proto
