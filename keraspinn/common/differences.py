@@ -2,25 +2,25 @@
 
 import hashlib
 import json
-import re
 
 import numpy as np
 
 LONGEST_ROW = 100
 NOTHING = "nothing"
 
+_STAMPS = {"format", "version"}
 # Of a saved object, what says where its class was found and how it was built.
 _ABOUT = {"module", "registered_name", "build_config", "compile_config"}
-_STAMPS = {"format", "version"}
-_NAMING = {"name", "keras_history", "input_layers", "output_layers"}
+# Names of layers, which Keras counts up in every program.
+_NAMES = {"name", "keras_history", "input_layers", "output_layers"}
 
 
 def plain(config):
     """A saved configuration as data that compares equal wherever it was made.
 
-    A saved object becomes a dict of its settings and its `"class"`. Versions are left
-    out, NumPy's numbers become Python's, long arrays of numbers a digest of them, and
-    the names that Keras counts up, as `dense_7`, are numbered anew.
+    A saved object becomes a dict of its settings and its `"class"`. Versions and names
+    of layers are left out, NumPy's numbers become Python's, and long arrays of numbers
+    a digest of them.
 
     Args:
         config: What `get_config` or `keras.saving.serialize_keras_object` returns.
@@ -34,9 +34,27 @@ def plain(config):
     >>> plain(keras.saving.serialize_keras_object(keras.initializers.Constant(2)))
     {'class': 'Constant', 'value': 2}
     """
-    names = {}
-    _collect_names(config, names)
-    return _plain(config, names)
+    if isinstance(config, dict):
+        if config.get("class_name") == "DTypePolicy":
+            return config["config"]["name"]
+        if "class_name" in config and isinstance(config.get("config"), dict):
+            # Layers of functional models have their calls beside their settings.
+            beside = {k: v for k, v in config.items() if k not in _ABOUT | {"config"}}
+            own = {"class": beside.pop("class_name"), **beside, **config["config"]}
+            config = {k: v for k, v in own.items() if k not in _NAMES}
+        return {str(k): plain(v) for k, v in config.items() if k not in _STAMPS}
+    if isinstance(config, (list, tuple, np.ndarray)):
+        rows = [plain(row) for row in config]
+        return _folded(rows) if len(rows) > LONGEST_ROW else rows
+    if isinstance(config, (set, frozenset)):
+        return sorted(map(str, config))
+    if isinstance(config, np.generic):
+        config = config.item()
+    if isinstance(config, float) and not np.isfinite(config):
+        return str(config)  # NaN would differ from itself
+    if config is None or isinstance(config, (bool, int, float, str)):
+        return config
+    return getattr(config, "__qualname__", type(config).__qualname__)
 
 
 def differences(old, new, place=""):
@@ -94,53 +112,6 @@ def _differing_terms(old, new, place):
         return [(place, *join)]
     same = old == new or (head in ("Add", "Mul") and not gone and not come)
     return [] if same else [(place, old, new)]
-
-
-def _collect_names(part, names):
-    """The names of layers, in the order in which they are met."""
-    if isinstance(part, dict):
-        config = part.get("config")
-        if isinstance(config, dict) and part.get("class_name") != "DTypePolicy":
-            name = config.get("name")
-            if isinstance(name, str) and name not in names:
-                names[name] = re.sub(r"_\d+$", "", name) + f" #{len(names)}"
-        part = list(part.values())
-    if isinstance(part, (list, tuple)):
-        for inner in part:
-            _collect_names(inner, names)
-
-
-def _plain(part, names):
-    if isinstance(part, dict):
-        if part.get("class_name") == "DTypePolicy":
-            return part["config"]["name"]
-        if "class_name" in part and isinstance(part.get("config"), dict):
-            # Layers of functional models have their calls beside their settings.
-            beside = {k: v for k, v in part.items() if k not in _ABOUT | {"config"}}
-            part = {"class": beside.pop("class_name"), **beside, **part["config"]}
-        return {
-            str(key): _renamed(value, names) if key in _NAMING else _plain(value, names)
-            for key, value in part.items()
-            if key not in _STAMPS
-        }
-    if isinstance(part, (list, tuple, np.ndarray)):
-        rows = [_plain(row, names) for row in part]
-        return _folded(rows) if len(rows) > LONGEST_ROW else rows
-    if isinstance(part, (set, frozenset)):
-        return sorted(map(str, part))
-    if isinstance(part, np.generic):
-        part = part.item()
-    if isinstance(part, float) and not np.isfinite(part):
-        return str(part)  # NaN would differ from itself
-    if part is None or isinstance(part, (bool, int, float, str)):
-        return part
-    return getattr(part, "__qualname__", type(part).__qualname__)
-
-
-def _renamed(part, names):
-    if isinstance(part, (list, tuple)):
-        return [_renamed(inner, names) for inner in part]
-    return names.get(part, part) if isinstance(part, str) else part
 
 
 def _folded(rows):
