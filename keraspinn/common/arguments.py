@@ -5,13 +5,7 @@ import inspect
 import keras
 import numpy as np
 
-from keraspinn.common.checks import (  # noqa: F401, some for those who import here
-    check_count,
-    check_unmasked,
-    checked_flag,
-    is_whole,
-    real_array,
-)
+from keraspinn.common.checks import check_count, check_unmasked, real_array
 
 TAKES = {
     "fit": "an array (n, d), a dict from term names to such arrays, or a dataset or "
@@ -27,18 +21,8 @@ TAKES = {
     "validation_data": "(points, values), as `problem.test_data(100)` returns them, "
     "points alone, or a dataset or generator of batches",
 }
-COMPILE_IN_KERAS = (
-    "loss",
-    "loss_weights",
-    "metrics",
-    "weighted_metrics",
-    "run_eagerly",
-    "steps_per_execution",
-    "jit_compile",
-)
 OF_DATA = {"self", "y", "class_weight", "sample_weight", "validation_split"}
 OF_FIT = set(inspect.signature(keras.Model.fit).parameters)
-found_optimizer = keras.optimizers.get
 
 
 def refuse_what_the_problem_says(method, y=None, **arguments):
@@ -75,13 +59,6 @@ def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
     callback_list(arguments.get("callbacks"))
     check_count("steps_per_epoch", steps_per_epoch, None)
     check_count("validation_batch_size", validation_batch_size, None)
-
-
-def frequency(given):
-    """`validation_freq` as Keras takes it: an integer, or a list of epochs."""
-    if is_whole(given):
-        return int(given)
-    return list(given) if isinstance(given, (tuple, set)) else given
 
 
 def callback_list(callbacks):

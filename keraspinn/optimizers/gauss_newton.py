@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.common.arguments import check_count
+from keraspinn.common.checks import check_count
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import (
     dense_numbers,

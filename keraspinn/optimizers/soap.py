@@ -3,7 +3,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from keraspinn.common.arguments import check_count
+from keraspinn.common.checks import check_count
 from keraspinn.common.configs import described
 
 _SHIFT = 1e-6

@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 from numpy.typing import ArrayLike
 
+from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
@@ -153,10 +154,16 @@ class ProblemModel(FusedModel):
             `loss` and further values, or a dict with `return_dict=True`.
         """
         self.refuse_in_several_workers("evaluate")
+        arguments.refuse_what_the_problem_says("evaluate", **kwargs)
         ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
         if not ready and not arguments.is_stream("evaluate", x):
             x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
-        return super().evaluate(x, y, batch_size, verbose, **kwargs)
+        x = arguments.as_tuples("evaluate", x)
+        with backend.double_precision():  # points may be far from the origin
+            logs = super().evaluate(x, y, batch_size, verbose, **kwargs)
+        if isinstance(logs, (list, dict)) and not logs:
+            raise ValueError(arguments.without_batches("evaluate"))
+        return logs
 
     def predict(
         self,
@@ -168,7 +175,12 @@ class ProblemModel(FusedModel):
         """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
         if not arguments.is_stream("predict", x):
             x, batch_size = self._dataset(x, batch_size=batch_size), None
-        return super().predict(x, batch_size, verbose, **kwargs)
+        x = arguments.as_tuples("predict", x)
+        try:
+            with backend.double_precision():
+                return super().predict(x, batch_size, verbose, **kwargs)
+        except UnboundLocalError as error:  # Keras's, of batches it did not see
+            raise ValueError(arguments.without_batches("predict")) from error
 
     def sampled_fields(self):
         """The fields at some points inside, always the same: an array `(16, F)`.

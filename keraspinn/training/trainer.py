@@ -10,6 +10,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments
+from keraspinn.common.checks import check_count, check_unmasked, checked_flag
 from keraspinn.common.files import WholeFiles
 from keraspinn.common.typing import Tensor
 from keraspinn.training.execution import Progress, points_per_pass
@@ -90,68 +91,65 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
             return super().__call__(points, *args, **kwargs)
-        arguments.check_unmasked("points", points)
+        check_unmasked("points", points)
         with backend.double_precision():  # points may be far from the origin
             return super().__call__(points, *args, **kwargs)
 
     def compile(
         self,
         optimizer="adam",
-        *in_keras,
+        loss=None,
+        loss_weights=None,
+        metrics=None,
+        weighted_metrics=None,
+        run_eagerly=False,
         steps_per_execution="auto",
         jit_compile=True,
-        run_eagerly=False,
+        *,
         max_points_per_pass="auto",
-        **unsupported,
     ):
         """Configure training.
 
         Args:
             optimizer: Name or instance of a Keras optimizer.
+            loss, loss_weights, metrics, weighted_metrics: Must be `None`: the problem
+                declares them.
+            run_eagerly: Whether to run step by step, uncompiled, for debugging.
             steps_per_execution: Number of steps run as one program; `"auto"` takes
                 as many as keep the progress bar moving a few times a second.
             jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
                 default is to compile on a CPU too. On several replicas it never does.
-            run_eagerly: Whether to run step by step, uncompiled, for debugging.
             max_points_per_pass: Number of points of a term that are differentiated at
                 a time, on each device. It bounds the memory of a step, whatever the
                 batch, except of streamed batches whose size is not fixed; `"auto"`
                 takes as many as are fast.
 
         Raises:
-            ValueError: If given a loss or metrics, which the problem declares, an
-                optimizer that scales losses, or accumulates gradients on several
-                devices, or if `steps_per_execution` or `max_points_per_pass` is not a
-                positive integer.
-            TypeError: If given an argument that `compile` does not have, or another
-                value than True or False where one is due.
+            ValueError: If given a loss or metrics, an optimizer that scales losses, or
+                accumulates gradients on several devices, or if `steps_per_execution`
+                or `max_points_per_pass` is not a positive integer.
+            TypeError: If given another value than True or False where one is due.
         """
-        unsupported |= zip(arguments.COMPILE_IN_KERAS, in_keras, strict=False)
-        unsupported = {name: v for name, v in unsupported.items() if v is not None}
-        others = set(unsupported) - {"loss", "metrics", "weighted_metrics"}
-        if others - {"loss_weights"}:
-            raise TypeError(
-                "`compile` takes `optimizer`, `steps_per_execution`, `jit_compile`, "
-                "`run_eagerly` and `max_points_per_pass`; callbacks go to `fit`. "
-                f"Received: {sorted(others)}"
-            )
-        if unsupported:
+        declared = {
+            "loss": loss,
+            "loss_weights": loss_weights,
+            "metrics": metrics,
+            "weighted_metrics": weighted_metrics,
+        }
+        if given := [name for name, value in declared.items() if value is not None]:
             raise ValueError(
                 "A PINNModel takes its loss from the problem's equations and "
                 "conditions and its metrics from the problem's reference. Received: "
-                f"{sorted(unsupported)}. Set initial loss weights with "
-                "`Condition(..., weight=)`."
+                f"{given}. Set initial loss weights with `Condition(..., weight=)`."
             )
-        arguments.check_count("steps_per_execution", steps_per_execution, "auto")
-        arguments.check_count("max_points_per_pass", max_points_per_pass, "auto")
+        check_count("steps_per_execution", steps_per_execution, "auto")
+        check_count("max_points_per_pass", max_points_per_pass, "auto")
         # What Keras calls "auto" is here to compile.
-        jit_compile = jit_compile == "auto" or arguments.checked_flag(
-            "jit_compile", jit_compile
-        )
-        run_eagerly = arguments.checked_flag("run_eagerly", run_eagerly)
+        jit_compile = jit_compile == "auto" or checked_flag("jit_compile", jit_compile)
+        run_eagerly = checked_flag("run_eagerly", run_eagerly)
         if optimizer is None:
             raise ValueError("`compile` needs an optimizer. Received: None")
-        optimizer = arguments.found_optimizer(optimizer)
+        optimizer = keras.optimizers.get(optimizer)
         replicas = self.replica_count
         arguments.check_optimizer(optimizer, replicas)
         super().compile(
@@ -225,8 +223,6 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         self.steps_per_execution = steps_per_execution
         callbacks = with_guard(kwargs.get("callbacks"))
         kwargs["callbacks"] = with_progress_bar(callbacks, kwargs.get("verbose"))
-        if "validation_freq" in kwargs:
-            kwargs["validation_freq"] = arguments.frequency(kwargs["validation_freq"])
         try:
             with backend.full_products():
                 return super().fit(data, **kwargs)
@@ -254,31 +250,6 @@ class FusedModel(backend.StepFunctions, WholeFiles):
                 "`validation_data` and `run_eagerly`; save the weights, and do the "
                 "rest in one process."
             )
-
-    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", **kwargs):
-        """`keras.Model.evaluate`, with its arguments checked."""
-        kwargs["verbose"] = verbose
-        arguments.refuse_what_the_problem_says("evaluate", **kwargs)
-        arguments.check_count("batch_size", batch_size, None)
-        arguments.callback_list(kwargs.get("callbacks"))
-        x = arguments.as_tuples("evaluate", x)
-        with backend.double_precision():  # points may be far from the origin
-            logs = super().evaluate(x, y, batch_size=batch_size, **kwargs)
-        if isinstance(logs, (list, dict)) and not logs:
-            raise ValueError(arguments.without_batches("evaluate"))
-        return logs
-
-    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
-        """`keras.Model.predict`, with its arguments checked."""
-        kwargs["verbose"] = verbose
-        arguments.check_count("batch_size", batch_size, None)
-        arguments.callback_list(kwargs.get("callbacks"))
-        x = arguments.as_tuples("predict", x)
-        try:
-            with backend.double_precision():
-                return super().predict(x, batch_size=batch_size, **kwargs)
-        except UnboundLocalError as error:  # Keras's, of batches it did not see
-            raise ValueError(arguments.without_batches("predict")) from error
 
     def train_on_batch(self, x=None, y=None, return_dict=False, **unsupported):
         """One step on given points, or on drawn ones; `keras.Model.train_on_batch`.

@@ -143,14 +143,15 @@ def test_arguments_by_place_as_in_keras(model):
     assert model.predict(points, 3, 0).shape == (8, 1)
     run = {"steps_per_epoch": 1, "epochs": 3, "verbose": 0}
     history = model.fit(
-        **run, validation_data=(points, values, None), validation_freq=np.int64(2)
+        **run, validation_data=(points, values, None), validation_freq=2
     ).history
     assert len(history["val_loss"]) == 1
     history = model.fit(
-        **run, validation_data=(points, values), validation_freq=(3, 1)
+        **run, validation_data=(points, values), validation_freq=[3, 1]
     ).history
     assert len(history["val_loss"]) == 2
-    model.compile("adam", loss=None)
+    model.compile("adam", None, None, None, None, False, 3)
+    assert model.compiled_with["steps_per_execution"] == 3
 
 
 def test_generators_may_yield_plain_arrays(model):
