@@ -9,6 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.backend.compatibility import every_layer
 from keraspinn.common.checks import checked_seed  # noqa: F401, for the model
 from keraspinn.derivatives.checks import (
     check_derivatives,
@@ -227,16 +228,15 @@ def check_one_type(model, network):
         model: The `PINNModel`, whose policy is that of points and losses.
         network: Its network, built.
     """
-    policies = {model.dtype_policy.name, *(p.name for p in _policies(network))}
-    types = {model.compute_dtype, model.variable_dtype}
-    types |= {p.compute_dtype for p in _policies(network)}
+    policies = [layer.dtype_policy for layer in (model, *every_layer(network))]
+    types = {p.compute_dtype for p in policies} | {model.variable_dtype}
     types |= {v.dtype for v in network.variables if "float" in v.dtype}
     if not types <= set(WHOLE):
         raise ValueError(
             "Derivatives of a network need float32 or float64: float16 has 3 digits "
             "and ends at 65504, bfloat16 has 2 digits, and each order of derivative "
-            f"loses some. Received: {sorted(policies)}. Set one for the model and its "
-            'network with `keras.config.set_dtype_policy("float32")`.'
+            f"loses some. Received: {sorted({p.name for p in policies})}. Set one for "
+            'the model and its network with `keras.config.set_dtype_policy("float32")`.'
         )
     if len(types) > 1:
         raise ValueError(
@@ -244,14 +244,6 @@ def check_one_type(model, network):
             f"Received: {sorted(types)}. Set it for both with "
             "`keras.config.set_dtype_policy`."
         )
-
-
-def _policies(layer):
-    """The policies of a layer and of those it is made of."""
-    yield layer.dtype_policy
-    for inner in getattr(layer, "layers", ()):
-        if isinstance(inner, keras.Layer):
-            yield from _policies(inner)
 
 
 def check_numbers(problem, network, dtype):
