@@ -1,6 +1,5 @@
 """What tells one training from another, so that none goes on from another's state."""
 
-import dataclasses
 import json
 
 from keras import ops
@@ -33,8 +32,10 @@ def identity(model, steps_per_epoch, epochs):
     optimizer = plain(model.get_compile_config().get("optimizer", {}))
     optimizer.pop("name", None)
     settings = dict(model.training_settings)
-    rule = settings.pop("weighting", None)
-    if rule is None:  # which would adapt them
+    rule = settings.pop("weighting")
+    if rule is not None:
+        rule = {"class_name": type(rule).__qualname__, "config": rule.get_config()}
+    else:  # a rule would adapt them
         weights = model.loss_weights.items()
         settings["loss_weights"] = {
             n: ops.convert_to_numpy(v).tolist() for n, v in weights
@@ -47,7 +48,7 @@ def identity(model, steps_per_epoch, epochs):
         **parts,
         "optimizer": optimizer,
         **plain(settings),
-        "weighting": described(rule),
+        "weighting": plain(rule),
         "steps_per_epoch": steps_per_epoch,
         "epochs": epochs,
     }
@@ -81,23 +82,6 @@ def listed(sentences):
     more = len(sentences) - _MOST
     lines = sentences[:_MOST] + ([f"and {more} more"] if more > 0 else [])
     return "".join(f"\n  {line}" for line in lines)
-
-
-def described(rule):
-    """A weighting rule, or whatever else a user gives, as plain data.
-
-    Args:
-        rule: Object with a `get_config`, dataclass, function, or `None`.
-    """
-    if rule is None:
-        return None
-    settings = {}
-    if hasattr(rule, "get_config"):
-        settings = rule.get_config()
-    elif dataclasses.is_dataclass(rule):
-        settings = dataclasses.asdict(rule)
-    kind = getattr(rule, "__qualname__", type(rule).__qualname__)
-    return plain({"class_name": kind, "config": settings})
 
 
 def _config(model):
