@@ -46,6 +46,8 @@ def like(constant: ArrayLike, array: Tensor) -> Tensor:
     """
     if isinstance(array, np.ndarray):
         return np.asarray(constant, array.dtype)
+    if not ops.is_tensor(constant):  # or Python's numbers would become float32 first
+        constant = np.asarray(constant)
     return ops.cast(constant, array.dtype)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.checks import positive_number
-from keraspinn.geometry.arrays import library
+from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.numbers import checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
@@ -55,73 +55,88 @@ def length(vectors):
 
 @dataclass(frozen=True)
 class Inside(Part):
-    """The inside of a ball about the centre."""
+    """The inside of a ball about the centre, or of one that is stretched.
 
-    radius: float
-    dimension: int
+    Args:
+        axes: Its half axes, one a coordinate.
+    """
+
+    axes: tuple
 
     @property
     def draws(self):
         """Those of a direction, and one for the distance from the centre."""
-        return direction_draws(self.dimension) + 1
+        return direction_draws(len(self.axes)) + 1
 
     def sample(self, uniform):
         """A direction, and the radius whose ball has that share of the volume."""
-        along = direction(uniform[..., 1:], self.dimension)
-        radius = library(uniform).power(uniform[..., :1], 1 / self.dimension)
-        return self.radius * radius * along
+        along = direction(uniform[..., 1:], len(self.axes))
+        radius = library(uniform).power(uniform[..., :1], 1 / len(self.axes))
+        return radius * along * like(self.axes, uniform)
 
     def contains(self, points):
         """Which points are no farther off than the radius."""
-        return length(points)[..., 0] <= self.radius * (1 + 2 * TOLERANCE)
+        return length(points / like(self.axes, points))[..., 0] <= 1 + 2 * TOLERANCE
 
     def measure(self):
         """Area or volume."""
-        half = self.dimension / 2
-        return math.pi**half / math.gamma(half + 1) * self.radius**self.dimension
+        half = len(self.axes) / 2
+        return math.pi**half / math.gamma(half + 1) * math.prod(self.axes)
 
     def __str__(self):
         return "the interior"
 
 
 @dataclass(frozen=True)
-class Sphere(Part):
-    """The sphere about the centre, a circle in the plane."""
+class Rim(Part):
+    """What bounds that inside; how points spread evenly on it is left to others.
 
-    radius: float
-    dimension: int
+    Args:
+        axes: As there.
+    """
 
-    @property
-    def draws(self):
-        """Those of a direction."""
-        return direction_draws(self.dimension)
-
-    def sample(self, uniform):
-        """The point in a direction."""
-        return self.radius * direction(uniform, self.dimension)
+    axes: tuple
 
     def contains(self, points):
         """Which points are as far off as the radius."""
         lib = library(points)
-        return lib.abs(length(points)[..., 0] / self.radius - 1) <= 2 * TOLERANCE
+        ratio = length(points / like(self.axes, points))[..., 0]
+        return lib.abs(ratio - 1) <= 2 * TOLERANCE
 
     def normals(self, points):
-        """Away from the centre."""
-        return points / length(points)
+        """The gradient of the squared ratio to the radius, of length one."""
+        slopes = min(self.axes) / np.square(self.axes)
+        gradient = points * like(slopes, points)
+        return gradient / length(gradient)
+
+    def distance(self, coordinates, outside=False):
+        """1 - ρ² inside, 1 - 1/ρ² outside, ρ being the ratio to the radius."""
+        ratio = sum(
+            (c / exact_number(axis)) ** 2
+            for c, axis in zip(coordinates, self.axes, strict=True)
+        )
+        return 1 - 1 / ratio if outside else 1 - ratio
+
+
+@dataclass(frozen=True)
+class Sphere(Rim):
+    """The sphere about the centre, a circle in the plane."""
+
+    @property
+    def draws(self):
+        """Those of a direction."""
+        return direction_draws(len(self.axes))
+
+    def sample(self, uniform):
+        """The point in a direction."""
+        return direction(uniform, len(self.axes)) * like(self.axes, uniform)
 
     def measure(self):
         """Circumference or area."""
-        return Inside(self.radius, self.dimension).measure() * (
-            self.dimension / self.radius
-        )
-
-    def distance(self, coordinates, outside=False):
-        """1 - r²/R² inside, 1 - R²/r² outside."""
-        ratio = sum(c**2 for c in coordinates) / exact_number(self.radius) ** 2
-        return 1 - 1 / ratio if outside else 1 - ratio
+        return Inside(self.axes).measure() * len(self.axes) / self.axes[0]
 
     def __str__(self):
-        return "the circle" if self.dimension == 2 else "the sphere"
+        return "the circle" if len(self.axes) == 2 else "the sphere"
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -155,8 +170,9 @@ class Ball(Geometry):
         self.radius = positive_number("radius", radius)
         center = np.array(self.center)
         super().__init__(coordinates, center - self.radius, center + self.radius)
-        self.interior = Inside(self.radius, self.dimension)
-        self.boundary = (Sphere(self.radius, self.dimension),)
+        axes = (self.radius,) * self.dimension
+        self.interior = Inside(axes)
+        self.boundary = (Sphere(axes),)
 
     def __str__(self):
         at = ", ".join(f"{c:g}" for c in self.center)

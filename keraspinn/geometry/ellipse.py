@@ -12,41 +12,17 @@ import sympy as sp
 
 from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like, pick
-from keraspinn.geometry.ball import Inside, length
+from keraspinn.geometry.ball import Inside, Rim
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.numbers import checked_center
-from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 _ARCS = 4096
 
 
 @dataclass(frozen=True)
-class InsideEllipse(Part):
-    """The inside of an ellipse about the centre: a stretched disk."""
-
-    axes: tuple
-
-    def sample(self, uniform):
-        """Points of the unit disk, stretched."""
-        return Inside(1.0, 2).sample(uniform) * like(self.axes, uniform)
-
-    def contains(self, points):
-        """Which points were in the unit disk."""
-        return Inside(1.0, 2).contains(points / like(self.axes, points))
-
-    def measure(self):
-        """Area."""
-        return math.pi * self.axes[0] * self.axes[1]
-
-    def __str__(self):
-        return "the interior"
-
-
-@dataclass(frozen=True)
-class EllipseCurve(Part):
+class EllipseCurve(Rim):
     """The ellipse itself."""
 
-    axes: tuple
     draws = 1
 
     def sample(self, uniform):
@@ -75,28 +51,9 @@ class EllipseCurve(Part):
         table = np.interp(np.linspace(0, lengths[-1], _ARCS + 1), lengths, angles)
         return table[:-1], table[1:]
 
-    def contains(self, points):
-        """Which points lie on the curve."""
-        lib = library(points)
-        radius = length(points / like(self.axes, points))[..., 0]
-        return lib.abs(radius - 1) <= 2 * TOLERANCE
-
-    def normals(self, points):
-        """The gradient of (x/a)² + (y/b)², of length one."""
-        gradient = points / like(np.square(self.axes), points)
-        return gradient / length(gradient)
-
     def measure(self):
         """Length."""
         return float(self._arc[1][-1])
-
-    def distance(self, coordinates, outside=False):
-        """1 - ρ² inside, 1 - 1/ρ² outside, ρ being 1 on the ellipse."""
-        ratio = sum(
-            (c / exact_number(axis)) ** 2
-            for c, axis in zip(coordinates, self.axes, strict=True)
-        )
-        return 1 - 1 / ratio if outside else 1 - ratio
 
     def __str__(self):
         return "the ellipse"
@@ -134,7 +91,7 @@ class Ellipse(Geometry):
         self.axes = (positive_number("axes", first), positive_number("axes", second))
         center, half = np.array(self.center), np.array(self.axes)
         super().__init__(coordinates, center - half, center + half)
-        self.interior = InsideEllipse(self.axes)
+        self.interior = Inside(self.axes)
         self.boundary = (EllipseCurve(self.axes),)
 
     def __str__(self):
