@@ -11,6 +11,7 @@ from keraspinn.common.checks import check_count, positive_number
 from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
+from keraspinn.spec.monomials import monomials
 from keraspinn.spec.offsets import is_held
 from keraspinn.spec.scaling import vanishing
 from keraspinn.spec.terms import RESIDUAL
@@ -287,7 +288,12 @@ def _declared(problem):
 
 
 def _has_zero(problem, name):
-    return any(is_held(name, equation) for equation in problem.equations.values())
+    """Whether an equation knows a field's zero: q = k u' does, not u'' = u - 293."""
+    for equation in problem.equations.values():
+        source = monomials(equation, problem.coordinates).get(frozenset())
+        if is_held(name, equation) and (source is None or not source.is_number):
+            return True
+    return False
 
 
 def _extent(values, has_zero, expected):

@@ -12,15 +12,17 @@ import math
 
 import numpy as np
 import sympy as sp
+from keras import ops
 from numpy.polynomial import chebyshev
 from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions import NormalComponent, Parameter
+from keraspinn import backend
+from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.offsets import shifted
-from keraspinn.spec.sampled import sampled, sampled_normals, values_at
+from keraspinn.spec.sampled import columns, sampled, sampled_normals
 from keraspinn.spec.terms import RESIDUAL
 
 POINTS, UNKNOWNS, DEGREE, STEPS = 100, 150, 10, 12
@@ -30,8 +32,9 @@ RANK = 1e-7
 SETTLED = 1e-2
 # What an equation may be missed by, of its largest term.
 MISSED = 0.3
-# A field that is smaller than this, of what was expected, is zero.
-NOTHING = 1e-6
+# A field that is smaller than this, of what was expected, is zero; a given value that
+# is smaller than this, of what it could be, is rounding.
+NOTHING, ROUNDING = 1e-6, 1e-12
 
 
 def coarse_sizes(domain, terms, field_names, offsets, expected):
@@ -46,7 +49,7 @@ def coarse_sizes(domain, terms, field_names, offsets, expected):
 
     Returns:
         The dict; empty where polynomials do not solve an equation or an expression
-        cannot be linearised. A field that vanishes is 0.
+        cannot be linearised. A field that is next to nothing is 0.
     """
     expressions = [e for term in terms.values() for e in term.pointwise]
     if any(e.has(At) for e in expressions) or any(
@@ -126,8 +129,9 @@ class Polynomials:
             for n in range(1, DEGREE + 1)
             if n == 1 or fields * math.comb(n + d, d) <= UNKNOWNS
         )
-        degrees = itertools.product(range(self._degree + 1), repeat=d)
-        self._degrees = np.array([own for own in degrees if sum(own) <= self._degree])
+        # Of as many factors as the degree, each a coordinate or one.
+        factors = itertools.combinations_with_replacement(range(d + 1), self._degree)
+        self._degrees = np.array([[own.count(k) for k in range(d)] for own in factors])
         self.count = len(self._degrees)
 
     def derivative(self, points, index):
@@ -162,7 +166,7 @@ class Linearised:
         self._is_mean = bool(term.regions)
         points, self._target = _places(domain, term, place)
         expression = shifted(term.pointwise[place], offsets)
-        stand_ins, self._nodes, columns = {}, [], [points]
+        stand_ins, self._nodes, places = {}, [], [points]
         known, fields = list(domain.coordinates), []
         for node in distinct_nodes([expression]):
             if isinstance(node, Parameter):
@@ -170,7 +174,7 @@ class Linearised:
             elif isinstance(node, NormalComponent):
                 known.append(stand_ins.setdefault(node, sp.Dummy()))
                 axis = domain.normal.index(node)
-                columns.append(sampled_normals(domain, term.blocks, POINTS)[:, [axis]])
+                places.append(sampled_normals(domain, term.blocks, POINTS)[:, [axis]])
             elif isinstance(node, (sp.Derivative, AppliedUndef)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy()))
                 field, index = field_and_index(node, domain.coordinates)
@@ -178,8 +182,9 @@ class Linearised:
                 self._nodes.append((field, polynomials.derivative(points, index)))
         plain = expression.xreplace(stand_ins)
         self._symbols = [*known, *fields]
-        self._columns = np.concatenate(columns, axis=1)
-        self._expressions = [plain, *(plain.diff(symbol) for symbol in fields)]
+        self._places = np.concatenate(places, axis=1)
+        expressions = [plain, *(plain.diff(symbol) for symbol in fields)]
+        self._program = Program(expressions, self._symbols)
         with np.errstate(all="ignore"):
             self(np.zeros((len(polynomials.field_names), polynomials.count)))
 
@@ -204,14 +209,16 @@ class Linearised:
         if self._is_equation:
             allowed = max(MISSED * max(source, *map(_rms, terms)), NOTHING * possible)
         else:
-            is_given = source > NOTHING * possible  # and no rounding of zero
+            is_given = source > ROUNDING * possible
             allowed = MISSED * (source if is_given else possible)
         return _rms(left) <= allowed
 
     def _evaluated(self, found):
         nodes = [(products @ found[field])[:, None] for field, products in self._nodes]
-        places = np.concatenate([self._columns, *nodes], axis=1)
-        values = values_at(self._expressions, self._symbols, places)
+        places = np.concatenate([self._places, *nodes], axis=1)
+        with backend.double_precision():
+            values = self._program(columns(self._symbols, places), {})
+            values = [ops.convert_to_numpy(value) for value in values]
         values, *slopes = [np.broadcast_to(v, len(places)) for v in values]
         return values - self._target, slopes
 

@@ -58,20 +58,33 @@ def scales_of(domain, terms, field_names, given=None):
 
 
 def vanishing(problem, scales):
-    """Names of the fields that are zero in a coarse solution, a set.
+    """Names of the fields that nothing asks for and a coarse solution has as zero.
 
     Args:
         problem: The `Problem`.
         scales: `Scales` with a size for every field.
     """
-    parts = problem.domain, problem.terms, problem.field_names
-    found = coarse_sizes(*parts, scales.offsets, scales.fields)
-    return {name for name, size in found.items() if size == 0.0}
+    domain, terms, offsets = problem.domain, problem.terms, scales.offsets
+    expected, parts = scales.fields, _parts(domain, terms, offsets)
+    found = coarse_sizes(domain, terms, problem.field_names, offsets, expected)
+    return {n for n in found if _is_nothing(n, found, parts, expected)}
 
 
-def _balanced(domain, terms, field_names, given, offsets):
-    half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
-    parts = {
+def _is_nothing(field, found, parts, expected):
+    asked = [
+        size
+        for name, own in parts.items()
+        for part in own
+        if part.holds_alone(field)  # another may balance what is asked for together
+        for size in part.asked(field, is_equation=name == RESIDUAL)
+    ]
+    least = ROUNDING * expected[field]
+    return found.get(field) == 0.0 and all(size < least for size in asked)
+
+
+def _parts(domain, terms, offsets):
+    """Dict from names of terms to their expressions, as `Balance`s."""
+    return {
         name: [
             Balance(expression, target, domain, points)
             for expression, target in _with_targets(term, offsets)
@@ -79,6 +92,11 @@ def _balanced(domain, terms, field_names, given, offsets):
         for name, term in terms.items()
         for points in [_points(domain, term)]
     }
+
+
+def _balanced(domain, terms, field_names, given, offsets):
+    half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
+    parts = _parts(domain, terms, offsets)
     sizes = dict(given or {})
     unknown = [name for name in field_names if name not in sizes]
     _from_sources(parts, unknown, sizes, offsets)
@@ -135,7 +153,7 @@ def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):
         if found.get(field, 0.0) > (FAR * expected[field] if is_given else 0.0):
             sizes[field] = found[field]
     for field in unknown:
-        if found.get(field) == 0.0:
+        if _is_nothing(field, found, parts, expected):
             asked = [part.balancing(field, sizes) for _, part in every]
             sizes[field] = min((s for s in asked if s), default=expected[field])
 
@@ -213,6 +231,10 @@ class Balance:
         if is_equation:
             asked += self._reactions(field)
         return [size for size in asked if math.isfinite(size) and size > 0]
+
+    def holds_alone(self, field):
+        """Whether no other field stands here."""
+        return all(name == field for m in self.terms for (name, _), _ in m)
 
     def gives(self, field):
         """Whether this says how large the field itself is."""

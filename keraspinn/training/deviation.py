@@ -15,8 +15,12 @@ POINTS, POINTS_ON_FACE = 1000, 200
 EXACT = 1e8
 # How far a weight of the network may move, of its own size of about one.
 REACH = 1e3
+# Rows of Data below which all share a variance; degrees of freedom that are none; and
+# what is left of residuals of size one that are zero.
+FEW, NONE, ROUNDING = 10, 0.5, 1e-24
 # What equations that are bent may move a parameter by, of its deviation.
 BIAS = 0.5
+SHOWN = 1e-5  # of a parameter: digits that a warning has
 
 
 def parameter_deviation(model):
@@ -45,13 +49,14 @@ def parameter_deviation(model):
         tangent = Tangent(model, drawn | {RESIDUAL: count})
         rows = tangent.rows(tangent.draw(-1))
     exact = [pair for name in rows if name not in measured for pair in rows[name]]
-    norms = [np.linalg.norm(j) or 1.0 for _, j in exact]
+    # By the network's own columns: a parameter's is as large as its unit makes it.
+    norms = [np.linalg.norm(j[:, : -len(names)]) or 1.0 for _, j in exact]
     missed, exact = (
         np.concatenate([part / n for part, n in zip(parts, norms, strict=True)])
         for parts in zip(*exact, strict=True)
     )
     data = [pair for name in measured for pair in rows[name]]
-    variances = [np.mean(np.square(residual)) for residual, _ in data]
+    variances = [max(np.mean(np.square(r)), ROUNDING) for r, _ in data]
     ends = np.cumsum([len(residual) for residual, _ in data])
     loose = np.eye(tangent.size)[: tangent.size - len(names)] / REACH
     for _ in range(2):  # with as many degrees of freedom as the first time leaves
@@ -65,10 +70,19 @@ def parameter_deviation(model):
         right = np.concatenate([values, known * missed, np.zeros(len(loose))])
         change = np.linalg.solve(r, q.T @ right)
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
-        variances = [
-            np.sum(np.square(own - j @ change)) / max(len(own) - np.sum(taken), 1.0)
-            for (own, j), taken in zip(data, leverages, strict=True)
+        noise = [np.sum(np.square(own - j @ change)) for own, j in data]
+        free = [
+            len(own) - np.sum(taken)
+            for (own, _), taken in zip(data, leverages, strict=True)
         ]
+        if min(map(len, leverages)) < FEW:  # too few to say their own
+            noise, free = [sum(noise)] * len(data), [sum(free)] * len(data)
+        variances = [
+            max(own / left, ROUNDING) if left > NONE else np.inf
+            for own, left in zip(noise, free, strict=True)
+        ]
+        if not np.isfinite(variances).all():
+            return dict.fromkeys(names, np.inf)
     # (RᵀR)⁻¹ of the last rows and columns: what is left of a parameter's column
     # after all that the network's own can make of it.
     last = r[-len(names) :, -len(names) :]
@@ -79,10 +93,15 @@ def parameter_deviation(model):
 
 
 def _warn_of_bent_equations(model, deviations, change):
+    values = [
+        float(ops.convert_to_numpy(model.coefficients[name])) for name in deviations
+    ]
     moves = [
-        f"{name} is {float(ops.convert_to_numpy(model.coefficients[name])) - move:.4g}"
-        for (name, deviation), move in zip(deviations.items(), change, strict=True)
-        if abs(move) > BIAS * deviation
+        f"{name} is {value - move:.6g}"
+        for (name, deviation), value, move in zip(
+            deviations.items(), values, change, strict=True
+        )
+        if abs(move) > max(BIAS * deviation, SHOWN * abs(value))
     ]
     if moves:
         warnings.warn(

@@ -143,7 +143,8 @@ class EvaluatedModel(ProblemModel):
         the equations hold, and Jᵢ their derivative by all parameters; E are those of
         the equations and other conditions, at drawn points, with κ so large that these
         hold exactly, whatever the loss weights are; hᵢ is the trace of Jᵢ C Jᵢᵀ / σᵢ²,
-        the degrees of freedom that the data lose.
+        the degrees of freedom that the data lose. Where one of the expressions has
+        fewer than ten rows, all of them share one σ.
 
         Equations that are bent to follow the noise, as data of much weight bend them,
         make a parameter wrong: a warning says where it would be if they held, where
@@ -157,7 +158,8 @@ class EvaluatedModel(ProblemModel):
         parameters, memory with its square, so keep to a few thousand.
 
         Returns:
-            Dict from the names of the unknown parameters to numbers, in their units.
+            Dict from the names of the unknown parameters to numbers, in their units;
+            infinite where data are too few to say how noisy they are.
 
         Raises:
             ValueError: If the problem has no unknown parameters, or no `Data`.

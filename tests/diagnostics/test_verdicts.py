@@ -111,6 +111,36 @@ def test_a_field_that_is_zero_is_measured_by_what_it_could_be():
     assert not verdict(across(1e-3)).trusted
 
 
+@pytest.mark.parametrize("start, most", [(100.0, 1e9), (1e-8, 1.0)])
+def test_a_field_that_is_small_is_not_zero(start, most):
+    grows = sp.Eq(U.diff(X), U * (1 - U / most))
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 2)}),
+        {"grows": grows},
+        {"start": kp.Condition(sp.Eq(U, start), on={X: 0})},
+    )
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    network.layers[0].set_weights([np.zeros((1, 1)), np.zeros(1)])
+    assert not verdict(model).trusted
+
+
+def test_a_field_that_is_held_beside_a_constant_is_measured_by_its_range():
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"fin": U.diff(X, 2) - 3 * (U - 293)},
+        {
+            "root": kp.Condition(sp.Eq(U, 296), on={X: 0}),
+            "tip": kp.Condition(U.diff(X), on={X: 1}),
+        },
+    )
+    network = keras.Sequential([keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    last = network.layers[1]
+    last.set_weights([np.zeros((4, 1)), np.array([293.0])])  # of none of what varies
+    assert not verdict(model).trusted
+
+
 def test_a_small_loss_does_not_deceive_it():
     # A beam whose units are its own: u ≤ 1/8, and a residual that is nearly nothing.
     clamped = kp.Condition([U, U.diff(X)], on={X: 0})

@@ -127,3 +127,13 @@ def test_a_root_that_misses_a_condition_is_none():
         },
     )
     assert found["u"] > 0.1  # not the zero that solves all but the norm
+
+
+def test_a_small_start_is_no_zero():
+    u, v = sp.Function("u")(T), sp.Function("v")(T)
+    found = sizes(
+        kp.geometry.Box(time={T: (0, 40)}),
+        {"u": u.diff(T) - u * (1 - u), "v": v.diff(T) - u},
+        {"start": kp.Condition([u - 1e-8, v], on="initial")},
+    )
+    assert (found["u"], found["v"]) == (1, pytest.approx(20))

@@ -67,6 +67,47 @@ def test_equations_that_are_bent_to_the_noise_are_told_and_do_not_lessen_it():
     assert deviation == pytest.approx(noise / np.linalg.norm(TIMES * exact), rel=0.1)
 
 
+def known(rate, unit, data, network=None):
+    """u' = −k u in some unit of time, and a network, untrained if none is given."""
+    keras.utils.set_random_seed(0)
+    k, end = kp.Parameter("k", initial=rate / unit), unit
+    decay = {"decay": U.diff(T) + k * U}
+    start = {"start": kp.Condition(sp.Eq(U, 1), on="initial")}
+    box = kp.geometry.Box(time={T: (0, end)})
+    problem = kp.Problem(box, decay, start | data)
+    return kp.PINNModel(problem, network or kp.networks.MLP(6, 1), seed=0)
+
+
+@pytest.mark.filterwarnings("ignore:The equations are bent")
+def test_is_the_same_in_any_unit_of_time():
+    found = []
+    for unit in (1.0, 1e12):
+        samples = {"data": kp.Data(unit * TIMES[:, None], {U: 1 + 0.1 * draws(1)[0]})}
+        found.append(known(0.1, unit, samples).parameter_deviation()["k"] * unit)
+    assert found[1] == pytest.approx(found[0], rel=1e-3)
+
+
+def test_few_or_exact_data():
+    one = {"data": kp.Data([[0.5]], {U: [1.0]})}
+    assert known(0.0, 1.0, one).parameter_deviation() == {"k": np.inf}
+    ones = {"data": kp.Data(TIMES[:, None], {U: np.ones(30)})}
+    constant = keras.layers.Dense(1, "linear", True, "zeros", "ones")
+    exact = known(0.0, 1.0, ones, keras.Sequential([constant]))
+    assert 0 < exact.parameter_deviation()["k"] < 1e-9
+    noisy = 1 + 0.1 * np.random.default_rng(0).normal(size=30)
+    together = {"data": kp.Data(TIMES[:, None], {U: noisy})}
+    apart = {
+        f"data_{n}": kp.Data([[time]], {U: [value]})
+        for n, (time, value) in enumerate(zip(TIMES, noisy, strict=True))
+    }
+    with pytest.warns(UserWarning, match="bent"):
+        found = [
+            known(0.0, 1.0, data).parameter_deviation()["k"]
+            for data in (together, apart)
+        ]
+    assert found[1] == pytest.approx(found[0], rel=0.3)
+
+
 def test_refuses_where_there_is_no_deviation():
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
     with pytest.raises(ValueError, match="no unknown parameters.*keraspinn.Parameter"):
