@@ -70,17 +70,7 @@ def parameter_deviation(model):
         right = np.concatenate([values, known * missed, np.zeros(len(loose))])
         change = np.linalg.solve(r, q.T @ right)
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
-        noise = [np.sum(np.square(own - j @ change)) for own, j in data]
-        free = [
-            len(own) - np.sum(taken)
-            for (own, _), taken in zip(data, leverages, strict=True)
-        ]
-        if min(map(len, leverages)) < FEW:  # too few to say their own
-            noise, free = [sum(noise)] * len(data), [sum(free)] * len(data)
-        variances = [
-            max(own / left, ROUNDING) if left > NONE else np.inf
-            for own, left in zip(noise, free, strict=True)
-        ]
+        variances = _variances([own - j @ change for own, j in data], leverages)
         if not np.isfinite(variances).all():
             return dict.fromkeys(names, np.inf)
     # (RᵀR)⁻¹ of the last rows and columns: what is left of a parameter's column
@@ -90,6 +80,18 @@ def parameter_deviation(model):
     found = dict(zip(names, np.sqrt(np.diag(covariance)).tolist(), strict=True))
     _warn_of_bent_equations(model, found, change[-len(names) :])
     return found
+
+
+def _variances(residuals, leverages):
+    """The noise of each expression, of one for all where rows are few."""
+    squares = [np.sum(np.square(own)) for own in residuals]
+    free = [len(own) - np.sum(own) for own in leverages]
+    if min(map(len, leverages)) < FEW:
+        squares, free = ([sum(own)] * len(own) for own in (squares, free))
+    return [
+        max(own / left, ROUNDING) if left > NONE else np.inf
+        for own, left in zip(squares, free, strict=True)
+    ]
 
 
 def _warn_of_bent_equations(model, deviations, change):
