@@ -32,6 +32,9 @@ RUNS_ON = {
         f"{BENCHMARKS}::test_every_stage_runs_and_has_its_table": OWN_BACKENDS,
         f"{BENCHMARKS}::test_what_is_for_a_card_runs_without_one": OWN_BACKENDS,
         f"{BENCHMARKS}::test_the_guard_is_timed": "what TensorFlow's loop copies",
+        "test_citizenship.py::test_a_search_over_width_and_depth": (
+            "a loop of keras-tuner's, which knows no backend"
+        ),
         "test_docs.py::*[coming_from/keras.md]": "a loop written in TensorFlow",
     },
     "JAX alone": {
