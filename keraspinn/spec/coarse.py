@@ -63,10 +63,10 @@ def coarse_sizes(domain, terms, field_names, offsets, expected):
             for name, term in terms.items()
             for k in range(len(term.pointwise))
         ]
+        with np.errstate(all="ignore"):  # what is not finite ends it
+            return _solved(domain, field_names, polynomials, rows, expected)
     except ValueError:  # a derivative by a field that cannot be evaluated
         return {}
-    with np.errstate(all="ignore"):  # what is not finite ends it
-        return _solved(domain, field_names, polynomials, rows, expected)
 
 
 def _solved(domain, field_names, polynomials, rows, expected):
@@ -158,7 +158,8 @@ class Linearised:
         offsets: Dict from names of fields to what they are measured from.
 
     Raises:
-        ValueError: If the expression or a derivative of it cannot be evaluated.
+        ValueError: If the expression or a derivative of it cannot be evaluated; also
+            when called.
     """
 
     def __init__(self, name, place, term, domain, polynomials, offsets):
@@ -185,8 +186,6 @@ class Linearised:
         self._places = np.concatenate(places, axis=1)
         expressions = [plain, *(plain.diff(symbol) for symbol in fields)]
         self._program = Program(expressions, self._symbols)
-        with np.errstate(all="ignore"):
-            self(np.zeros((len(polynomials.field_names), polynomials.count)))
 
     def __call__(self, found):
         """What the expression misses, `(n,)`, and its derivatives, `(n, f, count)`."""
