@@ -2,8 +2,8 @@
 
 python -m examples.second_stage.table docs/results/second_stage.jsonl
 
-One row for each problem, and then one for each optimizer where several were tried;
-`--plot FILE` draws these.
+One row for each problem, then one for each optimizer where several were tried, and one
+for each network and weighting; `--plot FILE` draws the optimizers.
 """
 
 import argparse
@@ -44,9 +44,11 @@ def row(records):
     """A line of the table, from records that differ in the seed alone."""
     first, traces = records[0], [record["trace"] for record in records]
     ends = [error(trace[-1]) for trace in traces]
+    kind = "" if first["network"] == "plain" else "gated "
+    weights = "" if first["weights"] == "annealed" else ", λ = 1"
     cells = [
         first["problem"],
-        first["size"] if first["network"] == "plain" else f"gated {first['size']}",
+        kind + first["size"] + weights,
         first["optimizer"],
         str(len(records)),
         *(reached(traces, mark) for mark in MARKS),
@@ -74,6 +76,16 @@ def compared(records):
     """The records of problems on which more than the recipe was tried, by problem."""
     problems = dict.fromkeys(r["problem"] for r in records if not usual(r))
     return [r for name in problems for r in records if r["problem"] == name]
+
+
+def of_optimizers(records):
+    """The records in which the recipe's optimizer has the recipe's network and λ."""
+    return [r for r in records if usual(r) or r["optimizer"] != USUAL["optimizer"]]
+
+
+def of_networks(records):
+    """The records of the recipe's optimizer, whatever the network and λ."""
+    return [r for r in records if r["optimizer"] == USUAL["optimizer"]]
 
 
 def printed(records):
@@ -126,10 +138,12 @@ def main():
         json.loads(line) for line in given.records.read_text("utf-8").splitlines()
     ]
     print(printed([record for record in records if usual(record)]))
-    if several := compared(records):
-        print("\n" + printed(several))
-        if given.plot:
-            plot([r for r in several if r["seed"] == 0], given.plot)
+    several = compared(of_optimizers(records))
+    for found in (several, compared(of_networks(records))):
+        if found:
+            print("\n" + printed(found))
+    if several and given.plot:
+        plot([r for r in several if r["seed"] == 0], given.plot)
 
 
 if __name__ == "__main__":

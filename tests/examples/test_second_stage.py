@@ -50,8 +50,9 @@ def record(**changes):
 
 
 def test_a_row_has_the_time_to_each_mark_and_the_worst_field():
-    cells = table.row([record(network="gated")]).strip("| ").split(" | ")
-    assert cells[:4] == ["flow", "gated 9x2", "SSBroyden", "1"]
+    cells = table.row([record(network="gated", weights="one")])
+    cells = cells.strip("| ").split(" | ")
+    assert cells[:4] == ["flow", "gated 9x2, λ = 1", "SSBroyden", "1"]
     assert cells[4:] == ["30", "30", "50", "", "", "50", "**9.0e-05**"]
 
 
@@ -63,9 +64,12 @@ def test_a_row_of_several_seeds_says_how_many_came_there():
 
 def test_other_optimizers_stand_beside_the_recipe(tmp_path):
     records = [record(), record(optimizer="LBFGS"), record(problem="heat")]
-    assert table.compared(records) == records[:2]
-    assert len(table.printed(records).splitlines()) == 5
-    table.plot(table.compared(records), tmp_path / "times.png")
+    records += [record(network="gated")]
+    several = table.compared(table.of_optimizers(records))
+    assert several == records[:2]
+    assert table.compared(table.of_networks(records)) == [records[0], records[3]]
+    assert len(table.printed(records).splitlines()) == 6
+    table.plot(several, tmp_path / "times.png")
     assert (tmp_path / "times.png").stat().st_size > 5_000
 
 
