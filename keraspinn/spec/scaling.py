@@ -70,6 +70,26 @@ def vanishing(problem, scales):
     return {n for n in found if _is_nothing(n, found, parts, expected)}
 
 
+def given_sizes(problem, scales, field):
+    """Sizes of the values that conditions give a field by itself, in their scales.
+
+    Args:
+        problem: The `Problem`.
+        scales: `Scales` with a size for every field.
+        field: Name of the field.
+
+    Returns:
+        Dict from pairs of a condition's name and the number of its expression.
+    """
+    parts = _parts(problem.domain, problem.terms, scales.offsets)
+    return {
+        (name, k): part.source / problem.scales.sizes(problem.terms[name])[k]
+        for name, own in parts.items()
+        for k, part in enumerate(own)
+        if name != RESIDUAL and part.holds_alone(field) and part.gives(field)
+    }
+
+
 def _is_nothing(field, found, parts, expected):
     asked = [
         size

@@ -125,6 +125,28 @@ def test_a_field_that_is_small_is_not_zero(start, most):
     assert not verdict(model).trusted
 
 
+@pytest.mark.parametrize("rate, trusted", [(0.0, False), (7.0, True)])
+def test_a_field_far_beyond_its_start_is_measured_by_the_start(rate, trusted):
+    # It leaps between the start and the first of the points, or grows as it should.
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"grows": U.diff(X) - rate * U},
+        {"start": kp.Condition(sp.Eq(U, 1), on={X: 0})},
+    )
+    leap = keras.layers.Dense(1, "tanh" if rate == 0 else "exponential")
+    network = keras.Sequential([leap, keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    if rate == 0:
+        leap.set_weights([np.array([[1e8]]), np.array([-1e3])])
+        network.layers[1].set_weights([np.array([[5e3]]), np.array([5e3])])
+    else:
+        leap.set_weights([np.array([[rate]]), np.zeros(1)])
+        network.layers[1].set_weights([np.array([[1.0]]), np.zeros(1)])
+    found = verdict(model, **FEW)
+    assert found.trusted == trusted
+    assert trusted or found.error == pytest.approx(1, rel=1e-3)
+
+
 def test_a_field_that_is_held_beside_a_constant_is_measured_by_its_range():
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
@@ -189,6 +211,7 @@ def test_is_undecided_where_the_network_cannot_express_the_correction():
     one = Verdict({"u": 1e-3}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",))
     assert str(one).splitlines()[0] == "Undecided, and not to be trusted."
     assert "'e'" in str(one) and "80 %" in str(one) and "larger one" in str(one)
+    assert "errors, as far as this network can express them: u 0.1 %" in str(one)
 
 
 def test_who_is_at_the_second_stage_is_not_sent_there():
