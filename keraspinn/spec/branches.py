@@ -179,5 +179,9 @@ def _without_values(node):
     if isinstance(node, (sp.Derivative, AppliedUndef)):
         return sp.S.Zero
     if isinstance(node, sp.Piecewise):
-        return sp.Piecewise(*((_without_values(v), c) for v, c in node.args))
+        branches = [(_without_values(value), where) for value, where in node.args]
+        if node.args[-1].cond == sp.true and not any(value for value, _ in branches):
+            return sp.S.Zero
+        # SymPy would simplify the conditions, which takes seconds for some twenty.
+        return sp.Piecewise(*branches, evaluate=False)
     return sp.Add(*map(_without_values, node.args)) if node.args else sp.S.Zero

@@ -45,7 +45,7 @@ def test_a_source_that_oscillates_makes_less():
     # By its terms in u, not by the source: see `Balance.largest`.
     assert found.scales.terms["residual"][0] == pytest.approx(1, rel=0.1)
     found = kp.problems.poisson(c=16).with_scales("auto")
-    assert found.scales.field("u") == pytest.approx(1, rel=0.1)
+    assert found.scales.field("u") == pytest.approx(1, rel=0.5)
 
 
 def test_values_given_anywhere_say_how_large_a_field_is():
@@ -204,6 +204,46 @@ def test_a_coefficient_that_starts_from_zero_counts_for_nothing_beside_others():
     assert scales(box, {"e": u.diff(X, 2) + u / b}, wall).terms["residual"] == (150,)
 
 
+@pytest.mark.parametrize(
+    ("source", "size"),
+    [
+        (1 + sp.sin(100 * X) / 10, 0.5),
+        (X + sp.sin(100 * X) / 10, 0.064),
+        (sp.sin(30 * X), 2e-3),
+        (sp.exp(-400 * X**2), 0.044),
+        (sp.tanh(50 * X), 0.125),
+    ],
+)
+def test_what_a_source_drives_is_not_what_it_oscillates(source, size):
+    # Of u'' + f = 0 between walls that hold zero, as solved by hand.
+    u = sp.Function("u")(X)
+    wall = {"wall": kp.Condition(u, on="boundary")}
+    for unit in (1, 1e-6):
+        box = kp.geometry.Box({X: (-unit, unit)})
+        heat = {"heat": 3 * u.diff(X, 2) + source.subs(X, X / unit)}
+        found = scales(box, heat, wall).field("u")
+        assert size / 3 < 3 * found / unit**2 < 3 * size
+
+
+def test_a_source_drives_more_where_all_is_soft():
+    u, soft = sp.Function("u")(X, T), sp.Piecewise((1, X > 0), (100, True))
+    domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 5)})
+    walls = {"walls": kp.Condition(u, on=["boundary", "initial"])}
+    heat = {"heat": u.diff(T) - soft * u.diff(X, 2) - sp.exp(-25 * X**2)}
+    assert 0.03 < scales(domain, heat, walls).field("u") < 0.3
+
+
+def test_a_field_that_is_measured_all_over_is_as_large_as_that():
+    u, k = (sp.Function(name)(X) for name in "uk")
+    box, places = kp.geometry.Box({X: (0, 1)}), np.linspace(0, 1, 20)[:, None]
+    equations = {"drift": u.diff(X, 2) / 100 + k * u.diff(X) + 1}
+    known = {"known": kp.Condition(sp.Eq(k, 0.01), on={X: 0})}
+    for size, points in ((3.0, places), (25.0, places[:9])):
+        seen = {"seen": kp.Data(points, {u: np.full(len(points), 3.0)})}
+        found = scales(box, equations, known | seen)
+        assert found.field("u") == pytest.approx(size)
+
+
 def test_sources_of_all_kinds_are_looked_at():
     u = sp.Function("u")(X)
     box, wall = kp.geometry.Box({X: (-1, 1)}), {"w": kp.Condition(u, on="boundary")}
@@ -211,8 +251,10 @@ def test_sources_of_all_kinds_are_looked_at():
     kink = sp.Piecewise((3, X > 0), (0, True))
     for source in (3 * sp.Abs(X), kink, 3 * sp.sign(X), sp.Max(X, 0) * 3):
         found = scales(box, {"e": k * u.diff(X, 2) - source}, wall)
-        assert found.field("u") == pytest.approx(0.75, rel=0.05)
-        assert found.terms["residual"][0] == pytest.approx(3, rel=0.1)
+        assert 0.08 < found.field("u") < 1
+        assert found.terms["residual"][0] == pytest.approx(
+            4 * found.field("u"), rel=0.1
+        )
     pole = scales(box, {"e": u.diff(X, 2) + u.diff(X) / X - 2}, wall)
     assert 1e-4 < pole.field("u") <= 2
 
