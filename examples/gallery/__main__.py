@@ -34,7 +34,7 @@ SUBJECTS = {
     "Waves": "wave helmholtz klein_gordon",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "
     "periodic_advection",
-    "Unknowns from data": "unknown_diffusivity unknown_field",
+    "Unknowns": "unknown_diffusivity unknown_field eigenvalue",
     "Trust, save, extend": "ensemble_band resume own_network own_rule",
 }
 
