@@ -13,6 +13,7 @@ from keraspinn.spec.sampled import values_at
 from keraspinn.spec.sources import answer, grid
 
 LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
+SHARE = 0.99  # of values, that are no larger: a coefficient may have a pole
 MANY = 10  # data that say how large a field is, whatever an equation with unknowns says
 
 
@@ -24,9 +25,11 @@ class Balance:
         target: The size of what it should equal, beside the source it holds.
         domain: The geometry.
         points: Points at which coefficients are looked at, `(n, d)`.
+        is_given: Whether the source is a value that is given, a narrow pulse of which
+            counts, and not one that may have a pole.
     """
 
-    def __init__(self, expression, target, domain, points):
+    def __init__(self, expression, target, domain, points, is_given=False):
         found = monomials(expression, domain.coordinates)
         source = found.pop(frozenset(), None)
         self._domain, self._half = domain, domain.half.tolist()
@@ -44,7 +47,9 @@ class Balance:
         self._is_measured = target > 0 and is_wide
         self.source, self._source, self._points = target, source, points
         if source is not None:
-            self.source = max(target, *_sizes([source], domain, points))
+            (started,) = _started([source], 0.0)
+            share = 1.0 if is_given else SHARE
+            self.source = max(target, _size(started, domain, points, share))
 
     @functools.cached_property
     def _slopes(self):
@@ -198,11 +203,10 @@ def _started(expressions, zero):
     return [sp.sympify(expression).xreplace(stand_ins) for expression in expressions]
 
 
-def _size(expression, domain, points):
+def _size(expression, domain, points, share=SHARE):
     try:
         values = abs(values_at([expression], domain.coordinates, points)[0])
     except ValueError:  # a derivative that cannot be evaluated, of |x| for one
         return 0.0
     values = values[np.isfinite(values)]
-    # Not the very largest: a coefficient may have a pole.
-    return float(np.quantile(values, 0.99, method="higher")) if len(values) else 0.0
+    return float(np.quantile(values, share, method="higher")) if len(values) else 0.0

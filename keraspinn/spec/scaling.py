@@ -22,7 +22,7 @@ from keraspinn.spec.sampled import sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.terms import RESIDUAL
 
-POINTS = 512
+POINTS, POINTS_GIVEN = 512, 4096  # in which a narrow pulse is met
 ROUNDING = 1e-9  # of an offset, below which what is left of a value is none
 FAR = 10.0  # beyond what conditions give a field, where they give it little
 
@@ -100,11 +100,11 @@ def _parts(domain, terms, offsets):
     """Dict from names of terms to their expressions, as `Balance`s."""
     return {
         name: [
-            Balance(expression, target, domain, points)
+            Balance(expression, target, domain, points, is_given=name != RESIDUAL)
             for expression, target in _with_targets(term, offsets)
         ]
         for name, term in terms.items()
-        for points in [_points(domain, term)]
+        for points in [_points(domain, term, name != RESIDUAL)]
     }
 
 
@@ -193,11 +193,11 @@ def _with_targets(term, offsets):
     return pairs
 
 
-def _points(domain, term):
+def _points(domain, term, is_given):
     """Points where a term holds, always the same, `(n, d)`."""
     if term.table is not None:
         return term.table[0]
-    return sampled(domain, term.blocks, POINTS)
+    return sampled(domain, term.blocks, POINTS_GIVEN if is_given else POINTS)
 
 
 def _rounded(size):

@@ -225,6 +225,15 @@ def test_what_a_source_drives_is_not_what_it_oscillates(source, size):
         assert size / 3 < 3 * found / unit**2 < 3 * size
 
 
+def test_a_narrow_pulse_counts_by_its_height():
+    u = sp.Function("u")(X, Y, T)
+    domain = kp.geometry.Box({X: (-1, 1), Y: (-1, 1)}, time={T: (0, 1)})
+    pulse = sp.exp(-((X - 0.2) ** 2 + Y**2) / (2 * 0.05**2))
+    start = {"start": kp.Condition([sp.Eq(u, 7 * pulse), u.diff(T)], on="initial")}
+    wave = {"wave": u.diff(T, 2) - u.diff(X, 2) - u.diff(Y, 2)}
+    assert 5 < scales(domain, wave, start).field("u") <= 7
+
+
 def test_a_source_drives_more_where_all_is_soft():
     u, soft = sp.Function("u")(X, T), sp.Piecewise((1, X > 0), (100, True))
     domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 5)})
