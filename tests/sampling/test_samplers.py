@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from keras import ops
 
 import keraspinn as kp
-from keraspinn.sampling.residual_based import systematic
+from keraspinn.sampling.residual_based import at_most_once, systematic
 from keraspinn.sampling.sources import PointSources
 
 X = sp.Symbol("x")
@@ -74,6 +74,16 @@ def test_systematic_sampling_takes_what_a_density_says():
     density = ops.convert_to_tensor([0.0, 1.0, 3.0, 0.0, 4.0])
     rows = np.array(systematic(density, 8, ops.convert_to_tensor(0.5)))
     np.testing.assert_array_equal(rows, [1, 2, 2, 2, 4, 4, 4, 4])
+
+
+def test_no_point_is_drawn_over_and_over():
+    density = np.ones(2000)
+    density[[3, 500, 501]] = 1e6, 1e4, 30
+    rows = systematic(at_most_once(ops.convert_to_tensor(density), 100), 100, 0.5)
+    rows = ops.convert_to_numpy(rows)
+    assert len(np.unique(rows)) == 100 and {3, 500, 501} <= set(rows.tolist())
+    even = ops.convert_to_tensor(np.linspace(1, 3, 200))
+    np.testing.assert_array_equal(at_most_once(even, 60), even)
 
 
 def test_a_renewal_builds_no_program_anew():
