@@ -15,6 +15,7 @@ DOCS = pathlib.Path(__file__).parents[1] / "docs"
 
 
 SHORTER = {
+    "epochs=10": "epochs=1",
     "steps_per_epoch=1000": "steps_per_epoch=5",
     "steps_per_epoch=500": "steps_per_epoch=5",
     "steps_per_epoch=2_000": "steps_per_epoch=5",

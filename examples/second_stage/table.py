@@ -2,8 +2,9 @@
 
 python -m examples.second_stage.table docs/results/second_stage.jsonl
 
-One row for each problem, then one for each optimizer where several were tried, and one
-for each network and weighting; `--plot FILE` draws the optimizers.
+One row for each problem, and then one for each optimizer where several were tried;
+`--plot FILE` draws these. A last table compares networks and weights λ by errors after
+as many steps.
 """
 
 import argparse
@@ -12,6 +13,11 @@ import math
 import pathlib
 
 MARKS = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6
+KINDS = {
+    "plain, λ = 1": {"network": "plain", "weights": "one"},
+    "plain, annealed": {"network": "plain", "weights": "annealed"},
+    "gated, annealed": {"network": "gated", "weights": "annealed"},
+}
 USUAL = {"optimizer": "SSBroyden", "network": "plain", "weights": "annealed"}
 
 
@@ -44,11 +50,9 @@ def row(records):
     """A line of the table, from records that differ in the seed alone."""
     first, traces = records[0], [record["trace"] for record in records]
     ends = [error(trace[-1]) for trace in traces]
-    kind = "" if first["network"] == "plain" else "gated "
-    weights = "" if first["weights"] == "annealed" else ", λ = 1"
     cells = [
         first["problem"],
-        kind + first["size"] + weights,
+        first["size"] if first["network"] == "plain" else f"gated {first['size']}",
         first["optimizer"],
         str(len(records)),
         *(reached(traces, mark) for mark in MARKS),
@@ -83,9 +87,29 @@ def of_optimizers(records):
     return [r for r in records if usual(r) or r["optimizer"] != USUAL["optimizer"]]
 
 
-def of_networks(records):
-    """The records of the recipe's optimizer, whatever the network and λ."""
-    return [r for r in records if r["optimizer"] == USUAL["optimizer"]]
+def by_kind(records):
+    """A table of errors of the recipe's optimizer, a row for each problem of all kinds.
+
+    All are of the first seed, and after as many steps: those of the shortest trace.
+    """
+    rows = {}
+    for record in records:
+        for kind, own in KINDS.items():
+            if record["seed"] == 0 and record == record | USUAL | own:
+                rows.setdefault(record["problem"], {})[kind] = record["trace"]
+    rows = {name: own for name, own in rows.items() if len(own) == len(KINDS)}
+    lines = [
+        f"| Problem | Steps | {' | '.join(KINDS)} |",
+        f"|{'---|' * (2 + len(KINDS))}",
+    ]
+    for name, own in rows.items():
+        steps = min(trace[-1]["steps"] for trace in own.values())
+        cells = [name, f"{steps:,}"]
+        for kind in KINDS:
+            last = [line for line in own[kind] if line["steps"] <= steps][-1]
+            cells.append(f"{error(last):.1e}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) if rows else ""
 
 
 def printed(records):
@@ -139,9 +163,9 @@ def main():
     ]
     print(printed([record for record in records if usual(record)]))
     several = compared(of_optimizers(records))
-    for found in (several, compared(of_networks(records))):
-        if found:
-            print("\n" + printed(found))
+    for table in (printed(several) if several else "", by_kind(records)):
+        if table:
+            print("\n" + table)
     if several and given.plot:
         plot([r for r in several if r["seed"] == 0], given.plot)
 
