@@ -113,7 +113,8 @@ class Verdict:
         larger = (
             "What the estimate is made from leaves "
             f"{_percent(self.left[left])} of the largest term of '{left}': this "
-            "network cannot express what the equation asks for. Take a larger one."
+            "network cannot express what the equation asks for. Take a larger one, "
+            "unless the equation jumps."
         )
         if self.error <= self.tolerance:
             return "\n".join(["Undecided, and not to be trusted.", *lines, larger])

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import sympy as sp
+from keras import ops
 
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
@@ -13,7 +14,9 @@ from keraspinn.spec.sampled import values_at
 from keraspinn.spec.sources import answer, grid
 
 LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
-SHARE = 0.99  # of values, that are no larger: a coefficient may have a pole
+# Of values, that are no larger: a coefficient may have a pole. A pulse that is given is
+# narrower, and the pole of what is given, too.
+SHARE, SHARE_GIVEN = 0.99, 0.998
 MANY = 10  # data that say how large a field is, whatever an equation with unknowns says
 
 
@@ -43,12 +46,15 @@ class Balance:
             for monomial, size in zip(found, sizes, strict=True)
             if size > 0
         }
-        is_wide = len(points) >= MANY and np.all(np.ptp(points, axis=0) >= domain.half)
+        # Values on the boundary do not say what is inside.
+        inner = abs(points - domain.centre) < 0.99 * domain.half
+        inner = points[inner.all(axis=1)]
+        is_wide = len(inner) >= MANY and np.all(np.ptp(inner, axis=0) >= domain.half)
         self._is_measured = target > 0 and is_wide
         self.source, self._source, self._points = target, source, points
         if source is not None:
             (started,) = _started([source], 0.0)
-            share = 1.0 if is_given else SHARE
+            share = SHARE_GIVEN if is_given else SHARE
             self.source = max(target, _size(started, domain, points, share))
 
     @functools.cached_property
@@ -125,16 +131,26 @@ class Balance:
         """The size that the source drives through linear terms, 0 if that is open."""
         linear = [m for m, power in own.items() if power == 1]
         places = grid(self._domain) if linear and self._source is not None else None
-        if places is None or not self._source.free_symbols:
+        if places is None:
             return 0.0
         expressions = [self._source, *(self._coefficients[m] for m in linear)]
         expressions = _started(expressions, self._unknown)
+        if not any(expression.free_symbols for expression in expressions):
+            return 0.0
+        domain = self._domain
         try:
-            found = values_at(expressions, self._domain.coordinates, places)
+            found = values_at(expressions, domain.coordinates, places)
         except ValueError:  # a derivative that cannot be evaluated
             return 0.0
-        found = [np.broadcast_to(np.nan_to_num(v), len(places)) for v in found]
-        source, *coefficients = found
+        source, *coefficients = (np.broadcast_to(v, len(places)) for v in found)
+        inside = domain.contains(domain.interior, places - domain.centre)
+        inside = ops.convert_to_numpy(inside) & np.isfinite(source)
+        source = np.where(inside, source, 0.0)
+        if (
+            abs(source).max() < self.source / 10
+        ):  # so fast that the grid does not see it
+            return 0.0
+        coefficients = [np.nan_to_num(values) for values in coefficients]
         sizes = [self.terms[m] for m in linear]
         orders = [index for m in linear for (_, index), _ in m]
         return answer(source, coefficients, sizes, orders, self._half)

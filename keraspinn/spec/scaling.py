@@ -80,7 +80,10 @@ def given_sizes(problem, scales, field):
         (name, k): part.source / problem.scales.sizes(problem.terms[name])[k]
         for name, own in parts.items()
         for k, part in enumerate(own)
-        if name != RESIDUAL and part.holds_alone(field) and part.gives(field)
+        if name != RESIDUAL
+        and part.holds_alone(field)
+        and part.gives(field)
+        and part.source > ROUNDING * part.largest(scales.fields)
     }
 
 

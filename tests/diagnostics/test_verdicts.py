@@ -125,6 +125,18 @@ def test_a_field_that_is_small_is_not_zero(start, most):
     assert not verdict(model).trusted
 
 
+def test_a_start_of_rounding_is_no_measure():
+    # sin(π) is 1e-16, and the field, near a resonance, far beyond its declaration.
+    wall = sp.Eq(U, sp.sin(sp.pi * X) / 7)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"swings": U.diff(X, 2) + 9.8 * U - 1},
+        {"ends": kp.Condition(wall, on="boundary")},
+    )
+    names = verdicts.given_sizes(problem, problem.scales, "u")
+    assert names == {}
+
+
 @pytest.mark.parametrize("rate, trusted", [(0.0, False), (7.0, True)])
 def test_a_field_far_beyond_its_start_is_measured_by_the_start(rate, trusted):
     # It leaps between the start and the first of the points, or grows as it should.
@@ -222,7 +234,7 @@ def test_who_is_at_the_second_stage_is_not_sent_there():
     assert "SSBroyden" not in str(found) and "wrong sign" in str(found)
     assert "larger one" not in str(found)
     one = Verdict({"u": 0.5}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",), True)
-    assert str(one).endswith("Take a larger one.")
+    assert str(one).endswith("Take a larger one, unless the equation jumps.")
 
 
 def test_numbers_that_are_not_finite_are_not_trusted():
