@@ -66,7 +66,8 @@ class Balance:
         slopes = {}
         for order in sorted(orders):
             derivative = self._source
-            for symbol, count in zip(self._domain.coordinates, order, strict=True):
+            # A derivative at another point has a place more.
+            for symbol, count in zip(self._domain.coordinates, order, strict=False):
                 derivative = derivative.diff(symbol, count)
             (size,) = _sizes([derivative], self._domain, self._points)
             slopes[order] = size / self.source
@@ -146,9 +147,7 @@ class Balance:
         inside = domain.contains(domain.interior, places - domain.centre)
         inside = ops.convert_to_numpy(inside) & np.isfinite(source)
         source = np.where(inside, source, 0.0)
-        if (
-            abs(source).max() < self.source / 10
-        ):  # so fast that the grid does not see it
+        if abs(source).max() < self.source / 10:  # faster than the grid can show
             return 0.0
         coefficients = [np.nan_to_num(values) for values in coefficients]
         sizes = [self.terms[m] for m in linear]

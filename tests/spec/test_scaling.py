@@ -110,6 +110,8 @@ def test_values_at_another_point_are_measured_from_the_offset_too():
     found = scales(rod, heat, {"start": start, "closed": closed})
     assert (found.offset("u"), found.field("u")) == (300, 5)
     assert found.terms["closed"] == (5, 10)
+    leap = kp.Condition(sp.Eq(u.diff(X), u.diff(X).subs(X, 0) + 3 + T), on={X: 1})
+    assert scales(rod, heat, {"start": start, "leap": leap}).field("u") == 5
     feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
     problem = kp.Problem(rod, heat, {"start": start, "feedback": feedback})
     assert problem.scales.field("u") == 30
