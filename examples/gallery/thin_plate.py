@@ -2,7 +2,7 @@
 
 Shear forces are a stiffness times the small difference of slope and rotation,
 S (∇w + φ). Written so, all of a plate whose thickness is a hundredth of its width is
-lost in that difference, and training ends 100 % off. With the forces as fields, and the
+lost in that difference, and training finds nothing. With the forces as fields, and the
 difference as forces over stiffness, nothing large cancels.
 """
 

@@ -222,15 +222,18 @@ def _measured(model, tolerance, points, points_on_face):
             extent = max(extent, CONSTANT * expected)
         errors[name] = _ratio(_rms(change), extent)
         if _rms(value - declared.offsets.get(name, 0.0)) > FAR * expected:
-            given = given_sizes(problem, declared, name)
-            missed = [
-                _ratio(_rms(values[t][k]), size) for (t, k), size in given.items()
-            ]
+            missed = _missed_of_given(problem, declared, values, name)
             errors[name] = max([errors[name], *missed])
     optimizer = getattr(model, "optimizer", None)  # none before `compile`
     equations = tuple(problem.equations)
     is_second = isinstance(optimizer, Optimizer)
     return Verdict(errors, misfits, left, tolerance, equations, is_second)
+
+
+def _missed_of_given(problem, declared, values, field):
+    """What conditions that give a field by itself miss, relative to what they give."""
+    given = given_sizes(problem, declared, field)
+    return [_ratio(_rms(values[name][k]), size) for (name, k), size in given.items()]
 
 
 def _corrections(rows, norms):

@@ -14,8 +14,8 @@ from keraspinn.spec.sampled import values_at
 from keraspinn.spec.sources import answer, grid
 
 LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
-# Of values, that are no larger: a coefficient may have a pole. A pulse that is given is
-# narrower, and the pole of what is given, too.
+# Which part of the values is no larger than the size: any of them may have a pole, and
+# what is given a narrow pulse.
 SHARE, SHARE_GIVEN = 0.99, 0.998
 MANY = 10  # data that say how large a field is, whatever an equation with unknowns says
 
@@ -28,8 +28,8 @@ class Balance:
         target: The size of what it should equal, beside the source it holds.
         domain: The geometry.
         points: Points at which coefficients are looked at, `(n, d)`.
-        is_given: Whether the source is a value that is given, a narrow pulse of which
-            counts, and not one that may have a pole.
+        is_given: Whether the source is a value that is given, of which a narrow pulse
+            counts.
     """
 
     def __init__(self, expression, target, domain, points, is_given=False):
