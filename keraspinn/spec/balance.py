@@ -6,17 +6,21 @@ import math
 import numpy as np
 import sympy as sp
 from keras import ops
+from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import NormalComponent, Parameter
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
-from keraspinn.spec.monomials import monomials
+from keraspinn.spec.monomials import OPAQUE, monomials
 from keraspinn.spec.sampled import values_at
-from keraspinn.spec.sources import answer, grid
+from keraspinn.spec.sources import answer, grid, sides_with
 
 LONGEST_SOURCE = 1000  # operations, above which its derivatives are not taken
 # Which part of the values is no larger than the size: any of them may have a pole, and
 # what is given a narrow pulse.
 SHARE, SHARE_GIVEN = 0.99, 0.998
+TYPICAL = 0.75  # of a field's largest value, what it is in between
 MANY = 10  # data that say how large a field is, whatever an equation with unknowns says
 
 
@@ -30,12 +34,26 @@ class Balance:
         points: Points at which coefficients are looked at, `(n, d)`.
         is_given: Whether the source is a value that is given, of which a narrow pulse
             counts.
+        is_mean: Whether it holds on average alone.
+        sizes: Optional dict from names of fields to sizes, at which functions of them
+            such as exp(-1/u) are as large as they are; 1, if left out.
     """
 
-    def __init__(self, expression, target, domain, points, is_given=False):
-        found = monomials(expression, domain.coordinates)
+    def __init__(
+        self,
+        expression,
+        target,
+        domain,
+        points,
+        is_given=False,
+        is_mean=False,
+        sizes=None,
+    ):
+        opaque = sizes and functools.partial(_typical, sizes, domain, points)
+        found = monomials(expression, domain.coordinates, opaque)
         source = found.pop(frozenset(), None)
         self._domain, self._half = domain, domain.half.tolist()
+        self.holds_functions = any(OPAQUE in dict(monomial) for monomial in found)
         self._coefficients, self._unknown = found, 0.0
         sizes = _sizes(list(found.values()), domain, points)
         if not any(sizes):  # each holds an unknown number that starts from zero
@@ -50,7 +68,7 @@ class Balance:
         inner = abs(points - domain.centre) < 0.99 * domain.half
         inner = points[inner.all(axis=1)]
         is_wide = len(inner) >= MANY and np.all(np.ptp(inner, axis=0) >= domain.half)
-        self._is_measured = target > 0 and is_wide
+        self._is_measured, self._is_mean = target > 0 and is_wide, is_mean
         self.source, self._source, self._points = target, source, points
         if source is not None:
             (started,) = _started([source], 0.0)
@@ -94,14 +112,23 @@ class Balance:
         largest = max(found, default=0.0)
         return largest if math.isfinite(largest) and largest > 0 else 1.0
 
-    def asked(self, field, is_equation):
-        """Sizes of a field that this expression asks for by itself."""
+    def asked(self, field, equations=None, held=None):
+        """Sizes of a field that this expression asks for by itself.
+
+        Args:
+            field: Name of the field.
+            equations: Of a condition, the equations' `Balance`s; `None` of an equation.
+            held: On which sides conditions hold the field, booleans `(d, 2)`; all of
+                them, if not said.
+        """
+        is_equation = equations is None
         own = {m: p for m in self.terms if (p := _degree(m, field)) and len(m) == 1}
         asked = []
         if self.source and own:
-            driven = self._driven(own) if is_equation else 0.0
+            driven = self._driven(own, held) if is_equation else 0.0
+            reach = [] if is_equation else self._reach(field, equations, held)
             found = {
-                m: self._settling(m, power)
+                m: self._settling(m, power, reach)
                 for m, power in own.items()
                 if power != 1 or not driven
             }
@@ -128,7 +155,16 @@ class Balance:
         own = [m for m in self.terms if _degree(m, field) and len(m) == 1]
         return self.source > 0 and not all(map(_is_derivative, own))
 
-    def _driven(self, own):
+    def held(self, field):
+        """On which sides this, a condition, says what the field itself is: `(d, 2)`."""
+        own = [m for m in self.terms if _degree(m, field)]
+        size = {m: self.size(m, {}) for m in own}
+        plain = max((size[m] for m in own if not _is_derivative(m)), default=0.0)
+        if self._is_mean or not plain or plain < max(size.values()):
+            return np.zeros((self._domain.dimension, 2), bool)
+        return sides_with(self._points, self._domain)
+
+    def _driven(self, own, held):
         """The size that the source drives through linear terms, 0 if that is open."""
         linear = [m for m, power in own.items() if power == 1]
         places = grid(self._domain) if linear and self._source is not None else None
@@ -136,9 +172,11 @@ class Balance:
             return 0.0
         expressions = [self._source, *(self._coefficients[m] for m in linear)]
         expressions = _started(expressions, self._unknown)
-        if not any(expression.free_symbols for expression in expressions):
-            return 0.0
         domain = self._domain
+        held = np.ones((domain.dimension, 2), bool) if held is None else held
+        is_even = not any(expression.free_symbols for expression in expressions)
+        if is_even and held.any(axis=1).all():
+            return 0.0
         try:
             found = values_at(expressions, domain.coordinates, places)
         except ValueError:  # a derivative that cannot be evaluated
@@ -152,10 +190,35 @@ class Balance:
         coefficients = [np.nan_to_num(values) for values in coefficients]
         sizes = [self.terms[m] for m in linear]
         orders = [index for m in linear for (_, index), _ in m]
-        return answer(source, coefficients, sizes, orders, self._half)
+        return answer(source, coefficients, sizes, orders, self._half, held)
 
-    def _settling(self, monomial, power):
-        return (self.source / self.size(monomial, {}, self._slopes)) ** (1 / power)
+    def _settling(self, monomial, power, reach):
+        (((_, index), _),) = monomial
+        counts = list(enumerate(index[: len(self._half)]))
+        factors = [math.prod(found(*count) for count in counts) for found in reach]
+        settled = self.source / self.size(monomial, {}, self._slopes)
+        return settled ** (1 / power) * min(factors, default=1.0)
+
+    def _reach(self, field, equations, held):
+        """How far what is given here reaches, by each equation.
+
+        A slope at a face makes a field as large as the distance over which it decays: a
+        beam on springs bends beside its load alone, and heat comes no further than time
+        lets it.
+        """
+        if not any(_is_derivative(m) for m in self.terms):
+            return []
+        every = [list(e._linear_terms(field, self._points)) for e in equations]
+        return [functools.partial(_distance, own, held) for own in every if own[1:]]
+
+    def _linear_terms(self, field, points):
+        """Pairs of a multi-index and how large its term is at points."""
+        own = [m for m in self.terms if len(m) == _degree(m, field) == 1]
+        coefficients = [self._coefficients[m] for m in own]
+        sizes = _sizes(coefficients, self._domain, points, self._unknown)
+        for (((_, order), _),), size in zip(own, sizes, strict=True):
+            pairs = zip(self._half, order, strict=False)
+            yield order, size * math.prod(h**-n for h, n in pairs)
 
     def _reactions(self, field):
         """Sizes at which undifferentiated terms that differ by the field balance."""
@@ -189,12 +252,46 @@ def _degree(monomial, field):
     return sum(power for (name, _), power in monomial if name == field)
 
 
+def _distance(terms, held, axis, count):
+    """What a derivative at a face makes of a field, of what half widths alone would.
+
+    Where the largest term is of a lower order than another, both meet at a shorter
+    distance. Where it is not, and no side along the axis holds the field, a flux fills
+    it up until what is undifferentiated along the axis takes it.
+    """
+    orders = {}
+    for order, size in terms:
+        others = [k for k, n in enumerate(order[: len(held)]) if n and k != axis]
+        if all(held[k].any() for k in others):  # else it need not vary along them
+            orders[order[axis]] = max(size, orders.get(order[axis], 0.0))
+    low = max(orders, key=lambda n: (orders[n], n), default=0)
+    if not count or not orders.get(low):
+        return 1.0
+    if low == count + 1 and orders.get(0) and not held[axis].any():
+        return orders[low] / orders[0]
+    meets = [(orders[n] / orders[low]) ** (1 / (n - low)) for n in orders if n > low]
+    return max([m for m in meets if m > 0], default=1.0) ** count
+
+
 def _without(monomial, field):
     return frozenset(pair for pair in monomial if pair[0][0] != field)
 
 
 def _is_derivative(monomial):
     return any(any(index) for (_, index), _ in monomial)
+
+
+def _typical(fields, domain, points, node):
+    """How large a function of fields is where these are as large as they are."""
+    stand_ins = {}
+    for found in distinct_nodes([node]):
+        if isinstance(found, (sp.Derivative, AppliedUndef, At)):
+            own = found.node if isinstance(found, At) else found
+            name, index = field_and_index(own, domain.coordinates)
+            rate = math.prod(h**-n for h, n in zip(domain.half, index, strict=True))
+            stand_ins[found] = sp.Float(TYPICAL * fields.get(name, 1.0) * rate)
+    (size,) = _sizes([node.xreplace(stand_ins)], domain, points)
+    return sp.Float(size) if size > 0 else sp.S.One
 
 
 def _sizes(expressions, domain, points, zero=0.0):

@@ -25,7 +25,8 @@ from keraspinn.spec.offsets import shifted
 from keraspinn.spec.sampled import columns, sampled, sampled_normals
 from keraspinn.spec.terms import RESIDUAL
 
-POINTS, UNKNOWNS, DEGREE, STEPS = 100, 150, 10, 12
+POINTS, UNKNOWNS, DEGREE, STEPS = 100, 150, 10, 30
+FINE = 4  # times the degree and points, in one dimension where the first do not do
 # Of singular values, below which a direction is left as it is.
 RANK = 1e-7
 # A step of what it has led to, below which no other is made.
@@ -56,37 +57,46 @@ def coarse_sizes(domain, terms, field_names, offsets, expected):
         len(term.regions) > 1 for term in terms.values()
     ):
         return {}
-    polynomials = Polynomials(domain, field_names)
-    try:
-        rows = [
-            Linearised(name, k, term, domain, polynomials, offsets)
-            for name, term in terms.items()
-            for k in range(len(term.pointwise))
-        ]
-        with np.errstate(all="ignore"):  # what is not finite ends it
-            return _solved(domain, field_names, polynomials, rows, expected)
-    except ValueError:  # a derivative by a field that cannot be evaluated
-        return {}
+    for fineness in (1, FINE) if domain.dimension == 1 else (1,):
+        try:
+            found = _solution(domain, terms, field_names, offsets, expected, fineness)
+        except ValueError:  # a derivative by a field that cannot be evaluated
+            return {}
+        if found:
+            return found
+    return {}
 
 
-def _solved(domain, field_names, polynomials, rows, expected):
+def _solution(domain, terms, field_names, offsets, expected, fineness):
+    polynomials = Polynomials(domain, field_names, fineness * DEGREE)
+    count = fineness * POINTS
+    rows = [
+        Linearised(name, k, term, domain, polynomials, offsets, count)
+        for name, term in terms.items()
+        for k in range(len(term.pointwise))
+    ]
+    inside = sampled(domain, domain.blocks("interior"), count)
+    values = polynomials.derivative(inside, (0,) * domain.dimension)
+    with np.errstate(all="ignore"):  # what is not finite ends it
+        return _solved(field_names, values, rows, expected)
+
+
+def _solved(field_names, values, rows, expected):
     sizes = np.array([expected[name] for name in field_names])
     smallest = NOTHING * sizes
-    inside = sampled(domain, domain.blocks("interior"), POINTS)
-    values = polynomials.derivative(inside, (0,) * domain.dimension)
-    found = np.zeros((len(field_names), polynomials.count))
+    found = np.zeros((len(field_names), values.shape[1]))
     for _ in range(STEPS):
         step = _newton_step(rows, found, sizes)
         if step is None:
             return {}
         found = found + step
         reached = abs(found @ values.T).max(axis=1)
-        if np.linalg.norm(step / sizes[:, None]) < SETTLED * np.linalg.norm(
-            found / sizes[:, None]
-        ):
+        change = np.linalg.norm(step / sizes[:, None])
+        change /= np.linalg.norm(found / sizes[:, None]) or 1.0
+        if change < SETTLED:
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    if not all(row.is_solved(found, sizes) for row in rows):
+    if change > MISSED or not all(row.is_solved(found, sizes) for row in rows):
         return {}
     reached = np.where(reached > smallest, reached, 0.0)
     return dict(zip(field_names, reached.tolist(), strict=True))
@@ -114,19 +124,20 @@ class Polynomials:
     Args:
         domain: The geometry.
         field_names: Names of the fields, each a sum of all products up to a degree.
+        degree: The largest degree, less where that makes too many products.
 
     Attributes:
         field_names: As given.
         count: Number of products.
     """
 
-    def __init__(self, domain, field_names):
+    def __init__(self, domain, field_names, degree):
         self.field_names = list(field_names)
         self._centre, self._half = domain.centre, domain.half
         d, fields = domain.dimension, len(self.field_names)
         self._degree = max(
             n
-            for n in range(1, DEGREE + 1)
+            for n in range(1, degree + 1)
             if n == 1 or fields * math.comb(n + d, d) <= UNKNOWNS
         )
         # Of as many factors as the degree, each a coordinate or one.
@@ -156,18 +167,19 @@ class Linearised:
         domain: The geometry.
         polynomials: The `Polynomials`.
         offsets: Dict from names of fields to what they are measured from.
+        count: Number of points.
 
     Raises:
         ValueError: If the expression or a derivative of it cannot be evaluated; also
             when called.
     """
 
-    def __init__(self, name, place, term, domain, polynomials, offsets):
+    def __init__(self, name, place, term, domain, polynomials, offsets, count):
         self._is_equation = name == RESIDUAL
         self._is_mean = bool(term.regions)
-        points, self._target = _places(domain, term, place)
+        points, self._target = _places(domain, term, place, count)
         expression = shifted(term.pointwise[place], offsets)
-        stand_ins, self._nodes, places = {}, [], [points]
+        stand_ins, self._nodes, self._rates, places = {}, [], [], [points]
         known, fields = list(domain.coordinates), []
         for node in distinct_nodes([expression]):
             if isinstance(node, Parameter):
@@ -175,12 +187,14 @@ class Linearised:
             elif isinstance(node, NormalComponent):
                 known.append(stand_ins.setdefault(node, sp.Dummy()))
                 axis = domain.normal.index(node)
-                places.append(sampled_normals(domain, term.blocks, POINTS)[:, [axis]])
+                normals = sampled_normals(domain, term.blocks, count)
+                places.append(normals[:, [axis]])
             elif isinstance(node, (sp.Derivative, AppliedUndef)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy()))
                 field, index = field_and_index(node, domain.coordinates)
                 field = polynomials.field_names.index(field)
                 self._nodes.append((field, polynomials.derivative(points, index)))
+                self._rates.append(np.prod(domain.half ** -np.array(index, float)))
         plain = expression.xreplace(stand_ins)
         self._symbols = [*known, *fields]
         self._places = np.concatenate(places, axis=1)
@@ -203,6 +217,8 @@ class Linearised:
         pairs = zip(self._nodes, slopes, strict=True)
         terms = [slope * (own @ found[field]) for (field, own), slope in pairs]
         source = _rms(values - sum(terms))
+        if len(terms) == 1:  # q' = 0 is zero, of what it could be
+            terms = [slopes[0] * sizes[self._nodes[0][0]] * self._rates[0]]
         left, jacobian = self(found)
         possible = _rms(jacobian * sizes[:, None])
         if self._is_equation:
@@ -222,12 +238,12 @@ class Linearised:
         return values - self._target, slopes
 
 
-def _places(domain, term, place):
+def _places(domain, term, place, count):
     """Points where an expression holds, `(n, d)`, and what it should equal there."""
     if term.table is None:
-        return sampled(domain, term.blocks, POINTS), 0.0
+        return sampled(domain, term.blocks, count), 0.0
     points, values = term.table
-    chosen = np.linspace(0, len(points) - 1, min(POINTS, len(points))).astype(int)
+    chosen = np.linspace(0, len(points) - 1, min(count, len(points))).astype(int)
     return points[chosen], values[chosen, place]
 
 

@@ -12,12 +12,14 @@ MOST = 400
 OPAQUE = ("", ())
 
 
-def monomials(expression, coordinates):
+def monomials(expression, coordinates, opaque=None):
     """What an expression is a sum of.
 
     Args:
         expression: Normalized SymPy expression.
         coordinates: The domain's symbols.
+        opaque: Optional function that gives the coefficient of what is no product, 1
+            if left out.
 
     Returns:
         Dict from monomials to their coefficients, expressions without fields. A
@@ -33,13 +35,14 @@ def monomials(expression, coordinates):
     [([(('u', (1,)), 2.0)], 3*x), ([], -sin(x))]
     """
     total = {}
-    for monomial, coefficient in _terms(expression, tuple(coordinates)):
+    opaque = opaque or (lambda node: sp.S.One)
+    for monomial, coefficient in _terms(expression, tuple(coordinates), opaque):
         total[monomial] = total.get(monomial, 0) + coefficient
     # Sources last: an order that does not hang on hashes of symbols.
     return dict(sorted(total.items(), key=lambda item: (not item[0], str(item[0]))))
 
 
-def _terms(node, coordinates):
+def _terms(node, coordinates, opaque):
     """Pairs of a monomial and its coefficient."""
     if not node.has(AppliedUndef):
         return [(frozenset(), node)]
@@ -50,23 +53,19 @@ def _terms(node, coordinates):
         field, index = field_and_index(node.node, coordinates)
         return [(frozenset({((field, (*index, 0)), 1.0)}), sp.S.One)]
     if isinstance(node, sp.Add):
-        return [term for part in node.args for term in _terms(part, coordinates)]
+        return [t for part in node.args for t in _terms(part, coordinates, opaque)]
     if isinstance(node, sp.Mul):
         product = [(frozenset(), sp.S.One)]
         for factor in node.args:
-            own = _terms(factor, coordinates)
+            own = _terms(factor, coordinates, opaque)
             if len(product) * len(own) > MOST:
-                return [_opaque()]
+                return [(frozenset({(OPAQUE, 1.0)}), opaque(node))]
             product = [_times(left, right) for left in product for right in own]
         return product
     if isinstance(node, sp.Pow) and node.exp.is_number and node.exp.is_positive:
         # (a + b)^p is about as large as the larger of a^p and b^p.
-        return [_raised(t, node.exp) for t in _terms(node.base, coordinates)]
-    return [_opaque()]
-
-
-def _opaque():
-    return frozenset({(OPAQUE, 1.0)}), sp.S.One
+        return [_raised(t, node.exp) for t in _terms(node.base, coordinates, opaque)]
+    return [(frozenset({(OPAQUE, 1.0)}), opaque(node))]
 
 
 def _times(left, right):

@@ -13,6 +13,7 @@ condition is then divided by the largest of its terms in the fields. All of it i
 to a factor of a few, which is what it is for.
 """
 
+import numpy as np
 import sympy as sp
 
 from keraspinn.spec.balance import Balance
@@ -93,22 +94,23 @@ def _is_nothing(field, found, parts, expected):
         for name, own in parts.items()
         for part in own
         if part.holds_alone(field)  # another may balance what is asked for together
-        for size in part.asked(field, is_equation=name == RESIDUAL)
+        for size in part.asked(field, _beside(name, parts), _held(field, parts))
     ]
     least = ROUNDING * expected[field]
     return found.get(field) == 0.0 and all(size < least for size in asked)
 
 
-def _parts(domain, terms, offsets):
+def _parts(domain, terms, offsets, sizes=None):
     """Dict from names of terms to their expressions, as `Balance`s."""
-    return {
-        name: [
-            Balance(expression, target, domain, points, is_given=name != RESIDUAL)
+    found = {}
+    for name, term in terms.items():
+        points = _points(domain, term, name != RESIDUAL)
+        kind = name != RESIDUAL, bool(term.regions)
+        found[name] = [
+            Balance(expression, target, domain, points, *kind, sizes)
             for expression, target in _with_targets(term, offsets)
         ]
-        for name, term in terms.items()
-        for points in [_points(domain, term, name != RESIDUAL)]
-    }
+    return found
 
 
 def _balanced(domain, terms, field_names, given, offsets):
@@ -121,6 +123,8 @@ def _balanced(domain, terms, field_names, given, offsets):
     if len(field_names) > 1 and unknown:
         _from_polynomials(domain, terms, parts, unknown, sizes, offsets)
     sizes = {name: abs(offset) for name, offset in offsets.items()} | sizes
+    if any(part.holds_functions for own in parts.values() for part in own):
+        parts = _parts(domain, terms, offsets, dict.fromkeys(field_names, 1.0) | sizes)
     centres = zip(domain.centre.tolist(), half.values(), strict=True)
     return Scales(
         dict(zip(half, centres, strict=True)),
@@ -138,15 +142,27 @@ def _from_sources(parts, unknown, sizes, offsets):
     """The sizes that values, sources and reactions ask for, the largest of each."""
     rounding = {field: ROUNDING * abs(offset) for field, offset in offsets.items()}
     found = {name: [] for name in unknown}
-    every = [(name == RESIDUAL, part) for name, own in parts.items() for part in own]
+    every = [(_beside(name, parts), p) for name, own in parts.items() for p in own]
     for field in unknown:
         is_measured = any(part.measures(field) for _, part in every)
-        for is_equation, part in every:
-            if is_measured and is_equation:
+        held = _held(field, parts)
+        for equations, part in every:
+            if is_measured and equations is None:
                 continue
-            asked = part.asked(field, is_equation)
+            asked = part.asked(field, equations, held)
             found[field] += [s for s in asked if s > rounding.get(field, 0.0)]
     sizes |= {field: max(asked) for field, asked in found.items() if asked}
+
+
+def _beside(name, parts):
+    """The equations that a condition stands beside; `None` for equations."""
+    return None if name == RESIDUAL else parts[RESIDUAL]
+
+
+def _held(field, parts):
+    """On which sides of the bounding box conditions say what a field is: `(d, 2)`."""
+    given = [p.held(field) for n, own in parts.items() if n != RESIDUAL for p in own]
+    return np.any(given, axis=0) if given else None
 
 
 def _from_neighbours(parts, unknown, sizes):
@@ -171,7 +187,10 @@ def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):
     for field in unknown:
         if any(part.measures(field) for _, part in every):
             continue
-        is_given = any(name != RESIDUAL and part.gives(field) for name, part in every)
+        is_given = any(
+            name != RESIDUAL and part.gives(field) and part.holds_alone(field)
+            for name, part in every
+        )
         if found.get(field, 0.0) > (FAR * expected[field] if is_given else 0.0):
             sizes[field] = found[field]
     for field in unknown:

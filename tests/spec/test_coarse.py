@@ -137,3 +137,33 @@ def test_a_small_start_is_no_zero():
         {"start": kp.Condition([u - 1e-8, v], on="initial")},
     )
     assert (found["u"], found["v"]) == (1, pytest.approx(20))
+
+
+def test_an_epidemic_is_larger_than_its_start():
+    s, e, i = (sp.Function(name)(T) for name in "sei")
+    ill = 7e-7 * i * s
+    found = sizes(
+        kp.geometry.Box(time={T: (0, 150)}),
+        {
+            "s": s.diff(T) + ill,
+            "e": e.diff(T) - ill + e / 5,
+            "i": i.diff(T) - e / 5 + i / 10,
+        },
+        {"start": kp.Condition([s - 498_000, e - 2000, i], on="initial")},
+    )
+    assert found["e"] == pytest.approx(69_500, rel=0.05)
+    assert found["i"] == pytest.approx(116_000, rel=0.05)
+
+
+def test_a_flux_is_what_all_resistances_let_through():
+    u, q = sp.Function("u")(X), sp.Function("q")(X)
+    k = sp.Piecewise((45.0, X < 0.005), (0.06, True))
+    found = sizes(
+        kp.geometry.Box({X: (0, 0.045)}),
+        {"fourier": u.diff(X) + q / k, "energy": q.diff(X)},
+        {
+            "steam": kp.Condition(q - 80 * (250 - u), on={X: 0}),
+            "room": kp.Condition(q - 12 * (u - 20), on={X: 0.045}),
+        },
+    )
+    assert found["q"] == pytest.approx(230 / (1 / 80 + 0.04 / 0.06 + 1 / 12), rel=0.1)

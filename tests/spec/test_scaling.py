@@ -257,6 +257,87 @@ def test_a_source_counts_inside_and_where_it_is_finite():
     assert 1e-4 < scales(cube, equation, walls).field("v") < 1e-3  # zero on the grid
 
 
+FREE, HELD = U.diff(T), U
+
+
+@pytest.mark.parametrize(
+    ("source", "low", "high", "size"),
+    [
+        (sp.exp(-((100 * T - 100) ** 2)), HELD, HELD, 4.9e-5),
+        (sp.exp(-((100 * T - 100) ** 2)), HELD, FREE, 8.8e-3),
+        (sp.exp(-((100 * T) ** 2)), FREE, HELD, 8.8e-3),
+        (sp.exp(-20 * T), HELD, FREE, 2.5e-3),
+        (sp.exp(-20 * T), FREE, HELD, 4.7e-2),
+        (sp.cos(2 * sp.pi * T), FREE, FREE, 0.025),
+    ],
+)
+def test_a_source_counts_beside_an_end_that_is_free(source, low, high, size):
+    # Of u'' + f = 0, as solved by hand.
+    ends = {"a": kp.Condition(low, on={T: 0}), "b": kp.Condition(high, on={T: 1})}
+    box = kp.geometry.Box({T: (0, 1)})
+    found = scales(box, {"heat": U.diff(T, 2) + source}, ends).field("u")
+    assert size / 3 < found < 3 * size
+
+
+def test_a_body_that_loses_nothing_keeps_what_heats_it():
+    u = sp.Function("u")(X, T)
+    domain = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 1e5)})
+    start = {"start": kp.Condition(u, on="initial")}
+    sides = kp.Condition(u.diff(X), on="boundary")
+    for source, size in ((3, 3e5), (3 * sp.exp(-T / 1e4), 3e4)):
+        heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2) - source}
+        found = scales(domain, heat, start | {"sides": sides}).field("u")
+        assert size / 3 < found < 3 * size
+    warmed = {"warm": kp.Condition(u.diff(X) - 7, on={X: 0.1})}
+    warmed["cold"] = kp.Condition(u.diff(X), on={X: 0})
+    heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2)}
+    found = scales(domain, heat, start | warmed).field("u")
+    assert 70 / 3 < found < 3 * 70  # 7 · 1e-5 · 1e5 / 0.1
+
+
+def test_a_slope_at_a_face_reaches_as_far_as_it_decays():
+    u, v, w = sp.Function("u")(X), sp.Function("u")(X, T), sp.Function("u")(X, Y)
+    box, plate = (
+        kp.geometry.Box({X: (0, 1)}),
+        kp.geometry.Box({X: (0, 1), Y: (0, 0.01)}),
+    )
+    room, string = (kp.geometry.Box({X: (0, 1)}, time={T: (0, e)}) for e in (60, 0.1))
+    hit = kp.Condition([v, v.diff(T) - 3 * sp.sin(sp.pi * X)], on="initial")
+    hit = {"hit": hit, "held": kp.Condition(v, on="boundary")}
+
+    def face(expressions, **further):
+        return {"face": kp.Condition(expressions, on={X: 0}), **further}
+
+    still = kp.Condition(v, on=["initial", {X: 1}])
+    sides = kp.Condition(w, on=[{Y: 0}, {Y: 0.01}])
+    cases = [  # a fin, a rail on springs, a body heated shortly, a plate, two strings
+        (box, u.diff(X, 2) - 1e4 * u, face(u.diff(X) - 7), 0.07),
+        (box, u.diff(X, 4) + 4e4 * u, face([u.diff(X), u.diff(X, 3) - 1]), 1.25e-4),
+        (room, v.diff(T) - v.diff(X, 2) / 1e5, face(v.diff(X) - 9, still=still), 0.25),
+        (plate, w.diff(X, 2) + w.diff(Y, 2), face(w.diff(X) - 1, sides=sides), 7e-3),
+        (string, v.diff(T, 2) - 1e4 * v.diff(X, 2), hit, 9.5e-3),
+        (string, v.diff(T, 2) - v.diff(X, 2), hit, 0.3),
+    ]
+    for domain, equation, given, size in cases:
+        found = scales(domain, {"e": equation}, given).field("u")
+        assert size / 3 < found < 3 * size, equation
+
+
+def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
+    x, y = sp.Function("x")(T), sp.Function("y")(T)
+    pull = 3.986e14 / (x**2 + y**2) ** sp.Rational(3, 2)
+    found = scales(
+        kp.geometry.Box(time={T: (0, 6270)}),
+        {"x": x.diff(T, 2) + pull * x, "y": y.diff(T, 2) + pull * y},
+        {
+            "start": kp.Condition(
+                [x - 7e6, x.diff(T), y, y.diff(T) - 8929], on="initial"
+            )
+        },
+    )
+    assert all(0.3 < size < 30 for size in found.terms["residual"])  # 8 m/s²
+
+
 def test_measurements_on_the_boundary_do_not_say_what_is_inside():
     u = sp.Function("u")(X, Y)
     line = np.linspace(-1, 1, 20)
