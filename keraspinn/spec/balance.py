@@ -234,7 +234,7 @@ class Balance:
         known, own = [self.source], []
         for monomial in self.terms:
             power = _degree(monomial, field)
-            others = {f for (f, _), _ in monomial} - {field}
+            others = {f for (f, _), _ in monomial} - {field, OPAQUE[0]}
             if not others <= set(sizes):
                 continue
             if power:

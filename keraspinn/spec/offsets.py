@@ -3,7 +3,8 @@
 An equation that holds a field's derivatives alone does not know from where the field is
 measured. Where the values that conditions and data give it lie close together and far
 from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from their middle,
-so that what is learned is what varies.
+so that what is learned is what varies. So is one that else stands in functions alone:
+exp(-1/u) has no value around zero, where a network begins.
 """
 
 import math
@@ -41,7 +42,7 @@ def offsets_of(domain, terms, field_names):
         for expression in term.pointwise
     ]
     for name in field_names:
-        if any(is_held(name, e) for e in everywhere) or any(
+        if any(_has_term(name, e, domain) for e in everywhere) or any(
             is_held(name, e) and e.has(Parameter) for e in expressions
         ):
             continue
@@ -104,6 +105,13 @@ def is_held(name, expression):
     inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
     fields = expression.xreplace(inner).atoms(AppliedUndef)
     return any(field.func.__name__ == name for field in fields)
+
+
+def _has_term(name, expression, domain):
+    """Whether a field is a factor of a term, other than in a function like exp(1/u)."""
+    own = (name, (0,) * domain.dimension)
+    found = monomials(expression, domain.coordinates)
+    return any(own in dict(monomial) for monomial in found)
 
 
 def _values(name, expression, place, domain, term):

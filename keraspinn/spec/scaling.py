@@ -115,7 +115,8 @@ def _parts(domain, terms, offsets, sizes=None):
 
 def _balanced(domain, terms, field_names, given, offsets):
     half = dict(zip(domain.coordinates, domain.half.tolist(), strict=True))
-    parts = _parts(domain, terms, offsets)
+    start = {name: 0.0 if name in offsets else 1.0 for name in field_names}
+    parts = _parts(domain, terms, offsets, start)
     sizes = dict(given or {})
     unknown = [name for name in field_names if name not in sizes]
     _from_sources(parts, unknown, sizes, offsets)

@@ -185,7 +185,7 @@ def test_what_is_left_open_is_one_and_what_is_given_stays():
     u = sp.Function("u")(X)
     box, equation = kp.geometry.Box({X: (0, 4)}), {"e": u.diff(X, 2) + sp.sin(u)}
     wall = {"wall": kp.Condition(u, on="boundary")}
-    assert scales(box, equation, wall).field("u") == 1
+    assert scales(box, {"e": u.diff(X, 2)}, wall).field("u") == 1
     given = kp.Problem(box, equation, wall, scales={u: 8})
     assert given.scales.field("u") == 8 and given.scales.terms["wall"] == (8,)
     assert given.scales.terms["residual"] == (2,)
@@ -336,6 +336,29 @@ def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
         },
     )
     assert all(0.3 < size < 30 for size in found.terms["residual"])  # 8 m/s²
+    u = sp.Function("u")(X)
+    found = scales(
+        kp.geometry.Box({X: (0, 1)}),
+        {"bratu": u.diff(X, 2) + sp.exp(u) / 1000},
+        {"walls": kp.Condition(u, on="boundary")},
+    )
+    assert 1.25e-4 / 5 < found.field("u") < 5 * 1.25e-4
+
+
+def test_a_temperature_in_a_rate_is_measured_from_what_is_given():
+    """A catalyst's pellet: exp(-1/u) has no value where a network's fields start."""
+    u, c = sp.Function("T")(X), sp.Function("c")(X)
+    rate = sp.exp(-9622 * (1 / u - sp.Rational(1, 600))) * c
+    domain = kp.geometry.Box({X: (0, 3e-3)})
+    conditions = {
+        "centre": kp.Condition([c.diff(X), u.diff(X)], on={X: 0}),
+        "surface": kp.Condition([c - 40, u - 600], on={X: 3e-3}),
+    }
+    mass = 1e-6 * (c.diff(X, 2) + 2 / X * c.diff(X)) - rate
+    heat = 0.2 * (u.diff(X, 2) + 2 / X * u.diff(X)) + 8e4 * rate
+    found = scales(domain, {"mass": mass, "heat": heat}, conditions)
+    assert found.offset("T") == 600
+    assert 4 < found.field("T") < 36  # 12.3 K, by Prater's relation 16 K at most
 
 
 def test_measurements_on_the_boundary_do_not_say_what_is_inside():
