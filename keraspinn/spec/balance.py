@@ -229,8 +229,35 @@ class Balance:
                 if more > 0 and _without(low, field) == _without(high, field):
                     yield (self.terms[low] / self.terms[high]) ** (1 / more)
 
-    def balancing(self, field, sizes):
-        """The size at which a field's terms match the others', 0 if none is known."""
+    def pace(self):
+        """How much faster in time a given value changes than its interval says."""
+        domain, source = self._domain, self._source
+        if domain.time_coordinate is None or source is None or not self.source:
+            return 1.0
+        if source.count_ops() > LONGEST_SOURCE:
+            return 1.0
+        change = source.diff(domain.time_coordinate)
+        (size,) = _sizes([change], domain, self._points)
+        return max(1.0, size / self.source * self._half[-1])
+
+    def is_instant(self, field):
+        """Whether it holds no derivative of a field by time."""
+        last = len(self._half) - 1
+        return not any(
+            name == field and index[last]
+            for monomial in self.terms
+            for (name, index), _ in monomial
+            if name
+        )
+
+    def balancing(self, field, sizes, pace=1.0):
+        """The size at which a field's terms match the others', 0 if none is known.
+
+        Args:
+            field: Name of the field.
+            sizes: Dict from names of fields to their sizes, where these are known.
+            pace: What derivatives by time are larger by than the interval says.
+        """
         known, own = [self.source], []
         for monomial in self.terms:
             power = _degree(monomial, field)
@@ -240,7 +267,10 @@ class Balance:
             if power:
                 own.append((monomial, power))
             else:
-                known.append(self.size(monomial, sizes))
+                last = len(self._half) - 1
+                changes = [(i[last], n) for (f, i), n in monomial if f]
+                fast = pace ** sum(count * power for count, power in changes)
+                known.append(self.size(monomial, sizes) * fast)
         if not own or not max(known):
             return 0.0
         return min(

@@ -121,6 +121,7 @@ def _balanced(domain, terms, field_names, given, offsets):
     unknown = [name for name in field_names if name not in sizes]
     _from_sources(parts, unknown, sizes, offsets)
     _from_neighbours(parts, unknown, sizes)
+    _from_changes(parts, unknown, sizes)
     if len(field_names) > 1 and unknown:
         _from_polynomials(domain, terms, parts, unknown, sizes, offsets)
     sizes = {name: abs(offset) for name, offset in offsets.items()} | sizes
@@ -178,6 +179,27 @@ def _from_neighbours(parts, unknown, sizes):
             asked = [size for size in asked if size]
             if asked:
                 sizes[field] = max(asked)
+
+
+def _from_changes(parts, unknown, sizes):
+    """Of fields that follow others at once, as large as given changes make them.
+
+    A pressure accelerates what the walls move. Where two equations ask for different
+    sizes, a flux of heat that enters by a skin, it is between them.
+    """
+    given = [p for name, own in parts.items() if name != RESIDUAL for p in own]
+    pace = max((part.pace() for part in given), default=1.0)
+    if pace == 1.0:
+        return
+    for field in unknown:
+        if any(p.gives(field) and p.holds_alone(field) for p in given):
+            continue
+        if all(part.is_instant(field) for own in parts.values() for part in own):
+            asked = [p.balancing(field, sizes, pace) for p in parts[RESIDUAL]]
+            asked = [size for size in asked if size]
+            if asked:
+                between = (min(asked) * max(asked)) ** 0.5
+                sizes[field] = max(between, sizes.get(field, 0.0))
 
 
 def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):

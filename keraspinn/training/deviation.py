@@ -109,7 +109,8 @@ def _warn_of_bent_equations(model, deviations, change):
         warnings.warn(
             "The equations are bent to follow the data's noise, or are not solved yet: "
             f"where they hold, {' and '.join(moves)}, off by more than {BIAS:g} of the "
-            "deviation. Train on, with less weight for the data: "
-            "keraspinn.Data(..., weight=0.01).",
+            "deviation. Train on, with less weight for the data, "
+            "keraspinn.Data(..., weight=0.01), and without LearningRateAnnealing, "
+            "which sets weights of its own.",
             stacklevel=3,
         )

@@ -323,6 +323,21 @@ def test_a_slope_at_a_face_reaches_as_far_as_it_decays():
         assert size / 3 < found < 3 * size, equation
 
 
+def test_what_follows_others_at_once_is_as_large_as_their_changes_make_it():
+    # The ground over ten days: heat enters by a skin, q = T √(k c ω).
+    u, q, omega = sp.Function("u")(X, T), sp.Function("q")(X, T), 2 * np.pi / 86_400
+    found = scales(
+        kp.geometry.Box({X: (0, 5)}, time={T: (0, 864_000)}),
+        {"fourier": q + 1.5 * u.diff(X), "energy": 1.5e6 * u.diff(T) + q.diff(X)},
+        {
+            "start": kp.Condition(u, on="initial"),
+            "sun": kp.Condition(u - 10 * sp.sin(omega * T), on={X: 0}),
+            "deep": kp.Condition(q, on={X: 5}),
+        },
+    )
+    assert found.field("q") == pytest.approx(10 * np.sqrt(2.25e6 * omega), rel=0.1)
+
+
 def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
     x, y = sp.Function("x")(T), sp.Function("y")(T)
     pull = 3.986e14 / (x**2 + y**2) ** sp.Rational(3, 2)
