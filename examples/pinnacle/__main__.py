@@ -61,6 +61,14 @@ def relative_error(model, problem):
     return float(np.linalg.norm(away) / np.linalg.norm(true))
 
 
+def shape(network):
+    """Units and depth, also of a network that is built of Keras's layers."""
+    if hasattr(network, "units"):
+        return f"{network.units}x{network.depth}"
+    layers = [k for k in network.layers if isinstance(k, keras.layers.Dense)]
+    return f"{layers[0].units}x{len(layers) - 1}"
+
+
 def record_of(left, seconds, cpu_seconds):
     """What one run came to, from the names that the program has left."""
     model, problem, network = left["model"], left["problem"], left["model"].network
@@ -70,7 +78,7 @@ def record_of(left, seconds, cpu_seconds):
         "error": relative_error(model, problem),
         "fields": {k.removesuffix("_relative_l2"): v for k, v in fields.items()},
         "steps": {"Adam": left["adam"], type(model.optimizer).__name__: left["second"]},
-        "network": f"{network.units}x{network.depth}",
+        "network": shape(network),
         "parameters": int(network.count_params()),
         "seed": left["seed"],
         "seconds": round(seconds),

@@ -40,8 +40,8 @@ SECOND = (
     "try other loss weights."
 )
 MORE = (
-    "Go on while the loss falls. Where it stands, look for a wrong sign or a condition "
-    "that is missing, try other loss weights, and solve a long time in windows."
+    "Go on while the loss falls. Where it stands, solve a long time in windows, look "
+    "for a wrong sign or a condition that is missing, and try other loss weights."
 )
 
 

@@ -25,7 +25,8 @@ def test_a_record_is_its_programs(name):
     record = RECORDS[name]["last"]
     steps = re.search(r"^seed, adam, second = 0, (\d+), (\d+)$", source, re.MULTILINE)
     assert list(record["steps"].values()) == [int(n) for n in steps.groups()]
-    units, depth = re.search(r"units=(\d+), depth=(\d+)", source).groups()
+    shape = r"units(?:=|, depth = )(\d+), (?:depth=)?(\d+)"
+    units, depth = re.search(shape, source).groups()
     assert record["network"] == f"{units}x{depth}"
     assert int(units) <= 100 and int(depth) <= 5
     assert sum(record["steps"].values()) <= 20_000
