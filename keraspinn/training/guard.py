@@ -8,6 +8,11 @@ from keraspinn import backend
 from keraspinn.common.arguments import callback_list
 
 _LOST = "the variable"
+_AT_FIRST = (
+    "Fields begin around zero, or amid the values given: measure one that stands in "
+    "exp(1/u), log(u) or a root from a value of its own, u = 600 + w"
+)
+_LATER = "Try a lower learning rate or `clipnorm=1.0` in the optimizer"
 
 
 class StopOnNonFinite(keras.callbacks.Callback):
@@ -50,17 +55,18 @@ def explanation(cause, iteration, coefficients):
         coefficients: Dict from names of unknown parameters to variables.
     """
     values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients.items())
+    is_lost = cause.startswith(_LOST)
+    cure = _AT_FIRST if iteration == 0 and not is_lost else _LATER
     state = (
         "Go back to a checkpoint"
-        if cause.startswith(_LOST)
+        if is_lost
         else "The step was not taken: weights, optimizer and loss weights are those "
         "before it"
     )
     return (
-        f"Training stopped at iteration {iteration}: {cause}. {state}. Try "
-        "a lower learning rate or `clipnorm=1.0` in the optimizer, and look for a "
-        "division by zero, or a logarithm, root or power of what may become negative, "
-        "in the equations"
+        f"Training stopped at iteration {iteration}: {cause}. {state}. "
+        f"{cure}, and look for a division by zero, or a logarithm, root or power of "
+        "what may become negative, in the equations"
         + (f" and for where the coefficients went ({values})" if values else "")
         + ". Pass keraspinn.callbacks.RestoreOnNonFinite() to `fit` to go back to "
         "earlier weights instead of an error, or keras.callbacks.TerminateOnNaN() to "

@@ -69,6 +69,20 @@ def test_stops_before_the_step_and_says_where(options):
     assert_same(state(model), state(exact))
 
 
+def test_a_field_that_has_no_value_where_it_begins_is_told_of():
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"rate": u.diff(x) + sp.log(u - 50)},
+        {"start": kp.Condition(u.diff(x) - 1, on={x: 0})},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1))
+    model.compile("adam")
+    with pytest.raises(FloatingPointError, match="at iteration 0.* from a value of"):
+        model.fit(steps_per_epoch=2, verbose=0)
+
+
 def test_a_stream_stops_at_the_same_step():
     model = compiled()
     with pytest.raises(FloatingPointError, match="'residual' is not fin"):
