@@ -26,7 +26,9 @@ from keraspinn.spec.sampled import columns, sampled, sampled_normals
 from keraspinn.spec.terms import RESIDUAL
 
 POINTS, UNKNOWNS, DEGREE, STEPS = 100, 150, 10, 30
-FINE = 4  # times the degree and points, in one dimension where the first do not do
+# Times the degree and points, in one dimension where the first do not do; and how far
+# apart the two may be.
+FINE, AGREED = (4, 3), 1.5
 # Of singular values, below which a direction is left as it is.
 RANK = 1e-7
 # A step of what it has led to, below which no other is made.
@@ -57,14 +59,23 @@ def coarse_sizes(domain, terms, field_names, offsets, expected):
         len(term.regions) > 1 for term in terms.values()
     ):
         return {}
-    for fineness in (1, FINE) if domain.dimension == 1 else (1,):
-        try:
-            found = _solution(domain, terms, field_names, offsets, expected, fineness)
-        except ValueError:  # a derivative by a field that cannot be evaluated
-            return {}
-        if found:
+
+    def solution(fineness):
+        return _solution(domain, terms, field_names, offsets, expected, fineness)
+
+    try:
+        if (found := solution(1)) or domain.dimension > 1:
             return found
-    return {}
+        found, other = (solution(fineness) for fineness in FINE)
+    except ValueError:  # a derivative by a field that cannot be evaluated
+        return {}
+    # Newton's steps may lead beyond a pole, to a field that is none.
+    return found if found and other and _agree(found, other) else {}
+
+
+def _agree(found, other):
+    pairs = [(found[name], other[name]) for name in found]
+    return all(max(pair) <= AGREED * min(pair) for pair in pairs)
 
 
 def _solution(domain, terms, field_names, offsets, expected, fineness):

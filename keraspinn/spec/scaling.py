@@ -210,11 +210,13 @@ def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):
     for field in unknown:
         if any(part.measures(field) for _, part in every):
             continue
-        is_given = any(
-            name != RESIDUAL and part.gives(field) and part.holds_alone(field)
+        given = [
+            size
             for name, part in every
-        )
-        if found.get(field, 0.0) > (FAR * expected[field] if is_given else 0.0):
+            if name != RESIDUAL and part.gives(field) and part.holds_alone(field)
+            for size in part.asked(field, parts[RESIDUAL], _held(field, parts))
+        ]
+        if found.get(field, 0.0) > FAR * max(given, default=0.0):
             sizes[field] = found[field]
     for field in unknown:
         if _is_nothing(field, found, parts, expected):
