@@ -174,6 +174,8 @@ class Balance:
         expressions = _started(expressions, self._unknown)
         domain = self._domain
         held = np.ones((domain.dimension, 2), bool) if held is None else held
+        joined = [symbol in domain.periodic for symbol in domain.coordinates]
+        held = held | np.array(joined)[:, None]  # where sine waves fit
         is_even = not any(expression.free_symbols for expression in expressions)
         if is_even and held.any(axis=1).all():
             return 0.0

@@ -3,8 +3,8 @@
 An equation that holds a field's derivatives alone does not know from where the field is
 measured. Where the values that conditions and data give it lie close together and far
 from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from their middle,
-so that what is learned is what varies. So is one that else stands in functions alone:
-exp(-1/u) has no value around zero, where a network begins.
+so that what is learned is what varies. So is one that else stands in functions alone,
+where nothing changes in time: exp(-1/u) has no value around zero, where networks begin.
 """
 
 import math
@@ -44,6 +44,11 @@ def offsets_of(domain, terms, field_names):
     for name in field_names:
         if any(_has_term(name, e, domain) for e in everywhere) or any(
             is_held(name, e) and e.has(Parameter) for e in expressions
+        ):
+            continue
+        # In time it may go far from its start: a pendulum that stands on its head.
+        if domain.time_coordinate is not None and any(
+            is_held(name, e) for e in everywhere
         ):
             continue
         values = [

@@ -360,6 +360,21 @@ def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
     assert 1.25e-4 / 5 < found.field("u") < 5 * 1.25e-4
 
 
+def test_a_field_that_may_leave_where_it_starts_is_not_measured_from_there():
+    pendulum = {"pendulum": U.diff(T, 2) + 9.81 * sp.sin(U)}
+    start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
+    found = scales(kp.geometry.Box(time={T: (0, 10)}), pendulum, start)
+    assert found.offsets == {} and found.field("u") == 3.14
+
+
+def test_where_sides_are_joined_a_sine_is_answered_by_its_own_wavenumber():
+    u = sp.Function("u")(X)
+    ring = kp.geometry.Box({X: (0, 1)}, periodic=[X])
+    heat = {"heat": u.diff(X, 2) + sp.sin(40 * sp.pi * X)}
+    found = scales(ring, heat, {"mean": kp.Condition(kp.integral(u))})
+    assert found.field("u") == pytest.approx((40 * np.pi) ** -2, rel=0.01)
+
+
 def test_a_temperature_in_a_rate_is_measured_from_what_is_given():
     """A catalyst's pellet: exp(-1/u) has no value where a network's fields start."""
     u, c = sp.Function("T")(X), sp.Function("c")(X)
