@@ -53,6 +53,8 @@ class Balance:
         found = monomials(expression, domain.coordinates, opaque)
         source = found.pop(frozenset(), None)
         self._domain, self._half = domain, domain.half.tolist()
+        # Functions of fields that are measured from an offset are known there.
+        self._known = {OPAQUE[0]} if sizes and not all(sizes.values()) else set()
         self.holds_functions = any(OPAQUE in dict(monomial) for monomial in found)
         self._coefficients, self._unknown = found, 0.0
         sizes = _sizes(list(found.values()), domain, points)
@@ -211,7 +213,10 @@ class Balance:
         if not any(_is_derivative(m) for m in self.terms):
             return []
         every = [list(e._linear_terms(field, self._points)) for e in equations]
-        return [functools.partial(_distance, own, held) for own in every if own[1:]]
+        faces = sides_with(self._points, self._domain).any(axis=1)
+        return [
+            functools.partial(_distance, own, held, faces) for own in every if own[1:]
+        ]
 
     def _linear_terms(self, field, points):
         """Pairs of a multi-index and how large its term is at points."""
@@ -236,7 +241,8 @@ class Balance:
         domain, source = self._domain, self._source
         if domain.time_coordinate is None or source is None or not self.source:
             return 1.0
-        if source.count_ops() > LONGEST_SOURCE:
+        is_start = np.ptp(self._points[:, -1]) == 0
+        if is_start or source.count_ops() > LONGEST_SOURCE:
             return 1.0
         change = source.diff(domain.time_coordinate)
         (size,) = _sizes([change], domain, self._points)
@@ -263,7 +269,7 @@ class Balance:
         known, own = [self.source], []
         for monomial in self.terms:
             power = _degree(monomial, field)
-            others = {f for (f, _), _ in monomial} - {field, OPAQUE[0]}
+            others = {f for (f, _), _ in monomial} - {field} - self._known
             if not others <= set(sizes):
                 continue
             if power:
@@ -284,9 +290,10 @@ def _degree(monomial, field):
     return sum(power for (name, _), power in monomial if name == field)
 
 
-def _distance(terms, held, axis, count):
+def _distance(terms, held, faces, axis, count):
     """What a derivative at a face makes of a field, of what half widths alone would.
 
+    Along an axis that ends in the face; a derivative along the face says nothing.
     Where the largest term is of a lower order than another, both meet at a shorter
     distance. Where it is not, and no side along the axis holds the field, a flux fills
     it up until what is undifferentiated along the axis takes it.
@@ -297,7 +304,7 @@ def _distance(terms, held, axis, count):
         if all(held[k].any() for k in others):  # else it need not vary along them
             orders[order[axis]] = max(size, orders.get(order[axis], 0.0))
     low = max(orders, key=lambda n: (orders[n], n), default=0)
-    if not count or not orders.get(low):
+    if not count or not faces[axis] or not orders.get(low):
         return 1.0
     if low == count + 1 and orders.get(0) and not held[axis].any():
         return orders[low] / orders[0]

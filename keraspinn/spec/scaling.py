@@ -1,16 +1,16 @@
 """Scales from a declaration alone: intervals, coefficients, sources and given values.
 
 Coordinates are measured from −1 to 1, and a field that no equation holds but in its
-derivatives from the middle of its values, where these are far from zero. A field is as
-large as its boundary and initial values and data say, or, where it is not measured all
-over the domain, as the sources of its equations ask for: u'' = q on an interval of half
-width h makes u of size q h², and a wave of wavenumber κ in q one of size q / κ². A
-reaction a u − b u² settles at a / b. Fields that nothing of this is known of take what
-balances the others in an equation they share, as a pressure does; what is left open is
-taken to be of size one. Several fields that no condition gives are as large as in a
-coarse solution of all together, where polynomials solve it. Every equation and
-condition is then divided by the largest of its terms in the fields. All of it is good
-to a factor of a few, which is what it is for.
+derivatives, or in functions, from the middle of its values, where these are far from
+zero. A field is as large as its boundary and initial values and data say, or, where it
+is not measured all over the domain, as the sources of its equations ask for: u'' = q on
+an interval of half width h makes u of size q h², and a wave of wavenumber κ in q one of
+size q / κ². A reaction a u − b u² settles at a / b. Fields that nothing of this is
+known of take what balances the others in an equation they share, as a pressure does;
+what is left open is taken to be of size one. Several fields that no condition gives are
+as large as in a coarse solution of all together, where polynomials solve it. Every
+equation and condition is then divided by the largest of its terms in the fields. All of
+it is good to a factor of a few, which is what it is for.
 """
 
 import numpy as np
