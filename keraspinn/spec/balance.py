@@ -255,7 +255,6 @@ class Balance:
             name == field and index[last]
             for monomial in self.terms
             for (name, index), _ in monomial
-            if name
         )
 
     def balancing(self, field, sizes, pace=1.0):

@@ -89,12 +89,13 @@ def given_sizes(problem, scales, field):
 
 
 def _is_nothing(field, found, parts, expected):
+    held = _held(field, parts)
     asked = [
         size
         for name, own in parts.items()
         for part in own
         if part.holds_alone(field)  # another may balance what is asked for together
-        for size in part.asked(field, _beside(name, parts), _held(field, parts))
+        for size in part.asked(field, _beside(name, parts), held)
     ]
     least = ROUNDING * expected[field]
     return found.get(field) == 0.0 and all(size < least for size in asked)
