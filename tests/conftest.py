@@ -13,6 +13,8 @@ os.environ.setdefault(
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
     "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
 )
+# Threads of two processes that wait for each other make small matrices thrice as slow.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # half of the tests compute in float64
 # Tests compile the same small models again and again: what the first process of a run
 # and those that it starts have compiled on JAX is there for all of them.
