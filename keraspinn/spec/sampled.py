@@ -1,5 +1,7 @@
 """Points to look at a declaration's expressions at, always the same."""
 
+import itertools
+
 import numpy as np
 from keras import ops
 
@@ -31,6 +33,23 @@ def _drawn(domain, blocks, count):
     for part in dict.fromkeys(part for block in blocks for part in block):
         uniform = generator.random((count, domain.draws(part)))
         yield part, domain.sample(part, uniform)
+
+
+def corners(domain):
+    """Where sizes are looked for among parameters: dicts from symbols to their ends.
+
+    Args:
+        domain: The geometry, in which nothing is derived by parameters.
+    """
+    varying = {*domain.space_coordinates, domain.time_coordinate}
+    ends = [
+        [(symbol, float(centre - half)), (symbol, float(centre + half))]
+        for symbol, centre, half in zip(
+            domain.coordinates, domain.centre, domain.half, strict=True
+        )
+        if symbol not in varying
+    ]
+    return [dict(pairs) for pairs in itertools.product(*ends)]
 
 
 def columns(coordinates, points):

@@ -2,15 +2,15 @@
 
 Coordinates are measured from −1 to 1, and a field that no equation holds but in its
 derivatives, or in functions, from the middle of its values, where these are far from
-zero. A field is as large as its boundary and initial values and data say, or, where it
-is not measured all over the domain, as the sources of its equations ask for: u'' = q on
-an interval of half width h makes u of size q h², and a wave of wavenumber κ in q one of
-size q / κ². A reaction a u − b u² settles at a / b. Fields that nothing of this is
-known of take what balances the others in an equation they share, as a pressure does;
-what is left open is taken to be of size one. Several fields that no condition gives are
-as large as in a coarse solution of all together, where polynomials solve it. Every
-equation and condition is then divided by the largest of its terms in the fields. All of
-it is good to a factor of a few, which is what it is for.
+zero. A field is as large as its boundary and initial values say, as data where these
+measure it all over the domain, or else as a coarse solution of all equations and
+conditions together makes it: an integration from where all starts, or polynomials where
+these solve them. Where they do not, beside a front or a pulse, sizes follow term by
+term: u'' = q on an interval of half width h makes u of size q h², a wave of wavenumber
+κ in q one of size q / κ², and a reaction a u − b u² settles at a / b. Fields that
+nothing of this is known of take what balances the others in an equation they share;
+what is left open is of size one. Every equation and condition is then divided by the
+largest of its terms in the fields. It is all good to a factor of a few, as it need be.
 """
 
 import numpy as np
@@ -18,8 +18,9 @@ import sympy as sp
 
 from keraspinn.spec.balance import Balance
 from keraspinn.spec.coarse import coarse_sizes
+from keraspinn.spec.marched import marched_sizes
 from keraspinn.spec.offsets import offsets_of, shifted
-from keraspinn.spec.sampled import sampled
+from keraspinn.spec.sampled import corners, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.terms import RESIDUAL
 
@@ -61,7 +62,7 @@ def vanishing(problem, scales):
     """
     domain, terms, offsets = problem.domain, problem.terms, scales.offsets
     expected, parts = scales.fields, _parts(domain, terms, offsets)
-    found = coarse_sizes(domain, terms, problem.field_names, offsets, expected)
+    found = _solved(domain, terms, offsets, expected)
     return {n for n in found if _is_nothing(n, found, parts, expected)}
 
 
@@ -123,8 +124,8 @@ def _balanced(domain, terms, field_names, given, offsets):
     _from_sources(parts, unknown, sizes, offsets)
     _from_neighbours(parts, unknown, sizes)
     _from_changes(parts, unknown, sizes)
-    if len(field_names) > 1 and unknown:
-        _from_polynomials(domain, terms, parts, unknown, sizes, offsets)
+    if unknown:
+        _from_solution(domain, terms, parts, unknown, sizes, offsets)
     sizes = {name: abs(offset) for name, offset in offsets.items()} | sizes
     if any(part.holds_functions for own in parts.values() for part in own):
         parts = _parts(domain, terms, offsets, dict.fromkeys(field_names, 1.0) | sizes)
@@ -203,10 +204,10 @@ def _from_changes(parts, unknown, sizes):
                 sizes[field] = max(between, sizes.get(field, 0.0))
 
 
-def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):
+def _from_solution(domain, terms, parts, unknown, sizes, offsets):
     """Sizes as in a coarse solution of all together; of a zero, the most it may be."""
     expected = dict.fromkeys(unknown, 1.0) | sizes
-    found = coarse_sizes(domain, terms, list(expected), offsets, expected)
+    found = _solved(domain, terms, offsets, expected)
     every = [(name, part) for name, own in parts.items() for part in own]
     for field in unknown:
         if any(part.measures(field) for _, part in every):
@@ -222,7 +223,19 @@ def _from_polynomials(domain, terms, parts, unknown, sizes, offsets):
     for field in unknown:
         if _is_nothing(field, found, parts, expected):
             asked = [part.balancing(field, sizes) for _, part in every]
-            sizes[field] = min((s for s in asked if s), default=expected[field])
+            if any(asked):
+                sizes[field] = min(size for size in asked if size)
+
+
+def _solved(domain, terms, offsets, expected):
+    """A coarse solution's sizes, the largest at parameters' ends; `{}` without one."""
+    problem, found = (domain, terms, offsets, expected), []
+    for fixed in corners(domain):
+        own = marched_sizes(*problem, fixed) or coarse_sizes(*problem, fixed)
+        if not own:
+            return {}
+        found.append(own)
+    return {name: max(own[name] for own in found) for name in expected}
 
 
 def _with_targets(term, offsets):

@@ -30,9 +30,9 @@ def beam(stiffness, length, load):
 def test_a_beam_is_one_problem_in_any_units():
     plain, si = beam(1, 1, 1), beam(210e9 * 1e-8, 2, 500)
     assert plain.coordinates == {X: (0.5, 0.5)} and si.coordinates == {X: (1, 1)}
-    assert plain.field("u") == pytest.approx(1 / 16, rel=0.01)
-    assert si.field("u") == pytest.approx(500 / 2100, rel=0.01)
-    assert si.terms["residual"] == (500,)
+    assert plain.field("u") == pytest.approx(1 / 8, rel=0.01)
+    assert si.field("u") == pytest.approx(500 * 2**4 / 2100 / 8, rel=0.01)
+    assert si.terms["residual"][0] == pytest.approx(1000, rel=0.01)
     ratios = np.divide(si.terms["clamp"], si.field("u"))
     np.testing.assert_allclose(ratios, [1, 1], rtol=0.01)
     ratios = np.divide(plain.terms["free"], plain.field("u"))
@@ -126,7 +126,7 @@ def test_offsets_are_found_in_any_units(unit):
     year = kp.geometry.Box(time={T: (0, 1)})
     found = scales(year, {"warms": sp.Eq(U.diff(T), 10 * unit)}, even)
     assert found.offset("u") / unit == pytest.approx(300)
-    assert found.field("u") / unit == pytest.approx(5)
+    assert found.field("u") / unit == pytest.approx(10)
 
 
 def test_reactions_settle():
@@ -140,7 +140,8 @@ def test_reactions_settle():
         equations,
         {"i": kp.Condition([a - 10, b - 5], on="initial")},
     )
-    assert (found.field("a"), found.field("b")) == (50, 100)
+    assert found.field("a") == pytest.approx(278, rel=0.01)
+    assert found.field("b") == pytest.approx(557, rel=0.01)
 
 
 def test_a_pressure_balances_the_flow():
