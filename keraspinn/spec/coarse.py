@@ -209,7 +209,7 @@ class Polynomials:
 
 
 def _waves(x, degree, order):
-    """Derivatives of 1, sin πx, cos πx, sin 2πx, … at points: `(n, degree + 1)`."""
+    """Derivatives of 1, cos πx, sin πx, cos 2πx, … at points: `(n, degree + 1)`."""
     number = np.arange(degree + 1)
     rates = np.pi * ((number + 1) // 2)
     turned = np.where(number % 2, order, order - 1) * np.pi / 2

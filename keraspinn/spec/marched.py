@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions import Parameter
+from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
@@ -18,7 +18,11 @@ from keraspinn.spec.offsets import shifted
 from keraspinn.spec.sampled import sampled
 from keraspinn.spec.terms import RESIDUAL
 
-RELATIVE, ABSOLUTE = 1e-4, 1e-6  # tolerances, the other one of what is expected
+# Tolerances that are tried until two lead to the same, within a factor: what differs
+# more grows from rounding.
+RELATIVE, AGREED = (1e-4, 1e-6, 1e-8), 1.5
+ABSOLUTE = 1e-2  # of these, and of the sizes
+NOTHING = 1e-10  # of what is expected, below which a field is zero
 STEPS = 500  # at least, so that a narrow pulse is met
 EVALUATIONS = 20_000  # of the equations, after which they are left
 CLOSE = 1e-9  # of an interval, within which a point is its end
@@ -49,19 +53,40 @@ def marched_sizes(domain, terms, offsets, expected, fixed):
             system = _System(domain, terms, list(expected), offsets, fixed)
             rate = 1 / domain.half[axis[0]]
             scales = [expected[name] * rate**order for name, order in system.state]
-            reached = system.largest(*ends, ABSOLUTE * np.array(scales))
-    except (ArithmeticError, NotImplementedError, TypeError, ValueError):
+            reached = _settled(system, ends, np.array(scales))
+    except (ArithmeticError, NameError, NotImplementedError, TypeError, ValueError):
         return {}  # NumPy has no function for it, among others
     return {
-        name: size if size > ABSOLUTE * expected[name] else 0.0
+        name: size if size > NOTHING * expected[name] else 0.0
         for (name, order), size in zip(system.state, reached.tolist(), strict=True)
         if not order
     }
 
 
+def _settled(system, ends, scales):
+    """The largest absolute values of the state, where two tolerances agree on them."""
+    least, before = NOTHING * scales, None
+    for relative in RELATIVE:
+        reached = system.largest(*ends, relative, ABSOLUTE * relative * scales)
+        scales = np.maximum(reached, least)
+        if before is not None and np.all(
+            np.maximum(scales, before) <= AGREED * np.minimum(scales, before)
+        ):
+            return reached
+        before = scales
+    raise ValueError("what grows from rounding")
+
+
 def _ends(domain, terms, axis):
-    """Where all conditions hold, and the other end; `None` if there is no such pair."""
-    if any(term.regions for term in terms.values()):
+    """Where all conditions hold, and the other end; `None` if there is no such pair.
+
+    Nor is there where an unknown number is told by data: it starts from anything.
+    """
+    every = terms.values()
+    if any(term.regions for term in every) or (
+        any(term.table is not None for term in every)
+        and any(e.has(Parameter) for term in every for e in term.expressions)
+    ):
         return None
     blocks = [b for n, t in terms.items() if n != RESIDUAL for b in t.blocks]
     if not blocks:
@@ -91,8 +116,8 @@ class _System:
         starts = [shifted(e, offsets) for term in given for e in term.pointwise]
         orders, stand_ins, symbols = dict.fromkeys(field_names, 0), dict(fixed), {}
         for node in distinct_nodes(equations + starts):
-            if isinstance(node, At):
-                raise ValueError("a field at another point")
+            if isinstance(node, (At, NormalComponent)):
+                raise ValueError("a field at another point, or a normal")
             if isinstance(node, Parameter):
                 stand_ins[node] = sp.Float(node.initial)
             elif isinstance(node, (sp.Derivative, AppliedUndef)):
@@ -112,12 +137,12 @@ class _System:
         self._equations = sp.lambdify([coordinate, *own], pair, "numpy", cse=True)
         pair = sp.linear_eq_to_matrix([e.xreplace(stand_ins) for e in starts], own)
         self._starts = sp.lambdify([coordinate], pair, "numpy")
-        self._count = 0
 
-    def largest(self, start, end, tolerances):
+    def largest(self, start, end, relative, absolute):
         """The largest absolute values of the state between two ends, an array."""
         from scipy.integrate import solve_ivp  # a tenth of a second to load
 
+        self._count = 0
         matrix, source = self._starts(start)
         found = solve_ivp(
             self._slopes,
@@ -125,8 +150,8 @@ class _System:
             np.linalg.solve(matrix, source)[:, 0],
             method="LSODA",
             max_step=abs(end - start) / STEPS,
-            rtol=RELATIVE,
-            atol=tolerances,
+            rtol=relative,
+            atol=absolute,
         )
         if found.status or not np.isfinite(found.y).all():
             raise ValueError(found.message)

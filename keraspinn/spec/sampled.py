@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import sympy as sp
 from keras import ops
 
 from keraspinn import backend
@@ -35,21 +36,27 @@ def _drawn(domain, blocks, count):
         yield part, domain.sample(part, uniform)
 
 
-def corners(domain):
-    """Where sizes are looked for among parameters: dicts from symbols to their ends.
+def corners(domain, expressions):
+    """Where sizes are looked for among parameters: dicts from symbols to values.
+
+    At their ends, of more than two at all the lowest, the highest and the middles.
 
     Args:
-        domain: The geometry, in which nothing is derived by parameters.
+        domain: The geometry.
+        expressions: Those that hold in it; a parameter that one is derived by is none.
     """
     varying = {*domain.space_coordinates, domain.time_coordinate}
+    for derivative in set().union(*(e.atoms(sp.Derivative) for e in expressions)):
+        varying |= {*derivative.variables}
+    pairs = zip(domain.coordinates, domain.centre, domain.half, strict=True)
     ends = [
-        [(symbol, float(centre - half)), (symbol, float(centre + half))]
-        for symbol, centre, half in zip(
-            domain.coordinates, domain.centre, domain.half, strict=True
-        )
+        [(symbol, float(centre + side * half)) for side in (-1, 1, 0)]
+        for symbol, centre, half in pairs
         if symbol not in varying
     ]
-    return [dict(pairs) for pairs in itertools.product(*ends)]
+    if len(ends) > 2:
+        return [dict(own) for own in zip(*ends, strict=True)]
+    return [dict(own) for own in itertools.product(*(own[:2] for own in ends))]
 
 
 def columns(coordinates, points):

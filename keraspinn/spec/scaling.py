@@ -62,7 +62,7 @@ def vanishing(problem, scales):
     """
     domain, terms, offsets = problem.domain, problem.terms, scales.offsets
     expected, parts = scales.fields, _parts(domain, terms, offsets)
-    found = _solved(domain, terms, offsets, expected)
+    found, _ = _solved(domain, terms, offsets, expected)
     return {n for n in found if _is_nothing(n, found, parts, expected)}
 
 
@@ -207,7 +207,7 @@ def _from_changes(parts, unknown, sizes):
 def _from_solution(domain, terms, parts, unknown, sizes, offsets):
     """Sizes as in a coarse solution of all together; of a zero, the most it may be."""
     expected = dict.fromkeys(unknown, 1.0) | sizes
-    found = _solved(domain, terms, offsets, expected)
+    found, is_exact = _solved(domain, terms, offsets, expected)
     every = [(name, part) for name, own in parts.items() for part in own]
     for field in unknown:
         if any(part.measures(field) for _, part in every):
@@ -218,7 +218,8 @@ def _from_solution(domain, terms, parts, unknown, sizes, offsets):
             if name != RESIDUAL and part.gives(field) and part.holds_alone(field)
             for size in part.asked(field, parts[RESIDUAL], _held(field, parts))
         ]
-        if found.get(field, 0.0) > FAR * max(given, default=0.0):
+        far = 1.0 if is_exact else FAR
+        if found.get(field, 0.0) > far * max(given, default=0.0):
             sizes[field] = found[field]
     for field in unknown:
         if _is_nothing(field, found, parts, expected):
@@ -228,14 +229,20 @@ def _from_solution(domain, terms, parts, unknown, sizes, offsets):
 
 
 def _solved(domain, terms, offsets, expected):
-    """A coarse solution's sizes, the largest at parameters' ends; `{}` without one."""
-    problem, found = (domain, terms, offsets, expected), []
-    for fixed in corners(domain):
-        own = marched_sizes(*problem, fixed) or coarse_sizes(*problem, fixed)
+    """A coarse solution's sizes, `{}` if there is none, and whether it is integrated.
+
+    Of several values of parameters the largest.
+    """
+    problem, found, is_exact = (domain, terms, offsets, expected), [], True
+    expressions = [e for term in terms.values() for e in term.pointwise]
+    for fixed in corners(domain, expressions):
+        own = marched_sizes(*problem, fixed)
+        is_exact = is_exact and bool(own)
+        own = own or coarse_sizes(*problem, fixed)
         if not own:
-            return {}
+            return {}, False
         found.append(own)
-    return {name: max(own[name] for own in found) for name in expected}
+    return {name: max(own[name] for own in found) for name in expected}, is_exact
 
 
 def _with_targets(term, offsets):

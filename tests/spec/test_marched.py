@@ -53,12 +53,61 @@ def test_what_leaves_all_bounds_is_left_to_the_terms():
     assert size(U.diff(T) - sp.exp(U), [1], 2) == 1
 
 
+@pytest.mark.parametrize(
+    ("equation", "start"),
+    [
+        (U.diff(T) - 10 * (U - sp.cos(T)) + sp.sin(T), [1]),
+        (U.diff(T, 2) - 100 * U, [1, -10]),
+    ],
+)
+def test_what_grows_from_rounding_is_no_size(equation, start):
+    assert size(equation, start, 5) == 1
+
+
+def test_what_is_much_smaller_than_its_terms_say_is_no_zero():
+    assert size(U.diff(T) - 1e3 + 2e3 * sp.tanh(U), [0], 1e4) == pytest.approx(0.549)
+
+
+def test_a_number_that_data_tell_may_start_from_anything():
+    k, start = kp.Parameter("k", initial=1.0), kp.Condition(U - 1, on="initial")
+    seen = kp.Data([[20.0], [40.0]], {U: [1.3, 1.7]})
+    given = {"start": start, "seen": seen}
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 40)}), {"e": U.diff(T) - k * U}, given
+    )
+    assert problem.scales.field("u") == 1.7  # by the first k 2e17
+
+
+def test_normals_at_an_end_are_left_to_polynomials():
+    u, box = sp.Function("u")(A), kp.geometry.Box({A: (0, 1)})
+    given = [u - 1, kp.normal_derivative(u, box)]
+    start = {"start": kp.Condition(given, on={A: 0})}
+    problem = kp.Problem(box, {"e": u.diff(A, 2) + u}, start)
+    assert problem.scales.field("u") == pytest.approx(1, rel=0.01)
+
+
+def test_what_is_derived_by_a_parameter_varies_along_it():
+    u = sp.Function("u")(A, T)
+    ages = kp.geometry.Box(parameters={A: (0, 100)}, time={T: (0, 50)})
+    start = {"start": kp.Condition(u - sp.exp(-A / 100), on="initial")}
+    equation = {"e": u.diff(T) - u.diff(A) / 2 - u / 10}
+    found = kp.Problem(ages, equation, start).scales
+    assert 148 / 3 < found.field("u") < 3 * 148
+
+
 def test_of_parameters_the_largest_counts():
     u = sp.Function("u")(A, T)
     box = kp.geometry.Box(parameters={A: (-1, 0.5)}, time={T: (0, 10)})
     start = {"start": kp.Condition(u - 1, on="initial")}
     found = kp.Problem(box, {"e": u.diff(T) - A * u}, start).with_scales("auto")
     assert found.scales.field("u") == pytest.approx(np.exp(5), rel=0.01)
+    several = sp.symbols("b c d")  # of many not all ends
+    u = sp.Function("u")(*several, T)
+    box = kp.geometry.Box(parameters=dict.fromkeys(several, (0, 1)), time={T: (0, 3)})
+    growth = u.diff(T) - sum(several) * u
+    start = {"start": kp.Condition(u - 1, on="initial")}
+    found = kp.Problem(box, {"e": growth}, start).scales
+    assert found.field("u") == pytest.approx(np.exp(9), rel=0.01)
 
 
 def test_several_fields_of_several_orders_may_start_at_the_far_end():
