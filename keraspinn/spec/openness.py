@@ -1,0 +1,85 @@
+"""Whether equations and conditions leave a solution open, as a wave's without its
+velocity at the start: what a network then learns looks converged, and is any of many.
+"""
+
+import warnings
+
+import numpy as np
+
+from keraspinn.expressions.image import At
+from keraspinn.spec.coarse import Linearised, Polynomials
+from keraspinn.spec.sampled import corners, sampled
+from keraspinn.spec.terms import RESIDUAL
+
+MOST, DEGREE = 2, 20  # coordinates, and degree of the polynomials
+# Of the largest singular value: a change of the fields that is noticed by no more, none
+# of the equations and conditions notice.
+UNNOTICED = 1e-8
+# Of a polynomial's coefficients, above which it is one inside the domain.
+FELT = 1e-3
+
+
+def warn_where_open(domain, terms, field_names):
+    """Warns where fields may change by more than constants, and nothing notices.
+
+    Looked at in polynomials, in linear problems of up to two coordinates without data.
+    It is no error: a network may keep a condition by the way it is built.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        field_names: Names of the fields.
+    """
+    expressions = [e for term in terms.values() for e in term.pointwise]
+    fixed = corners(domain, expressions)[-1]
+    if (
+        set(terms) == {RESIDUAL}
+        or domain.dimension - len(fixed) > MOST
+        or any(expression.has(At) for expression in expressions)
+        or any(t.table is not None or len(t.regions) > 1 for t in terms.values())
+    ):
+        return
+    try:
+        found = _open(domain, terms, field_names, fixed)
+    except ValueError:  # an expression that cannot be evaluated
+        return
+    if found:
+        warnings.warn(
+            f"Equations and conditions leave {', '.join(found)} open: there are other "
+            "fields, not just by constants, that meet all of them as well, and any of "
+            "these may be learned. Is a condition missing, such as the velocity that a "
+            "wave starts with, or what holds at a side? None is if the network keeps "
+            "it by the way it is built.",
+            stacklevel=3,
+        )
+
+
+def _open(domain, terms, field_names, fixed):
+    """Names of the fields that may change unnoticed, a list."""
+    polynomials = Polynomials(domain, field_names, DEGREE, fixed)
+    rows = [
+        Linearised(name, k, term, domain, polynomials, {})
+        for name, term in terms.items()
+        for k in range(len(term.pointwise))
+    ]
+    if not all(row.is_linear for row in rows):
+        return []
+    nothing = np.zeros((len(field_names), polynomials.count))
+    jacobians = [row(nothing)[1] for row in rows]
+    jacobians = [own / (np.linalg.norm(own) or 1.0) for own in jacobians]
+    jacobian = np.concatenate(jacobians)
+    if not np.isfinite(jacobian).all():
+        return []
+    norms = np.linalg.norm(jacobian, axis=0)
+    norms = np.where(norms > 0, norms, 1.0)
+    jacobian = (jacobian / norms).reshape(len(jacobian), -1)
+    _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
+    changes = changes[values < UNNOTICED * values[0]].reshape(-1, *norms.shape) / norms
+    changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
+    # Not by constants, nor where a domain is not and polynomials are all the same.
+    inside = sampled(domain, domain.blocks("interior"), polynomials.points)
+    inside = polynomials.derivative(inside, (0,) * domain.dimension)
+    inside = changes @ inside.T
+    inside -= inside.mean(axis=2, keepdims=True)
+    moved = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
+    return [n for n, own in zip(field_names, moved, strict=True) if own > FELT]

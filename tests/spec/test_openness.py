@@ -1,0 +1,85 @@
+"""Whether a declaration says all that its solution needs."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T, A = sp.symbols("x y t a")
+ROD = kp.geometry.Box({X: (0, 2)}, time={T: (0, 3)})
+SQUARE = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+BAR = kp.geometry.Box({X: (0, 2)})
+CORNER = SQUARE - kp.geometry.Box({X: (0.5, 1), Y: (0.5, 1)})
+U, V, W = (sp.Function("u")(*own) for own in ((X, T), (X, Y), (X,)))
+WAVE = U.diff(T, 2) - 9 * U.diff(X, 2)
+LAPLACE = V.diff(X, 2) + V.diff(Y, 2)
+WALLS = kp.Condition(U, on="boundary")
+START = kp.Condition(U - sp.sin(sp.pi * X), on="initial")
+REST = kp.Condition(U.diff(T), on="initial")
+CLAMP = kp.Condition([W, W.diff(X)], on={X: 0})
+
+
+def says(domain, equation, *conditions):
+    """What is said where an equation is declared with some conditions."""
+    conditions = {f"c{k}": condition for k, condition in enumerate(conditions)}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        kp.Problem(domain, {"e": equation}, conditions)
+    return " ".join(str(warning.message) for warning in found)
+
+
+@pytest.mark.parametrize(
+    ("domain", "equation", "conditions"),
+    [
+        (ROD, WAVE, [WALLS, START]),  # no velocity
+        (ROD, WAVE, [WALLS, REST]),
+        (ROD, WAVE, [kp.Condition(U, on={X: 0}), START, REST]),  # one wall
+        (ROD, U.diff(T) - U.diff(X, 2), [START, kp.Condition(U, on={X: 0})]),
+        (SQUARE, LAPLACE - 1, [kp.Condition(V, on=[{X: 0}, {X: 1}, {Y: 0}])]),
+        (BAR, 2e9 * W.diff(X, 4) - 5, [CLAMP, kp.Condition(W.diff(X, 2), on={X: 2})]),
+        (BAR, W.diff(X, 2) + W, [kp.Condition(W - 1, on={X: 0})]),
+    ],
+)
+def test_a_condition_that_is_missing_is_missed(domain, equation, conditions):
+    assert "missing" in says(domain, equation, *conditions)
+
+
+@pytest.mark.parametrize(
+    ("domain", "equation", "conditions"),
+    [
+        (ROD, WAVE, [WALLS, START, REST]),
+        (SQUARE, LAPLACE - 1, [kp.Condition(V, on="boundary")]),
+        (CORNER, LAPLACE - 1, [kp.Condition(V, on="boundary")]),
+        (
+            SQUARE,
+            LAPLACE,
+            [kp.Condition(kp.normal_derivative(V, SQUARE), on="boundary")],
+        ),
+        (
+            BAR,
+            2e9 * W.diff(X, 4) - 5,
+            [CLAMP, kp.Condition([W.diff(X, 2), W.diff(X, 3)], on={X: 2})],
+        ),
+        (ROD, U.diff(T) + U.diff(X), [START, kp.Condition(U, on={X: 0})]),
+        (ROD, U.diff(T) - U.diff(X, 2), [START, kp.Data([[1, 1]], {U: [1.0]})]),
+        (ROD, U.diff(T) - (U * U.diff(X)).diff(X), [START]),  # nonlinear: not looked at
+    ],
+)
+def test_what_says_all_is_not_asked_for_more(domain, equation, conditions):
+    assert says(domain, equation, *conditions) == ""
+
+
+def test_it_names_the_fields_and_looks_at_one_value_of_a_parameter():
+    u, v = sp.Function("u")(X, A), sp.Function("v")(X, A)
+    box = kp.geometry.Box({X: (0, 1)}, parameters={A: (1, 3)})
+    ends = kp.Condition([u, v], on={X: 0})
+    with pytest.warns(UserWarning, match=r"leave v open"):
+        kp.Problem(box, {"u": u.diff(X) - A, "v": v.diff(X, 2) - u}, {"ends": ends})
+
+
+def test_a_warning_is_of_the_line_that_declares():
+    with pytest.warns(UserWarning, match="missing") as found:
+        kp.Problem(ROD, {"wave": WAVE}, {"walls": WALLS, "start": START})
+    assert found[0].filename == __file__
