@@ -197,7 +197,7 @@ def test_a_step_that_is_not_finite_is_not_taken(options):
     )
     model = compiled(kp.optimizers.BFGS(resample_every=2), problem, **options)
     with pytest.raises(FloatingPointError, match="'e'.*not taken|'residual'.*nan"):
-        model.fit(batch_size=200, steps_per_epoch=40, verbose=0)
+        model.fit(batch_size=200, steps_per_epoch=200, verbose=0)
     assert np.isfinite(np.concatenate([w.ravel() for w in model.get_weights()])).all()
     assert np.isfinite(model.optimizer.state["inverse_hessian"]).all()
     assert model.steps_taken % 2 == 0  # before the points that were renewed
