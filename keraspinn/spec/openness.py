@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
-from keraspinn.expressions.image import At
-from keraspinn.spec.coarse import Linearised, Polynomials
-from keraspinn.spec.sampled import corners, sampled
+from keraspinn.spec.linearised import linearised, stacked
+from keraspinn.spec.polynomials import Polynomials
+from keraspinn.spec.sampled import corners
 from keraspinn.spec.terms import RESIDUAL
 
 MOST, DEGREE = 2, 20  # coordinates, and degree of the polynomials
@@ -31,18 +31,16 @@ def warn_where_open(domain, terms, field_names):
         terms: Dict from names to `Term`s.
         field_names: Names of the fields.
     """
-    expressions = [e for term in terms.values() for e in term.pointwise]
-    fixed = corners(domain, expressions)[-1]
+    fixed = corners(domain, [e for term in terms.values() for e in term.pointwise])[-1]
     if (
         set(terms) == {RESIDUAL}
         or domain.dimension - len(fixed) > MOST
-        or any(expression.has(At) for expression in expressions)
-        or any(t.table is not None or len(t.regions) > 1 for t in terms.values())
+        or any(term.table is not None for term in terms.values())
     ):
         return
     try:
         found = _open(domain, terms, field_names, fixed)
-    except ValueError:  # an expression that cannot be evaluated
+    except ValueError:  # an expression that cannot be looked at
         return
     if found:
         warnings.warn(
@@ -58,17 +56,13 @@ def warn_where_open(domain, terms, field_names):
 def _open(domain, terms, field_names, fixed):
     """Names of the fields that may change unnoticed, a list."""
     polynomials = Polynomials(domain, field_names, DEGREE, fixed)
-    rows = [
-        Linearised(name, k, term, domain, polynomials, {})
-        for name, term in terms.items()
-        for k in range(len(term.pointwise))
-    ]
-    if not all(row.is_linear for row in rows):
-        return []
+    rows = []
+    for row in linearised(domain, terms, polynomials, {}):
+        if not row.is_linear:
+            return []
+        rows.append(row)
     nothing = np.zeros((len(field_names), polynomials.count))
-    jacobians = [row(nothing)[1] for row in rows]
-    jacobians = [own / (np.linalg.norm(own) or 1.0) for own in jacobians]
-    jacobian = np.concatenate(jacobians)
+    jacobian = stacked(rows, nothing, np.ones(len(field_names)))[1]
     if not np.isfinite(jacobian).all():
         return []
     norms = np.linalg.norm(jacobian, axis=0)
@@ -82,9 +76,7 @@ def _open(domain, terms, field_names, fixed):
     changes = changes[is_open].reshape(-1, *norms.shape) / norms
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
     # Not by constants, nor where a domain is not and polynomials are all the same.
-    inside = sampled(domain, domain.blocks("interior"), polynomials.points)
-    inside = polynomials.derivative(inside, (0,) * domain.dimension)
-    inside = changes @ inside.T
+    inside = changes @ polynomials.inside().T
     inside -= inside.mean(axis=2, keepdims=True)
     moved = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
     return [n for n, own in zip(field_names, moved, strict=True) if own > FELT]
