@@ -189,7 +189,7 @@ def test_a_training_that_died_goes_on_to_the_bit(name, tmp_path):
 def test_a_step_that_is_not_finite_is_not_taken(options):
     x = sp.Symbol("x")
     u, c = sp.Function("u")(x), kp.Parameter("c", initial=1.0)
-    # The root is no number where the points of the third step of an epoch are.
+    # The root is no number where one of the points is that are drawn at some step.
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),
         {"e": u.diff(x, 2) + sp.sqrt(0.999 - x) * c},
@@ -197,7 +197,8 @@ def test_a_step_that_is_not_finite_is_not_taken(options):
     )
     model = compiled(kp.optimizers.BFGS(resample_every=2), problem, **options)
     with pytest.raises(FloatingPointError, match="'e'.*not taken|'residual'.*nan"):
-        model.fit(batch_size=200, steps_per_epoch=200, verbose=0)
+        uniform = kp.sampling.Renewed(every=2)
+        model.fit(uniform, batch_size=200, steps_per_epoch=40, verbose=0)
     assert np.isfinite(np.concatenate([w.ravel() for w in model.get_weights()])).all()
     assert np.isfinite(model.optimizer.state["inverse_hessian"]).all()
     assert model.steps_taken % 2 == 0  # before the points that were renewed

@@ -228,6 +228,17 @@ def test_what_a_source_drives_is_not_what_it_oscillates(source, size):
         assert size / 3 < 3 * found / unit**2 < 3 * size
 
 
+def test_a_fast_source_counts_by_its_slopes_where_no_grid_shows_it():
+    space = sp.symbols("x y z w")
+    u = sp.Function("u")(*space)
+    found = kp.Problem(
+        kp.geometry.Box(dict.fromkeys(space, (-1, 1))),
+        {"e": sum(u.diff(s, 2) for s in space) + sp.cos(20 * space[0])},
+        {"b": kp.Condition(u, on="boundary")},
+    ).scales
+    assert found.field("u") == pytest.approx(20**-2, rel=0.1)
+
+
 def test_a_narrow_pulse_counts_by_its_height():
     u = sp.Function("u")(X, Y, T)
     domain = kp.geometry.Box({X: (-1, 1), Y: (-1, 1)}, time={T: (0, 1)})
