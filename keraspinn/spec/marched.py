@@ -32,11 +32,7 @@ def marched_sizes(domain, terms, offsets, expected, fixed):
     """Dict from names of fields to their largest absolute values.
 
     Args:
-        domain: The geometry.
-        terms: Dict from names to `Term`s.
-        offsets: Dict from names of fields to what they are measured from.
-        expected: Dict from names of all fields to sizes that are about right.
-        fixed: Dict from coordinates that nothing is derived by to values of theirs.
+        domain, terms, offsets, expected, fixed: As for `coarse.coarse_sizes`.
 
     Returns:
         The dict; empty where conditions do not say all at one end of one coordinate,
@@ -68,12 +64,12 @@ def _settled(system, ends, scales):
     least, before = NOTHING * scales, None
     for relative in RELATIVE:
         reached = system.largest(*ends, relative, ABSOLUTE * relative * scales)
-        scales = np.maximum(reached, least)
+        found = np.maximum(reached, least)
         if before is not None and np.all(
-            np.maximum(scales, before) <= AGREED * np.minimum(scales, before)
+            np.maximum(found, before) <= AGREED * np.minimum(found, before)
         ):
             return reached
-        before = scales
+        before, scales = found, np.minimum(found, scales)
     raise ValueError("what grows from rounding")
 
 
@@ -144,10 +140,13 @@ class _System:
 
         self._count = 0
         matrix, source = self._starts(start)
+        first = np.linalg.solve(matrix, source)[:, 0]
+        # What the start decides by its last digits is no size, though steps agree.
+        first *= 1 + relative * (-1.0) ** np.arange(len(first))
         found = solve_ivp(
             self._slopes,
             (start, end),
-            np.linalg.solve(matrix, source)[:, 0],
+            first,
             method="LSODA",
             max_step=abs(end - start) / STEPS,
             rtol=relative,
