@@ -17,8 +17,10 @@ from keraspinn.spec.polynomials import Polynomials
 DEGREES, DEGREES_BEYOND = {1: (10, 40), 2: (10, 20)}, (10,)
 # The degree, of another's, that must lead to the same; and how far apart they may be.
 LOWER, AGREED = 0.75, 1.5
+# Where Newton's steps begin, of the sizes: a fourth power has no slope at zero.
+STARTS = 0, 1, 1e2, 1e4
 # Newton's steps, and how many times the unknowns, for the time that it takes.
-STEPS, WORK = 30, 3000
+STEPS, WORK = 60, 3000
 # Of singular values, below which a direction is left as it is.
 RANK = 1e-7
 # A step of what it has led to, below which no other is made; and above which, after so
@@ -68,12 +70,13 @@ def _agree(found, other):
 def _solution(polynomials, rows, expected):
     inside = polynomials.inside()
     sizes = np.array([expected[name] for name in polynomials.field_names])
-    even = sizes[:, None] * polynomials.even
+    is_linear = all(row.is_linear for row in rows)
     with np.errstate(all="ignore"):  # what is not finite ends it
-        found = _solved(inside, rows, sizes, 0 * even)
-        # A fourth power has no slope at zero.
-        if found is None and not all(row.is_linear for row in rows):
-            found = _solved(inside, rows, sizes, even)
+        for start in STARTS[: 1 if is_linear else None]:
+            even = start * sizes[:, None] * polynomials.even
+            found = _solved(inside, rows, max(start, 1) * sizes, even)
+            if found is not None:
+                break
     if found is None:
         return {}
     return dict(zip(polynomials.field_names, found.tolist(), strict=True))

@@ -133,6 +133,19 @@ def test_a_root_that_misses_a_condition_is_none():
     assert found["u"] > 0.1  # not the zero that solves all but the norm
 
 
+def test_what_radiates_settles_far_from_zero():
+    u = sp.Function("u")(X)
+    found = sizes(
+        kp.geometry.Box({X: (0, 0.01)}),
+        {"heated": 50 * u.diff(X, 2) + 1e5},
+        {
+            "insulated": kp.Condition(u.diff(X), on={X: 0}),
+            "radiates": kp.Condition(50 * u.diff(X) + 5.67e-8 * u**4, on={X: 0.01}),
+        },
+    )
+    assert found["u"] == pytest.approx((1e3 / 5.67e-8) ** 0.25, rel=0.01)
+
+
 def test_a_small_start_is_no_zero():
     u, v = sp.Function("u")(T), sp.Function("v")(T)
     found = sizes(
