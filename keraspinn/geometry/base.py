@@ -57,6 +57,7 @@ class Geometry:
         initial: The part where time starts, or `None`.
         named: Dict from further names to tuples of parts.
         periodic: The coordinates in which its ends are joined.
+        operands: Those that it is made of by `+`, `-`, `&` or `*`.
 
     Example:
 
@@ -74,6 +75,7 @@ class Geometry:
     named: dict[str, Block]
     initial: Part | None = None
     periodic: tuple[sp.Symbol, ...] = ()
+    operands: tuple[Geometry, ...] = ()
 
     def __init__(
         self,
@@ -139,7 +141,8 @@ class Geometry:
             on: `"interior"`, `"boundary"` (all of it in space), `"initial"` (time at
                 its start), the name of a part, a dict from coordinates to a value
                 (`{y: 1}` is a face, `{x: 0, y: 0}` where two meet), a geometry (what
-                of the boundary lies in it), or a list of these.
+                of the boundary lies in it; of one that the domain is made of, what
+                is left of its boundary), or a list of these.
             where: Optional SymPy relation in the coordinates, such as `x > 0`, which
                 leaves what fulfils it.
 

@@ -116,8 +116,8 @@ class Product(Geometry):
     """
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
-        self.factors = (first, second)
-        times = [f.time_coordinate for f in self.factors if f.time_coordinate]
+        self.operands = (first, second)
+        times = [f.time_coordinate for f in self.operands if f.time_coordinate]
         shared = set(first.coordinates) & set(second.coordinates)
         if shared or len(times) > 1:
             both = ", ".join(sorted(str(s) for s in shared or times))
@@ -131,11 +131,12 @@ class Product(Geometry):
         parameters = [symbol for symbol in given if symbol not in known]
         order = [*space, *parameters, *times]
         self._columns = tuple(
-            tuple(order.index(symbol) for symbol in f.coordinates) for f in self.factors
+            tuple(order.index(symbol) for symbol in f.coordinates)
+            for f in self.operands
         )
         self._spatial = tuple(
             tuple(space.index(symbol) for symbol in f.space_coordinates)
-            for f in self.factors
+            for f in self.operands
         )
         places = [given.index(symbol) for symbol in order]
         lower = np.concatenate([first.lower, second.lower])[places]
@@ -151,14 +152,14 @@ class Product(Geometry):
 
     def _each(self, parts):
         """Parts of either factor, for every point inside of the other."""
-        first, second = self.factors
+        first, second = self.operands
         return (
             *(self._part(part, second.interior) for part in parts(first)),
             *(self._part(first.interior, part) for part in parts(second)),
         )
 
     def _part(self, *parts):
-        pairs = list(zip(self.factors, parts, strict=True))
+        pairs = list(zip(self.operands, parts, strict=True))
         return ProductPart(
             parts,
             tuple(factor.draws(part) for factor, part in pairs),
@@ -170,7 +171,7 @@ class Product(Geometry):
     def faces(self, on):
         """The block of values in either factor, or in both."""
         chosen = []
-        for factor in self.factors:
+        for factor in self.operands:
             own = {s: v for s, v in on.items() if s in factor.coordinates}
             chosen.append(factor.faces(own) if own else (factor.interior,))
         if not set(on) <= set(self.coordinates):
@@ -179,16 +180,16 @@ class Product(Geometry):
 
     def split(self, symbols):
         """The factor in the given coordinates, and the other."""
-        for own, other in (self.factors, self.factors[::-1]):
+        for own, other in (self.operands, self.operands[::-1]):
             if set(own.coordinates) == set(symbols):
                 return own, other
         return super().split(symbols)
 
     def __str__(self):
-        return " × ".join(map(str, self.factors))
+        return " × ".join(map(str, self.operands))
 
     def get_config(self):
-        first, second = map(keras.saving.serialize_keras_object, self.factors)
+        first, second = map(keras.saving.serialize_keras_object, self.operands)
         return {"first": first, "second": second}
 
     @classmethod

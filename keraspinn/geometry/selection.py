@@ -1,5 +1,8 @@
 """Parts of a boundary that are named by what they lie on, and not by themselves."""
 
+import functools
+
+import keras
 import numpy as np
 import sympy as sp
 from keras import ops
@@ -12,16 +15,26 @@ from keraspinn.geometry.intervals import names
 from keraspinn.geometry.kept import portion
 from keraspinn.geometry.part import TOLERANCE, quasi_random
 
+CONTACT = 4e-3
+"""The share of a circle that is within the tolerance of a line that touches it."""
 _TRIED = 2**13
 
 
 def lying_on(domain, other):
-    """The block of what of a domain's boundary lies in another geometry.
+    """The block of what of a domain's boundary lies on another geometry.
+
+    Of one that the domain is made of that is what is left of its own boundary: the
+    outer rim of a ring, which is one disk without another. Of any other it is what
+    lies in it.
 
     Raises:
         ValueError: If none of it does, or the other has coordinates of its own.
     """
-    found = select(domain, domain.boundary, _inside(domain, other), f"on {other}")
+    if _is_made_of(domain, other):
+        keep, least = _on_rim(domain, other), CONTACT
+    else:
+        keep, least = _inside(domain, other), 0
+    found = select(domain, domain.boundary, keep, f"on {other}", least)
     if not found:
         raise ValueError(
             f"No part of the domain's boundary lies on {other}. {domain.advice()}"
@@ -40,10 +53,43 @@ def within(domain, other):
     return found or lying_on(domain, other)
 
 
+def _is_made_of(domain, other):
+    """Whether a geometry with a boundary is among a domain's operands, or theirs."""
+    return bool(other.boundary) and any(
+        _same(operand, _in_coordinates_of(operand, other))
+        or _is_made_of(operand, other)
+        for operand in domain.operands
+    )
+
+
+def _same(first, second):
+    return first is second or (
+        type(first) is type(second)
+        and keras.saving.serialize_keras_object(first)
+        == keras.saving.serialize_keras_object(second)
+    )
+
+
+def _in_coordinates_of(domain, other):
+    """A geometry that has no coordinates yet, in those of a domain that has."""
+    if other.has_coordinates or not domain.has_coordinates:
+        return other
+    return other.with_coordinates(domain.space_coordinates[: other.dimension])
+
+
 def _inside(domain, other):
     """Whether points of a domain lie in another geometry, as a predicate."""
-    if not other.has_coordinates:
-        other = other.with_coordinates(domain.space_coordinates[: other.dimension])
+    return _among(domain, other, lambda other: (other.interior,))
+
+
+def _on_rim(domain, other):
+    """Whether points of a domain lie on another's boundary, as a predicate."""
+    return _among(domain, other, lambda other: other.boundary)
+
+
+def _among(domain, other, parts):
+    """Whether points of a domain lie in some of another geometry's parts."""
+    other = _in_coordinates_of(domain, other)
     strange = [s for s in other.coordinates if s not in domain.coordinates]
     if strange:
         raise ValueError(
@@ -54,8 +100,12 @@ def _inside(domain, other):
     shift = domain.centre[columns] - other.centre
 
     def keep(points):
-        own = library(points).stack([points[..., c] for c in columns], axis=-1)
-        return other.interior.contains(own + like(shift, points))
+        lib = library(points)
+        own = lib.stack([points[..., c] for c in columns], axis=-1)
+        own = own + like(shift, points)
+        return functools.reduce(
+            lib.logical_or, (part.contains(own) for part in parts(other))
+        )
 
     return keep
 
@@ -107,16 +157,19 @@ def restricted(domain, block, where):
     return found
 
 
-def select(domain, parts, keep, text):
-    """What a predicate keeps of parts: whole parts as they are, portions of others."""
+def select(domain, parts, keep, text, least=0):
+    """What a predicate keeps of parts: whole parts as they are, portions of others.
+
+    Of which no more than `least` is kept, as a share of its points, is left out.
+    """
     found = []
     for part in parts:
         share = _share(domain, part, keep)
         if share == 1:
             found.append(part)
-        elif share > 0 and part.pieces() != (part,):
-            found += select(domain, part.pieces(), keep, text)
-        elif share > 0:
+        elif share > least and part.pieces() != (part,):
+            found += select(domain, part.pieces(), keep, text, least)
+        elif share > least:
             how = {"sharp": True, "text": f"{part} {text}"}
             found.append(portion(part, keep, domain.draws(part), **how))
     return tuple(found)

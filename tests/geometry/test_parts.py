@@ -123,6 +123,41 @@ def test_on_a_geometry_that_cuts_faces():
         SQUARE.blocks(g.Disk((0, 0), 0.5, (X, Z)))
 
 
+OUTER, INNER = g.Disk((0, 0), 5, XY), g.Disk((1, 0), 1)
+RING = OUTER - INNER
+ROD = OUTER * g.Box({Z: (0, 1)})
+
+
+@pytest.mark.parametrize(
+    ("domain", "on", "length"),
+    [
+        (RING, OUTER, 10 * np.pi),  # and not the inner rim, which lies in it
+        (RING, g.Disk((0, 0), 5), 10 * np.pi),
+        (RING, INNER, 2 * np.pi),
+        (RING, g.Disk((0, 0), 6), 12 * np.pi),  # of no operand: all that lies in it
+        (RING * g.Box(time={T: (0, 3)}), OUTER, 30 * np.pi),
+        (OUTER - (INNER + g.Disk((-3, 0), 1)), INNER, 2 * np.pi),
+        (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), OUTER, 5 * np.pi),
+        (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), g.Box({X: (0, 9), Y: (-9, 9)}), 10),
+        (ROD, OUTER, 10 * np.pi),
+    ],
+    ids=str,
+)
+def test_on_what_a_domain_is_made_of(domain, on, length):
+    (block,) = domain.blocks(on)
+    assert sum(map(domain.measure, block)) == pytest.approx(length, rel=1e-2)
+
+
+def test_on_a_mesh_with_a_hole():
+    corners = np.array([(0.0, 0), (1, 0), (1, 1), (0, 1)])
+    mesh = g.Mesh(corners, [(0, 1, 2), (0, 2, 3)], coordinates=XY)
+    plate = mesh - g.Disk((0.5, 0.5), 0.2)
+    (block,) = plate.blocks(mesh)
+    assert sum(map(plate.measure, block)) == pytest.approx(4)
+    again = g.Mesh(corners, [(0, 1, 2), (0, 2, 3)], coordinates=XY)
+    assert plate.blocks(again) == (block,)
+
+
 def test_where_restricts():
     where = (Y > 0) & (Y < 0.5)
     ((part,),) = SQUARE.blocks({X: 1}, where=where)
