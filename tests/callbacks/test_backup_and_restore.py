@@ -10,6 +10,7 @@ import pytest
 
 import keraspinn as kp
 import keraspinn.common.lock
+from tensors import FEW_STEPS
 
 STEPS = 5
 
@@ -36,9 +37,7 @@ def compiled(**options):
         shape = variable.shape
         variable.assign(np.random.default_rng(place).normal(size=shape))
     schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 7, 0.9)
-    # Eager, since a few steps take less time than to trace them.
-    options = options or {"run_eagerly": True}
-    model.compile(keras.optimizers.Adam(schedule), **options)
+    model.compile(keras.optimizers.Adam(schedule), **(options or FEW_STEPS))
     return model
 
 
@@ -114,7 +113,8 @@ class StopsWithin(keras.callbacks.Callback):
 
 
 def test_an_epoch_that_was_stopped_within_is_begun_anew(folder):
-    fit(compiled(), StopsWithin(), backup(folder, delete_checkpoint=False))
+    model = compiled(run_eagerly=True)
+    fit(model, StopsWithin(), backup(folder, delete_checkpoint=False))
     assert max(folder.glob("epoch-*")).stem.endswith("2")
     model = compiled()
     history = fit(model, backup(folder))
@@ -195,7 +195,7 @@ def test_deletes_only_what_is_its_own(folder):
 def test_the_state_of_another_model_is_refused(folder, units, optimizer):
     die_after(folder, 0)
     other = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(units, 1), seed=0)
-    other.compile(optimizer, run_eagerly=True)
+    other.compile(optimizer, **FEW_STEPS)
     with pytest.raises(
         ValueError, match="(?s)epoch-0+1.npz is of another training.*delete"
     ):
@@ -247,7 +247,7 @@ class Remembers(kp.PINNModel):
 
 def remembering():
     model = Remembers(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
-    model.compile(run_eagerly=True)
+    model.compile(**FEW_STEPS)
     return model
 
 

@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from tensors import FEW_STEPS
 
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
@@ -45,7 +46,7 @@ def train(
 ):
     model = kp.PINNModel(problem(), network(), seed=seed)
     prepare(model)
-    model.compile(optimizer(), run_eagerly=True)
+    model.compile(optimizer(), **FEW_STEPS)
     backup = kp.callbacks.BackupAndRestore(folder, delete_checkpoint=False)
     model.fit(
         x,

@@ -16,6 +16,9 @@ import numpy as np
 from keras import ops
 
 ON_JAX = keras.backend.backend() == "jax"
+# For `compile` of models that make a few steps: to trace them takes longer than to make
+# them, but on JAX.
+FEW_STEPS = {"run_eagerly": not ON_JAX}
 
 _own = importlib.import_module(f"tensors.{keras.backend.backend()}")
 compiled = _own.compiled
