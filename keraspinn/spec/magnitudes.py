@@ -22,6 +22,7 @@ COEFFICIENT = {"float32": 30, "float64": 290}
 # points apart: some thousand are left.
 OFFSET = {"float32": 1e4, "float64": 1e12}
 SHOWN = 6
+LEAST = -60  # the power of ten from which on a function is not said to be small
 
 
 def check_magnitudes(equations, dtype, sizes=None):
@@ -138,7 +139,8 @@ def check_coordinates(equations, intervals, dtype):
 def magnitude(node, sizes=None):
     """The decimal logarithm of how large an expression is, about; -inf for zero.
 
-    Sums are as large as their largest term, and functions of size one.
+    Sums are as large as their largest term, and functions of size one, or less if they
+    are where fields are one: a reaction's rate, 1e13 exp(-27/u).
     """
     sizes = sizes or {}
     if node in sizes:
@@ -163,7 +165,18 @@ def magnitude(node, sizes=None):
         return magnitude(node.expr, sizes)
     if isinstance(node, sp.Pow) and _is_number(node.exp):
         return magnitude(node.base, sizes) * float(node.exp)
-    return 0.0
+    return _of_function(node)
+
+
+def _of_function(node):
+    if not isinstance(node, (sp.exp, sp.Function)):
+        return 0.0
+    fields = node.atoms(sp.Derivative, AppliedUndef)
+    value = node.xreplace(dict.fromkeys(fields, sp.Integer(1)))
+    if not (fields and _is_number(value)):
+        return 0.0
+    size = _log10(value)
+    return size if LEAST < size < 0 else 0.0
 
 
 def coefficients(expression):

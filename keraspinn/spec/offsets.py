@@ -4,7 +4,8 @@ An equation that holds a field's derivatives alone does not know from where the 
 measured. Where the values that conditions and data give it lie close together and far
 from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from their middle,
 so that what is learned is what varies. So is one that else stands in functions alone,
-where nothing changes in time: exp(-1/u) has no value around zero, where networks begin.
+where nothing changes in time, or where these have no value around zero, from which
+networks begin: the rate exp(-E/RT) of a reaction.
 """
 
 import math
@@ -23,6 +24,7 @@ POINTS = 512
 # Half of the values' range, of their middle, up to which they lie close together.
 CLOSE = 0.25
 ROUNDING = 1e-12  # of a value, below which no two differ
+NEXT_TO_ZERO, LARGEST = 1e-6, 1e300  # of a field's size; and of what is a value
 
 
 def offsets_of(domain, terms, field_names):
@@ -46,11 +48,6 @@ def offsets_of(domain, terms, field_names):
             is_held(name, e) and e.has(Parameter) for e in expressions
         ):
             continue
-        # In time it may go far from its start: a pendulum that stands on its head.
-        if domain.time_coordinate is not None and any(
-            is_held(name, e) for e in everywhere
-        ):
-            continue
         values = [
             value
             for key, term in terms.items()
@@ -58,12 +55,19 @@ def offsets_of(domain, terms, field_names):
             for place, expression in enumerate(term.expressions)
             for value in _values(name, expression, place, domain, term)
         ]
-        if values:
-            low, high = min(values), max(values)
-            middle, half = (low + high) / 2, (high - low) / 2
-            if half < CLOSE * abs(middle):
-                digits = 1 - math.floor(math.log10(max(half, ROUNDING * abs(middle))))
-                found[name] = round(float(middle), digits)
+        if not values:
+            continue
+        low, high = min(values), max(values)
+        middle, half = (low + high) / 2, (high - low) / 2
+        if half >= CLOSE * abs(middle):
+            continue
+        # In time it may go far from its start: a pendulum that stands on its head.
+        holding = [e for e in everywhere if is_held(name, e)]
+        if domain.time_coordinate is not None and holding:
+            if all(_has_values_around_zero(name, e, middle) for e in holding):
+                continue
+        digits = 1 - math.floor(math.log10(max(half, ROUNDING * abs(middle))))
+        found[name] = round(float(middle), digits)
     return found
 
 
@@ -117,6 +121,25 @@ def _has_term(name, expression, domain):
     own = (name, (0,) * domain.dimension)
     found = monomials(expression, domain.coordinates)
     return any(own in dict(monomial) for monomial in found)
+
+
+def _has_values_around_zero(name, expression, size):
+    """Whether an expression is a finite number where a field is next to nothing.
+
+    Other fields, what is derived and the coordinates are taken to be one there.
+    """
+    inner = {node: sp.Integer(1) for node in expression.atoms(sp.Derivative, At)}
+    plain = expression.xreplace(inner)
+    fields = plain.atoms(AppliedUndef)
+    own = {field for field in fields if field.func.__name__ == name}
+    plain = plain.xreplace(dict.fromkeys(fields - own, sp.Integer(1)))
+    for side in (-NEXT_TO_ZERO, NEXT_TO_ZERO):
+        near = plain.xreplace(dict.fromkeys(own, sp.Float(side * size)))
+        near = near.xreplace(dict.fromkeys(near.free_symbols, sp.Integer(1)))
+        value = near.evalf(15)
+        if not (value.is_real and abs(value) < LARGEST):
+            return False
+    return True
 
 
 def _values(name, expression, place, domain, term):

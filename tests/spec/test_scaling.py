@@ -100,6 +100,23 @@ def test_only_fields_in_derivatives_are_measured_from_an_offset():
     assert scales(kp.geometry.Box(time={T: (0, 1)}), decay, start).offsets == {}
 
 
+def test_a_reaction_that_runs_away_is_measured_from_its_start():
+    # In kelvins: exp(-E/RT) has no value where networks begin, around zero.
+    temperature, amount = (sp.Function(name)(T) for name in "uc")
+    rate = 1e-4 * sp.exp(9622 / sp.Integer(300)) * sp.exp(-9622 / temperature) * amount
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 4000)}),
+        {"mass": amount.diff(T) + rate, "heat": temperature.diff(T) - rate / 20},
+        {"start": kp.Condition([amount - 1000, temperature - 300], on="initial")},
+    )
+    assert problem.scales.offsets == {"u": 300}
+    assert problem.scales.field("u") == pytest.approx(50, rel=0.1)
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1, outputs=2), seed=0)
+    model.compile()
+    points = np.linspace(0, 4000, 9)[:, None]
+    assert np.isfinite(model.evaluate(points, verbose=0)).all()
+
+
 def test_values_at_another_point_are_measured_from_the_offset_too():
     u = sp.Function("u")(X, T)
     rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
