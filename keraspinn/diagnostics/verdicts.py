@@ -11,6 +11,7 @@ from keraspinn.common.checks import check_count, positive_number
 from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
+from keraspinn.spec.conditions import Data
 from keraspinn.spec.monomials import monomials
 from keraspinn.spec.offsets import is_held
 from keraspinn.spec.scaling import given_sizes, vanishing
@@ -63,6 +64,7 @@ class Verdict:
         tolerance: Largest error of a field that is trusted.
         equations: Names of the equations, the first of `misfits`.
         second_order: Whether the model has an optimizer of the second order already.
+        measured: Names of the `Data`, whose noise may bend the equations.
 
     Example:
 
@@ -82,6 +84,7 @@ class Verdict:
     tolerance: float
     equations: tuple[str, ...]
     second_order: bool = False
+    measured: tuple[str, ...] = ()
 
     @property
     def error(self) -> float:
@@ -116,6 +119,11 @@ class Verdict:
             "network cannot express what the equation asks for. Take a larger one, "
             "unless the equation jumps."
         )
+        if self.measured:
+            larger += (
+                " Or noise in what is measured bends it: first try less weight for "
+                f"'{self.measured[0]}', keraspinn.Data(..., weight=0.01)."
+            )
         if self.error <= self.tolerance:
             return "\n".join(["Undecided, and not to be trusted.", *lines, larger])
         lines.append(
@@ -146,12 +154,14 @@ def verdict(
     error, as far as that space holds it; in others its first step. Where it leaves an
     equation unsolved at other points, nothing is decided.
 
-    Noise in `Data` counts as error. A field that a coarse solution has as zero, the
-    velocity across a channel, is measured by a thousandth of what it could be. One that
-    varies little around its mean, a temperature in kelvin, is measured by what it
-    varies: its error is relative to three standard deviations, about its range. Of one
-    that is far larger than the declaration lets expect, the error is at least what it
-    misses of the values that conditions give it, relative to these.
+    What noise in `Data` does to unknown parameters, and by them to the fields, is not
+    in the estimate: see `PINNModel.parameter_deviation`. A field that a coarse solution
+    has as zero, the velocity across a channel, is measured by a thousandth of what it
+    could be. One that varies little around its mean, a temperature in kelvin, is
+    measured by what it varies: its error is relative to three standard deviations,
+    about its range. Of one that is far larger than the declaration lets expect, the
+    error is at least what it misses of the values that conditions give it, relative to
+    these.
 
     Args:
         model: A `PINNModel`, at any precision and trained by whatever.
@@ -227,7 +237,8 @@ def _measured(model, tolerance, points, points_on_face):
     optimizer = getattr(model, "optimizer", None)  # none before `compile`
     equations = tuple(problem.equations)
     is_second = isinstance(optimizer, Optimizer)
-    return Verdict(errors, misfits, left, tolerance, equations, is_second)
+    measured = tuple(n for n, c in problem.conditions.items() if isinstance(c, Data))
+    return Verdict(errors, misfits, left, tolerance, equations, is_second, measured)
 
 
 def _missed_of_given(problem, declared, values, field):

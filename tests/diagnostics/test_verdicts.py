@@ -237,6 +237,17 @@ def test_who_is_at_the_second_stage_is_not_sent_there():
     assert str(one).endswith("Take a larger one, unless the equation jumps.")
 
 
+def test_what_was_measured_is_suspected_too():
+    x = np.linspace(0, 1, 12)
+    noisy = {"sensors": kp.Data(x[:, None], {U: x + 0.3 * (-1) ** np.arange(12)})}
+    rate = kp.Parameter("k", initial=1.0)
+    problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": U.diff(X) - rate}, noisy)
+    found = verdict(kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0), **FEW)
+    assert found.measured == ("sensors",)
+    one = Verdict({"u": 1e-3}, {"e": 1}, {"e": 1}, 0.05, ("e",), False, ("sensors",))
+    assert "less weight for 'sensors', keraspinn.Data(" in str(one)
+
+
 def test_numbers_that_are_not_finite_are_not_trusted():
     for wrong in (np.nan, np.inf):
         one = Verdict({"u": wrong}, {"e": wrong}, {"e": 0.0}, 0.05, ("e",))
