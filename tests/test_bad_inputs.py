@@ -147,10 +147,10 @@ DECLARED = {
         ValueError,
         r"no branch of a Piecewise holds at.*\(0, True\)",
     ),
-    "name with a space": (
-        lambda: problem(conditions={"left wall": WALL}),
+    "name without a letter": (
+        lambda: problem(conditions={" ": WALL}),
         ValueError,
-        "must be letters, digits and underscores.*'left wall'",
+        "`conditions` must be a text that is not empty.*' '",
     ),
     "one name twice": (
         lambda: problem(conditions={"e": WALL}),

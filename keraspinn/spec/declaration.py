@@ -1,6 +1,5 @@
 """Checks of a problem's parts, made when it is declared."""
 
-import re
 import warnings
 from collections.abc import Mapping
 
@@ -17,7 +16,6 @@ from keraspinn.expressions import (
 )
 
 RESIDUAL = "residual"
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def named(parts, what, kinds):
@@ -46,20 +44,16 @@ def normalized_equations(equations):
             f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"
         )
     for name in equations:
-        if not isinstance(name, str) or not name.strip():
-            raise ValueError(
-                "A name in `equations` must be a text that is not empty, such as "
-                f"'heat'. Received: {name!r}"
-            )
+        check_name(name, "equations")
     return {name: normalize(equation) for name, equation in equations.items()}
 
 
 def check_name(name, what):
-    """Names of conditions become names of variables, so they must be plain."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    """Refuse names that are no text."""
+    if not isinstance(name, str) or not name.strip():
         raise ValueError(
-            f"A name in `{what}` must be letters, digits and underscores, starting "
-            f"with a letter. Received: {name!r}"
+            f"A name in `{what}` must be a text that is not empty, such as 'heat' or "
+            f"'left wall'. Received: {name!r}"
         )
 
 

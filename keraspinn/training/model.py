@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -114,13 +115,16 @@ class PINNModel(EvaluatedModel):
         self.digest_when_made = self.weights_digest()
 
     def _scalars(self, values, name_format, trainable):
-        """Variables by name, read-only: a number put in place of one would be lost."""
+        """Variables by name, read-only: a number put in place of one would be lost.
+
+        Names may be any text, a variable's only what TensorFlow takes.
+        """
         variables = {
             name: self.add_weight(
                 initializer=keras.initializers.Constant(value),
                 trainable=trainable,
                 aggregation="none" if trainable else "only_first_replica",
-                name=name_format.format(name),
+                name=name_format.format(re.sub(r"\W+", "_", name, flags=re.ASCII)),
             )
             for name, value in values.items()
         }

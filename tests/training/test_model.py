@@ -431,3 +431,34 @@ def test_the_loss_counts_regularizers_in_fit_and_evaluate():
 def test_refuses(build, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
         build()
+
+
+def test_names_may_be_any_text(goes_on_to_the_bit, tmp_path):
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"u″ = 0, all along": u.diff(x, 2)},
+        {
+            "left wall": kp.Condition(u, on={x: 0}),
+            "left_wall": kp.Condition(u.diff(x) - 1, on={x: 0}),
+            "a/b: Wärme": kp.Data([[0.5]], {u: [0.5]}),
+        },
+    )
+
+    def make():
+        return kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+
+    goes_on_to_the_bit(make, callbacks=lambda: [kp.callbacks.LearningRateAnnealing()])
+    model = make()
+    model.compile(jit_compile=True)
+    events = kp.callbacks.GradientHistogram(1, tensorboard=tmp_path)
+    history = model.fit(steps_per_epoch=2, verbose=0, callbacks=[events]).history
+    assert history.keys() >= {"left wall_weight", "a/b: Wärme_loss"}
+    assert {"left wall", "a/b: Wärme"} <= kp.diagnostics.verdict(model).misfits.keys()
+    ensemble = kp.Ensemble(problem, kp.networks.MLP(4, 1), size=2, seed=0)
+    ensemble.compile()
+    ensemble.fit(steps_per_epoch=2, verbose=0)
+    ensemble.save(tmp_path / "ensemble.keras")
+    again = kp.load_model(tmp_path / "ensemble.keras").problem
+    assert list(again.terms) == list(problem.terms)
