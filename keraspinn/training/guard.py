@@ -65,9 +65,9 @@ def explanation(cause, iteration, coefficients):
     )
     return (
         f"Training stopped at iteration {iteration}: {cause}. {state}. "
-        f"{cure}, and look for a division by zero, or a logarithm, root or power of "
-        "what may become negative, in the equations"
-        + (f" and for where the coefficients went ({values})" if values else "")
+        f"{cure}, and look in the equations for a division by zero, or a logarithm, "
+        "root or power of what may become negative, which sympy.Max(..., 0.01) prevents"
+        + (f", and for where the coefficients went ({values})" if values else "")
         + ". Pass keraspinn.callbacks.RestoreOnNonFinite() to `fit` to go back to "
         "earlier weights instead of an error, or keras.callbacks.TerminateOnNaN() to "
         "stop without one."
