@@ -56,18 +56,19 @@ def within(domain, other):
 def _is_made_of(domain, other):
     """Whether a geometry with a boundary is among a domain's operands, or theirs."""
     return bool(other.boundary) and any(
-        _same(operand, _in_coordinates_of(operand, other))
-        or _is_made_of(operand, other)
+        _same(operand, other) or _is_made_of(operand, other)
         for operand in domain.operands
     )
 
 
-def _same(first, second):
-    return first is second or (
-        type(first) is type(second)
-        and keras.saving.serialize_keras_object(first)
-        == keras.saving.serialize_keras_object(second)
-    )
+def _same(operand, other):
+    if operand is other:
+        return True
+    if type(operand) is not type(other) or operand.dimension != other.dimension:
+        return False
+    both = operand, _in_coordinates_of(operand, other)
+    first, second = map(keras.saving.serialize_keras_object, both)
+    return first == second
 
 
 def _in_coordinates_of(domain, other):

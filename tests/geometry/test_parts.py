@@ -140,6 +140,7 @@ ROD = OUTER * g.Box({Z: (0, 1)})
         (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), OUTER, 5 * np.pi),
         (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), g.Box({X: (0, 9), Y: (-9, 9)}), 10),
         (ROD, OUTER, 10 * np.pi),
+        (ROD, g.Ball((0, 0, 0), 9), 60 * np.pi),  # of no operand, and larger
     ],
     ids=str,
 )
