@@ -16,7 +16,7 @@ from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.intervals import check_coordinates, names
 from keraspinn.geometry.part import Block, On, Part, exact_number, quasi_random
-from keraspinn.geometry.selection import at_values, lying_on, restricted
+from keraspinn.geometry.selection import at_values, inside_at, lying_on, restricted
 
 _GRID_POINTS = 200_000
 _MOST_GRID_POINTS = 2_000_000
@@ -193,7 +193,7 @@ class Geometry:
         Raises:
             ValueError: If there is no such face.
         """
-        found = at_values(self, on)
+        found = at_values(self, on) or inside_at(self, on)
         if not found:
             raise ValueError(
                 f"`on` must be a part of the domain. Received {on}. {self.advice()}"

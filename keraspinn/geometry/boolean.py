@@ -8,11 +8,12 @@ from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.kept import Kept, portion
 from keraspinn.geometry.mixture import Mixture
-from keraspinn.geometry.selection import CONTACT, at_values
 
 _STEP = 1e-5
 """How far from a boundary its two sides are looked at, relative to the half extents;
 beyond the tolerance of `contains`."""
+_CONTACT = 4e-3
+"""The share of a circle that is within the tolerance of a line that touches it."""
 
 
 class Combination(Geometry):
@@ -102,26 +103,10 @@ class Combination(Geometry):
 
     def _only_touches(self, place, piece):
         """Whether a piece is a place where the two are tangent, blurred by rounding."""
-        if not isinstance(piece, Kept) or piece.whole or piece.share > CONTACT:
+        if not isinstance(piece, Kept) or piece.whole or piece.share > _CONTACT:
             return False
         points = piece.sample((np.arange(64)[:, None] + 0.5) / 64)
         return bool(on_host(self._on(1 - place, points)).all())
-
-    def faces(self, on):
-        """The block of the boundary at a value, or of an inner face of an operand."""
-        found = at_values(self, on)
-        if not found:
-            found = tuple(filter(None, (self._inner(place, on) for place in (0, 1))))[
-                :1
-            ]
-        return found or super().faces(on)
-
-    def _inner(self, place, on):
-        try:
-            (part,) = self.operands[place].faces(on)
-        except ValueError:  # the operand has no such face, the other may
-            return None
-        return self._portion(place, part, self._inside, sharp=True)
 
     def with_coordinates(self, symbols):
         """The same in other coordinates."""

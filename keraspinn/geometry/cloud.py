@@ -11,6 +11,7 @@ from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.part import TOLERANCE, Part
+from keraspinn.geometry.selection import at_values
 from keraspinn.geometry.simplices import in_chunks
 
 
@@ -134,6 +135,15 @@ class PointCloud(Geometry):
     def grid(self, n: int | None = None) -> np.ndarray:
         """The points themselves; `n` would be how many a side of a grid."""
         return self.points.copy()
+
+    def faces(self, on):
+        """The block of the boundary's points at some values."""
+        if not at_values(self, on):
+            raise ValueError(
+                "`on` must be a part of the domain, and no point of a cloud's boundary "
+                f"lies at {on}. {self.advice()}"
+            )
+        return super().faces(on)
 
     def __str__(self):
         return f"a cloud of {len(self.points)} points"

@@ -100,7 +100,7 @@ class Mesh(Geometry):
 
         Raises:
             ImportError: If `meshio` is not installed.
-            ValueError: If the file holds neither triangles nor tetrahedra.
+            ValueError: If the file holds neither triangles in the plane nor tetrahedra.
         """
         found = meshio().read(path)
         dimension = 3 if "tetra" in found.cells_dict else 2
@@ -117,7 +117,13 @@ class Mesh(Geometry):
             for name, (tag, tagged) in found.field_data.items()
             if tags is not None and tagged == dimension - 1
         }
-        points = found.points[:, :dimension] * scale
+        points = found.points * scale
+        if np.ptp(points[:, dimension:]) > 1e-9 * np.ptp(points):
+            raise ValueError(
+                f"{path} holds triangles in space; those of a Mesh lie in one plane, z "
+                "= constant. What a closed surface encloses is Polyhedron.read(path)."
+            )
+        points = points[:, :dimension]
         return cls(points, found.cells_dict[kinds[0]], named, coordinates)
 
     def _nodes(self, name, rows, columns):

@@ -1,6 +1,7 @@
 """Parts of a boundary that are named by what they lie on, and not by themselves."""
 
 import functools
+import itertools
 
 import keras
 import numpy as np
@@ -15,9 +16,10 @@ from keraspinn.geometry.intervals import names
 from keraspinn.geometry.kept import portion
 from keraspinn.geometry.part import TOLERANCE, quasi_random
 
-CONTACT = 4e-3
-"""The share of a circle that is within the tolerance of a line that touches it."""
 _TRIED = 2**13
+_PARALLEL = 1e-10
+"""The squared sine of the angle between normals, below which two boundaries are one.
+Where they are only tangent, and so within the tolerance, it is larger."""
 
 
 def lying_on(domain, other):
@@ -30,11 +32,13 @@ def lying_on(domain, other):
     Raises:
         ValueError: If none of it does, or the other has coordinates of its own.
     """
-    if _is_made_of(domain, other):
-        keep, least = _on_rim(domain, other), CONTACT
+    operand, text = _made_of(domain, other), f"on {other}"
+    if operand is None:
+        found = select(domain, domain.boundary, _inside(domain, other), text)
     else:
-        keep, least = _inside(domain, other), 0
-    found = select(domain, domain.boundary, keep, f"on {other}", least)
+        keep = _on_rim(domain, operand)
+        each = (select(domain, (p,), keep(p), text) for p in domain.boundary)
+        found = tuple(itertools.chain.from_iterable(each))
     if not found:
         raise ValueError(
             f"No part of the domain's boundary lies on {other}. {domain.advice()}"
@@ -53,12 +57,30 @@ def within(domain, other):
     return found or lying_on(domain, other)
 
 
-def _is_made_of(domain, other):
-    """Whether a geometry with a boundary is among a domain's operands, or theirs."""
-    return bool(other.boundary) and any(
-        _same(operand, other) or _is_made_of(operand, other)
-        for operand in domain.operands
-    )
+def _made_of(domain, other):
+    """Of a domain's operands, and theirs, the one that another geometry is, or `None`.
+
+    A hole in space that is taken from a shape with time leaves a product, of the shape
+    without the hole and of time: such a shape is itself what the domain is made of.
+    """
+    if not other.boundary:
+        return None
+    for operand in domain.operands:
+        found = operand if _same(operand, other) else _made_of(operand, other)
+        if found is not None:
+            return found
+    for own in domain.operands if other.has_coordinates else ():
+        if not set(own.coordinates) < set(other.coordinates):
+            continue
+        try:
+            (_, rest), (across, along) = (
+                geometry.split(own.coordinates) for geometry in (domain, other)
+            )
+        except ValueError:  # one of them is no product
+            continue
+        if _same(rest, along) and _made_of(own, across) is not None:
+            return other
+    return None
 
 
 def _same(operand, other):
@@ -80,17 +102,42 @@ def _in_coordinates_of(domain, other):
 
 def _inside(domain, other):
     """Whether points of a domain lie in another geometry, as a predicate."""
-    return _among(domain, other, lambda other: (other.interior,))
+    located = _located(domain, _in_coordinates_of(domain, other))
+    return lambda points: other.interior.contains(located(points))
 
 
-def _on_rim(domain, other):
-    """Whether points of a domain lie on another's boundary, as a predicate."""
-    return _among(domain, other, lambda other: other.boundary)
+def _on_rim(domain, operand):
+    """Whether points of a part lie along an operand's boundary: a predicate for each.
+
+    Where the two are tangent, or meet at an angle, their normals differ.
+    """
+    located = _located(domain, operand)
+    columns = [domain.space_coordinates.index(s) for s in operand.space_coordinates]
+
+    def is_along(rim, part, points):
+        lib, own = library(points), located(points)
+        try:
+            with np.errstate(invalid="ignore"):  # far from a rim it may have no normal
+                mine = _columns(part.normals(points), columns)
+                its = rim.normals(own)
+        except ValueError:  # a cloud without normals
+            return rim.contains(own)
+        sine = mine - lib.sum(mine * its, axis=-1, keepdims=True) * its
+        is_parallel = lib.sum(sine**2, axis=-1) < _PARALLEL
+        return lib.logical_and(rim.contains(own), is_parallel)
+
+    def on_rim_of(part):
+        def keep(points):
+            along = [is_along(rim, part, points) for rim in operand.boundary]
+            return functools.reduce(library(points).logical_or, along)
+
+        return keep
+
+    return on_rim_of
 
 
-def _among(domain, other, parts):
-    """Whether points of a domain lie in some of another geometry's parts."""
-    other = _in_coordinates_of(domain, other)
+def _located(domain, other):
+    """Function from a domain's points to another geometry's, in some of its columns."""
     strange = [s for s in other.coordinates if s not in domain.coordinates]
     if strange:
         raise ValueError(
@@ -99,16 +146,11 @@ def _among(domain, other, parts):
         )
     columns = [domain.coordinates.index(symbol) for symbol in other.coordinates]
     shift = domain.centre[columns] - other.centre
+    return lambda points: _columns(points, columns) + like(shift, points)
 
-    def keep(points):
-        lib = library(points)
-        own = lib.stack([points[..., c] for c in columns], axis=-1)
-        own = own + like(shift, points)
-        return functools.reduce(
-            lib.logical_or, (part.contains(own) for part in parts(other))
-        )
 
-    return keep
+def _columns(points, columns):
+    return library(points).stack([points[..., c] for c in columns], axis=-1)
 
 
 def at_values(domain, on):
@@ -130,6 +172,23 @@ def at_values(domain, on):
 
     text = ", ".join(f"{symbol.name} = {float(v):g}" for symbol, v in on.items())
     return select(domain, domain.boundary, keep, text)
+
+
+def inside_at(domain, on):
+    """The block of what of a domain's interior lies at given values, or nothing."""
+    from keraspinn.geometry.box import Box  # which is a geometry itself
+
+    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
+    around = Box(dict(zip(domain.coordinates, ends, strict=True)))
+    try:
+        (face,) = around.faces(on)
+    except ValueError:  # outside
+        return ()
+    if any(abs(place) == 1 for _, place in face.fixed):  # where a shape is touched
+        return ()
+    draws, shift = around.draws(face), around.centre - domain.centre
+    inner = portion(face, domain.interior.contains, draws, shift, sharp=True)
+    return (inner,) if inner else ()
 
 
 def restricted(domain, block, where):
@@ -158,19 +217,16 @@ def restricted(domain, block, where):
     return found
 
 
-def select(domain, parts, keep, text, least=0):
-    """What a predicate keeps of parts: whole parts as they are, portions of others.
-
-    Of which no more than `least` is kept, as a share of its points, is left out.
-    """
+def select(domain, parts, keep, text):
+    """What a predicate keeps of parts: whole parts as they are, portions of others."""
     found = []
     for part in parts:
         share = _share(domain, part, keep)
         if share == 1:
             found.append(part)
-        elif share > least and part.pieces() != (part,):
-            found += select(domain, part.pieces(), keep, text, least)
-        elif share > least:
+        elif share and part.pieces() != (part,):
+            found += select(domain, part.pieces(), keep, text)
+        elif share:
             how = {"sharp": True, "text": f"{part} {text}"}
             found.append(portion(part, keep, domain.draws(part), **how))
     return tuple(found)

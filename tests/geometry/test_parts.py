@@ -126,6 +126,8 @@ def test_on_a_geometry_that_cuts_faces():
 OUTER, INNER = g.Disk((0, 0), 5, XY), g.Disk((1, 0), 1)
 RING = OUTER - INNER
 ROD = OUTER * g.Box({Z: (0, 1)})
+BAR_IN_TIME = g.Box({X: (-1, 1), Y: (-1, 1)}, time={T: (0, 3)})
+STRIP = g.Box({X: (0, 100), Y: (0, 1)})
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,10 @@ ROD = OUTER * g.Box({Z: (0, 1)})
         (OUTER - (INNER + g.Disk((-3, 0), 1)), INNER, 2 * np.pi),
         (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), OUTER, 5 * np.pi),
         (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), g.Box({X: (0, 9), Y: (-9, 9)}), 10),
+        (BAR_IN_TIME - g.Disk((0, 0), 0.5), BAR_IN_TIME, 24),
+        ((ROD - INNER) - g.Disk((-3, 0), 1), ROD, (10 + 2 * (25 - 2)) * np.pi),
+        (STRIP + g.Box({X: (9, 9.3), Y: (0, 5)}), g.Box({X: (9, 9.3), Y: (0, 5)}), 8.6),
+        (g.Box({Z: (0, 2)}) * OUTER, g.Disk((0, 0), 5), 20 * np.pi),
         (ROD, OUTER, 10 * np.pi),
         (ROD, g.Ball((0, 0, 0), 9), 60 * np.pi),  # of no operand, and larger
     ],
@@ -147,6 +153,37 @@ ROD = OUTER * g.Box({Z: (0, 1)})
 def test_on_what_a_domain_is_made_of(domain, on, length):
     (block,) = domain.blocks(on)
     assert sum(map(domain.measure, block)) == pytest.approx(length, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("domain", "on", "length"),
+    [
+        (OUTER, {X: 3}, 8),
+        (OUTER + g.Box({X: (0, 9), Y: (-1, 1)}), {X: 3}, 8),
+        (OUTER - INNER, {X: 1}, 2 * np.sqrt(24) - 2),
+        (OUTER * g.Box({Z: (0, 2)}), {X: 3}, 16),
+        (g.Ball((0, 0, 0), 5, (X, Y, Z)), {Z: -3}, 16 * np.pi),
+        (g.Ball((0, 0, 0), 5, (X, Y, Z)), {Z: -3, X: 0}, 8),
+        (g.Polygon([(0, 0), (2, 0), (0, 2)], coordinates=XY), {Y: 0.5}, 1.5),
+    ],
+    ids=str,
+)
+def test_inner_faces(domain, on, length):
+    ((face,),) = domain.blocks(on)
+    assert domain.measure(face) == pytest.approx(length, rel=2e-3)
+    points = drawn(domain, face, 100)
+    assert domain.contains(domain.interior, points).all()
+    for symbol, value in on.items():
+        column = domain.coordinates.index(symbol)
+        np.testing.assert_allclose(points[:, column] + domain.centre[column], value)
+
+
+@pytest.mark.parametrize(
+    ("domain", "value"), [(OUTER, 6), (g.PointCloud(np.eye(2), {}, XY), 0.5)], ids=str
+)
+def test_no_inner_face_where_a_shape_is_missed_or_not_known(domain, value):
+    with pytest.raises(ValueError, match="must be a part of the domain"):
+        domain.blocks({X: value})
 
 
 def test_on_a_mesh_with_a_hole():
@@ -341,6 +378,8 @@ def test_reads_a_surface(tmp_path):
     meshio.write(tmp_path / "t.stl", meshio.Mesh(corners, [("triangle", faces)]))
     solid = g.Polyhedron.read(tmp_path / "t.stl", (X, Y, Z))
     assert solid.measure(solid.interior) == pytest.approx(1 / 6)
+    with pytest.raises(ValueError, match=r"triangles in space.*Polyhedron\.read"):
+        g.Mesh.read(tmp_path / "t.stl", XY)
 
 
 def test_a_cloud():
