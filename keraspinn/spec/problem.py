@@ -340,7 +340,12 @@ def _checked_scales(scales, domain, terms, fields):
     if scales == "auto":
         return scales_of(domain, terms, names)
     if isinstance(scales, Mapping):
-        given = {declaration.expression_name(f): s for f, s in scales.items()}
+        given = {
+            field
+            if isinstance(field, str)
+            else declaration.expression_name(field): size
+            for field, size in scales.items()
+        }
         return scales_of(domain, terms, names, given)
     if not isinstance(scales, Scales):
         raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
@@ -348,6 +353,14 @@ def _checked_scales(scales, domain, terms, fields):
         raise ValueError(
             f"`scales` must have the coordinates {list(domain.coordinates)}, in this "
             f"order. Received: {list(scales.coordinates)}"
+        )
+    counts = {name: len(term.expressions) for name, term in terms.items()}
+    strange = sorted({*scales.fields, *scales.offsets} - set(names))
+    strange += [n for n, own in scales.terms.items() if len(own) != counts.get(n)]
+    if strange:
+        raise ValueError(
+            f"`scales` must be of the fields {names}, and of terms with as many sizes "
+            f"as these have expressions: {counts}. Received also: {strange}"
         )
     return scales
 

@@ -265,6 +265,31 @@ def test_a_narrow_pulse_counts_by_its_height():
     assert 3 < scales(domain, wave, start).field("u") <= 7
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"w": 2.0},
+        kp.Scales({X: (0, 1)}, fields={"w": 2.0}),
+        kp.Scales({X: (0, 1)}, terms={"strange": (1.0,)}),
+        kp.Scales({X: (0, 1)}, terms={"residual": (1.0, 1.0)}),
+    ],
+)
+def test_scales_of_what_there_is_not(given):
+    u = sp.Function("u")(X)
+    domain = kp.geometry.Box({X: (0, 1)})
+    with pytest.raises(
+        ValueError, match=r"`scales` must .*Received also: \['(w|st|re)"
+    ):
+        kp.Problem(domain, {"e": u.diff(X) - 1}, scales=given)
+
+
+def test_sizes_by_a_field_s_name():
+    u = sp.Function("u")(X)
+    domain = kp.geometry.Box({X: (0, 1)})
+    given = kp.Problem(domain, {"e": u.diff(X) - 1}, scales={"u": 8})
+    assert given.scales.field("u") == 8
+
+
 def test_a_source_counts_inside_and_where_it_is_finite():
     u = sp.Function("u")(X, Y)
     laplace = u.diff(X, 2) + u.diff(Y, 2)
