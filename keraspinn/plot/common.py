@@ -32,7 +32,10 @@ def new_figure(figure, size):
         return figure
     import matplotlib.pyplot as plt
 
-    return plt.figure(figsize=size, layout="constrained")
+    figure = plt.figure(figsize=size, layout="constrained")
+    if "inline" in plt.get_backend():  # a notebook shows what is open, and what a cell
+        plt.close(figure)  # returns: the same figure twice
+    return figure
 
 
 def line_styles():

@@ -138,6 +138,9 @@ class EvaluatedEnsemble(ProblemModel):
         network = type(self.network).__name__
         return f"<Ensemble: {self.size} × {network} of {count} parameters{stopped}>"
 
+    def _repr_markdown_(self):
+        return f"`{self!r}`\n\n{self.problem._repr_latex_()}"
+
     @property
     def loss_weights(self) -> Mapping[str, keras.Variable]:
         """Read-only dict from condition names to the members' λ, variables."""

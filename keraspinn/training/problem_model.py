@@ -14,6 +14,7 @@ from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
+from keraspinn.training.progress import with_progress_bar
 from keraspinn.training.step import Step
 from keraspinn.training.trainer import FusedModel
 from keraspinn.training.weighting import Weighting
@@ -159,6 +160,9 @@ class ProblemModel(FusedModel):
         if not ready and not arguments.is_stream("evaluate", x):
             x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
         x = arguments.as_tuples("evaluate", x)
+        if not ready:
+            callbacks = arguments.callback_list(kwargs.get("callbacks"))
+            kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
         with backend.double_precision():  # points may be far from the origin
             logs = super().evaluate(x, y, batch_size, verbose, **kwargs)
         if isinstance(logs, (list, dict)) and not logs:

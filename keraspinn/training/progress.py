@@ -1,4 +1,4 @@
-"""The progress bar of `fit`: one line of what one looks at while a network trains."""
+"""The progress bar of `fit` and of `evaluate`: one line of what one looks at."""
 
 import sys
 import time
@@ -13,22 +13,31 @@ _EVERY = 0.1  # seconds
 class ProgressBar(keras.callbacks.ProgbarLogger):
     """The loss, the coefficients sought and the errors, in 80 columns.
 
-    Every log is in `History` as before. `fit` adds it where it prints and is given no
-    `ProgbarLogger`: add Keras's own to see all of them.
+    Every log is in `History` as before, and in what `evaluate` returns. Both add it
+    where they print and are given no `ProgbarLogger`: add Keras's own to see all.
     """
 
     async_safe = True  # printing what it is handed is all it does
 
+    def __init__(self):
+        super().__init__()
+        self._trains, self._announces = False, False
+
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
+        self._trains = True  # `fit` validates without a bar
         function = self.model.train_function
         self._announces = self.verbose == 1 and self.model.announced is not function
         self.model.announced = function
-        self._writes_over = sys.stdout.isatty() or "ipykernel" in sys.modules
 
     def on_epoch_begin(self, epoch, logs=None):
         super().on_epoch_begin(epoch, logs)
-        self._step, self._began, self._drawn = 0, time.perf_counter(), 0.0
+        self._begin()
+
+    def on_test_begin(self, logs=None):
+        super().on_test_begin(logs)
+        if not self._trains:
+            self._begin()
 
     def on_train_batch_begin(self, batch, logs=None):
         if self._announces:
@@ -37,17 +46,37 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
             self._announces = False
 
     def on_train_batch_end(self, batch, logs=None):
+        self._show(batch, logs)
+
+    def on_test_batch_end(self, batch, logs=None):
+        if not self._trains:
+            self._show(batch, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.verbose == 1:
+            self._finish(logs)
+        elif self.verbose:
+            super().on_epoch_end(epoch, logs)
+
+    def on_test_end(self, logs=None):
+        if self.verbose == 1 and not self._trains:
+            self._finish(logs)
+        elif self.verbose:
+            super().on_test_end(logs)
+
+    def _begin(self):
+        self._writes_over = sys.stdout.isatty() or "ipykernel" in sys.modules
+        self._step, self._began, self._drawn = 0, time.perf_counter(), 0.0
+
+    def _show(self, batch, logs):
         self._step, now = batch + 1, time.perf_counter()
         if self.verbose == 1 and self._writes_over and now - self._drawn >= _EVERY:
             self._drawn = now
             print(self._line(logs, ending=False), end="\r", flush=True)
 
-    def on_epoch_end(self, epoch, logs=None):
-        if self.verbose == 1:
-            self.target = self.target or self._step
-            print(self._line(logs, ending=True), flush=True)
-        elif self.verbose:
-            super().on_epoch_end(epoch, logs)
+    def _finish(self, logs):
+        self.target = self.target or self._step
+        print(self._line(logs, ending=True), flush=True)
 
     def _line(self, logs, ending):
         """The line, of 80 columns."""
@@ -72,7 +101,7 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
 
 
 def with_progress_bar(callbacks, verbose):
-    """A list of callbacks with this bar at its end, if `fit` is to print one."""
+    """A list of callbacks with this bar at its end, if one is to be printed."""
     given = any(isinstance(c, keras.callbacks.ProgbarLogger) for c in callbacks)
     return callbacks if given or verbose == 0 else [*callbacks, ProgressBar()]
 

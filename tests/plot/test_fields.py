@@ -1,3 +1,4 @@
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sympy as sp
@@ -10,6 +11,14 @@ HEAT = kp.Problem(
     kp.geometry.Box({X: (0, 2), Y: (0, 1)}, time={T: (0, 3)}),
     {"heat": U.diff(T) - U.diff(X, 2) - U.diff(Y, 2)},
 )
+
+
+@pytest.mark.parametrize(("backend", "open_figures"), [("inline", 0), ("agg", 1)])
+def test_a_notebook_shows_a_figure_once(trained, monkeypatch, backend, open_figures):
+    model, _ = trained(HEAT)
+    monkeypatch.setattr(plt, "get_backend", lambda: backend)
+    assert kp.plot.field(model, U, at={T: 1}, n=5).axes
+    assert len(plt.get_fignums()) == open_figures
 
 
 def test_a_map_at_a_moment(trained):

@@ -1,4 +1,4 @@
-"""What `fit` and `summary` print."""
+"""What `fit`, `evaluate` and `summary` print."""
 
 import re
 
@@ -51,6 +51,22 @@ def test_a_line_has_80_columns(capsys, fields):
     assert "  loss: " in text
 
 
+@pytest.mark.parametrize("fields", [1, 4])
+def test_a_line_of_evaluate_has_80_columns(capsys, fields):
+    model = compiled(fields)
+    model.evaluate(*model.problem.test_data(5), batch_size=2)
+    text = CONTROL.sub("", capsys.readouterr().out)
+    assert max(map(len, re.split(r"[\r\n]+", text))) <= 80
+    assert "3/3 " in text and "  loss: " in text and "u0_relative_l2" in text
+
+
+@pytest.mark.parametrize("verbose", [0, 2])
+def test_no_bar_of_evaluate_where_none_is_wanted(capsys, verbose):
+    model = compiled()
+    model.evaluate(*model.problem.test_data(5), verbose=verbose)
+    assert ("start_loss" in capsys.readouterr().out) is (verbose == 2)
+
+
 def test_keras_own_bar_shows_everything(capsys):
     bar = keras.callbacks.ProgbarLogger()
     text, _ = printed(capsys, compiled(), callbacks=[bar])
@@ -86,6 +102,8 @@ def test_the_summary_says_what_is_trained_on(capsys):
 def test_an_ensemble_says_how_many_and_what_of(capsys):
     ensemble = kp.Ensemble(compiled().problem, kp.networks.MLP(4, 1), size=3)
     assert repr(ensemble) == "<Ensemble: 3 × MLP of 13 parameters>"
+    shown = ensemble._repr_markdown_()
+    assert "3 × MLP" in shown and r"\frac{d}{d x}" in shown
     ensemble.summary()
     text = capsys.readouterr().out
     for piece in ("equation_0:", "3 × MLP", "rate = 2 ± 0", "start_weight = 1 ± 0"):
