@@ -15,6 +15,7 @@ QUIET = "--verbose", "0"
         ("helmholtz.py", ["--model", "M4", "--steps", "2000"], "u", 0.25),
         ("poisson.py", ["--model", "M2", "--steps", "2000", "--c", "2"], "u", 0.05),
         ("klein_gordon.py", ["--model", "M4", "--steps", "2000"], "u", 0.3),
+        ("beam.py", ["--model", "M3", "--steps", "2000", "--si"], "w", 0.02),
         (
             "lid_driven_cavity.py",
             ["--model", "M2", "--steps", "2000", "--formulation", "velocity-pressure"],
