@@ -4,9 +4,11 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import sympy as sp
 from keras import backend, config, ops
 
+from keraspinn.backend import double_precision
 from keraspinn.expressions.combinations import combined_derivatives
 from keraspinn.expressions.derivatives import field_and_index, required_derivatives
 from keraspinn.expressions.image import At
@@ -96,22 +98,47 @@ class Program:
         derivatives: Mapping[Any, Any],
         parameters: Mapping[str, Any] | None = None,
     ) -> list[Any]:
-        tensors = {("coordinate", name): t for name, t in coordinates.items()}
-        tensors |= derivatives
-        if not tensors:
-            raise ValueError(
-                "A program needs at least one coordinate or derivative, to know how "
-                "many points there are. Received none."
-            )
-        shaped = list(tensors)
-        tensors |= {("parameter", name): t for name, t in (parameters or {}).items()}
-        self._check(tensors)
+        tensors, shaped = self._inputs(coordinates, derivatives, parameters)
         tensors = {key: ops.convert_to_tensor(t) for key, t in tensors.items()}
         dtype = _float_dtype(tensors[shaped[0]])
         tensors = {key: ops.cast(t, dtype) for key, t in tensors.items()}
         results = self._tape.run(tensors, dtype, self._outputs)
         points = _points([tensors[key] for key in shaped])
         return [_spread(result, points) for result in results]
+
+    def on_host(
+        self,
+        coordinates: Mapping[str, Any],
+        derivatives: Mapping[Any, Any],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> list[np.ndarray]:
+        """The same of arrays in NumPy's float64, where a call would not be worth it.
+
+        A backend may compile every operation for every shape that it has not met.
+
+        Args:
+            coordinates, derivatives, parameters: As in a call, of arrays and numbers.
+        """
+        arrays, shaped = self._inputs(coordinates, derivatives, parameters)
+        arrays = {key: np.asarray(a, "float64") for key, a in arrays.items()}
+        with double_precision():
+            results = self._tape.run_on_host(arrays, self._outputs)
+        shape = np.broadcast_shapes(*(arrays[key].shape for key in shaped))
+        return [np.broadcast_to(result, shape) for result in results]
+
+    def _inputs(self, coordinates, derivatives, parameters):
+        """All inputs in one dict, and the keys of those that have a point's shape."""
+        inputs = {("coordinate", name): t for name, t in coordinates.items()}
+        inputs |= derivatives
+        if not inputs:
+            raise ValueError(
+                "A program needs at least one coordinate or derivative, to know how "
+                "many points there are. Received none."
+            )
+        shaped = list(inputs)
+        inputs |= {("parameter", name): t for name, t in (parameters or {}).items()}
+        self._check(inputs)
+        return inputs, shaped
 
     def _check(self, tensors):
         missing = [key for key in self._used if key not in tensors]

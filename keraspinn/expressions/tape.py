@@ -1,5 +1,8 @@
 """A flat program: each distinct operation once, in the order it is needed."""
 
+import functools
+
+import numpy as np
 from keras import ops
 
 _CONSTANT = "constant"
@@ -65,3 +68,31 @@ class Tape:
                 value = function(*(values[slot] for slot in arguments))
             values.append(value)
         return [values[slot] for slot in outputs]
+
+    def run_on_host(self, inputs, outputs):
+        """The same in NumPy: float64 arrays in and out, and nothing is compiled.
+
+        Args:
+            inputs: Dict from input keys to arrays.
+            outputs: Sequence of slots.
+        """
+        values = []
+        with np.errstate(all="ignore"):  # infinities and NaN are values, as on tensors
+            for function, arguments in self._steps:
+                if function is _CONSTANT:
+                    values.append(np.asarray(arguments[1]))
+                elif function is _INPUT:
+                    values.append(inputs[arguments[0]])
+                else:
+                    own = (values[slot] for slot in arguments)
+                    values.append(_on_host(function)(*own))
+        return [values[slot] for slot in outputs]
+
+
+@functools.cache
+def _on_host(function):
+    """NumPy's own for a function of `keras.ops`, or else that one on arrays."""
+    name = getattr(function, "__name__", "")
+    if getattr(ops, name, None) is function and hasattr(np, name):
+        return getattr(np, name)
+    return lambda *arrays: ops.convert_to_numpy(function(*arrays))

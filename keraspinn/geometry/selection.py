@@ -6,7 +6,6 @@ import itertools
 import keras
 import numpy as np
 import sympy as sp
-from keras import ops
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
@@ -251,11 +250,11 @@ def _holds(domain, where):
 
     def keep(points):
         columns = {
-            symbol.name: ops.convert_to_tensor(points[..., column])
+            symbol.name: points[..., column]
             for column, symbol in enumerate(domain.coordinates)
         }
-        (values,) = program(columns, {})
-        held = values > 0.5
-        return on_host(held) if isinstance(points, np.ndarray) else held
+        run = program.on_host if isinstance(points, np.ndarray) else program
+        (values,) = run(columns, {})
+        return values > 0.5
 
     return keep

@@ -4,10 +4,8 @@ import warnings
 
 import numpy as np
 import sympy as sp
-from keras import ops
 from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
 from keraspinn.expressions import Program
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.sampled import columns, values_at
@@ -155,22 +153,19 @@ def _find_hole(expression, coordinates, points):
 
     def some():
         sizes = 10.0 ** generator.uniform(-3, 3, len(points))
-        return ops.convert_to_tensor(generator.standard_normal(len(points)) * sizes)
+        return generator.standard_normal(len(points)) * sizes
 
-    with backend.double_precision():
-        derivatives = {
-            (f, i): some() for f, own in program.derivatives.items() for i in own
-        }
-        # What is no Parameter is a component of a normal.
-        parameters = {
-            symbol.name: ops.convert_to_tensor(
-                getattr(symbol, "initial", 0.5), "float64"
-            )
-            for symbol in holes.free_symbols - set(coordinates)
-            if symbol.name in program.parameters
-        }
-        (values,) = program(columns(coordinates, points), derivatives, parameters)
-    rows = np.flatnonzero(np.isnan(ops.convert_to_numpy(values)))
+    derivatives = {
+        (f, i): some() for f, own in program.derivatives.items() for i in own
+    }
+    # What is no Parameter is a component of a normal.
+    parameters = {
+        symbol.name: getattr(symbol, "initial", 0.5)
+        for symbol in holes.free_symbols - set(coordinates)
+        if symbol.name in program.parameters
+    }
+    (values,) = program.on_host(columns(coordinates, points), derivatives, parameters)
+    rows = np.flatnonzero(np.isnan(values))
     return points[rows[0]] if len(rows) else None
 
 

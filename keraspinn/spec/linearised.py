@@ -2,10 +2,8 @@
 
 import numpy as np
 import sympy as sp
-from keras import ops
 from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
@@ -144,10 +142,7 @@ class Linearised:
 
     def _computed(self, nodes):
         places = np.column_stack([self._places, *nodes])
-        with backend.double_precision():
-            values = self._program(columns(self._symbols, places), {})
-            values = [ops.convert_to_numpy(value) for value in values]
-        values, *slopes = [np.broadcast_to(v, len(places)) for v in values]
+        values, *slopes = self._program.on_host(columns(self._symbols, places), {})
         return values - self._target, slopes
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
-from keraspinn import backend
 from keraspinn.expressions import Program
 
 
@@ -60,16 +59,11 @@ def corners(domain, expressions):
 
 
 def columns(coordinates, points):
-    """Points by coordinate, as a `Program` takes them: dict from names to tensors."""
-    return {
-        symbol.name: ops.convert_to_tensor(points[:, place], "float64")
-        for place, symbol in enumerate(coordinates)
-    }
+    """Points by coordinate, as a `Program` takes them: dict from names to arrays."""
+    return {symbol.name: points[:, k] for k, symbol in enumerate(coordinates)}
 
 
 def values_at(expressions, coordinates, points):
     """Values of expressions in the coordinates alone, a list of float64 arrays."""
     program = Program(expressions, coordinates)
-    with backend.double_precision():
-        values = program(columns(coordinates, points), {})
-        return [ops.convert_to_numpy(value) for value in values]
+    return program.on_host(columns(coordinates, points), {})

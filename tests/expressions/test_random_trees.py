@@ -147,8 +147,12 @@ DERIVATIVES = {
 def evaluated(program, values):
     coordinates = {"x": values[x], "y": values[y]}
     derivatives = {key: values[leaf] for key, leaf in DERIVATIVES.items()}
-    results = program(coordinates, derivatives, {"nu": values[nu][0]})
-    return [ops.convert_to_numpy(result) for result in results]
+    given = coordinates, derivatives, {"nu": values[nu][0]}
+    results = [ops.convert_to_numpy(result) for result in program(*given)]
+    for result, on_host in zip(results, program.on_host(*given), strict=True):
+        assert on_host.shape == result.shape
+        np.testing.assert_allclose(on_host, result, rtol=1e-9, atol=1e-300)
+    return results
 
 
 def references(tree, values):
