@@ -64,7 +64,7 @@ class Verdict:
         tolerance: Largest error of a field that is trusted.
         equations: Names of the equations, the first of `misfits`.
         second_order: Whether the model has an optimizer of the second order already.
-        measured: Names of the `Data`, whose noise may bend the equations.
+        measured: Names of the `Data`, whose noise is not in `errors`.
 
     Example:
 
@@ -110,6 +110,7 @@ class Verdict:
             f"'{worst}' misses most, {_percent(self.misfits[worst])} of its largest "
             "term.",
         ]
+        lines += self._suspected()
         if self.trusted:
             return "\n".join(["Trusted.", *lines])
         left = max(self.equations, key=lambda name: _finite(self.left[name]))
@@ -119,11 +120,6 @@ class Verdict:
             "network cannot express what the equation asks for. Take a larger one, "
             "unless the equation jumps."
         )
-        if self.measured:
-            larger += (
-                " Or noise in what is measured bends it: first try less weight for "
-                f"'{self.measured[0]}', keraspinn.Data(..., weight=0.01)."
-            )
         if self.error <= self.tolerance:
             return "\n".join(["Undecided, and not to be trusted.", *lines, larger])
         lines.append(
@@ -133,6 +129,19 @@ class Verdict:
         if self.second_order and not self.decided:
             lines.append(larger)
         return "\n".join(["Not to be trusted.", *lines])
+
+    def _suspected(self):
+        """What may be wrong with the `Data` that is missed most, as lines."""
+        if not self.measured:
+            return []
+        name = max(self.measured, key=lambda n: _finite(self.misfits[n]))
+        if self.decided and self.misfits[name] <= self.tolerance:
+            return []
+        return [
+            f"'{name}' is measured, and missed by {_percent(self.misfits[name])}: what "
+            "its noise or a wrong unit does to the fields is not in the estimate. "
+            "Check it, and try less weight, keraspinn.Data(..., weight=0.01)."
+        ]
 
 
 def verdict(
@@ -154,14 +163,14 @@ def verdict(
     error, as far as that space holds it; in others its first step. Where it leaves an
     equation unsolved at other points, nothing is decided.
 
-    What noise in `Data` does to unknown parameters, and by them to the fields, is not
-    in the estimate: see `PINNModel.parameter_deviation`. A field that a coarse solution
-    has as zero, the velocity across a channel, is measured by a thousandth of what it
-    could be. One that varies little around its mean, a temperature in kelvin, is
-    measured by what it varies: its error is relative to three standard deviations,
-    about its range. Of one that is far larger than the declaration lets expect, the
-    error is at least what it misses of the values that conditions give it, relative to
-    these.
+    What noise in `Data` does to fields and unknown parameters is not in the estimate;
+    `PINNModel.parameter_deviation` says what it does to the latter. A field that a
+    coarse solution has as zero, the velocity across a channel, is measured by a
+    thousandth of what it could be. One that varies little around its mean, a
+    temperature in kelvin, is measured by what it varies: its error is relative to three
+    standard deviations, about its range. Of one that is far larger than the declaration
+    lets expect, the error is at least what it misses of the values that conditions give
+    it, relative to these.
 
     Args:
         model: A `PINNModel`, at any precision and trained by whatever.

@@ -244,8 +244,23 @@ def test_what_was_measured_is_suspected_too():
     problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": U.diff(X) - rate}, noisy)
     found = verdict(kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0), **FEW)
     assert found.measured == ("sensors",)
-    one = Verdict({"u": 1e-3}, {"e": 1}, {"e": 1}, 0.05, ("e",), False, ("sensors",))
-    assert "less weight for 'sensors', keraspinn.Data(" in str(one)
+
+
+@pytest.mark.parametrize("left, says", [(0.0, "Trusted."), (0.9, "Undecided")])
+def test_the_data_that_are_missed_most_are_suspected(left, says):
+    misfits = {"e": 1e-3, "a": 0.04, "z": 0.7}
+    one = Verdict({"u": 0.01}, misfits, {"e": left}, 0.05, ("e",), False, ("a", "z"))
+    assert str(one).startswith(says)
+    assert "'z' is measured, and missed by 70 %" in str(one)
+    assert "try less weight, keraspinn.Data(" in str(one) and "'a'" not in str(one)
+
+
+def test_data_that_are_met_are_suspected_only_where_nothing_is_decided():
+    numbers = {"e": 1e-3, "a": 0.04}
+    one = Verdict({"u": 0.01}, numbers, {"e": 0.0}, 0.05, ("e",), False, ("a",))
+    assert "is measured" not in str(one)
+    one = Verdict({"u": 0.01}, numbers, {"e": 0.9}, 0.05, ("e",), False, ("a",))
+    assert "'a' is measured" in str(one)
 
 
 def test_numbers_that_are_not_finite_are_not_trusted():
