@@ -50,7 +50,7 @@ MORE = (
 class Verdict:
     """How far off a trained model is, estimated from its equations alone.
 
-    `print` it: it says what the numbers mean.
+    Shown or printed, it says what the numbers mean.
 
     Args:
         errors: Dict from names of fields to the estimated L2 error, relative to the
@@ -129,6 +129,8 @@ class Verdict:
         if self.second_order and not self.decided:
             lines.append(larger)
         return "\n".join(["Not to be trusted.", *lines])
+
+    __repr__ = __str__
 
     def _suspected(self):
         """What may be wrong with the `Data` that is missed most, as lines."""

@@ -263,6 +263,11 @@ def test_data_that_are_met_are_suspected_only_where_nothing_is_decided():
     assert "'a' is measured" in str(one)
 
 
+def test_a_notebook_shows_the_words():
+    one = Verdict({"u": 0.01}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",))
+    assert repr(one) == str(one)
+
+
 def test_numbers_that_are_not_finite_are_not_trusted():
     for wrong in (np.nan, np.inf):
         one = Verdict({"u": wrong}, {"e": wrong}, {"e": 0.0}, 0.05, ("e",))
