@@ -5,6 +5,7 @@ import numpy as np
 
 from keraspinn.diagnostics import GradientStatistics
 from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
+from keraspinn.plot.labels import plain
 
 _BINS = 81
 _MOST_COLUMNS = 4
@@ -86,7 +87,7 @@ def _draw(panel, statistics, layer, weighted):
         panel.stairs(
             density,
             edges,
-            label=_label(term, weighted),
+            label=_label(plain(term), weighted),
             linewidth=1.4,
             baseline=None,
             **style,

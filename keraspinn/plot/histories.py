@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
+from keraspinn.plot.labels import plain
 
 
 def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
@@ -54,7 +55,7 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     figure = new_figure(figure, (max(10, 5 * len(drawn)), 3.4))
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
     for panel, (what, names) in zip(panels, drawn.items(), strict=True):
-        traces = {name.removesuffix(ends): (steps, logs[name]) for name in names}
+        traces = {plain(n.removesuffix(ends)): (steps, logs[n]) for n in names}
         _draw_traces(panel, traces, label, what)
         if names is cosines:
             panel.set(yscale="linear", ylim=(-1.05, 1.05))

@@ -3,6 +3,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
+from keraspinn.plot.labels import plain
 
 _DECADES = 8
 
@@ -38,7 +39,7 @@ def spectrum(spectra: Mapping[str, np.ndarray], figure: Canvas = None) -> Drawn:
     panel = figure.subplots()
     largest = max(np.abs(values).max() for values in spectra.values()) or 1.0
     for (name, values), style in zip(spectra.items(), line_styles(), strict=False):
-        label = f"{name}, largest {values.max():.1e}"
+        label = f"{plain(name)}, largest {values.max():.1e}"
         panel.plot(np.arange(1, len(values) + 1), np.sort(values), label=label, **style)
     panel.set_yscale("symlog", linthresh=10.0**-_DECADES * largest)
     exponent = int(np.floor(np.log10(largest)))

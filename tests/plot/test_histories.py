@@ -17,6 +17,25 @@ def test_history(trained):
     assert weights.get_xlabel() == "Training step"
 
 
+def test_a_legend_shows_names_of_any_text(trained, tmp_path):
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    left = {
+        r"$\fra$": kp.Condition(u, on={x: 0}),
+        "_hidden": kp.Condition(u, on={x: 1}),
+    }
+    box = kp.geometry.Box({x: (0, 1)})
+    model, history = trained(kp.Problem(box, {"e": u.diff(x, 2) + 1}, left))
+    figure = kp.plot.history(history)
+    figure.savefig(tmp_path / "history.png")
+    shown = [text.get_text() for text in figure.axes[0].get_legend().texts]
+    assert " _hidden_loss" in shown and r"\$\fra\$_loss" in shown
+    measured = kp.diagnostics.gradient_statistics(model, batch_size=4)
+    kp.plot.gradient_histograms(measured).savefig(tmp_path / "gradients.png")
+    spectra = kp.diagnostics.hessian_spectrum(model)
+    kp.plot.spectrum(spectra).savefig(tmp_path / "spectra.png")
+
+
 def test_history_of_a_stream_of_unknown_length(trained):
     model, _ = trained(kp.problems.helmholtz())
     stream = (np.zeros((4, 2), "float32") for _ in range(3))
