@@ -2,7 +2,7 @@
 
 from keraspinn import backend
 from keraspinn.sampling.sources import PointSources, known_term
-from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 
 COMPOSITE = "loss"
 
@@ -22,11 +22,7 @@ class Losses:
     """
 
     def __init__(self, model, points=None, batch_size=None):
-        if not isinstance(model, PINNModel):
-            raise TypeError(
-                "`model` must be a keraspinn.PINNModel, which keeps its loss terms "
-                f"apart. Received: {model!r} of type {type(model).__name__}"
-            )
+        check_one_model(model)
         by_term = points is None or isinstance(points, dict)
         held = points if by_term else {"residual": points}
         self._model = model

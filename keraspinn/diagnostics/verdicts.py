@@ -17,6 +17,7 @@ from keraspinn.spec.offsets import is_held
 from keraspinn.spec.scaling import given_sizes, vanishing
 from keraspinn.spec.terms import RESIDUAL
 from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
 
 INSIDE, ON_A_FACE = 1000, 100
@@ -202,10 +203,7 @@ def verdict(
         2302.13163. Of the rows' scaling: Wang, Yu & Perdikaris, "When and why PINNs
         fail to train: a neural tangent kernel perspective", arXiv 2007.14527.
     """
-    if not isinstance(model, PINNModel):
-        raise TypeError(
-            f"`model` must be a keraspinn.PINNModel. Received: {type(model).__name__}"
-        )
+    check_one_model(model)
     positive_number("tolerance", tolerance)
     check_count("points", points)
     check_count("points_on_face", points_on_face)

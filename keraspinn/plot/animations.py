@@ -10,6 +10,7 @@ from keraspinn.plot.domains import ends_of
 from keraspinn.plot.fields import cut, draw, values_on_grid
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -57,7 +58,7 @@ def animation(
     film.save("heat.gif", writer="pillow")
     ```
     """
-    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    check_one_model(model)
     check_is("over", over, sp.Symbol, "a coordinate, such as t")
     check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
     domain, coordinates = model.problem.domain, model.problem.coordinates

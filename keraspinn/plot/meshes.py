@@ -10,6 +10,7 @@ from keraspinn.plot.common import check_is
 from keraspinn.plot.domains import grid_of
 from keraspinn.plot.fields import cut
 from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 
 _CELLS = {
     # Corners of a cell in the order of VTK, as steps along each axis.
@@ -57,7 +58,7 @@ def write_mesh(
     keraspinn.plot.write_mesh("plate.vtu", model, {"u": u, "flux": u.diff(x)})
     ```
     """
-    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    check_one_model(model)
     check_is("expressions", expressions, dict, 'a dict, such as {"u": u}')
     for expression in expressions.values():
         check_is("expressions", expression, sp.Expr, "a dict to SymPy expressions")

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keraspinn.plot.common import Canvas, Drawn, check_is, new_figure
+from keraspinn.plot.common import Canvas, Drawn, new_figure
 from keraspinn.plot.solutions import compared, draw_maps, draw_pair
 from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 
 
 def snapshots(
@@ -42,7 +43,7 @@ def snapshots(
     keraspinn.plot.snapshots(model, times=[0.0, 0.5, 1.0]).savefig("snapshots.png")
     ```
     """
-    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    check_one_model(model)
     problem = model.problem
     points, values = problem.test_data(n)
     name = next(iter(values)) if name is None else name

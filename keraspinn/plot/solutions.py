@@ -1,9 +1,10 @@
 import numpy as np
 
 from keraspinn.metrics import RelativeL2
-from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
+from keraspinn.plot.common import Canvas, Drawn, colours, new_figure
 from keraspinn.plot.domains import are_lengths
 from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 
 
 def solution(
@@ -32,7 +33,7 @@ def solution(
     keraspinn.plot.solution(model).savefig("solution.png")
     ```
     """
-    check_is("model", model, PINNModel, "a keraspinn.PINNModel")
+    check_one_model(model)
     problem = model.problem
     points, values = problem.test_data(n)
     name = next(iter(values)) if name is None else name

@@ -304,6 +304,21 @@ def test_validation_and_precision(trained):
     )
 
 
+def test_what_takes_one_model_says_how_to_take_a_member():
+    made = compiled(kp.Ensemble(kp.problems.poisson(2), network(), size=2))
+    histogram = kp.callbacks.GradientHistogram()
+    for use in (
+        kp.diagnostics.verdict,
+        kp.diagnostics.gradient_statistics,
+        kp.plot.solution,
+        lambda made: made.fit(epochs=1, callbacks=[histogram]),
+    ):
+        with pytest.raises(
+            TypeError, match=r"ensemble.member\(0\).*Received: Ensemble"
+        ):
+            use(made)
+
+
 def test_bad_inputs():
     problem = kp.problems.poisson(2)
     with pytest.raises(ValueError, match="`size` must be a positive integer"):
