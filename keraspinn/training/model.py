@@ -52,7 +52,6 @@ class PINNModel(EvaluatedModel):
         coefficients: The same from names of the problem's unknown parameters.
         derivative_engine: `"taylor"`, or `"jvp"` for a network that holds layers the
             Taylor engine has no rule for.
-        digest_when_made: The `weights_digest` of the network as it was given.
 
     Call arguments:
         points: `(N, d)`, columns in the order of `problem.coordinates`.
