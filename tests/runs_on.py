@@ -40,6 +40,8 @@ RUNS_ON = {
             "a loop of keras-tuner's, which knows no backend"
         ),
         "test_docs.py::*[coming_from/keras.md]": "a loop written in TensorFlow",
+        "test_docs.py::test_rounding_asked_for_and_replicas": "tf.distribute",
+        "test_docs.py::test_several_devices": "it starts a program on JAX",
     },
     "JAX alone": {
         "backend/test_every_backend.py::test_what_the_user_told_jax_stands": (

@@ -1,14 +1,21 @@
 """The code in the guides runs, with fewer steps."""
 
+import ast
+import os
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
+import textwrap
+from types import SimpleNamespace
 
 import keras
 import matplotlib
 import pytest
 
 import keraspinn as kp
+from keraspinn.derivatives.taylor import rules
 
 matplotlib.use("Agg")
 DOCS = pathlib.Path(__file__).parents[1] / "docs"
@@ -25,6 +32,8 @@ SHORTER = {
     "every=1000": "every=2",
     "steps = 1000": "steps = 4",
     "n=128": "n=16",
+    "fit(epochs=5": "fit(steps_per_epoch=4, epochs=1",
+    "fit(callbacks=": "fit(steps_per_epoch=4, callbacks=",
 }
 # The guide's pages, in the order in which each goes on from the one before.
 GUIDE = ("declare", "train", "look", "ensembles", "save")
@@ -45,6 +54,22 @@ def blocks(page):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
+# Of what must be said before anything else: these run in tests of their own.
+DEVICES = ("tf.config", "tf.distribute", "keras.distribution", "cluster_resolver")
+
+
+def shorter(code):
+    for long, short in SHORTER.items():
+        code = code.replace(long, short)
+    return code
+
+
+def block_with(text, page):
+    """The page's one Python block that holds a text, with fewer steps."""
+    (code,) = [code for code in blocks(page) if text in code]
+    return shorter(code)
+
+
 def namespace_after(*pages, **namespace):
     """Run the pages' Python blocks in order, and return what they leave."""
     for page in pages:
@@ -52,9 +77,8 @@ def namespace_after(*pages, **namespace):
             if code.startswith("# look.py:"):  # a file, which limits its process
                 pathlib.Path("look.py").write_text(code, "utf-8")
                 continue
-            for long, short in SHORTER.items():
-                code = code.replace(long, short)
-            exec(compile(code, page, "exec"), namespace)
+            if not any(text in code for text in DEVICES):
+                exec(compile(shorter(code), page, "exec"), namespace)
     return namespace
 
 
@@ -88,6 +112,28 @@ def test_every_page_with_code_runs():
         if blocks(name):
             quoted = f'"{name}"' in here
             assert quoted or page.stem in GUIDE, f"Run {name} in a test."
+
+
+# Programs of packages that are not installed here.
+OTHERS = {"coming_from/deepxde.md", "coming_from/pina.md"}
+
+
+def is_python(code):
+    try:
+        return bool(ast.parse(textwrap.dedent(code)))
+    except SyntaxError:
+        return False
+
+
+def test_no_program_hides_from_the_tests():
+    for page in DOCS.rglob("*.md"):
+        text = page.read_text("utf-8")
+        fences = set(re.findall(r"^```(\w+)", text, re.MULTILINE))
+        other = {"py"} if page.relative_to(DOCS).as_posix() in OTHERS else set()
+        assert fences <= {"python", "bash"} | other, page
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        indented = re.findall(r"(?<=\n\n)(?: {4}.*\n)+", prose)
+        assert not [code for code in indented if is_python(code)], page
 
 
 # What a reader types into the search.
@@ -138,6 +184,53 @@ def test_a_rule_of_ones_own():
     model = small_model()
     model.fit(batch_size=4, steps_per_epoch=3, verbose=0, callbacks=[balance])
     assert float(model.loss_weights["boundary"].numpy()) != pytest.approx(1.0)
+
+
+def test_the_second_stage():
+    model = namespace_after("second_stage.md", model=small_model(), kp=kp)["model"]
+    assert model.optimizer.iterations.numpy() == 5
+
+
+def test_a_rule_for_a_layer():
+    own = type("Own", (kp.layers.GatedDense,), {})
+    given = {"activate": rules.activate, "affine": rules.affine}
+    left = namespace_after("theory/taylor_mode.md", kp=kp, GatedDense=own, **given)
+    assert callable(left["gated_dense"])
+
+
+def test_rounding_asked_for_and_replicas():
+    import tensorflow as tf
+
+    given = {"tf": tf, "keras": keras, "kp": kp, "model": small_model()}
+    exec(block_with("tf.config", "guide/gpus.md"), given)
+    assert given["model"].optimizer.iterations.numpy() == 4
+    given["problem"] = kp.problems.poisson()
+    exec(block_with("MirroredStrategy", "training_safely.md"), given)
+    assert given["model"].optimizer.iterations.numpy() == 4
+
+
+def test_one_worker_writes_the_backup(tmp_path):
+    code = block_with("cluster_resolver", "training_safely.md")
+    for worker in range(2):
+        strategy = SimpleNamespace(cluster_resolver=SimpleNamespace(task_id=worker))
+        given = {"keras": keras, "strategy": strategy, "directory": str(tmp_path)}
+        exec(code, given)
+        assert given["chief"] == (worker == 0) and given["backup"]
+
+
+def test_several_devices():
+    program = [
+        "import jax, keras",
+        block_with("jax.config", "guide/ensembles.md"),
+        "import keraspinn as kp; problem = kp.problems.poisson()",
+        block_with("DataParallel", "guide/gpus.md"),
+        block_with("DataParallel", "training_safely.md"),
+        "assert len(jax.devices()) == 2 and model.optimizer.iterations == 4",
+    ]
+    told = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "XLA_FLAGS": ""}
+    command = [sys.executable, "-c", "\n".join(program)]
+    here = pathlib.Path(kp.__file__).parents[1]
+    subprocess.run(command, env=os.environ | told, cwd=here, check=True)
 
 
 def test_training_safely(capsys):
