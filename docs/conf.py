@@ -91,7 +91,7 @@ PROGRAMS = {
     )
     if path.suffix == ".py" and not path.name.startswith("_")
 }
-SHOWN = 4  # pages of the gallery below an object; used by more, it needs no example
+SHOWN = 4  # pages of the gallery named below an object
 
 
 def in_the_gallery(app, what, name, obj, options, lines):
@@ -100,9 +100,11 @@ def in_the_gallery(app, what, name, obj, options, lines):
     method = what == "method" and name.startswith("keraspinn.PINNModel.")
     pattern = rf"\bmodel\.{obj.__name__}\(" if method else rf"\b{re.escape(short)}\b"
     pages = [page for page, text in PROGRAMS.items() if re.search(pattern, text)]
-    if 0 < len(pages) <= SHOWN:
-        links = ", ".join(f":doc:`/gallery/{page}`" for page in pages)
-        lines += ["", f"*In the gallery:* {links}", ""]
+    links = [f":doc:`/gallery/{page}`" for page in pages[:SHOWN]]
+    if len(pages) > SHOWN:
+        links.append(f":doc:`{len(pages) - SHOWN} more </gallery/index>`")
+    if links:
+        lines += ["", f"*In the gallery:* {', '.join(links)}", ""]
 
 
 def own_signature(app, what, name, obj, options, signature, returned):
