@@ -5,6 +5,7 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
+from keraspinn.common.checks import check_count
 from keraspinn.sampling.base import Sampler
 
 
@@ -16,6 +17,10 @@ class Held(Sampler):
         targets: Optional array `(n, k)`, what the term's expressions should equal.
         count: Number of points drawn of them in each step, with replacement; all of
             them if not given, or if there are no more.
+
+    Raises:
+        ValueError: If an array has another shape or is empty, or `count` is not a
+            positive integer. What does not fit the problem is refused by `fit`.
 
     Example:
 
@@ -33,7 +38,18 @@ class Held(Sampler):
         # Copies: what is trained on must not depend on what the user does next.
         self.points = np.array(points, dtype="float64")
         self.targets = None if targets is None else np.array(targets, dtype="float64")
-        self.requested = count
+        if self.points.ndim != 2 or not len(self.points):
+            raise ValueError(
+                "`points` must be an array (n, d) of one point or more. Received: "
+                f"shape {self.points.shape}"
+            )
+        rows = len(self.points)
+        if self.targets is not None and self.targets.shape[:-1] != (rows,):
+            raise ValueError(
+                f"`targets` must be an array ({rows}, k), a row for each point. "
+                f"Received: shape {self.targets.shape}"
+            )
+        self.requested = check_count("count", count, None)
 
     def count(self, place):
         return min(self.requested or len(self.points), len(self.points))

@@ -68,6 +68,9 @@ class PointSources:
                 sampler = Held(points, count=asked)
                 digest = hashlib.sha256(sampler.points.tobytes()).hexdigest()
                 self.digests[name] = digest
+            elif isinstance(sampler, Held):
+                points = checked_points(problem, name, sampler.points)
+                term.check_points(problem.domain, points)
             self.samplers[name] = sampler
             self.places[name] = Place(
                 term,

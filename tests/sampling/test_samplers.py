@@ -117,3 +117,17 @@ def test_held_points_of_equal_shape_share_a_program():
 def test_refuses(wrong, word):
     with pytest.raises(ValueError, match=word):
         kp.sampling.ResidualBased(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.zeros(3),), r"\(n, d\).*shape \(3,\)"),
+        ((np.zeros((0, 1)),), r"shape \(0, 1\)"),
+        ((np.zeros((3, 1)), np.zeros((2, 1))), r"`targets`.*\(3, k\).*shape \(2, 1\)"),
+        ((np.zeros((3, 1)), None, 0), "`count` must be a positive integer"),
+    ],
+)
+def test_held_refuses(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        kp.sampling.Held(*arguments)

@@ -3,6 +3,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.sampling import Held
 from keraspinn.sampling.sources import PointSources
 
 X, Y = sp.symbols("x y")
@@ -101,6 +102,8 @@ def test_held_points_are_used_whole_or_sampled():
         (None, {"left": [[0.0, 1.0, 2.0]]}, r"Received: shape \(1, 3\)"),
         (None, {"left": [[0.0, np.nan]]}, "must be finite.*row 0"),
         (None, {"left": np.zeros((0, 2))}, r"Received: shape \(0, 2\)"),
+        (None, {"left": Held([[0.0, 1.0, 2.0]])}, r"Received: shape \(1, 3\)"),
+        (None, {"left": Held([[0.0, np.nan]])}, "must be finite.*row 0"),
     ],
 )
 def test_refuses(batch_size, held, message):
