@@ -50,6 +50,9 @@ def normal_derivative(expression: sp.Expr, domain: Any) -> sp.Expr:
     Returns:
         SymPy expression that holds `domain.normal`.
 
+    Raises:
+        TypeError: If `expression` is no SymPy expression.
+
     Example:
 
     >>> x, y = sp.symbols("x y")

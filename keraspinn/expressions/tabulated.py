@@ -152,6 +152,9 @@ class Interpolation(sp.Expr):
         table: The `Tabulated`.
         *arguments: SymPy expressions, one for each of its axes.
 
+    Raises:
+        TypeError: If these are no table and as many arguments as it has axes.
+
     Example:
 
     >>> x = sp.Symbol("x")

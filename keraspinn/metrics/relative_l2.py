@@ -19,6 +19,9 @@ class RelativeL2(keras.metrics.Metric):
             values, for what is determined up to a constant, such as a pressure.
         dtype: Floating-point type of the sums.
 
+    Raises:
+        ValueError: By `update_state`, if the two shapes differ.
+
     Example:
 
     >>> metric = keraspinn.metrics.RelativeL2()

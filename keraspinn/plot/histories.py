@@ -28,6 +28,9 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     Returns:
         The figure.
 
+    Raises:
+        TypeError: If `history` is not what `fit` returns.
+
     Example:
 
     ```python
@@ -76,6 +79,9 @@ def traces(
 
     Returns:
         The figure.
+
+    Raises:
+        TypeError: If `traces` is no dict, or empty.
 
     Example:
 

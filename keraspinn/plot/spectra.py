@@ -22,6 +22,9 @@ def spectrum(spectra: Mapping[str, np.ndarray], figure: Canvas = None) -> Drawn:
     Returns:
         The figure.
 
+    Raises:
+        TypeError: If `spectra` is no dict, or empty.
+
     Example:
 
     ```python

@@ -24,6 +24,9 @@ def helmholtz(
         A `Problem` with the equation `helmholtz`, the condition `boundary` and the
         exact solution as reference.
 
+    Raises:
+        ValueError: If an argument is no finite number or SymPy expression.
+
     Example:
 
     >>> problem = keraspinn.problems.helmholtz(a1=1, a2=4)

@@ -18,6 +18,9 @@ def poisson(c: float | sp.Expr = 1) -> Problem:
         A `Problem` with the equation `poisson`, the condition `boundary` and the
         exact solution as reference.
 
+    Raises:
+        ValueError: If `c` is no finite number or SymPy expression.
+
     Example:
 
     >>> problem = keraspinn.problems.poisson(c=4)

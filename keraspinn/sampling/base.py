@@ -33,6 +33,9 @@ class Sampler:
     Args:
         **arguments: As the subclass says.
 
+    Raises:
+        NotImplementedError: By `step`, if a class lacks it.
+
     Example:
 
     >>> class Fixed(keraspinn.sampling.Sampler):

@@ -25,6 +25,9 @@ class WeightingRule:
     of what is compiled. A saved model has its rule, and what that remembers, if its
     class is registered with `keras.saving.register_keras_serializable`.
 
+    Raises:
+        NotImplementedError: By `update`, if a class lacks it.
+
     Example:
 
     >>> class Halve(keraspinn.weighting.WeightingRule):

@@ -32,6 +32,9 @@ class Taylor:
     Supports `+`, `-` and `*` with another series over the same index set, or with
     anything that broadcasts against `(..., N, F)`, which is taken as constant.
 
+    Raises:
+        ValueError: By `+` and `*`, if a constant has more axes than the series.
+
     Example:
 
     >>> points = keras.ops.convert_to_tensor([[2.0], [3.0]])
