@@ -87,6 +87,7 @@ def test_guide(tmp_path, monkeypatch):
     namespace = namespace_after(*(f"guide/{name}.md" for name in GUIDE))
     assert namespace["model"].optimizer.iterations.numpy() == 10
     assert "walls_weight" in namespace["history"].history
+    assert namespace["rescaled"].scales.terms["residual"] == (5.0,)
     assert (tmp_path / "model.keras").exists()
 
 
