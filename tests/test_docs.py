@@ -33,6 +33,7 @@ SHORTER = {
     "steps = 1000": "steps = 4",
     "n=128": "n=16",
     "fit(epochs=5": "fit(steps_per_epoch=4, epochs=1",
+    "monotonic() + 600": "monotonic()",
     "fit(callbacks=": "fit(steps_per_epoch=4, callbacks=",
 }
 # The guide's pages, in the order in which each goes on from the one before.
@@ -87,6 +88,11 @@ def test_guide(tmp_path, monkeypatch):
     namespace = namespace_after(*(f"guide/{name}.md" for name in GUIDE))
     assert namespace["model"].optimizer.iterations.numpy() == 10
     assert "walls_weight" in namespace["history"].history
+    ended = [namespace["TimeLimit"]()]
+    history = small_model().fit(
+        batch_size=4, steps_per_epoch=2, epochs=3, callbacks=ended, verbose=0
+    )
+    assert history.epoch == [0]
     assert namespace["rescaled"].scales.terms["residual"] == (5.0,)
     assert (tmp_path / "model.keras").exists()
 
