@@ -181,6 +181,11 @@ def test_the_guard_is_timed(run_program):
     assert re.findall(r"(M\d): [\d.]+ ms a step with the guard", output) == ["M1", "M4"]
 
 
+def test_importing_is_timed(run_program):
+    output = run_program("benchmarks/imports.py", "--repeats", "1")
+    assert re.match(r"(tensorflow|jax): [\d.]+ s beyond Keras, [\d.]+ s of", output)
+
+
 def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
     import cells
     import entries

@@ -1,0 +1,53 @@
+"""Time what `import keraspinn` adds to Keras's own import.
+
+KERAS_BACKEND=jax python examples/benchmarks/imports.py
+
+In fresh processes, in seconds of the processor's time, which other programs on the
+machine disturb less. The first is not counted: Python compiles there what it has not
+compiled before, and keeps it, as it does for whoever installs a package.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+
+PROGRAM = """
+import time
+import keras
+start = time.process_time()
+import sympy
+middle = time.process_time()
+import keraspinn
+print(keras.backend.backend(), middle - start, time.process_time() - middle)
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=7)
+    repeats = parser.parse_args().repeats
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    lines = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(repeats + 1)
+    ]
+    backend = lines[0][0]
+    sympy, own = (
+        statistics.median(float(line[place]) for line in lines[1:]) for place in (1, 2)
+    )
+    print(
+        f"{backend}: {sympy + own:.2f} s beyond Keras, {sympy:.2f} s of these SymPy's, "
+        f"the median of {repeats}"
+    )
+
+
+if __name__ == "__main__":
+    main()
