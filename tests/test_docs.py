@@ -145,13 +145,18 @@ def test_no_program_hides_from_the_tests():
 
 # What a reader types into the search.
 SOUGHT = """hole, circle, ODE, elasticity, heat, tutorial, gallery, hard, L-BFGS, GPU,
-parametric, cite, mesh, periodic, Neumann, converge, units, JAX, checkpoint"""
+parametric, cite, mesh, periodic, Neumann, not converging, units, JAX, checkpoint"""
 
 
-@pytest.mark.parametrize("word", re.split(r",\s", SOUGHT))
-def test_the_search_finds(word):
+@pytest.mark.parametrize("sought", re.split(r",\s", SOUGHT))
+def test_a_page_holds_what_is_sought(sought):
+    """In any form of the words, as the search has it."""
+    stems = [re.sub("ing$", "", word) for word in sought.split()]
     pages = [page.read_text("utf-8") for page in DOCS.rglob("*.md")]
-    assert any(re.search(rf"\b{word}", page, re.IGNORECASE) for page in pages)
+    assert any(
+        all(re.search(rf"\b{stem}", page, re.IGNORECASE) for stem in stems)
+        for page in pages
+    )
 
 
 def test_front_page(capsys):
