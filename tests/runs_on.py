@@ -14,6 +14,9 @@ RUNS_ON = {
     "once, without a backend": {
         "examples/reproduction/test_pool.py": "processes, and the files they leave",
         "solvers": "NumPy and SciPy",
+        "spec/test_coarse.py": "NumPy",
+        "spec/test_marched.py": "SciPy",
+        "spec/test_openness.py": "NumPy",
         "test_architecture.py": "it reads the documentation",
         "test_typing.py": "a type checker reads the sources",
     },
