@@ -26,6 +26,10 @@ class Part:
 
     To add one, write `sample` and `contains`, and `normals` if it bounds the domain.
 
+    Raises:
+        NotImplementedError: By `sample` and `contains`, if a class lacks them.
+        ValueError: By `normals`, `measure` and `distance`, likewise.
+
     Attributes:
         draws: How many uniform numbers a point needs; `None` stands for one a
             coordinate.
