@@ -5,7 +5,7 @@ over the parts), and g takes the values there. On faces of a box g is put togeth
 face after another: what the face at s = a still lacks, continued along s, times a
 polynomial in s that vanishes on the faces before it (Coons's and Gordon's way). What is
 added leaves the other faces alone if values agree on the edges, which is tried out.
-Other parts' values are averaged with the distances to the others as weights.
+Other parts' values are put together by `blended`.
 An initial velocity h adds (t − t₀) (h − ∂g/∂t), and makes φ begin with t².
 
 Source: Lagaris, Likas & Fotiadis, IEEE Trans. Neural Networks 1998; Sukumar &
@@ -22,6 +22,7 @@ from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.geometry.part import exact_number
+from keraspinn.spec.blending import blended
 from keraspinn.spec.sampled import sampled, values_at
 
 TRIED_POINTS = 64
@@ -151,7 +152,8 @@ def _interpolated(domain, given):
     faces = [(own, _face(domain, own.part)) for own in given]
     others = [own for own, face in faces if face is None]
     faces = [(own, face) for own, face in faces if face is not None]
-    total = _averaged(domain, others) if others else faces[0][0].value
+    apart = {own.part: own.value for own in others}
+    total = blended(domain, apart) if apart else faces[0][0].value
     for place, (own, (symbol, at)) in enumerate(faces):
         share = sp.S.One
         for _, (other, there) in faces[:place]:
@@ -170,23 +172,6 @@ def _face(domain, part):
         return None
     ((column, value),) = fixed
     return domain.coordinates[column], exact_number(value)
-
-
-def _averaged(domain, given):
-    """Values weighted by the distances to where the others hold."""
-    parts = {}
-    for own in given:
-        parts.setdefault(own.value, []).append(own.part)
-    if len(parts) == 1:
-        return given[0].value
-    distances = {value: domain.distance(tuple(own)) for value, own in parts.items()}
-    shares = {
-        value: sp.Mul(*(d for other, d in distances.items() if other != value))
-        for value in distances
-    }
-    return sp.Add(*(v * share for v, share in shares.items())) / sp.Add(
-        *shares.values()
-    )
 
 
 def _with_velocity(domain, value, velocity):
