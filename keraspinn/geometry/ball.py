@@ -110,12 +110,19 @@ class Rim(Part):
         return gradient / length(gradient)
 
     def distance(self, coordinates, outside=False):
-        """1 - ρ² inside, 1 - 1/ρ² outside, ρ being the ratio to the radius."""
+        """1 - ρ² inside, log ρ or 1 - ρ^(2-d) outside, ρ being the ratio to the radius.
+
+        The latter are harmonic about a ball. Around a small hole a field changes as
+        they do, and what is left to the network does not.
+        """
         ratio = sum(
             (c / exact_number(axis)) ** 2
             for c, axis in zip(coordinates, self.axes, strict=True)
         )
-        return 1 - 1 / ratio if outside else 1 - ratio
+        if not outside:
+            return 1 - ratio
+        exponent = 1 - sp.Rational(len(self.axes), 2)
+        return 1 - ratio**exponent if exponent else sp.log(ratio) / 2
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class Polar(Part):
         return turn * (outer**2 - inner**2) / 2
 
     def distance(self, coordinates, outside=False):
-        """1 - r²/R² or 1 - R²/r² on an arc; a line through the origin on an edge."""
+        """1 - r²/R² or log r/R on an arc; a line through the origin on an edge."""
         x, y = (
             c - exact_number(o) for c, o in zip(coordinates, self.origin, strict=True)
         )
@@ -111,7 +111,7 @@ class Polar(Part):
             return super().distance(coordinates, outside)
         if self._on_arc:
             ratio = (x**2 + y**2) / exact_number(self.radii[0]) ** 2
-            return 1 - ratio if self.side == 1 else 1 - 1 / ratio
+            return 1 - ratio if self.side == 1 else sp.log(ratio) / 2
         if self.turn > math.pi * (1 + 1e-9):
             return super().distance(coordinates, outside)
         angle = sp.Float(self.angles[0])

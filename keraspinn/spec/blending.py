@@ -13,7 +13,6 @@ Source: Gordon & Hall, Numerische Mathematik 1973; Wachspress, A Rational Finite
 Basis, 1975; Shepard, ACM National Conference 1968 (weights of parts that are apart).
 """
 
-import functools
 import itertools
 
 import numpy as np

@@ -337,6 +337,19 @@ def test_distances_that_are_not_known(domain):
         domain.distance(domain.boundary)
 
 
+@pytest.mark.parametrize(
+    "box, hole",
+    [
+        (SQUARE, g.Disk((0.2, 0.1), 0.1)),
+        (g.Box(dict.fromkeys((X, Y, Z), (-1, 1))), g.Ball((0.2, 0.1, 0), 0.1)),
+    ],
+)
+def test_the_distance_to_a_hole_is_harmonic(box, hole):
+    ((rim,),) = (box - hole).blocks(hole)
+    distance = (box - hole).distance(rim)
+    assert sp.simplify(sum(distance.diff(s, 2) for s in box.coordinates)) == 0
+
+
 # Meshes and clouds
 
 
