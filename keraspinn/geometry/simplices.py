@@ -184,7 +184,7 @@ class Facets(Simplices):
             if outside or (everything @ outward > place + 1e-9).any():
                 if len(coordinates) != 2 or len(own) != 1:
                     return super().distance(coordinates, outside)
-                line = _trimmed(line, own[0], coordinates, size)
+                line = _trimmed(-line if outside else line, own[0], coordinates, size)
             factors.append(line)
         return sp.Mul(*factors)
 
@@ -192,7 +192,11 @@ class Facets(Simplices):
 def _trimmed(line, segment, coordinates, size):
     """Zero on a segment alone, positive elsewhere: Rvachev's trimming of a line.
 
-    Smooth but on the segment itself, where derivatives are of no use.
+    The line is positive on the side of the segment where the domain is.
+
+    Beside the segment the root that vanishes there is taken out as `line`, so that
+    derivatives are numbers on it. At its ends, where they have no limit, those of the
+    line stand for them.
 
     Reference:
         Sukumar & Srivastava, "Exact imposition of boundary conditions with distance
@@ -204,8 +208,15 @@ def _trimmed(line, segment, coordinates, size):
     )
     size, length = exact_number(size), exact_number(length)
     disk = (length**2 / 4 - squares) / (length * size)
-    beyond = (sp.sqrt(disk**2 + line**4) - disk) / 2
-    trimmed = sp.sqrt(line**2 + beyond**2)
+    root = sp.sqrt(disk**2 + line**4)
+    near = line * sp.sqrt(1 + (line**3 / (root + disk)) ** 2 / 4)
+    far = sp.sqrt(line**2 + (root - disk) ** 2 / 4)
+    margin = sp.Rational(1, 10**6)
+    trimmed = sp.Piecewise(
+        (near, (disk > margin) & (line > -margin)),
+        (far, disk**2 + line**2 > margin**2),
+        (line, True),
+    )
     return trimmed / (1 + trimmed)  # of size one far away, too
 
 

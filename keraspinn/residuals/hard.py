@@ -94,5 +94,5 @@ class HardConstraint:
 
     def _derivative(self, expression, index):
         for symbol, count in zip(self._symbols, index, strict=True):
-            expression = expression.diff(symbol, count)
+            expression = expression.diff(symbol, count, simplify=False)
         return expression

@@ -81,6 +81,38 @@ def test_derivatives_by_both_engines_agree(float64, scales):
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-10)
 
 
+L_SHAPE = [(0, 0), (3, 0), (3, 2), (2, 2), (2, 3), (0, 3)]
+SLIT = [(1, 1), (2, 1), (2, 1.1), (1, 1.1)]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        kp.geometry.Polygon(L_SHAPE, [SLIT], coordinates=(X, Y)),
+        kp.geometry.Box({X: (0, 3), Y: (0, 3)}) - kp.geometry.Polygon(SLIT),
+    ],
+)
+def test_derivatives_are_numbers_on_edges_whose_lines_enter_the_domain(float64, domain):
+    u = sp.Function("u")(X, Y)
+    problem = kp.Problem(
+        domain,
+        {"poisson": u.diff(X, 2) + u.diff(Y, 2) + 1},
+        {"walls": kp.Condition(u, on="boundary", hard=True)},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(6, 2), seed=0)
+    expressions = [u, u.diff(X), u.diff(Y), u.diff(X, 2), u.diff(Y, 2)]
+    corners = np.array([(2, 2), *SLIT], "float64")
+    assert np.isfinite(model.predict_expression(expressions, corners)).all()
+    edges = domain.boundary[-1]
+    uniform = np.random.default_rng(0).random((200, 2))
+    points = domain.centre + domain.sample(edges, uniform)
+    inwards = points - 1e-6 * np.array(domain.normals(edges, points - domain.centre))
+    on, beside = (model.predict_expression(expressions, p) for p in (points, inwards))
+    np.testing.assert_allclose(on[0], 0, atol=1e-12)
+    # One or two of 200 points lie so near to a corner that there is no limit.
+    assert np.mean(np.isclose(on, beside, rtol=1e-3, atol=1e-3)) > 0.98
+
+
 def test_combined_derivatives_are_right(float64):
     """Of u_tt − u_xx the engine carries the difference alone."""
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(6, 2, outputs=2))
