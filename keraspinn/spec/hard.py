@@ -13,6 +13,7 @@ Srivastava, CMAME 2022; Gordon & Hall, Numerische Mathematik 1973.
 """
 
 import dataclasses
+import warnings
 
 import numpy as np
 import sympy as sp
@@ -23,6 +24,7 @@ from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.geometry.part import exact_number
 from keraspinn.spec.blending import blended
+from keraspinn.spec.kinks import KINKED, kink
 from keraspinn.spec.sampled import sampled, values_at
 
 TRIED_POINTS = 64
@@ -119,6 +121,20 @@ def _solved(expression, domain, name):
     value = -plain.xreplace({unknown: sp.S.Zero}) / slope
     if value.has(Parameter, NormalComponent):
         _refuse(name, "holds an unknown coefficient or a normal")
+    if kinked := value.atoms(*KINKED):
+        _refuse(
+            name,
+            f"holds {min(map(str, kinked))}, and no point would meet the source that "
+            "its kink or jump is to second derivatives. Rounded off it may be hard: "
+            "sqrt(x**2 + w**2) for Abs(x), (x + sqrt(x**2 + w**2))/2 for Max(x, 0)",
+        )
+    if place := kink(domain, value):
+        warnings.warn(
+            f"Condition '{name}' is hard, and its value has a kink or a jump at "
+            f"{place}. Equations with second derivatives there are not solved, as no "
+            f"point meets the source that it is to them. {_SOFT}",
+            stacklevel=4,
+        )
     field, index = field_and_index(next(iter(nodes)), domain.coordinates)
     time = domain.time_coordinate
     in_time = tuple(int(symbol == time) for symbol in domain.coordinates)

@@ -1,5 +1,7 @@
 """Forms g + φ N that keep boundary and initial values."""
 
+import warnings
+
 import pytest
 import sympy as sp
 
@@ -72,6 +74,8 @@ def test_every_field_has_its_own():
         (hard(U**2 - 1, {X: 0}), "not linear"),
         (hard(X * U - 1, {X: 2}), "not linear"),
         (hard(U - kp.Parameter("k", 1.0), {X: 0}), "unknown coefficient"),
+        (hard(U - sp.Max(X - 1, 0), "initial"), r"Max\(0, x - 1\).*\(x \+ sqrt"),
+        (hard(U - sp.Abs(X - 1), "initial"), r"Abs\(x - 1\).*sqrt"),
         (hard(U, {X: 0, T: 5}), "No smooth function is known"),
     ],
 )
@@ -80,6 +84,17 @@ def test_what_cannot_be_hard_is_refused(condition, key):
         form(STRING, condition)
     assert "'c0' cannot be hard" in str(caught.value)
     assert "without `hard=True`" in str(caught.value)
+
+
+def test_kinks_of_pieces_are_warned_of():
+    smooth = sp.Piecewise(((X - 1) ** 2, X < 1), (0, True))
+    outside = sp.Piecewise((X, X < 3), (6 - X, True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        form(STRING, hard(U - smooth - outside, "initial"))
+    for other in (2 - X, 3):
+        with pytest.warns(UserWarning, match="kink or a jump at x = 1"):
+            form(STRING, hard(U - sp.Piecewise((X, X < 1), (other, True)), "initial"))
 
 
 def test_values_that_conflict_are_refused():
