@@ -83,8 +83,11 @@ class Part:
             ValueError: If none is known.
         """
         raise ValueError(
-            f"No smooth function is known that vanishes on {self} alone. Declare the "
-            "condition without `hard=True`, or on a part that has one."
+            f"No smooth function is known that vanishes on {self} alone. Known are "
+            "those of whole sides of boxes, balls, ellipses and sectors of half a turn "
+            "at most, and of polygons and polyhedra of up to 12 planes. Write an L as "
+            "one Polygon, not as a sum or difference of boxes, cut holes one by one, "
+            "plate - one - another, or declare the condition without `hard=True`."
         )
 
     def pieces(self) -> tuple["Part", ...]:

@@ -333,7 +333,7 @@ def test_distances(name):
     ids=["sum", "box in a box", "reentrant sector"],
 )
 def test_distances_that_are_not_known(domain):
-    with pytest.raises(ValueError, match=r"Declare the condition without `hard=True`"):
+    with pytest.raises(ValueError, match=r"one Polygon.*one by one.*`hard=True`"):
         domain.distance(domain.boundary)
 
 
