@@ -41,6 +41,7 @@ def size(equation, start, end, **parameters):
             0.400,
         ),
         (U.diff(T) + U / 10 - 1e3 * sp.exp(-((10 * T - 50) ** 2)), [0], 20, 175),
+        (U.diff(T, 2) + 9.81 * sp.sin(U), [sp.pi, 0], 10, np.pi),  # on its head
         (T * U.diff(T, 2) + 2 * U.diff(T) - 6 * T, [0, 0], 2, 4),  # singular at 0
     ],
 )
@@ -66,6 +67,15 @@ def test_what_grows_from_rounding_is_no_size(equation, start):
 
 def test_what_is_much_smaller_than_its_terms_say_is_no_zero():
     assert size(U.diff(T) - 1e3 + 2e3 * sp.tanh(U), [0], 1e4) == pytest.approx(0.549)
+
+
+def test_what_is_used_up_does_not_end_it():
+    cells, sugar = sp.Function("u")(T), sp.Function("s")(T)
+    growth = 0.4 * sugar / (0.05 + sugar) * cells  # Monod, for twenty days
+    start = {"start": kp.Condition([cells - 0.01, sugar - 20], on="initial")}
+    equations = {"u": cells.diff(T) - growth, "s": sugar.diff(T) + 2 * growth}
+    found = kp.Problem(kp.geometry.Box(time={T: (0, 480)}), equations, start).scales
+    assert found.field("u") == pytest.approx(10, rel=0.01)
 
 
 def test_a_number_that_data_tell_may_start_from_anything():
