@@ -14,19 +14,19 @@ from keraspinn.spec.linearised import MISSED, linearised, stacked
 from keraspinn.spec.polynomials import Polynomials
 
 # Degrees that are tried, by the number of coordinates that fields vary along.
-DEGREES, DEGREES_BEYOND = {1: (10, 40), 2: (10, 20)}, (10,)
+DEGREES, DEGREES_BEYOND = {1: (12, 40), 2: (10, 20)}, (10,)
 # The degree, of another's, that must lead to the same; and how far apart they may be.
 LOWER, AGREED = 0.75, 1.5
 # Where Newton's steps begin, of the sizes: a fourth power has no slope at zero.
-STARTS = 0, 1, 1e2, 1e4
+STARTS = 0, 1, 1e4
 # Newton's steps, and how many times the unknowns, for the time that it takes.
 STEPS, WORK = 60, 3000
 # Of singular values, below which a direction is left as it is.
-RANK = 1e-7
-# A step of what it has led to, below which no other is made; and above which, after so
-# many, none will settle.
-SETTLED, LOST, TRIED = 5e-2, 0.4, 6
-NOTHING = 1e-6  # of what was expected, below which a field is zero
+RANK = 1e-11
+# A step of what it has led to, below which no other is made; and after how many one
+# that is longer than the one before ends them.
+SETTLED, TRIED = 5e-2, 6
+ZERO = 1e-6  # of what was expected, below which a field is zero
 
 
 def coarse_sizes(domain, terms, offsets, expected, fixed):
@@ -68,32 +68,34 @@ def _agree(found, other):
 
 
 def _solution(polynomials, rows, expected):
-    inside = polynomials.inside()
+    inside, even = polynomials.inside(), polynomials.even
     sizes = np.array([expected[name] for name in polynomials.field_names])
     is_linear = all(row.is_linear for row in rows)
+    starts = [(factor * sizes[:, None] * even, max(factor, 1)) for factor in STARTS]
     with np.errstate(all="ignore"):  # what is not finite ends it
-        for start in STARTS[: 1 if is_linear else None]:
-            even = start * sizes[:, None] * polynomials.even
-            found = _solved(inside, rows, max(start, 1) * sizes, even)
+        if not is_linear:  # one that leaves nothing open leads to no root by chance
+            starts.sort(key=lambda own: _newton_step(rows, own[0], sizes)[1])
+        for start, factor in starts[: 1 if is_linear else None]:
+            found = _solved(inside, rows, factor * sizes, start)
             if found is not None:
-                break
-    if found is None:
-        return {}
-    return dict(zip(polynomials.field_names, found.tolist(), strict=True))
+                return dict(zip(polynomials.field_names, found.tolist(), strict=True))
+    return {}
 
 
 def _solved(inside, rows, sizes, found):
     """The largest values that Newton's steps lead to, an array; `None` if to none."""
-    smallest = NOTHING * sizes
+    smallest, last = ZERO * sizes, np.full_like(found, np.inf)
     for number in range(min(STEPS, WORK // found.size)):
-        step = _newton_step(rows, found, sizes)
-        if step is None:
+        step, left_open = _newton_step(rows, found, sizes)
+        if left_open > len(found):  # more than a constant of each field
             return None
         found = found + step
         reached = abs(found @ inside.T).max(axis=1)
-        change = np.linalg.norm(step / sizes[:, None])
-        change /= np.linalg.norm(found / sizes[:, None]) or 1.0
-        if change < SETTLED or (number > TRIED and change > LOST):
+        length, before, whole = (
+            np.linalg.norm(own / sizes[:, None]) for own in (step, last, found)
+        )
+        change, last = length / (whole or 1.0), step
+        if change < SETTLED or (number > TRIED and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
     if change > MISSED or not all(row.is_solved(found, sizes) for row in rows):
@@ -102,14 +104,16 @@ def _solved(inside, rows, sizes, found):
 
 
 def _newton_step(rows, found, sizes):
-    """The change that makes all rows least; `None` if they are not finite, or leave
-    more open than a constant of each field.
+    """The change that makes all rows least, and how many directions it leaves open:
+    infinitely many where they are not finite.
     """
     residual, jacobian = stacked(rows, found, sizes)
     jacobian = jacobian.reshape(len(residual), -1)
     if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
-        return None
-    step, _, rank, _ = np.linalg.lstsq(jacobian, -residual, rcond=RANK)
-    if rank < found.size - len(found):
-        return None
-    return step.reshape(found.shape) * sizes[:, None]
+        return found, np.inf
+    # Steep derivatives of high polynomials would hide what low ones do.
+    norms = np.linalg.norm(jacobian, axis=0)
+    norms = np.maximum(norms, RANK * norms.max() or 1.0)
+    step, _, rank, _ = np.linalg.lstsq(jacobian / norms, -residual, rcond=RANK)
+    step = (step / norms).reshape(found.shape)
+    return step * sizes[:, None], found.size - rank

@@ -84,12 +84,12 @@ class Linearised:
             if isinstance(node, Parameter):
                 stand_ins[node] = sp.Float(node.initial)
             elif isinstance(node, NormalComponent):
-                known.append(stand_ins.setdefault(node, sp.Dummy()))
+                known.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 axis = domain.normal.index(node)
                 normals = sampled_normals(domain, term.blocks, polynomials.points)
                 places.append(normals[:, [axis]])
             elif isinstance(node, (sp.Derivative, AppliedUndef)):
-                fields.append(stand_ins.setdefault(node, sp.Dummy()))
+                fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 field, index = field_and_index(node, domain.coordinates)
                 field = polynomials.field_names.index(field)
                 self._nodes.append((field, polynomials.derivative(moved, index)))
@@ -118,11 +118,11 @@ class Linearised:
         pairs = zip(self._nodes, slopes, strict=True)
         terms = [slope * (own @ found[field]) for (field, own), slope in pairs]
         source = _rms(values - sum(terms))
-        if len(terms) == 1:  # q' = 0 is zero, of what it could be
+        if len(terms) == 1 and self._is_equation:  # q' = 0 is zero, of what it could be
             terms = [slopes[0] * sizes[self._nodes[0][0]] * self._rates[0]]
         left, jacobian = self(found)
         possible = _rms(jacobian * sizes[:, None])
-        if self._is_equation:
+        if self._is_equation or not self.is_linear:
             allowed = max(MISSED * max(source, *map(_rms, terms)), NOTHING * possible)
         else:
             is_given = source > ROUNDING * possible

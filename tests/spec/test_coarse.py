@@ -42,6 +42,10 @@ def test_a_slender_beam_bends_a_thousand_times_what_it_shears(depth, load, lengt
     assert angle == pytest.approx(length**3 / 6, rel=0.02)
 
 
+def test_however_slender_a_beam_is_its_bending_is_seen():
+    assert beam(3e-4, 1.0) == pytest.approx((1 / 8, 1 / 6), rel=0.02)
+
+
 def test_a_value_that_is_rounding_is_zero():
     assert beam(0.02, 1.0, rounding=1e-25) == pytest.approx((1 / 8, 1 / 6), rel=0.02)
 
@@ -133,17 +137,43 @@ def test_a_root_that_misses_a_condition_is_none():
     assert found["u"] > 0.1  # not the zero that solves all but the norm
 
 
-def test_what_radiates_settles_far_from_zero():
+@pytest.mark.parametrize(
+    ("k", "thickness", "heat"),
+    [(50, 0.01, 1e2), (50, 0.01, 1e3), (50, 0.01, 1e5), (400, 1e-3, 1e6)],
+)
+def test_what_radiates_settles_far_from_zero(k, thickness, heat):
     u = sp.Function("u")(X)
     found = sizes(
-        kp.geometry.Box({X: (0, 0.01)}),
-        {"heated": 50 * u.diff(X, 2) + 1e5},
+        kp.geometry.Box({X: (0, thickness)}),
+        {"heated": k * u.diff(X, 2) + heat},
         {
             "insulated": kp.Condition(u.diff(X), on={X: 0}),
-            "radiates": kp.Condition(50 * u.diff(X) + 5.67e-8 * u**4, on={X: 0.01}),
+            "radiates": kp.Condition(k * u.diff(X) + 5.67e-8 * u**4, on={X: thickness}),
         },
     )
-    assert found["u"] == pytest.approx((1e3 / 5.67e-8) ** 0.25, rel=0.01)
+    expected = (heat * thickness / 5.67e-8) ** 0.25
+    assert found["u"] == pytest.approx(expected, rel=0.01)
+
+
+def test_steps_that_halve_what_is_reached_are_all_made():
+    u = sp.Function("u")(X)
+    rod, walls = kp.geometry.Box({X: (0, 1)}), {"w": kp.Condition(u, on="boundary")}
+    for square in (u**2, sp.Abs(u) * u, sp.Max(u, 0) ** 2):
+        found = single(rod, u.diff(X, 2) - square + 1e6, walls, u)
+        assert found == pytest.approx(1e3, rel=0.02)
+    ends = {
+        "closed": kp.Condition(u.diff(X), on={X: 0}),
+        "orifice": kp.Condition(50 * u.diff(X) + 1e-7 * u**2, on={X: 1}),
+    }
+    found = single(rod, 50 * u.diff(X, 2) + 1e3, ends, u)
+    assert found == pytest.approx(1e5, rel=0.01)
+
+
+def test_a_high_derivative_is_seen_beside_low_ones():
+    u = sp.Function("u")(X)
+    given = kp.Condition([u.diff(X, k) if k else u for k in range(4)], on="boundary")
+    found = single(kp.geometry.Box({X: (0, 1)}), u.diff(X, 8) - 1, {"b": given}, u)
+    assert found == pytest.approx(0.25**4 / 40320, rel=0.02)
 
 
 def test_a_small_start_is_no_zero():
