@@ -140,7 +140,7 @@ def magnitude(node, sizes=None):
     """The decimal logarithm of how large an expression is, about; -inf for zero.
 
     Sums are as large as their largest term, and functions of size one, or less if they
-    are where fields are one: a reaction's rate, 1e13 exp(-27/u).
+    are where fields are one and minus one: a rate, 1e13 exp(-27/(1 + u/10)).
     """
     sizes = sizes or {}
     if node in sizes:
@@ -172,10 +172,11 @@ def _of_function(node):
     if not isinstance(node, (sp.exp, sp.Function)):
         return 0.0
     fields = node.atoms(sp.Derivative, AppliedUndef)
-    value = node.xreplace(dict.fromkeys(fields, sp.Integer(1)))
-    if not (fields and _is_number(value)):
+    sides = sp.Integer(-1), sp.Integer(1)
+    values = [node.xreplace(dict.fromkeys(fields, side)) for side in sides]
+    if not (fields and all(map(_is_number, values))):
         return 0.0
-    size = _log10(value)
+    size = max(map(_log10, values))
     return size if LEAST < size < 0 else 0.0
 
 

@@ -4,8 +4,8 @@ An equation that holds a field's derivatives alone does not know from where the 
 measured. Where the values that conditions and data give it lie close together and far
 from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from their middle,
 so that what is learned is what varies. So is one that else stands in functions alone,
-where nothing changes in time, or where these have no value around zero, from which
-networks begin: the rate exp(-E/RT) of a reaction.
+where nothing changes in time; and, however far apart its values lie, one that stands in
+a function without a value around zero, from which networks begin: the rate exp(-E/RT).
 """
 
 import math
@@ -25,6 +25,7 @@ POINTS = 512
 CLOSE = 0.25
 ROUNDING = 1e-12  # of a value, below which no two differ
 NEXT_TO_ZERO, LARGEST = 1e-6, 1e300  # of a field's size; and of what is a value
+AMID = 1 / 7  # of a domain, where no coefficient is likely to have a pole
 
 
 def offsets_of(domain, terms, field_names):
@@ -37,16 +38,8 @@ def offsets_of(domain, terms, field_names):
     """
     found = {}
     expressions = [e for term in terms.values() for e in term.pointwise]
-    everywhere = [
-        expression
-        for key, term in terms.items()
-        if key == RESIDUAL or term.regions
-        for expression in term.pointwise
-    ]
     for name in field_names:
-        if any(_has_term(name, e, domain) for e in everywhere) or any(
-            is_held(name, e) and e.has(Parameter) for e in expressions
-        ):
+        if any(is_held(name, e) and e.has(Parameter) for e in expressions):
             continue
         values = [
             value
@@ -59,16 +52,38 @@ def offsets_of(domain, terms, field_names):
             continue
         low, high = min(values), max(values)
         middle, half = (low + high) / 2, (high - low) / 2
-        if half >= CLOSE * abs(middle):
+        is_needed = needs_offset(name, middle, domain, terms)
+        if half >= (1.0 if is_needed else CLOSE) * abs(middle):
             continue
         # In time it may go far from its start: a pendulum that stands on its head.
-        holding = [e for e in everywhere if is_held(name, e)]
-        if domain.time_coordinate is not None and holding:
-            if all(_has_values_around_zero(name, e, middle) for e in holding):
-                continue
+        if not is_needed and any(
+            _has_term(name, e, domain) or (domain.time_coordinate and is_held(name, e))
+            for e in _everywhere(terms)
+        ):
+            continue
         digits = 1 - math.floor(math.log10(max(half, ROUNDING * abs(middle))))
         found[name] = round(float(middle), digits)
     return found
+
+
+def needs_offset(name, offset, domain, terms):
+    """Whether what a field stands in has values at an offset, and none around zero.
+
+    Args:
+        name: Name of the field.
+        offset: What it may be measured from.
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+    """
+    return any(
+        _is_finite(name, offset, e, domain)
+        and not all(
+            _is_finite(name, side * offset, e, domain)
+            for side in (-NEXT_TO_ZERO, NEXT_TO_ZERO)
+        )
+        for e in _everywhere(terms)
+        if is_held(name, e)
+    )
 
 
 def shifted(expression, offsets):
@@ -116,6 +131,16 @@ def is_held(name, expression):
     return any(field.func.__name__ == name for field in fields)
 
 
+def _everywhere(terms):
+    """The expressions that hold all over a domain, a list."""
+    return [
+        expression
+        for key, term in terms.items()
+        if key == RESIDUAL or term.regions
+        for expression in term.pointwise
+    ]
+
+
 def _has_term(name, expression, domain):
     """Whether a field is a factor of a term, other than in a function like exp(1/u)."""
     own = (name, (0,) * domain.dimension)
@@ -123,23 +148,22 @@ def _has_term(name, expression, domain):
     return any(own in dict(monomial) for monomial in found)
 
 
-def _has_values_around_zero(name, expression, size):
-    """Whether an expression is a finite number where a field is next to nothing.
+def _is_finite(name, value, expression, domain):
+    """Whether an expression is a finite number at a value of a field, amid a domain.
 
-    Other fields, what is derived and the coordinates are taken to be one there.
+    Other fields and what is derived are taken to be one there.
     """
     inner = {node: sp.Integer(1) for node in expression.atoms(sp.Derivative, At)}
     plain = expression.xreplace(inner)
-    fields = plain.atoms(AppliedUndef)
-    own = {field for field in fields if field.func.__name__ == name}
-    plain = plain.xreplace(dict.fromkeys(fields - own, sp.Integer(1)))
-    for side in (-NEXT_TO_ZERO, NEXT_TO_ZERO):
-        near = plain.xreplace(dict.fromkeys(own, sp.Float(side * size)))
-        near = near.xreplace(dict.fromkeys(near.free_symbols, sp.Integer(1)))
-        value = near.evalf(15)
-        if not (value.is_real and abs(value) < LARGEST):
-            return False
-    return True
+    own = {
+        f: value if f.func.__name__ == name else 1 for f in plain.atoms(AppliedUndef)
+    }
+    plain = plain.xreplace({field: sp.Float(own[field]) for field in own})
+    places = zip(domain.coordinates, domain.centre + AMID * domain.half, strict=True)
+    near = plain.xreplace({symbol: sp.Float(place) for symbol, place in places})
+    near = near.xreplace(dict.fromkeys(near.free_symbols, sp.Integer(1)))
+    found = near.evalf(15)
+    return bool(found.is_real and abs(found) < LARGEST)
 
 
 def _values(name, expression, place, domain, term):

@@ -19,7 +19,7 @@ import sympy as sp
 from keraspinn.spec.balance import Balance
 from keraspinn.spec.coarse import coarse_sizes
 from keraspinn.spec.marched import marched_sizes
-from keraspinn.spec.offsets import offsets_of, shifted
+from keraspinn.spec.offsets import needs_offset, offsets_of, shifted
 from keraspinn.spec.sampled import corners, sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.terms import RESIDUAL
@@ -46,8 +46,13 @@ def scales_of(domain, terms, field_names, given=None):
         )
     offsets = offsets_of(domain, terms, field_names)
     scales = _balanced(domain, terms, field_names, given, offsets)
-    # An offset that is no larger than what varies is none.
-    kept = {n: o for n, o in offsets.items() if scales.field(n) < abs(o) / 2}
+    # An offset that is no larger than what varies is none, if there is a value at zero.
+    kept = {
+        name: offset
+        for name, offset in offsets.items()
+        if scales.field(name) < abs(offset) / 2
+        or needs_offset(name, offset, domain, terms)
+    }
     if kept == offsets:
         return scales
     return _balanced(domain, terms, field_names, given, kept)

@@ -20,10 +20,11 @@ def said(equation, dtype="float32", sizes=None):
     return check_magnitudes({"equation 'e'": normalize(equation)}, dtype, sizes)
 
 
-def test_a_function_is_no_larger_than_where_fields_are_one():
+def test_a_function_is_no_larger_than_where_fields_are_one_or_minus_one():
     rate = 1e13 * sp.exp(-28 / (0.1 * U + 0.9))  # 7 of 1e13
     assert said(LAPLACIAN - rate) is None
     assert "1e+13" in said(LAPLACIAN - 1e13 * sp.exp(-0.1 * U))
+    assert "1e+28" in said(LAPLACIAN - 1e28 * sp.exp(-60 * U))  # at -1 even more
     assert said(LAPLACIAN - sp.exp(40 * U)) is None  # where fields are less it is small
 
 

@@ -117,6 +117,29 @@ def test_a_reaction_that_runs_away_is_measured_from_its_start():
     assert np.isfinite(model.evaluate(points, verbose=0)).all()
 
 
+@pytest.mark.parametrize("rise", [160, 1000])
+def test_what_has_no_value_around_zero_is_never_measured_from_there(rise):
+    temperature, amount = (sp.Function(name)(T) for name in "uc")
+    rate = 1e5 * sp.exp(-4000 / temperature) * amount
+    start = kp.Condition([temperature - 300, amount - 1], on="initial")
+    cooling = 0.01 * (temperature - 300)  # where it stands alone
+    for cooled in (0, cooling):
+        heat = temperature.diff(T) - rise * rate + cooled
+        found = scales(
+            kp.geometry.Box(time={T: (0, 3)}),
+            {"heat": heat, "mass": amount.diff(T) + rate},
+            {"start": start},
+        )
+        assert found.offset("u") == 300
+        assert found.field("u") == pytest.approx(rise, rel=0.05)
+    u = sp.Function("u")(X)
+    walls = [kp.Condition(u - 300, on={X: 0}), kp.Condition(u - 700, on={X: 1})]
+    heat = {"heat": u.diff(X, 2) + sp.exp(-4000 / u)}
+    box = kp.geometry.Box({X: (0, 1)})
+    found = scales(box, heat, dict(zip("ab", walls, strict=True)))
+    assert (found.offset("u"), found.field("u")) == (500, pytest.approx(200, rel=0.01))
+
+
 def test_values_at_another_point_are_measured_from_the_offset_too():
     u = sp.Function("u")(X, T)
     rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
@@ -407,10 +430,11 @@ def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
     assert all(0.3 < size < 30 for size in found.terms["residual"])  # 8 m/s²
 
 
-def test_a_field_that_may_leave_where_it_starts_is_not_measured_from_there():
-    pendulum = {"pendulum": U.diff(T, 2) + 9.81 * sp.sin(U)}
+@pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # where T is one there is none
+def test_a_field_that_may_leave_where_it_starts_is_not_measured_from_there(pull):
+    pendulum = {"pendulum": U.diff(T, 2) + pull * sp.sin(U)}
     start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
-    found = scales(kp.geometry.Box(time={T: (0, 10)}), pendulum, start)
+    found = scales(kp.geometry.Box(time={T: (0, 0.9)}), pendulum, start)
     assert found.offsets == {} and found.field("u") == 3.14
 
 
