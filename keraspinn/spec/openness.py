@@ -11,11 +11,14 @@ from keraspinn.spec.polynomials import Polynomials
 from keraspinn.spec.sampled import corners
 from keraspinn.spec.terms import RESIDUAL
 
-MOST, DEGREE = 2, 20  # coordinates, and degree of the polynomials
 # Of the largest singular value: what is noticed by no more than the first, rounding, or
 # by no more than the second and a thousandth of what is noticed next, is not noticed. A
 # slender beam's values fall as low, but not at once.
 ROUNDING, UNNOTICED, GAP = 1e-13, 1e-8, 1e-3
+# Degrees of the polynomials, each with the second of these, by the number of
+# coordinates that fields vary along. What is open is so at all: what only grows from
+# little at its start, as exp(20 t), is not brought to rounding by a higher degree.
+DEGREES = {1: {20: UNNOTICED, 40: ROUNDING}, 2: {20: UNNOTICED}}
 # Of a polynomial's coefficients, above which it is one inside the domain.
 FELT = 1e-3
 
@@ -32,14 +35,16 @@ def warn_where_open(domain, terms, field_names):
         field_names: Names of the fields.
     """
     fixed = corners(domain, [e for term in terms.values() for e in term.pointwise])[-1]
+    varying, found = domain.dimension - len(fixed), field_names
     if (
         set(terms) == {RESIDUAL}
-        or domain.dimension - len(fixed) > MOST
+        or varying not in DEGREES
         or any(term.table is not None for term in terms.values())
     ):
         return
     try:
-        found = _open(domain, terms, field_names, fixed)
+        for look in DEGREES[varying].items():
+            found = found and _open(domain, terms, field_names, fixed, *look)
     except ValueError:  # an expression that cannot be looked at
         return
     if found:
@@ -53,9 +58,9 @@ def warn_where_open(domain, terms, field_names):
         )
 
 
-def _open(domain, terms, field_names, fixed):
+def _open(domain, terms, field_names, fixed, degree, unnoticed):
     """Names of the fields that may change unnoticed, a list."""
-    polynomials = Polynomials(domain, field_names, DEGREE, fixed)
+    polynomials = Polynomials(domain, field_names, degree, fixed)
     rows = []
     for row in linearised(domain, terms, polynomials, {}):
         if not row.is_linear:
@@ -70,7 +75,7 @@ def _open(domain, terms, field_names, fixed):
     jacobian = (jacobian / norms).reshape(len(jacobian), -1)
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
     relative = values / values[0]
-    is_gap = relative[1:] < np.minimum(UNNOTICED, GAP * relative[:-1])
+    is_gap = relative[1:] < np.minimum(unnoticed, GAP * relative[:-1])
     is_open = relative < ROUNDING
     is_open[1:] |= np.logical_or.accumulate(is_gap)
     changes = changes[is_open].reshape(-1, *norms.shape) / norms

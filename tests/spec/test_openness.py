@@ -71,6 +71,18 @@ def test_what_says_all_is_not_asked_for_more(domain, equation, conditions):
     assert says(domain, equation, *conditions) == ""
 
 
+@pytest.mark.parametrize("end", [10, 20, 40])
+def test_what_grows_from_its_start_is_held_there(end):
+    u = sp.Function("u")(T)
+    time = kp.geometry.Box(time={T: (0, end)})
+    assert says(time, u.diff(T) - u, kp.Condition(u - 1, on="initial")) == ""
+    still = kp.Condition([u - 1, u.diff(T) + 1], on="initial")
+    assert says(time, u.diff(T, 2) - u, still) == ""
+    if end < 40:  # then polynomials do not show it
+        only = kp.Condition(u - 1, on="initial")
+        assert "missing" in says(time, u.diff(T, 2) - u, only)
+
+
 @pytest.mark.parametrize("depth", [0.1, 0.005, 0.001])
 def test_a_slender_beam_is_held_by_little_but_held(depth):
     w, angle = sp.Function("w")(X), sp.Function("theta")(X)
