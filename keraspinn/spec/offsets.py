@@ -75,14 +75,12 @@ def needs_offset(name, offset, domain, terms):
         domain: The geometry.
         terms: Dict from names to `Term`s.
     """
+    near = -NEXT_TO_ZERO * offset, NEXT_TO_ZERO * offset
     return any(
-        _is_finite(name, offset, e, domain)
-        and not all(
-            _is_finite(name, side * offset, e, domain)
-            for side in (-NEXT_TO_ZERO, NEXT_TO_ZERO)
-        )
-        for e in _everywhere(terms)
-        if is_held(name, e)
+        _is_finite(name, offset, expression, domain)
+        and not all(_is_finite(name, value, expression, domain) for value in near)
+        for expression in _everywhere(terms)
+        if is_held(name, expression)
     )
 
 
@@ -153,16 +151,13 @@ def _is_finite(name, value, expression, domain):
 
     Other fields and what is derived are taken to be one there.
     """
-    inner = {node: sp.Integer(1) for node in expression.atoms(sp.Derivative, At)}
-    plain = expression.xreplace(inner)
-    own = {
-        f: value if f.func.__name__ == name else 1 for f in plain.atoms(AppliedUndef)
-    }
-    plain = plain.xreplace({field: sp.Float(own[field]) for field in own})
-    places = zip(domain.coordinates, domain.centre + AMID * domain.half, strict=True)
-    near = plain.xreplace({symbol: sp.Float(place) for symbol, place in places})
-    near = near.xreplace(dict.fromkeys(near.free_symbols, sp.Integer(1)))
-    found = near.evalf(15)
+    known = dict.fromkeys(expression.atoms(sp.Derivative, At), 1.0)
+    for field in expression.atoms(AppliedUndef):
+        known[field] = value if field.func.__name__ == name else 1.0
+    places = domain.centre + AMID * domain.half
+    known |= zip(domain.coordinates, places.tolist(), strict=True)
+    plain = expression.xreplace({node: sp.Float(own) for node, own in known.items()})
+    found = plain.xreplace(dict.fromkeys(plain.free_symbols, sp.Integer(1))).evalf(15)
     return bool(found.is_real and abs(found) < LARGEST)
 
 
