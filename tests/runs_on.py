@@ -14,6 +14,7 @@ RUNS_ON = {
     "once, without a backend": {
         "examples/reproduction/test_pool.py": "processes, and the files they leave",
         "solvers": "NumPy and SciPy",
+        "spec/test_blending.py": "SymPy and NumPy",
         "spec/test_coarse.py": "NumPy",
         "spec/test_marched.py": "SciPy",
         "spec/test_openness.py": "NumPy",

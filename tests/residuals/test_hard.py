@@ -88,7 +88,7 @@ SLIT = [(1, 1), (2, 1), (2, 1.1), (1, 1.1)]
 @pytest.mark.parametrize(
     "domain",
     [
-        kp.geometry.Polygon(L_SHAPE, [SLIT], coordinates=(X, Y)),
+        kp.geometry.Polygon(L_SHAPE, coordinates=(X, Y)),
         kp.geometry.Box({X: (0, 3), Y: (0, 3)}) - kp.geometry.Polygon(SLIT),
     ],
 )
