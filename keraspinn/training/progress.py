@@ -69,7 +69,9 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         self._step, self._began, self._drawn = 0, time.perf_counter(), 0.0
 
     def _show(self, batch, logs):
-        self._step, now = batch + 1, time.perf_counter()
+        # They may come out of order, as they are not waited for.
+        self.seen = self._step = max(self._step, batch + 1)
+        now = time.perf_counter()
         if self.verbose == 1 and self._writes_over and now - self._drawn >= _EVERY:
             self._drawn = now
             print(self._line(logs, ending=False), end="\r", flush=True)

@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.training.progress import ProgressBar
 
 x = sp.Symbol("x")
 u = sp.Function("u")(x)
@@ -65,6 +66,21 @@ def test_no_bar_of_evaluate_where_none_is_wanted(capsys, verbose):
     model = compiled()
     model.evaluate(*model.problem.test_data(5), verbose=verbose)
     assert ("start_loss" in capsys.readouterr().out) is (verbose == 2)
+
+
+def test_batches_of_unknown_number_and_in_any_order(capsys):
+    model = compiled()
+    points = (np.full((2, 1), 0.5) for _ in range(3))
+    model.evaluate(points, verbose=2)
+    assert "3/3 - " in capsys.readouterr().out
+    bar = ProgressBar()
+    bar.set_model(model)
+    bar.set_params({"verbose": 1, "epochs": 1, "steps": None})
+    bar.on_test_begin()
+    for batch in (0, 2, 1):
+        bar.on_test_batch_end(batch, {"loss": 1.0})
+    bar.on_test_end({"loss": 1.0})
+    assert CONTROL.sub("", capsys.readouterr().out).split("\r")[-1].startswith("3/3 ")
 
 
 def test_keras_own_bar_shows_everything(capsys):
