@@ -134,15 +134,16 @@ class Verdict:
     __repr__ = __str__
 
     def _suspected(self):
-        """What may be wrong with the `Data` that is missed most, as lines."""
-        if not self.measured:
-            return []
-        name = max(self.measured, key=lambda n: _finite(self.misfits[n]))
-        if self.decided and self.misfits[name] <= self.tolerance:
+        """What may be wrong with the `Data` that no correction meets, as lines."""
+        left = {n: _finite(self.left.get(n, 0.0)) for n in self.measured}
+        shares = [
+            f"{_percent(s)} of '{n}'" for n, s in left.items() if s > self.tolerance
+        ]
+        if not shares:
             return []
         return [
-            f"'{name}' is measured, and missed by {_percent(self.misfits[name])}: what "
-            "its noise or a wrong unit does to the fields is not in the estimate. "
+            f"What is measured is not met by any small change, by {', '.join(shares)}: "
+            "what its noise or a wrong unit does to the fields is not in the estimate. "
             "Check it, and try less weight, keraspinn.Data(..., weight=0.01)."
         ]
 
@@ -294,7 +295,9 @@ def _largest_terms(model, batches, declared, zeros):
     for name, term in problem.terms.items():
         batch = batches[name]
         for k, size in enumerate(problem.scales.sizes(term)):
-            scaled = problem.scales.apply(term.pointwise[k], size)
+            scaled, zero = problem.scales.apply(term.pointwise[k], size), 0.0
+            if batch.targets is not None:  # both are measured from the same offset
+                zero, scaled = scaled.as_coeff_Add()
             pieces = sp.Add.make_args(scaled)
             program = Program(pieces, problem.coordinates)
             found = []
@@ -306,7 +309,7 @@ def _largest_terms(model, batches, declared, zeros):
                 places = where.points, where.coordinates, normals
                 found += model._fields.evaluate(program, *places)
             if batch.targets is not None:
-                found.append(batch.targets[..., k] / size)
+                found.append(batch.targets[..., k] / size - float(zero))
             largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
             alone = name == RESIDUAL and len(pieces) == 1
             if alone or zeros:
@@ -361,5 +364,7 @@ def _largest(numbers):
 
 
 def _percent(number):
-    """A number below 1, in percent or, if small, by its power of ten."""
+    """A number in percent or, if small, by its power of ten."""
+    if number >= 1:
+        return f"{100 * number:.0f} %"
     return f"{100 * number:.2g} %" if number >= 1e-3 else f"{number:.1e}"

@@ -247,20 +247,33 @@ def test_what_was_measured_is_suspected_too():
 
 
 @pytest.mark.parametrize("left, says", [(0.0, "Trusted."), (0.9, "Undecided")])
-def test_the_data_that_are_missed_most_are_suspected(left, says):
-    misfits = {"e": 1e-3, "a": 0.04, "z": 0.7}
-    one = Verdict({"u": 0.01}, misfits, {"e": left}, 0.05, ("e",), False, ("a", "z"))
+def test_data_that_no_correction_meets_are_suspected(left, says):
+    """And not those that a training has not met yet."""
+    misfits = {"e": 1e-3, "a": 0.9, "z": 0.7}
+    left = {"e": left, "a": 1e-6, "z": 0.6}
+    one = Verdict({"u": 0.01}, misfits, left, 0.05, ("e",), False, ("a", "z"))
     assert str(one).startswith(says)
-    assert "'z' is measured, and missed by 70 %" in str(one)
-    assert "try less weight, keraspinn.Data(" in str(one) and "'a'" not in str(one)
-
-
-def test_data_that_are_met_are_suspected_only_where_nothing_is_decided():
-    numbers = {"e": 1e-3, "a": 0.04}
-    one = Verdict({"u": 0.01}, numbers, {"e": 0.0}, 0.05, ("e",), False, ("a",))
+    assert "by 60 % of 'z'" in str(one) and "of 'a'" not in str(one)
+    assert "try less weight, keraspinn.Data(" in str(one)
+    one = Verdict({"u": 0.01}, misfits, left, 0.05, ("e",), False, ("a",))
     assert "is measured" not in str(one)
-    one = Verdict({"u": 0.01}, numbers, {"e": 0.9}, 0.05, ("e",), False, ("a",))
-    assert "'a' is measured" in str(one)
+
+
+def test_data_of_a_field_on_an_offset_are_measured_by_what_they_vary():
+    x = np.linspace(0.05, 0.95, 10)[:, None]
+    exact = 300 + 40 * x[:, 0] * (1 - x[:, 0])
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        {"heat": U.diff(X, 2) + 80},
+        {
+            "ends": kp.Condition(U - 300, on="boundary"),
+            "gauges": kp.Data(x, {U: exact + 5 * (-1) ** np.arange(10)}),
+        },
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(8, 1), seed=0).astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    model.fit(batch_size=100, steps_per_epoch=150, epochs=1, verbose=0)
+    assert "of 'gauges'" in str(verdict(model, **FEW))
 
 
 def test_a_notebook_shows_the_words():
