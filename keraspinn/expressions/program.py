@@ -8,7 +8,6 @@ import numpy as np
 import sympy as sp
 from keras import backend, config, ops
 
-from keraspinn.backend import double_precision
 from keraspinn.expressions.combinations import combined_derivatives
 from keraspinn.expressions.derivatives import field_and_index, required_derivatives
 from keraspinn.expressions.image import At
@@ -114,15 +113,15 @@ class Program:
     ) -> list[np.ndarray]:
         """The same of arrays in NumPy's float64, where a call would not be worth it.
 
-        A backend may compile every operation for every shape that it has not met.
+        A backend may compile every operation for every shape that it has not met. What
+        NumPy lacks is still the backend's, in float64 where that is to be had.
 
         Args:
             coordinates, derivatives, parameters: As in a call, of arrays and numbers.
         """
         arrays, shaped = self._inputs(coordinates, derivatives, parameters)
         arrays = {key: np.asarray(a, "float64") for key, a in arrays.items()}
-        with double_precision():
-            results = self._tape.run_on_host(arrays, self._outputs)
+        results = self._tape.run_on_host(arrays, self._outputs)
         shape = np.broadcast_shapes(*(arrays[key].shape for key in shaped))
         return [np.broadcast_to(result, shape) for result in results]
 

@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn import backend
 from keraspinn.expressions import Program
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.spec.sampled import columns, values_at
@@ -164,7 +165,9 @@ def _find_hole(expression, coordinates, points):
         for symbol in holes.free_symbols - set(coordinates)
         if symbol.name in program.parameters
     }
-    (values,) = program.on_host(columns(coordinates, points), derivatives, parameters)
+    given = columns(coordinates, points), derivatives, parameters
+    with backend.double_precision():
+        (values,) = program.on_host(*given)
     rows = np.flatnonzero(np.isnan(values))
     return points[rows[0]] if len(rows) else None
 

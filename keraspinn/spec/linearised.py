@@ -4,6 +4,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn import backend
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
@@ -142,7 +143,8 @@ class Linearised:
 
     def _computed(self, nodes):
         places = np.column_stack([self._places, *nodes])
-        values, *slopes = self._program.on_host(columns(self._symbols, places), {})
+        with backend.double_precision():
+            values, *slopes = self._program.on_host(columns(self._symbols, places), {})
         return values - self._target, slopes
 
 

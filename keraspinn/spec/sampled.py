@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.expressions import Program
 
 
@@ -66,4 +67,5 @@ def columns(coordinates, points):
 def values_at(expressions, coordinates, points):
     """Values of expressions in the coordinates alone, a list of float64 arrays."""
     program = Program(expressions, coordinates)
-    return program.on_host(columns(coordinates, points), {})
+    with backend.double_precision():
+        return program.on_host(columns(coordinates, points), {})
