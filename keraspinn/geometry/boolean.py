@@ -170,7 +170,8 @@ class Difference(Combination):
         size, hole = None, second.interior.measure()
         if within is not None and within.measure() == hole:
             size = first.interior.measure() - hole
-        return self._portion(0, first.interior, self._left, size=size)
+        is_cut = within is not None
+        return self._portion(0, first.interior, self._left, size=size, is_cut=is_cut)
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -12,7 +12,7 @@ _POOL = 2**15
 _ROUNDS = 16
 
 
-def portion(part, keep, draws, shift=0.0, **how):
+def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
     """The points of a part that a predicate keeps, as a part, or `None` if none are.
 
     Args:
@@ -20,20 +20,23 @@ def portion(part, keep, draws, shift=0.0, **how):
         keep: Function from points, relative to the new centre, to booleans `(..., n)`.
         draws: How many uniform numbers a point of the part needs.
         shift: What to add to the part's points, `(d,)`: its centre less the new one.
+        is_cut: Whether some is known to be cut off, be it too small to be met here.
         **how: `flip`, `text`, `sharp` and `size` of `Kept`.
     """
     shift = np.asarray(shift, "float64")
+    is_cut = is_cut or (isinstance(part, Kept) and not part.whole)
     if isinstance(part, Kept):  # one pool in the end, not a pool of a pool
         part, keep, draws, shift, how = part.cut_further(keep, shift, how)
     tried = on_host(part.sample(quasi_random(_TRIED, draws))) + shift
     share = np.mean(on_host(keep(tried)))
     if share == 0:
         return None
-    if share == 1 and not shift.any() and not any(how.values()):
+    is_whole = share == 1 and not is_cut
+    if is_whole and not shift.any() and not any(how.values()):
         return part
-    if share == 1:  # not asked again: by every shape to come it would be
+    if is_whole:  # not asked again: by every shape to come it would be
         keep = _everything
-    return Kept(part, keep, draws, shift, whole=share == 1, **how)
+    return Kept(part, keep, draws, shift, whole=is_whole, **how)
 
 
 def _everything(points):

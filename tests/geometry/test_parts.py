@@ -186,6 +186,16 @@ def test_no_inner_face_where_a_shape_is_missed_or_not_known(domain, value):
         domain.blocks({X: value})
 
 
+def test_holes_that_are_too_small_to_be_met_by_chance():
+    wells = [g.Disk((x, 30), 0.05) for x in (30, 70)]
+    aquifer = g.Box({X: (0, 100), Y: (0, 60)}) - wells[0] - wells[1]
+    for well in wells:
+        (block,) = aquifer.blocks(well)
+        assert sum(map(aquifer.measure, block)) == pytest.approx(0.1 * np.pi)
+        middle = well.centre - aquifer.centre
+        assert not aquifer.contains(aquifer.interior, middle[None])[0]
+
+
 def test_on_a_mesh_with_a_hole():
     corners = np.array([(0.0, 0), (1, 0), (1, 1), (0, 1)])
     mesh = g.Mesh(corners, [(0, 1, 2), (0, 2, 3)], coordinates=XY)
