@@ -124,12 +124,12 @@ def _onto(domain, levels):
 
     def onto(points):
         for _ in range(_STEPS):
-            value, slope = (
-                np.nan_to_num(
+            with np.errstate(all="ignore"):  # where a slope has no limit
+                found = [
                     np.stack([np.broadcast_to(v, len(points)) for v in own(*points.T)])
-                ).T
-                for own in evaluated
-            )
+                    for own in evaluated
+                ]
+            value, slope = (np.nan_to_num(own).T for own in found)
             slope = slope.reshape(len(points), len(levels), -1)
             step = np.linalg.pinv(slope) @ value[..., None]
             points = np.clip(points - step[..., 0], lower, upper)
