@@ -118,7 +118,8 @@ class Mesh(Geometry):
             if tags is not None and tagged == dimension - 1
         }
         points = found.points * scale
-        if np.ptp(points[:, dimension:]) > 1e-9 * np.ptp(points):
+        depth = points[:, dimension:]  # none of a solid, nor of points in the plane
+        if depth.size and np.ptp(depth) > 1e-9 * np.ptp(points):
             raise ValueError(
                 f"{path} holds triangles in space; those of a Mesh lie in one plane, z "
                 "= constant. What a closed surface encloses is Polyhedron.read(path)."

@@ -394,6 +394,15 @@ def test_reads_meshes(tmp_path, kind):
         assert read.measure(base) == pytest.approx(1e-3)
 
 
+def test_reads_a_solid(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], "float64")
+    solid = meshio.Mesh(corners, [("tetra", [(0, 1, 2, 3)])])
+    meshio.write(tmp_path / "t.vtk", solid)
+    read = g.Mesh.read(tmp_path / "t.vtk", (X, Y, Z))
+    assert read.measure(read.interior) == pytest.approx(1 / 6)
+
+
 def test_reads_a_surface(tmp_path):
     meshio = pytest.importorskip("meshio")
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], "float64")
