@@ -13,6 +13,8 @@ from sympy.core.relational import Relational
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
 """Functions of which SymPy's derivatives hold such sources, or nothing usable."""
 
+ROUNDING = 1e-12
+
 
 def kink(domain, value):
     """Where pieces of a `sympy.Piecewise` differ in value or slope as they meet.
@@ -26,27 +28,34 @@ def kink(domain, value):
     Returns:
         A relation such as x = 1/2, as text, or `None`.
     """
-    ends = dict(
-        zip(
-            domain.coordinates,
-            zip(domain.lower, domain.upper, strict=True),
-            strict=True,
-        )
-    )
+    ends = zip(domain.lower, domain.upper, strict=True)
+    ends = dict(zip(domain.coordinates, ends, strict=True))
     for node in value.atoms(sp.Piecewise):
         for (one, condition), (other, _) in itertools.pairwise(node.args):
             for relation in condition.atoms(Relational):
-                if len(relation.free_symbols) != 1:
-                    continue
-                (symbol,) = relation.free_symbols
-                lower, upper = ends[symbol]
-                for place in sp.solve(relation.lhs - relation.rhs, symbol):
-                    jumps = [
-                        sp.simplify(
-                            (one - other).diff(symbol, order).subs(symbol, place)
-                        )
-                        for order in (0, 1)
-                    ]
-                    if place.is_real and lower < place < upper and any(jumps):
+                for symbol, place in _places(relation):
+                    lower, upper = ends[symbol]
+                    if lower < place < upper and _jumps(one - other, symbol, place):
                         return f"{symbol} = {place}"
     return None
+
+
+def _places(relation):
+    """Pairs of the one symbol that a relation holds and where it turns, if found."""
+    if len(relation.free_symbols) != 1:
+        return []
+    (symbol,) = relation.free_symbols
+    try:
+        found = sp.solve(relation.lhs - relation.rhs, symbol)
+    except NotImplementedError:  # an equation that SymPy does not solve
+        return []
+    return [(symbol, place) for place in found if place.is_real]
+
+
+def _jumps(difference, symbol, place):
+    """Whether a difference or its slope is not zero at a place, to rounding."""
+    for order in (0, 1):
+        jump = sp.simplify(difference.diff(symbol, order).subs(symbol, place))
+        if not jump.is_number or abs(jump) > ROUNDING:
+            return True
+    return False

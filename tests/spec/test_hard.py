@@ -7,6 +7,7 @@ import sympy as sp
 
 import keraspinn as kp
 from keraspinn.spec.hard import hard_forms
+from keraspinn.spec.kinks import kink
 
 X, Y, T = sp.symbols("x y t")
 U, V = (sp.Function(name)(X, T) for name in "uv")
@@ -119,3 +120,14 @@ def test_hard_conditions_are_no_terms_but_say_how_large_a_field_is():
     assert "by construction" in str(problem)
     again = kp.Problem.from_config(problem.get_config())
     assert again.hard == problem.hard and again.conditions["begin"].hard
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        sp.Piecewise((0.3 * X, X < 0.1), (0.1 * X + 0.2 * X, True)),  # to rounding
+        sp.Piecewise((X, sp.cos(X) < 3 * X), (X, True)),  # SymPy does not solve it
+    ],
+)
+def test_pieces_without_a_kink_are_no_cause_for_a_warning(value):
+    assert kink(kp.geometry.Box({X: (0, 1)}), value) is None
