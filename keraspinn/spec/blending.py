@@ -25,6 +25,7 @@ from keraspinn.spec.sampled import sampled, sampled_normals, values_at
 _POINTS = 64
 _INSIDE = 1024
 _BESIDE = 1e-3
+_APART = 1e-6  # of the half extents, beyond which a point is not on a part
 _STEPS = 12
 
 
@@ -143,11 +144,13 @@ def _touched(domain, part, level, points, seeds):
 
     Not the points themselves: in a corner the sides of a combination are not known.
     """
-    beside = _onto(domain, [level])(points + _BESIDE * (seeds - points))
+    onto = _onto(domain, [level])
+    apart = np.abs(onto(points) - points) > _APART * domain.half
+    beside = onto(points + _BESIDE * (seeds - points))
     inside = domain.contains(part, beside - domain.centre)
     inside = ops.convert_to_numpy(inside)
     near = np.abs(beside - points) < 3 * _BESIDE * 2 * domain.half
-    return inside & near.all(axis=-1)
+    return inside & near.all(axis=-1) & ~apart.any(axis=-1)
 
 
 def _put_together(domain, values, planes):

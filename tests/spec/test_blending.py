@@ -99,6 +99,13 @@ def test_a_curved_part_that_meets_another_value_is_refused():
     value(bitten, [(U, {Y: 1}, 2), (U, rim, 1)])  # these do not meet
 
 
+def test_holes_near_each_other_do_not_meet():
+    holes = [g.Disk((x, 30), 2) for x in (30, 34.5)]
+    domain = g.Box({X: (0, 100), Y: (0, 60)}) - holes[0] - holes[1]
+    found = value(domain, [(U, holes[0], 1), (U, holes[1], -1)])
+    assert abs(found.subs({X: 32, Y: 30}) - 1) < 1e-12
+
+
 def test_rims_of_small_holes_have_a_share_of_the_domain():
     """Poisson 2d-C of PINNacle: four holes at zero, the outer walls at one."""
     domain, holes = g.Box({X: (-0.5, 0.5), Y: (-0.5, 0.5)}), []
