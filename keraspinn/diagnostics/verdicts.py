@@ -14,8 +14,9 @@ from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.spec.conditions import Data
 from keraspinn.spec.monomials import monomials
 from keraspinn.spec.offsets import is_held
+from keraspinn.spec.openness import left_open
 from keraspinn.spec.scaling import given_sizes, vanishing
-from keraspinn.spec.terms import RESIDUAL
+from keraspinn.spec.terms import RESIDUAL, terms_of
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
@@ -66,6 +67,8 @@ class Verdict:
         equations: Names of the equations, the first of `misfits`.
         second_order: Whether the model has an optimizer of the second order already.
         measured: Names of the `Data`, whose noise is not in `errors`.
+        left_open: What the declaration leaves open, in words: a condition that is
+            missing. Fields that differ by much then fulfil all that is declared.
 
     Example:
 
@@ -86,6 +89,7 @@ class Verdict:
     equations: tuple[str, ...]
     second_order: bool = False
     measured: tuple[str, ...] = ()
+    left_open: str = ""
 
     @property
     def error(self) -> float:
@@ -100,7 +104,7 @@ class Verdict:
     @property
     def trusted(self) -> bool:
         """Whether the estimate could be made, and is within the tolerance."""
-        return self.decided and self.error <= self.tolerance
+        return self.decided and self.error <= self.tolerance and not self.left_open
 
     def __str__(self):
         errors = ", ".join(f"{n} {_percent(e)}" for n, e in self.errors.items())
@@ -114,6 +118,7 @@ class Verdict:
         lines += self._suspected()
         if self.trusted:
             return "\n".join(["Trusted.", *lines])
+        lines += [self.left_open] if self.left_open else []
         left = max(self.equations, key=lambda name: _finite(self.left[name]))
         larger = (
             "What the estimate is made from leaves "
@@ -122,7 +127,8 @@ class Verdict:
             "unless the equation jumps."
         )
         if self.error <= self.tolerance:
-            return "\n".join(["Undecided, and not to be trusted.", *lines, larger])
+            lines += [] if self.decided else [larger]
+            return "\n".join(["Undecided, and not to be trusted.", *lines])
         lines.append(
             "Equations and conditions ask for another field, whatever the "
             "loss is. " + (MORE if self.second_order else SECOND)
@@ -174,7 +180,7 @@ def verdict(
     temperature in kelvin, is measured by what it varies: its error is relative to three
     standard deviations, about its range. Of one that is far larger than the declaration
     lets expect, the error is at least what it misses of the values that conditions give
-    it, relative to these.
+    it, relative to these. Where the declaration lacks a condition, it is not trusted.
 
     Args:
         model: A `PINNModel`, at any precision and trained by whatever.
@@ -248,7 +254,10 @@ def _measured(model, tolerance, points, points_on_face):
     equations = tuple(problem.equations)
     is_second = isinstance(optimizer, Optimizer)
     measured = tuple(n for n, c in problem.conditions.items() if isinstance(c, Data))
-    return Verdict(errors, misfits, left, tolerance, equations, is_second, measured)
+    parts = problem.domain, problem.equations, problem.conditions
+    unsaid = left_open(problem.domain, terms_of(*parts), problem.field_names)
+    found = errors, misfits, left, tolerance, equations, is_second, measured
+    return Verdict(*found, unsaid)
 
 
 def _missed_of_given(problem, declared, values, field):

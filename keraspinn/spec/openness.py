@@ -2,10 +2,9 @@
 velocity at the start: what a network then learns looks converged, and is any of many.
 """
 
-import warnings
-
 import numpy as np
 
+from keraspinn.spec.bare import said_nothing_of
 from keraspinn.spec.linearised import linearised, stacked
 from keraspinn.spec.polynomials import Polynomials
 from keraspinn.spec.sampled import corners
@@ -23,17 +22,34 @@ DEGREES = {1: {20: UNNOTICED, 40: ROUNDING}, 2: {20: UNNOTICED}}
 FELT = 1e-3
 
 
-def warn_where_open(domain, terms, field_names):
-    """Warns where fields may change by more than constants, and nothing notices.
+def left_open(domain, terms, field_names):
+    """What to say where a declaration leaves a solution open, or "".
 
-    Looked at in polynomials, in linear problems of up to two coordinates without data.
-    It is no error: a network may keep a condition by the way it is built.
+    That is where a part of the boundary lacks a condition, and where fields may change
+    by more than constants and nothing notices, which is looked at in polynomials, in
+    linear problems of up to two coordinates without data.
 
     Args:
         domain: The geometry.
-        terms: Dict from names to `Term`s.
+        terms: Dict from names to `Term`s, hard ones included.
         field_names: Names of the fields.
     """
+    if unsaid := said_nothing_of(domain, terms):
+        return unsaid
+    found = _unnoticed(domain, terms, field_names)
+    if not found:
+        return ""
+    return (
+        f"Equations and conditions leave {', '.join(found)} open: there are other "
+        "fields, not just by constants, that meet all of them as well, and any of "
+        "these may be learned. Is a condition missing, such as the velocity that a "
+        "wave starts with, or what holds at a side? What the network keeps by the way "
+        "it is built may be declared too."
+    )
+
+
+def _unnoticed(domain, terms, field_names):
+    """Names of the fields that may change so, a list."""
     fixed = corners(domain, [e for term in terms.values() for e in term.pointwise])[-1]
     varying, found = domain.dimension - len(fixed), field_names
     if (
@@ -41,21 +57,13 @@ def warn_where_open(domain, terms, field_names):
         or varying not in DEGREES
         or any(term.table is not None for term in terms.values())
     ):
-        return
+        return []
     try:
         for look in DEGREES[varying].items():
             found = found and _open(domain, terms, field_names, fixed, *look)
     except ValueError:  # an expression that cannot be looked at
-        return
-    if found:
-        warnings.warn(
-            f"Equations and conditions leave {', '.join(found)} open: there are other "
-            "fields, not just by constants, that meet all of them as well, and any of "
-            "these may be learned. Is a condition missing, such as the velocity that a "
-            "wave starts with, or what holds at a side? None is if the network keeps "
-            "it by the way it is built.",
-            stacklevel=3,
-        )
+        return []
+    return found
 
 
 def _open(domain, terms, field_names, fixed, degree, unnoticed):

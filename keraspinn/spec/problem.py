@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Self
 
@@ -19,7 +20,7 @@ from keraspinn.spec.computed import tabulated_with_gaps
 from keraspinn.spec.conditions import Condition, Data, Equation, Reference
 from keraspinn.spec.hard import HardForm, hard_forms
 from keraspinn.spec.images import check_images
-from keraspinn.spec.openness import warn_where_open
+from keraspinn.spec.openness import left_open
 from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
@@ -61,10 +62,10 @@ class Problem:
             somewhere; or a name, or what holds on a face, is said twice.
 
     Warns:
-        UserWarning: If differential equations have no conditions, or too few, which is
-            found in linear problems of up to two coordinates. Infinitely many fields
-            solve them, unless the network itself keeps some: periodic layers, or a
-            boundary condition that its output is made to satisfy.
+        UserWarning: If differential equations have no conditions, or none on a part
+            of the boundary that needs one, or too few, which is found in linear
+            problems of up to two coordinates. Infinitely many fields solve them,
+            unless the network itself keeps some, as periodic layers do.
 
     Example:
 
@@ -131,7 +132,8 @@ class Problem:
             hard=types.MappingProxyType(hard_forms(domain, conditions)),
             scales=_checked_scales(scales, domain, terms, fields),
         )
-        warn_where_open(domain, terms, self.field_names)
+        if said := left_open(domain, terms, self.field_names):
+            warnings.warn(said, stacklevel=2)
 
     def __setattr__(self, name, value):
         raise AttributeError(

@@ -1,3 +1,5 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -286,6 +288,26 @@ def test_numbers_that_are_not_finite_are_not_trusted():
         one = Verdict({"u": wrong}, {"e": wrong}, {"e": 0.0}, 0.05, ("e",))
         assert not one.trusted and one.error == np.inf
         assert str(one).startswith("Not to be trusted.")
+
+
+@pytest.mark.parametrize(("hole", "trusted"), [(False, False), (True, True)])
+def test_what_the_declaration_leaves_open_is_not_trusted(hole, trusted):
+    disk = kp.geometry.Disk((0, 0), 1.0, coordinates=(X, Y))
+    inner = kp.geometry.Disk((0.2, 0.1), 0.3)
+    conditions = {"rim": kp.Condition(sp.Eq(W, X), on=disk)}
+    if hole:
+        conditions["hole"] = kp.Condition(sp.Eq(W, X), on=inner)
+    laplace = {"laplace": W.diff(X, 2) + W.diff(Y, 2)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        problem = kp.Problem(disk - inner, laplace, conditions, scales=None)
+    model = kp.PINNModel(problem, kp.networks.MLP(10, 1), seed=0)
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(steps_per_epoch=15, verbose=0)
+    found = verdict(model, tolerance=0.2, **FEW)
+    assert found.error < 0.2 and found.decided
+    assert found.trusted is trusted
+    assert ("condition is missing" in str(found)) is not trusted
 
 
 def test_the_damping_that_leaves_least_at_other_points_counts(monkeypatch):

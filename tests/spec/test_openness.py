@@ -40,6 +40,7 @@ def says(domain, equation, *conditions):
         (SQUARE, LAPLACE - 1, [kp.Condition(V, on=[{X: 0}, {X: 1}, {Y: 0}])]),
         (BAR, 2e9 * W.diff(X, 4) - 5, [CLAMP, kp.Condition(W.diff(X, 2), on={X: 2})]),
         (BAR, W.diff(X, 2) + W, [kp.Condition(W - 1, on={X: 0})]),
+        (ROD, U.diff(T) - (U * U.diff(X)).diff(X), [START]),
     ],
 )
 def test_a_condition_that_is_missing_is_missed(domain, equation, conditions):
@@ -64,7 +65,7 @@ def test_a_condition_that_is_missing_is_missed(domain, equation, conditions):
         ),
         (ROD, U.diff(T) + U.diff(X), [START, kp.Condition(U, on={X: 0})]),
         (ROD, U.diff(T) - U.diff(X, 2), [START, kp.Data([[1, 1]], {U: [1.0]})]),
-        (ROD, U.diff(T) - (U * U.diff(X)).diff(X), [START]),  # nonlinear: not looked at
+        (ROD, WAVE + U**3, [WALLS, START]),  # nonlinear: not looked at
     ],
 )
 def test_what_says_all_is_not_asked_for_more(domain, equation, conditions):
@@ -103,9 +104,9 @@ def test_a_slender_beam_is_held_by_little_but_held(depth):
 def test_it_names_the_fields_and_looks_at_one_value_of_a_parameter():
     u, v = sp.Function("u")(X, A), sp.Function("v")(X, A)
     box = kp.geometry.Box({X: (0, 1)}, parameters={A: (1, 3)})
-    ends = kp.Condition([u, v], on={X: 0})
+    ends = {f"at {x}": kp.Condition(own, on={X: x}) for x, own in ((0, [u, v]), (1, u))}
     with pytest.warns(UserWarning, match=r"leave v open"):
-        kp.Problem(box, {"u": u.diff(X) - A, "v": v.diff(X, 2) - u}, {"ends": ends})
+        kp.Problem(box, {"u": u.diff(X, 2) - A, "v": v.diff(X, 2) - u}, ends)
 
 
 def test_a_warning_is_of_the_line_that_declares():

@@ -1,0 +1,132 @@
+"""Parts of the boundary on which nothing is said, though equations ask for it."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T, R = sp.symbols("x y t r")
+G = kp.geometry
+DISK = G.Disk((0, 0), radius=1, coordinates=(X, Y))
+HOLE = G.Disk((0.2, 0), radius=0.3)
+SQUARE = G.Box({X: (-1, 1), Y: (-1, 1)})
+KITE = G.Polygon([(0, 0), (1, 0), (1.3, 1), (0, 1)], coordinates=(X, Y))
+TIME = G.Box(time={T: (0, 1)})
+RAY = G.Box({R: (0, 1)})
+U, V, P, Q = (sp.Function(name)(X, Y) for name in "uvpq")
+W, F = sp.Function("w")(X, Y, T), sp.Function("f")(R)
+
+
+def laplace(u):
+    return u.diff(X, 2) + u.diff(Y, 2)
+
+
+FLUX = {"q": Q + U.diff(X), "p": P + U.diff(Y), "balance": Q.diff(X) + P.diff(Y)}
+STOKES = {
+    "x": laplace(U) - P.diff(X),
+    "y": laplace(V) - P.diff(Y),
+    "mass": U.diff(X) + V.diff(Y),
+}
+ELASTIC = {
+    "x": 2 * U.diff(X, 2) + U.diff(Y, 2) + V.diff(X, Y),
+    "y": 2 * V.diff(Y, 2) + V.diff(X, 2) + U.diff(X, Y),
+}
+GIVEN = kp.Condition(U - X, on=DISK)
+SIDES = kp.Condition(U, on=[{X: -1}, {X: 1}, {Y: -1}])
+ENDS = kp.Condition(U, on=[{Y: -1}, {Y: 1}])
+JOINED = U - U.subs(X, -1), U.diff(X) - U.diff(X).subs(X, -1)
+
+
+def says(domain, equations, *conditions):
+    """What is said of parts without a condition."""
+    if not isinstance(equations, dict):
+        equations = {"e": equations}
+    named = {f"c{k}": condition for k, condition in enumerate(conditions)}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        kp.Problem(domain, equations, named, scales=None)
+    return " ".join(m for m in (str(w.message) for w in found) if "missing on" in m)
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions", "where"),
+    [
+        (DISK - HOLE, laplace(U), [GIVEN], "circle"),
+        (DISK - HOLE, laplace(U) - U**3, [GIVEN], "circle"),
+        (DISK - HOLE, laplace(U), [kp.Condition(U, on=DISK, hard=True)], "circle"),
+        (SQUARE - HOLE, laplace(U), [kp.Condition(U, on=SQUARE)], "circle"),
+        (SQUARE - HOLE, ELASTIC, [kp.Condition([U, V], on=SQUARE)], "circle"),
+        (SQUARE - HOLE, STOKES, [kp.Condition([U, V], on=SQUARE)], "circle"),
+        (DISK - HOLE, FLUX, [GIVEN], "circle"),
+        (
+            (SQUARE - HOLE) * TIME,
+            W.diff(T) - laplace(W) - W**3,
+            [kp.Condition(W, on=SQUARE), kp.Condition(W, on="initial")],
+            "circle",
+        ),
+        (SQUARE, laplace(U), [SIDES], "y = 1"),
+        (SQUARE, laplace(U), [ENDS, kp.Condition(U, on={X: 1})], "x = -1"),
+        (KITE, laplace(U), [kp.Condition(U, on="boundary", where=Y > 0)], ", 0)"),
+        (RAY, F.diff(R, 4) - 1, [kp.Condition([F, F.diff(R)], on={R: 0})], "r = 1"),
+    ],
+)
+def test_a_part_without_a_condition_is_named(domain, equations, conditions, where):
+    found = says(domain, equations, *conditions)
+    assert where in found and found.count("as at") == 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions"),
+    [
+        (DISK - HOLE, laplace(U), [GIVEN, kp.Condition(U, on=HOLE)]),
+        (DISK - HOLE, laplace(U), [kp.Condition(U, on="boundary")]),
+        (KITE, laplace(U), [kp.Condition(U, on="boundary")]),
+        # Cauchy's, enough on one part; time called a coordinate of space
+        (DISK - HOLE, laplace(U), [kp.Condition([U, U.diff(X)], on=DISK)]),
+        (
+            SQUARE,
+            U.diff(X, 2) - U.diff(Y, 2),
+            [SIDES, kp.Condition(U.diff(Y), on={Y: -1})],
+        ),
+        (RAY, F.diff(R, 2) - F, [kp.Condition([F, F.diff(R)], on={R: 0})]),
+        # of first order that way
+        (SQUARE, U.diff(X, 2) - U.diff(Y), [SIDES]),
+        (SQUARE, U.diff(X, Y), [kp.Condition(U, on=[{X: -1}, {Y: -1}])]),
+        (SQUARE, U.diff(X) + U.diff(Y), [kp.Condition(U, on=[{X: -1}, {Y: -1}])]),
+        # both sides by one condition
+        (SQUARE, laplace(U), [ENDS, kp.Condition(JOINED, on={X: 1})]),
+        # the equation is singular, or ends, on an axis
+        (RAY, F.diff(R, 2) + F.diff(R) / R, [kp.Condition(F - 1, on={R: 1})]),
+        (RAY, R * F.diff(R, 2) + F.diff(R), [kp.Condition(F - 1, on={R: 1})]),
+        # there is more to hold it
+        (DISK - HOLE, laplace(U), [GIVEN, kp.Data([[0.5, 0.5]], {U: [1.0]})]),
+    ],
+)
+def test_no_part_is_named_that_needs_none(domain, equations, conditions):
+    assert says(domain, equations, *conditions) == ""
+
+
+def test_coefficients_in_any_units_are_counted():
+    stiff = {name: 2.1e11 * equation for name, equation in ELASTIC.items()}
+    clamp = kp.Condition([U, V], on=SQUARE)
+    assert "circle" in says(SQUARE - HOLE, stiff, clamp)
+    weak = 1e-14 * laplace(U) - U.diff(X)
+    assert "circle" in says(DISK - HOLE, weak, GIVEN)
+
+
+def test_of_many_parts_some_are_named():
+    holes = SQUARE
+    for k in range(4):
+        holes = holes - G.Disk((-0.6 + 0.4 * k, 0), radius=0.1)
+    found = says(holes, laplace(U), kp.Condition(U, on=SQUARE))
+    assert found.count("circle") == 3 and "1 more" in found
+
+
+def test_it_says_where():
+    found = says(DISK - HOLE, laplace(U), GIVEN)
+    point = found[found.index("as at (") + 7 : found.index("):")].split(", ")
+    distance = np.hypot(*(float(p) - c for p, c in zip(point, (0.2, 0), strict=True)))
+    assert distance == pytest.approx(0.3, abs=1e-3)
