@@ -125,6 +125,8 @@ class Balance:
         """
         is_equation = equations is None
         own = {m: p for m in self.terms if (p := _degree(m, field)) and len(m) == 1}
+        if is_equation:  # u^2 u'' too, as of a conductivity that grows with u
+            own |= {m: _degree(m, field) for m in self.terms if _is_alone(m, field)}
         asked = []
         if self.source and own:
             driven = self._driven(own, held) if is_equation else 0.0
@@ -197,9 +199,11 @@ class Balance:
         return answer(source, coefficients, sizes, orders, self._half, held)
 
     def _settling(self, monomial, power, reach):
-        (((_, index), _),) = monomial
-        counts = list(enumerate(index[: len(self._half)]))
-        factors = [math.prod(found(*count) for count in counts) for found in reach]
+        factors = []
+        for found in reach:  # by a condition, whose terms have one derivative each
+            (((_, index), _),) = monomial
+            counts = enumerate(index[: len(self._half)])
+            factors.append(math.prod(found(*count) for count in counts))
         settled = self.source / self.size(monomial, {}, self._slopes)
         return settled ** (1 / power) * min(factors, default=1.0)
 
@@ -287,6 +291,10 @@ class Balance:
 
 def _degree(monomial, field):
     return sum(power for (name, _), power in monomial if name == field)
+
+
+def _is_alone(monomial, field):
+    return bool(monomial) and all(name == field for (name, _), _ in monomial)
 
 
 def _distance(terms, held, faces, axis, count):

@@ -7,7 +7,7 @@ import sympy as sp
 import keraspinn as kp
 
 X, Y, T = sp.symbols("x y t")
-U = sp.Function("u")(T)
+U, V = sp.Function("u")(T), sp.Function("u")(X)
 
 
 def scales(domain, equations, conditions=None, **given):
@@ -528,3 +528,18 @@ def test_sources_of_all_kinds_are_looked_at():
 def test_units_that_are_no_numbers_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         kp.Scales(**{"coordinates": {T: (0.0, 1.0)}} | given)
+
+
+@pytest.mark.parametrize(
+    ("conductivity", "most"),
+    [
+        (1 + V**2, 91.0),  # the cubic that its integral is
+        (1 + 1e4 * V**2, 4.2),
+        (V**3, 31.6),
+    ],
+)
+def test_a_conductivity_that_grows_with_the_field_limits_it(conductivity, most):
+    heated = (conductivity * V.diff(X)).diff(X) / 2 + 1e6
+    cold = {"cold": kp.Condition(V - sp.Rational(1, 10), on="boundary")}
+    found = scales(kp.geometry.Box({X: (0, 1)}), {"heat": heated}, cold).fields["u"]
+    assert most / 3 < found < 3 * most
