@@ -92,7 +92,7 @@ def check_holds_a_field(expression, where):
         )
 
 
-def warn_without_conditions(equations, conditions, coordinates):
+def warn_without_conditions(equations, conditions, domain):
     """Warns of differential equations that nothing else determines.
 
     It is no error: a network may keep conditions by the way it is built.
@@ -101,7 +101,9 @@ def warn_without_conditions(equations, conditions, coordinates):
         equations: Iterable of expressions.
         conditions: Iterable of the conditions' expressions. Those of one field stand
             for all fields that share equations with it, as for a pressure.
-        coordinates: The domain's symbols.
+        domain: The geometry. One whose sides are all joined has no place for
+            conditions, and a field that stands there by itself, as u does in
+            u'' - u = f, needs none.
     """
     groups = []
     for expression in [*equations, *conditions]:
@@ -112,7 +114,11 @@ def warn_without_conditions(equations, conditions, coordinates):
         fields = set().union(*(g["fields"] for g in [own, *joined]))
         groups.append({"fields": fields, "said": said})
     open_ = {name for g in groups if not g["said"] for name in g["fields"]}
-    needed = required_derivatives(equations, coordinates)
+    needed = required_derivatives(equations, domain.coordinates)
+    if not domain.boundary and domain.initial is None:
+        open_ = {
+            n for n in open_ if not any(sum(own) == 0 for own in needed.get(n, ()))
+        }
     orders = {n: max(map(sum, own), default=0) for n, own in needed.items()}
     found = sorted(name for name in open_ if orders.get(name))
     if found:

@@ -52,8 +52,9 @@ def _unnoticed(domain, terms, field_names):
     """Names of the fields that may change so, a list."""
     fixed = corners(domain, [e for term in terms.values() for e in term.pointwise])[-1]
     varying, found = domain.dimension - len(fixed), field_names
+    has_place = bool(domain.boundary) or domain.initial is not None
     if (
-        set(terms) == {RESIDUAL}
+        (set(terms) == {RESIDUAL} and has_place)  # which is warned of without a look
         or varying not in DEGREES
         or any(term.table is not None for term in terms.values())
     ):
@@ -79,7 +80,7 @@ def _open(domain, terms, field_names, fixed, degree, unnoticed):
     if not np.isfinite(jacobian).all():
         return []
     norms = np.linalg.norm(jacobian, axis=0)
-    norms = np.where(norms > 0, norms, 1.0)
+    norms = np.where(norms > ROUNDING * norms.max(), norms, norms.max() or 1.0)
     jacobian = (jacobian / norms).reshape(len(jacobian), -1)
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
     relative = values / values[0]

@@ -319,7 +319,7 @@ def _validated(equations, conditions, domain):
         blocks = interior if _is_data(condition) else condition.blocks(domain)
         _check_branches(condition.expressions, domain, blocks, f"condition '{name}'")
     held = [e for own in held.values() for e in own]
-    declaration.warn_without_conditions(equations.values(), held, coordinates)
+    declaration.warn_without_conditions(equations.values(), held, domain)
     return declared
 
 

@@ -84,6 +84,21 @@ def test_what_grows_from_its_start_is_held_there(end):
         assert "missing" in says(time, u.diff(T, 2) - u, only)
 
 
+@pytest.mark.parametrize(
+    ("equation", "message"),
+    [
+        (W.diff(X, 2) - W + sp.sin(X), ""),
+        (W.diff(X, 2) - W**3 + sp.sin(X), ""),
+        (W.diff(X, 2) + W + sp.sin(2 * X), "leave u open"),  # or sin(x) more
+        (W.diff(X, 2) + sp.sin(X), "no conditions for u"),  # or a constant more
+    ],
+)
+def test_where_all_sides_are_joined_the_equation_may_say_all(equation, message):
+    ring = kp.geometry.Box({X: (0, 2 * sp.pi)}, periodic=[X])
+    found = says(ring, equation)
+    assert message in found and bool(message) == bool(found)
+
+
 @pytest.mark.parametrize("depth", [0.1, 0.005, 0.001])
 def test_a_slender_beam_is_held_by_little_but_held(depth):
     w, angle = sp.Function("w")(X), sp.Function("theta")(X)
