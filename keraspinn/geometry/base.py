@@ -9,17 +9,14 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common.checks import check_count
 from keraspinn.common.configs import reading
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
-from keraspinn.geometry.arrays import library, like, on_host
+from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.grids import grid_points
 from keraspinn.geometry.intervals import check_coordinates, names
-from keraspinn.geometry.part import Block, On, Part, exact_number, quasi_random
+from keraspinn.geometry.part import Block, On, Part, exact_number
 from keraspinn.geometry.selection import at_values, inside_at, lying_on, restricted
-
-_GRID_POINTS = 200_000
-_MOST_GRID_POINTS = 2_000_000
 
 
 class Geometry:
@@ -315,28 +312,7 @@ class Geometry:
             ValueError: If `n` is not an integer from 2, or the grid would not fit in
                 memory.
         """
-        sides = min(100, int(_GRID_POINTS ** (1 / self.dimension) + 1e-9))
-        if n is None and sides < 2:
-            draws = self.draws(self.interior)
-            return self.centre + on_host(
-                self.sample(self.interior, quasi_random(2**16, draws))
-            )
-        n = sides if n is None else check_count("n", n, least=2)
-        if n**self.dimension > _MOST_GRID_POINTS:
-            fits = f"Write n={sides}, or leave" if sides > 1 else "Leave"
-            raise ValueError(
-                f"A grid of n={n} points a side in {self.dimension} dimensions has "
-                f"{float(n) ** self.dimension:.0e} points, more than "
-                f"{_MOST_GRID_POINTS:.0e}. {fits} `n` out."
-            )
-        axes = [
-            np.linspace(start, end, n)
-            for start, end in zip(self.lower, self.upper, strict=True)
-        ]
-        mesh = np.meshgrid(*axes, indexing="ij")
-        points = np.stack([axis.ravel() for axis in mesh], axis=-1)
-        inside = self.contains(self.interior, points - self.centre)
-        return points[on_host(inside)]
+        return grid_points(self, n)
 
     def with_coordinates(self, symbols: Sequence[sp.Symbol]) -> Self:
         """The same shape in the given coordinates."""

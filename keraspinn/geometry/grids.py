@@ -1,0 +1,36 @@
+"""Equidistant points of a domain."""
+
+import numpy as np
+
+from keraspinn.common.checks import check_count
+from keraspinn.geometry.arrays import on_host
+from keraspinn.geometry.part import quasi_random
+
+_POINTS = 200_000
+_MOST_POINTS = 2_000_000
+
+
+def grid_points(domain, n):
+    """Those of a grid over a domain's bounding box that lie inside, `(N, d)`."""
+    sides = min(100, int(_POINTS ** (1 / domain.dimension) + 1e-9))
+    if n is None and sides < 2:
+        draws = domain.draws(domain.interior)
+        return domain.centre + on_host(
+            domain.sample(domain.interior, quasi_random(2**16, draws))
+        )
+    n = sides if n is None else check_count("n", n, least=2)
+    if n**domain.dimension > _MOST_POINTS:
+        fits = f"Write n={sides}, or leave" if sides > 1 else "Leave"
+        raise ValueError(
+            f"A grid of n={n} points a side in {domain.dimension} dimensions has "
+            f"{float(n) ** domain.dimension:.0e} points, more than "
+            f"{_MOST_POINTS:.0e}. {fits} `n` out."
+        )
+    axes = [
+        np.linspace(start, end, n)
+        for start, end in zip(domain.lower, domain.upper, strict=True)
+    ]
+    mesh = np.meshgrid(*axes, indexing="ij")
+    points = np.stack([axis.ravel() for axis in mesh], axis=-1)
+    inside = domain.contains(domain.interior, points - domain.centre)
+    return points[on_host(inside)]
