@@ -325,6 +325,20 @@ def test_public_signatures_are_annotated(function):
     assert not missing and signature.return_annotation is not inspect.Signature.empty
 
 
+def test_what_is_raised_is_said():
+    """In its own docstring, or with its name in that of its class."""
+    for given in called():
+        (function,), (owner, _, name) = given.values, given.id.rpartition(".")
+        generated = function.__code__.co_filename == "<string>"  # a dataclass's
+        code = "" if generated else inspect.getsource(function)
+        if re.search(r"^\s+raise \w", code, re.MULTILINE):
+            said = (resolved(owner).__doc__ or "").partition("Raises:\n")[2]
+            said = said.partition("\n\n")[0]
+            names = f"`{name}`", "each method", *["Error:"] * name.startswith("__")
+            own = "Raises:" in (function.__doc__ or "")
+            assert own or any(n in said for n in names), given.id
+
+
 def predict_expression_names():
     problem = keraspinn.problems.helmholtz()
     (u,), (x, y) = problem.fields, problem.coordinates

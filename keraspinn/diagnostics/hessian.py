@@ -77,7 +77,11 @@ class LossHessian:
     def eigenvalues(
         self, k: int = 1, which: str = "largest", tolerance: float = 1e-4
     ) -> np.ndarray:
-        """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`."""
+        """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`.
+
+        Raises:
+            ValueError: If an argument is out of range, or the Hessian is not finite.
+        """
         nonnegative("tolerance", tolerance)
         if which not in list(_ENDS):
             raise ValueError(
@@ -112,6 +116,9 @@ class LossHessian:
 
         Args:
             verbose: 1 for a progress bar, 0 for none.
+
+        Raises:
+            ValueError: If the Hessian is not finite.
         """
         matrix = np.empty((self.size, self.size))
         block = min(64, max(2, _POINTS_A_BLOCK // self.point_count), self.size)

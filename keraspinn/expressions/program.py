@@ -118,6 +118,9 @@ class Program:
 
         Args:
             coordinates, derivatives, parameters: As in a call, of arrays and numbers.
+
+        Raises:
+            ValueError: If an input is missing.
         """
         arrays, shaped = self._inputs(coordinates, derivatives, parameters)
         arrays = {key: np.asarray(a, "float64") for key, a in arrays.items()}

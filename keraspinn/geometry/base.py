@@ -56,6 +56,11 @@ class Geometry:
         periodic: The coordinates in which its ends are joined.
         operands: Those that it is made of by `+`, `-`, `&` or `*`.
 
+    Raises:
+        TypeError: If a coordinate is not a SymPy symbol.
+        ValueError: If the coordinates are not as many different ones as the bounding
+            box has; by `coordinates`, `space_coordinates` and `normal`, if it has none.
+
     Example:
 
     >>> x, y = sp.symbols("x y")

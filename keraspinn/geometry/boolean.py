@@ -140,7 +140,8 @@ class Difference(Combination):
         second: What is taken away.
 
     Raises:
-        ValueError: If nothing is left.
+        TypeError: By `-`, if one of them is no geometry.
+        ValueError: If nothing is left; by `-`, if they are in different coordinates.
 
     Example:
 
@@ -183,7 +184,9 @@ class Intersection(Combination):
         second: Another, of the same coordinates.
 
     Raises:
-        ValueError: If they have nothing in common.
+        TypeError: By `&`, if one of them is no geometry.
+        ValueError: If they have nothing in common; by `&`, if they are in different
+            coordinates.
 
     Example:
 
@@ -218,6 +221,10 @@ class Union(Combination):
     Args:
         first: A geometry.
         second: Another, of the same coordinates, apart or overlapping.
+
+    Raises:
+        TypeError: By `+`, if one of them is no geometry.
+        ValueError: By `+`, if they are in different coordinates.
 
     Example:
 

@@ -104,7 +104,9 @@ class Product(Geometry):
         second: Another, in other coordinates.
 
     Raises:
-        ValueError: If both have a coordinate, or both have time.
+        TypeError: By `*`, if one of them is no geometry.
+        ValueError: If both have a coordinate, both have time, or one has no
+            coordinates.
 
     Example:
 

@@ -46,6 +46,9 @@ class Objective:
             the step before. What an optimizer remembers of the loss is then of another
             function: compute it anew, and do not subtract gradients across.
 
+    Raises:
+        NotImplementedError: By each method that a class lacks.
+
     Example:
 
     The least squares ‖θ − 1‖², which are the same in every step:
@@ -109,6 +112,7 @@ class Optimizer(keras.optimizers.Optimizer):
         **kwargs: None: what Keras's optimizers take besides has no meaning here.
 
     Raises:
+        NotImplementedError: By `init` and `step`, if a class lacks them.
         ValueError: For clipping, accumulation of gradients, averages, decay of weights
             or a learning rate; from `build` if the state takes more memory than
             `memory_limit`, or a variable has a constraint.

@@ -34,6 +34,9 @@ class CavityFlow:
         u, v: Velocity. Exact on the walls.
         pressure: Pressure, zero at the centre of the cavity.
 
+    Raises:
+        ValueError: By `at`, for points of another shape or outside the square.
+
     Example:
         >>> flow = keraspinn.solvers.lid_driven_cavity(reynolds=100, n=64)
         >>> flow.u.shape

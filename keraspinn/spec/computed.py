@@ -40,6 +40,7 @@ class ComputedReference(Reference):
 
     Raises:
         ValueError: If shapes do not match, or a number is not finite.
+        NotImplementedError: By `compute` and `get_config`, if a class lacks them.
 
     Example:
 

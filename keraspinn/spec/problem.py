@@ -58,8 +58,8 @@ class Problem:
     Raises:
         TypeError: If an argument is not of the form described.
         ValueError: If an equation holds an unknown symbol or function, a field or
-            derivative that does not fit the domain, or a Piecewise without a value
-            somewhere; or a name, or what holds on a face, is said twice.
+            derivative that does not fit the domain, or a Piecewise with a gap; if a
+            name, or what holds on a face, is said twice; or if `scales` do not fit.
 
     Warns:
         UserWarning: If differential equations have no conditions, or none on a part

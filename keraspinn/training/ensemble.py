@@ -69,7 +69,8 @@ class Ensemble(EvaluatedEnsemble):
     Raises:
         TypeError: If `problem` or `network` is something else.
         ValueError: If `size` is not a positive integer, or the members would begin
-            with the same weights.
+            with the same weights; by `evaluate` and all that predicts, if points,
+            values or an expression do not fit the problem.
 
     Example:
 

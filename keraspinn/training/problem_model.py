@@ -153,6 +153,10 @@ class ProblemModel(FusedModel):
 
         Returns:
             `loss` and further values, or a dict with `return_dict=True`.
+
+        Raises:
+            TypeError: If `x` is neither an array nor batches of points.
+            ValueError: If points or values do not fit the problem, or there are none.
         """
         self.refuse_in_several_workers("evaluate")
         arguments.refuse_what_the_problem_says("evaluate", **kwargs)
@@ -176,7 +180,12 @@ class ProblemModel(FusedModel):
         verbose: str | int = "auto",
         **kwargs: Any,
     ) -> np.ndarray:
-        """The fields at points: an array `(n, F)`; see `keras.Model.predict`."""
+        """The fields at points: an array `(n, F)`; see `keras.Model.predict`.
+
+        Raises:
+            TypeError: If `x` is neither an array nor batches of points.
+            ValueError: If the points do not fit the problem, or there are none.
+        """
         if not arguments.is_stream("predict", x):
             x, batch_size = self._dataset(x, batch_size=batch_size), None
         x = arguments.as_tuples("predict", x)

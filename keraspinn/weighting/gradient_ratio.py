@@ -38,7 +38,8 @@ class GradientRatio(WeightingRule):
     A weight that starts at zero stays zero under the weighted rule.
 
     Raises:
-        ValueError: If an argument is out of range.
+        ValueError: If an argument is out of range; by `check`, if `exclude` leaves
+            none of a network's variables or names none.
 
     Example:
 

@@ -148,6 +148,9 @@ class Taylor:
             outer: Function of `(value, order)` that returns the list of
                 f_k = f⁽ᵏ⁾(value) / k! for k = 0 … order, tensors like `value` or
                 `None` where f_k vanishes everywhere.
+
+        Raises:
+            ValueError: If it returns another number of them.
         """
         order = self.indices.order
         outer_coefficients = list(outer(self.value, order))
