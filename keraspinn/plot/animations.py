@@ -8,6 +8,7 @@ from keraspinn.common.checks import check_count
 from keraspinn.plot.common import check_is, new_figure
 from keraspinn.plot.domains import ends_of
 from keraspinn.plot.fields import cut, draw, values_on_grid
+from keraspinn.plot.labels import plain
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
@@ -74,7 +75,7 @@ def animation(
     ]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
     every = [drawn[0] for _, drawn in shown]
-    label = expression_name(expression) if label is None else label
+    label = plain(expression_name(expression)) if label is None else label
     figure = new_figure(None, (6, 4.8) if len(shown[0][0]) == 2 else (6, 3.4))
 
     def frame(number):

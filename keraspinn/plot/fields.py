@@ -7,6 +7,7 @@ import sympy as sp
 
 from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
 from keraspinn.plot.domains import are_lengths, ends_of, grid_of
+from keraspinn.plot.labels import plain
 from keraspinn.spec.declaration import expression_name
 from keraspinn.training import Ensemble, PINNModel
 
@@ -33,7 +34,8 @@ def field(
         at: Dict from coordinates to values in the problem's units, such as
             `{t: 0.5}`: where to cut the domain. One or two coordinates must be left.
         n: Number of points a side of the grid.
-        label: What the values are, in words; the expression if not given.
+        label: What the values are, in words, or TeX between two $; the expression, as
+            it is written, if not given.
         figure: Matplotlib figure or subfigure to draw into; a new one if not given.
 
     Returns:
@@ -59,7 +61,7 @@ def field(
     several = len(axes) == 2 and len(drawn) == 2
     size = (6 * len(drawn), 4.8) if len(axes) == 2 else (6, 3.4)
     figure = new_figure(figure, size)
-    label = expression_name(expression) if label is None else label
+    label = plain(expression_name(expression)) if label is None else label
     panels = figure.subplots(1, 1 + several, squeeze=False)[0]
     draw(panels[0], domain, axes, drawn, label, at)
     if several:
@@ -102,8 +104,8 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
     values = drawn[0]
     limits = [values] if limits is None else limits
     (first, x), *others = axes.items()
-    title = ", ".join([label, *(f"{s.name} = {value:g}" for s, value in at.items())])
-    panel.set(title=title, xlabel=first.name)
+    cuts = (f"{plain(s.name)} = {value:g}" for s, value in at.items())
+    panel.set(title=", ".join([label, *cuts]), xlabel=plain(first.name))
     if not others:
         _draw_curve(panel, x, *drawn)
         panel.set_ylabel(label)
@@ -112,7 +114,7 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
         return
     ((second, y),) = others
     image = panel.pcolormesh(x, y, values.T, shading="nearest", **colours(*limits))
-    panel.set_ylabel(second.name)
+    panel.set_ylabel(plain(second.name))
     shrink = 1.0
     if are_lengths(domain, axes):
         panel.set_aspect("equal")

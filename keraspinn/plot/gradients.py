@@ -94,7 +94,9 @@ def _draw(panel, statistics, layer, weighted):
         )
     panel.set_yscale("log", nonpositive="clip")
     panel.ticklabel_format(axis="x", scilimits=(-2, 3), useMathText=True)
-    panel.set(title=layer, xlabel="Gradient", ylabel="Density", xlim=(-limit, limit))
+    panel.set(
+        title=plain(layer), xlabel="Gradient", ylabel="Density", xlim=(-limit, limit)
+    )
     panel.grid(alpha=0.3)
 
 

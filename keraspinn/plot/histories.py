@@ -58,7 +58,7 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     figure = new_figure(figure, (max(10, 5 * len(drawn)), 3.4))
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
     for panel, (what, names) in zip(panels, drawn.items(), strict=True):
-        traces = {plain(n.removesuffix(ends)): (steps, logs[n]) for n in names}
+        traces = {n.removesuffix(ends): (steps, logs[n]) for n in names}
         _draw_traces(panel, traces, label, what)
         if names is cosines:
             panel.set(yscale="linear", ylim=(-1.05, 1.05))
@@ -74,7 +74,7 @@ def traces(
 
     Args:
         traces: Dict from names to pairs of training steps and positive values.
-        label: What the values are.
+        label: What the values are; as for Matplotlib, which takes TeX between two $.
         figure: Matplotlib figure or subfigure to draw into; a new one if not given.
 
     Returns:
@@ -102,7 +102,7 @@ def _draw_traces(panel, traces, xlabel, ylabel):
     for (name, (steps, values)), style in zip(
         traces.items(), line_styles(), strict=False
     ):
-        panel.semilogy(steps, values, label=name, **style)
+        panel.semilogy(steps, values, label=plain(name), **style)
     panel.set(xlabel=xlabel, ylabel=ylabel)
     panel.legend(frameon=False)
     panel.grid(alpha=0.3)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keraspinn.plot.common import Canvas, Drawn, new_figure
+from keraspinn.plot.labels import plain
 from keraspinn.plot.solutions import compared, draw_maps, draw_pair
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
@@ -70,14 +71,14 @@ def snapshots(
             panel = part.subplots()
             draw_pair(panel, points[rows, 0], exact, found)
             panel.grid(alpha=0.3)
-            panel.set(xlabel=problem.coordinates[0].name, ylim=limits)
+            panel.set(xlabel=plain(problem.coordinates[0].name), ylim=limits)
             if place == 0:
-                panel.set_ylabel(name)
+                panel.set_ylabel(plain(name))
                 panel.legend(frameon=False)
         else:
             error = np.abs(exact - found)
             draw_maps(part, problem, name, points[rows, :2], exact, found, error)
-        part.suptitle(f"{symbol} = {moment:.3g}")
+        part.suptitle(f"{plain(symbol)} = {moment:.3g}")
     return figure
 
 

@@ -3,6 +3,7 @@ import numpy as np
 from keraspinn.metrics import RelativeL2
 from keraspinn.plot.common import Canvas, Drawn, colours, new_figure
 from keraspinn.plot.domains import are_lengths
+from keraspinn.plot.labels import plain
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 
@@ -51,7 +52,8 @@ def solution(
     constant = problem.determined_up_to_constant(name)
     metric = RelativeL2(up_to_constant=constant, dtype="float64")
     metric.update_state(exact, predicted)
-    figure.suptitle(f"Relative L2 error of {name}: {float(metric.result()):.2e}")
+    total = float(metric.result())
+    figure.suptitle(f"Relative L2 error of {plain(name)}: {total:.2e}")
     return figure
 
 
@@ -79,15 +81,16 @@ def draw_curves(figure, problem, name, points, exact, predicted, error):
     order = np.argsort(points[:, 0])
     left, right = figure.subplots(1, 2)
     draw_pair(left, points[:, 0], exact, predicted)
-    left.set(xlabel=problem.coordinates[0].name, ylabel=name)
+    xlabel = plain(problem.coordinates[0].name)
+    left.set(xlabel=xlabel, ylabel=plain(name))
     left.legend(frameon=False)
     right.plot(points[order, 0], error[order], "k-")
-    right.set(xlabel=problem.coordinates[0].name, ylabel="Absolute error")
+    right.set(xlabel=xlabel, ylabel="Absolute error")
 
 
 def draw_maps(figure, problem, name, points, exact, predicted, error):
     symbols = problem.coordinates[:2]
-    horizontal, vertical = (symbol.name for symbol in symbols)
+    horizontal, vertical = (plain(symbol.name) for symbol in symbols)
     lengths = are_lengths(problem.domain, symbols)
     panels = figure.subplots(1, 3)
     maps = [
@@ -97,7 +100,7 @@ def draw_maps(figure, problem, name, points, exact, predicted, error):
     ]
     for panel, (title, values, options) in zip(panels, maps, strict=True):
         image = _draw_map(panel, points, values, options)
-        panel.set(title=f"{title}: {name}", xlabel=horizontal, ylabel=vertical)
+        panel.set(title=f"{title}: {plain(name)}", xlabel=horizontal, ylabel=vertical)
         if lengths:
             panel.set_aspect("equal")
         figure.colorbar(image, ax=panel)

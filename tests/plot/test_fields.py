@@ -36,6 +36,31 @@ def test_a_map_at_a_moment(trained):
     )
 
 
+def test_names_of_any_text(trained, tmp_path):
+    x, t = sp.Symbol(r"$\fra$"), sp.Symbol("t_$")
+    u = sp.Function(r"$\u$")(x, t)
+    box = kp.geometry.Box({x: (0, 1)}, time={t: (0, 1)})
+    problem = kp.Problem(
+        box,
+        {"e": u.diff(t) - u.diff(x, 2)},
+        {
+            "start": kp.Condition(u, on="initial"),
+            "ends": kp.Condition(u, on="boundary"),
+        },
+        reference={u: sp.Integer(0)},
+    )
+    model, _ = trained(problem)
+    curve = kp.plot.field(model, u, at={t: 0.5}, n=5)
+    name, label = r"\$\u\$", r"\$\fra\$"
+    assert curve.axes[0].get_title() == rf"{name}, t_\$ = 0.5"
+    assert curve.axes[0].get_xlabel() == label and curve.axes[0].get_ylabel() == name
+    own = kp.plot.field(model, u, label=r"$\lambda$", n=5)  # the user's TeX is TeX
+    assert own.axes[1].get_ylabel() == r"$\lambda$"
+    figures = curve, own, kp.plot.solution(model, n=5), kp.plot.snapshots(model, n=5)
+    for figure in figures:
+        figure.savefig(tmp_path / "figure.png")
+
+
 def test_a_curve_along_the_coordinate_left(trained):
     model, _ = trained(HEAT)
     figure = kp.plot.field(model, U, at={X: 1, Y: sp.Rational(1, 2)}, n=4, label="Heat")

@@ -81,3 +81,10 @@ def test_traces_differ_without_colour():
     assert len({line.get_color() for line in panel.lines}) == 4
     assert panel.get_yscale() == "log" and panel.get_ylabel() == "λ"
     assert [text.get_text() for text in panel.get_legend().texts] == list(traces)
+
+
+def test_traces_of_any_name(tmp_path):
+    figure = kp.plot.traces({"_hidden": ([1], [1.0]), r"$\fra$": ([1], [2.0])})
+    figure.savefig(tmp_path / "traces.png")
+    shown = [text.get_text() for text in figure.axes[0].get_legend().texts]
+    assert shown == [" _hidden", r"\$\fra\$"]
