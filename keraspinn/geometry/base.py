@@ -16,7 +16,13 @@ from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.grids import grid_points
 from keraspinn.geometry.intervals import check_coordinates, names
 from keraspinn.geometry.part import Block, On, Part, exact_number
-from keraspinn.geometry.selection import at_values, inside_at, lying_on, restricted
+from keraspinn.geometry.selection import (
+    at_values,
+    beyond,
+    inside_at,
+    lying_on,
+    restricted,
+)
 
 
 class Geometry:
@@ -198,7 +204,8 @@ class Geometry:
         found = at_values(self, on) or inside_at(self, on)
         if not found:
             raise ValueError(
-                f"`on` must be a part of the domain. Received {on}. {self.advice()}"
+                f"`on` must be a part of the domain. Received {on}{beyond(self, on)}. "
+                f"{self.advice()}"
             )
         return found
 

@@ -34,11 +34,17 @@ def combine(sign, first, second):
         if set(first.coordinates) > set(second.coordinates):
             across, rest = first.split(second.coordinates)
             return combine(sign, across, second) * rest
-        if first.coordinates != second.coordinates or first.time_coordinate:
+        if second.time_coordinate:
+            raise ValueError(
+                f"`{sign}` combines shapes in space. Received, as the second: "
+                f"{second}, which holds time. Write (shape {sign} other) * time; or "
+                f"shape * time {sign} other, where the other stands at all times."
+            )
+        if first.coordinates != second.coordinates:
             raise ValueError(
                 f"`{sign}` combines shapes in the same coordinates of space, in the "
                 f"same order. Received: {names(first.coordinates)} and "
-                f"{names(second.coordinates)}. Multiply the result by time."
+                f"{names(second.coordinates)}"
             )
     elif first.dimension != second.dimension:
         raise ValueError(

@@ -190,6 +190,18 @@ def inside_at(domain, on):
     return (inner,) if inner else ()
 
 
+def beyond(domain, on):
+    """What of given values lies outside of a domain's bounding box, for a message."""
+    for symbol, value in on.items():
+        if symbol not in domain.coordinates:
+            return f": the domain has no coordinate {symbol}"
+        column = domain.coordinates.index(symbol)
+        low, high = domain.lower[column], domain.upper[column]
+        if not low <= float(value) <= high:
+            return f": {symbol} goes from {low:g} to {high:g}"
+    return ""
+
+
 def restricted(domain, block, where):
     """A block, restricted by a SymPy relation in the coordinates.
 

@@ -1,5 +1,8 @@
 """What is particular to one geometry."""
 
+import operator
+
+import keras
 import numpy as np
 import pytest
 import sympy as sp
@@ -184,6 +187,34 @@ def test_inner_faces(domain, on, length):
 def test_no_inner_face_where_a_shape_is_missed_or_not_known(domain, value):
     with pytest.raises(ValueError, match="must be a part of the domain"):
         domain.blocks({X: value})
+
+
+@pytest.mark.parametrize(
+    ("on", "said"), [({X: 2}, "x goes from -1 to 1"), ({Z: 0}, "no coordinate z")]
+)
+@pytest.mark.parametrize("time", [None, g.Box(time={T: (0, 3)})])
+def test_values_outside_of_a_disk(on, said, time):
+    disk = g.Disk((0, 0), 1, XY)
+    with pytest.raises(ValueError, match=said):
+        (disk * time if time else disk).blocks(on)
+
+
+@pytest.mark.parametrize("hole", [g.Disk((0, 0), 0.3), g.Disk((0, 0), 0.3, XY)])
+def test_a_hole_before_time_and_after(hole):
+    disk, time = g.Disk((0, 0), 1, XY), g.Box(time={T: (0, 3)})
+    after, before = disk * time - hole, (disk - hole) * time
+    one, other = map(keras.saving.serialize_keras_object, (after, before))
+    assert one == other
+    assert after.measure(after.interior) == pytest.approx(0.91 * np.pi * 3, rel=1e-3)
+
+
+@pytest.mark.parametrize("combine", [operator.sub, operator.add, operator.and_])
+def test_time_in_what_is_combined(combine):
+    disk, hole = g.Disk((0, 0), 1, XY), g.Disk((0, 0), 0.3, XY)
+    time = g.Box(time={T: (0, 3)})
+    for first in disk, disk * time:
+        with pytest.raises(ValueError, match=r"Write \(shape . other\) \* time"):
+            combine(first, hole * time)
 
 
 def test_holes_that_are_too_small_to_be_met_by_chance():
