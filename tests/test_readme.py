@@ -1,12 +1,22 @@
-"""The README's program runs, with fewer steps, and its links lead to files."""
+"""The README's program runs, its links lead to files, its figures to records."""
 
+import json
 import re
+import shlex
+import statistics
 from pathlib import Path
 
 import keras
 import pytest
 
+from examples.reproduction.__main__ import parser, trainings
+from examples.reproduction.results import Results
+from examples.reproduction.tables import PAPER, error_of
+from examples.reproduction.training import MODELS
+
 REPOSITORY = Path(__file__).parents[1]
+README = (REPOSITORY / "README.md").read_text("utf-8")
+RESULTS = REPOSITORY / "docs" / "results"
 SHORTER = {
     "model.fit(epochs=5,": "model.fit(steps_per_epoch=4, epochs=2, verbose=0,",
     "steps_per_epoch=500, epochs=10": "steps_per_epoch=2, epochs=2, verbose=0",
@@ -14,8 +24,7 @@ SHORTER = {
 
 
 def test_first_example(tmp_path, monkeypatch):
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
     for long, short in SHORTER.items():
         assert long in program
         program = program.replace(long, short)
@@ -36,3 +45,56 @@ def test_links_lead_to_files_of_the_source_distribution(page):
     for link in links:
         assert (REPOSITORY / link).exists(), link
         assert link.split("/")[0] in shipped, f"Name {link} in MANIFEST.in."
+
+
+def check_stated(text, found):
+    """Each figure is its number, to half of the last digit that is printed."""
+    stated = re.findall(r"\d+\.\d+(?:e-\d+)?", text)
+    for figure, number in zip(stated, found, strict=True):
+        mantissa, _, power = figure.partition("e")
+        unit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
+        assert float(figure) == pytest.approx(number, abs=0.501 * unit), text
+
+
+def test_the_table_is_what_its_commands_print():
+    rows = iter([line.split("|") for line in README.splitlines() if "±" in line][1:])
+    for command in re.findall(r"-m examples\.reproduction (.*)", README):
+        arguments, groups = parser().parse_args(shlex.split(command)), {}
+        records = Results(REPOSITORY / arguments.results).records()
+        for _, training in trainings(arguments):
+            own = (training.units, training.depth), training.model
+            groups.setdefault(own, []).append(error_of(records[training]))
+        for (size, model), errors in groups.items():
+            *_, error, paper, _ = next(rows)
+            check_stated(error, [statistics.mean(errors), statistics.stdev(errors)])
+            if paper.strip():
+                assert float(paper) == PAPER["helmholtz"][size][MODELS.index(model)]
+    assert not list(rows)
+
+
+def test_the_second_stage_ends_where_its_records_do():
+    lines = (RESULTS / "second_stage.jsonl").read_text("utf-8").splitlines()
+    said = {"size": "30x3", "network": "plain", "weights": "annealed"}
+    found = []
+    for said["problem"] in "helmholtz", "helmholtz_hard":
+        for said["optimizer"] in "SSBroyden", "GaussNewton":
+            records = [r for r in map(json.loads, lines) if said.items() <= r.items()]
+            ends = [record["trace"][-1] for record in records]
+            assert all(290 < end["cpu_seconds"] < 330 for end in ends)  # five minutes
+            errors = [end["u_relative_l2"] for end in ends]
+            found += sorted({min(errors), max(errors)})
+    check_stated(README.partition("A [second")[2].partition("\n\n")[0], found)
+
+
+def test_a_step_takes_as_long_as_was_measured():
+    ratios = {"M1": [], "M4": []}
+    for name in "speed.json", "speed_faster_machine.json":
+        cells = json.loads((RESULTS / name).read_text("utf-8"))["packages"]
+        results = cells["helmholtz"]["results"]
+        for model, own in ratios.items():
+            step = results[f"{model} keraspinn"]["median_ms"]
+            assert 0.5 < step < 1.5  # a millisecond, give or take a half
+            stock = [r for n, r in results.items() if n.startswith(f"{model} stock")]
+            own.append(min(r["median_ms"] for r in stock) / step)
+    text = README.partition("; stock Keras")[2].partition(":")[0]
+    check_stated(text, [*sorted(ratios["M1"]), *sorted(ratios["M4"])])
