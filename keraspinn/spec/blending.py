@@ -22,11 +22,10 @@ from keras import ops
 from keraspinn.geometry.part import exact_number
 from keraspinn.spec.sampled import sampled, sampled_normals, values_at
 
-_POINTS = 64
-_INSIDE = 1024
-_BESIDE = 1e-3
+_POINTS, _INSIDE = 64, 1024  # on a part, and in the domain
 _APART = 1e-6  # of the half extents, beyond which a point is not on a part
-_STEPS = 12
+_BESIDE = 1e-3  # of the way from a corner along a part, where its sides are known
+_STEPS = 12  # of Newton, from anywhere on a part to where it meets another
 
 
 def blended(domain, values):
@@ -101,12 +100,13 @@ def _meetings(domain, planes):
         for part, plane in planes.items()
     }
     seeds = {part: sampled(domain, ((part,),), _POINTS) for part in levels}
+    alone = {part: _onto(domain, [level]) for part, level in levels.items()}
     found = {}
     for count in range(2, len(domain.space_coordinates) + 1):
         for together in itertools.combinations(levels, count):
             onto = _onto(domain, [levels[part] for part in together])
             points = onto(seeds[together[0]])
-            touched = [_touched(domain, p, levels[p], points, seeds[p]) for p in levels]
+            touched = [_touched(domain, p, alone[p], points, seeds[p]) for p in levels]
             for here in np.array(touched).T:
                 own = tuple(p for p, on in zip(levels, here, strict=True) if on)
                 if set(together) <= set(own):
@@ -119,7 +119,7 @@ def _onto(domain, levels):
     symbols, lower, upper = domain.coordinates, domain.lower, domain.upper
     wanted = sp.Matrix(levels)
     evaluated = [
-        sp.lambdify(symbols, list(own), "numpy")
+        sp.lambdify(symbols, list(own), "numpy", cse=True)
         for own in (wanted, wanted.jacobian(symbols))
     ]
 
@@ -139,12 +139,11 @@ def _onto(domain, levels):
     return onto
 
 
-def _touched(domain, part, level, points, seeds):
+def _touched(domain, part, onto, points, seeds):
     """At which points a part begins: whether it holds what is beside them on it.
 
     Not the points themselves: in a corner the sides of a combination are not known.
     """
-    onto = _onto(domain, [level])
     apart = np.abs(onto(points) - points) > _APART * domain.half
     beside = onto(points + _BESIDE * (seeds - points))
     inside = domain.contains(part, beside - domain.centre)
