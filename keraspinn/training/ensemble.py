@@ -20,7 +20,12 @@ from keraspinn.training.ensemble_evaluation import EvaluatedEnsemble
 from keraspinn.training.fitting import run_fit
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
-from keraspinn.training.members import ReportStopped, drawn_networks, explained
+from keraspinn.training.members import (
+    ReportStopped,
+    drawn_networks,
+    explained,
+    left_out,
+)
 from keraspinn.training.model import PINNModel
 from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
@@ -122,6 +127,12 @@ class Ensemble(EvaluatedEnsemble):
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
         model = self._one.model
+        if optimizer is not None:  # which the model refuses
+            optimizer = keras.optimizers.get(optimizer)
+            stacked = self._of_members(model.variables)
+            if own := left_out(optimizer, stacked, model.variables):
+                keys = map(optimizer._var_key, own)
+                optimizer._exclude_from_weight_decay.update(keys)
         model.compile(optimizer, *args, **kwargs)
         super().compile(model.optimizer, *args, **kwargs)
         values = [self.repeated(variable) for variable in self.optimizer.variables]
@@ -323,10 +334,13 @@ class Ensemble(EvaluatedEnsemble):
         alone._weighting = self._weighting.continued(self.variable_dtype, number)
         if self.compiled:
             optimizer = self.optimizer
-            alone.compile(
-                type(optimizer).from_config(optimizer.get_config()),
-                **self.compiled_with,
+            own = type(optimizer).from_config(optimizer.get_config())
+            pattern = getattr(optimizer, "_exclude_from_weight_decay_pattern", None)
+            own.exclude_from_weight_decay(
+                left_out(optimizer, self._one.model.variables, alone.variables),
+                [pattern.pattern] if pattern else None,
             )
+            alone.compile(own, **self.compiled_with)
             rates = self._places("learning_rate")
             for place, variable in enumerate(alone.optimizer.variables):
                 own = self._one.optimizer[place][number]

@@ -268,6 +268,26 @@ def test_memory_of_samplers_and_clipping_are_each_members_own():
     check_alike(models[0].member(0), models[1])
 
 
+@pytest.mark.parametrize("by", ["variable", "name"])
+def test_decay_leaves_out_what_is_excluded(by):
+    def excluding(model):
+        optimizer = keras.optimizers.AdamW(1e-2, weight_decay=5.0)
+        own = {"var_names": ["c"]}
+        if by == "variable":
+            own = {"var_list": [model.coefficients["c"]]}
+        optimizer.exclude_from_weight_decay(**own)
+        return compiled(model, optimizer)
+
+    made, whole = ensemble(breaking()), alone(1, breaking())
+    for model in (excluding(made), excluding(whole)):
+        fit(model, steps_per_epoch=10)
+    check_alike(made.member(1), whole)
+    member = made.member(1)
+    for model in (member, whole):
+        fit(model, steps_per_epoch=10)
+    check_alike(member, whole)  # it goes on without decay
+
+
 def test_learning_rate_set_in_training():
     models = ensemble(), alone(1)
     for model in models:
