@@ -266,7 +266,7 @@ class Ensemble(EvaluatedEnsemble):
         Returns:
             A `keras.callbacks.History` of means over the members that have not
             stopped, and for each name, as `loss`, of `loss_of_members`: a list of
-            numbers for every epoch.
+            numbers for every epoch. A loss is NaN where a member took no step.
 
         Raises:
             ValueError: If an argument names a term or points the problem lacks.

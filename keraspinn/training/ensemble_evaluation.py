@@ -19,6 +19,7 @@ from keraspinn.training.members import (
     Spread,
     check_distinct,
     mean_and_deviation,
+    result_or_nan,
     spread,
 )
 from keraspinn.training.problem_model import ProblemModel
@@ -312,7 +313,7 @@ class EvaluatedEnsemble(ProblemModel):
     def _results(self):
         metrics = self._one.metrics
         pure = stateless(
-            lambda: {m.name: m.result() for m in self._one.model.metrics},
+            lambda: {m.name: result_or_nan(m) for m in self._one.model.metrics},
             metrics.of_one,
         )
         values = list(backend.copies(metrics.of_members))
@@ -321,7 +322,8 @@ class EvaluatedEnsemble(ProblemModel):
     def member_logs(self):
         """What the members' metrics stand at, and λ and coefficients, `(size,)` each.
 
-        Those of the losses that were logged since the epoch, or evaluation, began.
+        Those of the losses that were logged since the epoch, or evaluation, began; NaN
+        where a member took no step.
         """
         logs = self._one.results() | self._adapted()
         return {name: ops.convert_to_numpy(values) for name, values in logs.items()}
@@ -351,7 +353,7 @@ class EvaluatedEnsemble(ProblemModel):
 
         ```python
         errors = ensemble.evaluate(*problem.test_data(100))["u_relative_l2"]
-        best = ensemble.member(errors.members.argmin())
+        best = ensemble.member(np.nanargmin(errors.members))
         ```
         """
         kwargs["return_dict"] = True

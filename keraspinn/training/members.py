@@ -41,6 +41,14 @@ def mean_and_deviation(values, going):
     return kept.mean(axis=0), deviation
 
 
+def result_or_nan(metric):
+    """What a metric stands at, NaN for a mean of nothing, which Keras has as 0."""
+    result = metric.result()
+    if isinstance(metric, keras.metrics.Mean):
+        return ops.where(metric.count > 0, result, float("nan"))
+    return result
+
+
 def drawn_networks(problem, network, dtype, seeds):
     """Networks of one configuration, each with the initial weights of a seed.
 
@@ -142,7 +150,7 @@ class ReportStopped(keras.callbacks.Callback):
     """Warns of members that stopped, and keeps what each member logs.
 
     `History` gets a list of numbers for each epoch, `loss_of_members` and the like, in
-    the order of the members.
+    the order of the members; a loss is NaN where a member took no step in the epoch.
     """
 
     def __init__(self):

@@ -209,6 +209,10 @@ def test_a_member_that_is_not_finite_stops_alone(streamed):
         history = fit(made, **options).history
     assert made.stopped == [1] and made.member_steps.tolist() == [8, 0, 8]
     assert np.isfinite(history["loss"]).all()
+    for name in ("loss", "residual_loss"):
+        losses = np.array(history[f"{name}_of_members"])
+        assert np.isnan(losses).tolist() == 2 * [[False, True, False]]
+    assert [epoch[1] for epoch in history["c_of_members"]] == [-1.0, -1.0]
     assert made.coefficients["c"].numpy()[1] == -1.0
     if streamed:
         x = (np.full((4, 1), 0.1 * n) for n in range(1, 9))
@@ -218,6 +222,21 @@ def test_a_member_that_is_not_finite_stops_alone(streamed):
     points = np.linspace(0, 1, 5)[:, None]
     others = whole.predict_members(points)[[0, 2]]
     np.testing.assert_allclose(made.predict(points), others.mean(0), rtol=1e-6)
+
+
+class Breaks(keras.callbacks.Callback):
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 1:
+            self.model.coefficients["c"].assign([1.0, -1.0, 1.0])
+
+
+@pytest.mark.filterwarnings("ignore:Member 1")
+def test_a_member_has_losses_of_the_epochs_that_it_took_steps_in():
+    made = ensemble(breaking())
+    history = fit(made, Breaks(), epochs=3).history
+    losses = np.array(history["loss_of_members"])
+    assert np.isnan(losses[:, 1]).tolist() == [False, True, True]
+    assert np.nanargmin(losses[-1]) != 1 and (losses[0] > 0).all()
 
 
 def test_a_member_whose_weights_are_nan_stops_alone():
