@@ -293,7 +293,8 @@ class Ensemble(EvaluatedEnsemble):
     def explain_stop(self, number):
         """What is not finite in a member's next step, as a sentence."""
         return (
-            f"Member {number} of {self.size}, and no other: {explained(self, number)}"
+            f"Member {number} of {self.size} has stopped; those that have not go on. "
+            f"{explained(self, number)}"
         )
 
     @property
