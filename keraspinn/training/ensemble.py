@@ -22,6 +22,7 @@ from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
 from keraspinn.training.members import (
     ReportStopped,
+    check_averages,
     drawn_networks,
     explained,
     left_out,
@@ -129,6 +130,7 @@ class Ensemble(EvaluatedEnsemble):
         model = self._one.model
         if optimizer is not None:  # which the model refuses
             optimizer = keras.optimizers.get(optimizer)
+            check_averages(optimizer)
             stacked = self._of_members(model.variables)
             if own := left_out(optimizer, stacked, model.variables):
                 keys = map(optimizer._var_key, own)

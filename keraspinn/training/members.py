@@ -93,6 +93,17 @@ def check_distinct(stacked):
         )
 
 
+def check_averages(optimizer):
+    """Raises `ValueError` if an optimizer averages weights, which are one model's."""
+    if optimizer.use_ema:
+        raise ValueError(
+            "Averages of an ensemble's weights cannot replace them: Keras holds one "
+            "model's. Leave `use_ema` out, and SwapEMAWeights with it, or train a "
+            "member alone: `model = ensemble.member(0)`, then `model.compile` with "
+            f"this optimizer. Received: {type(optimizer).__name__} with use_ema=True"
+        )
+
+
 def left_out(optimizer, variables, likes):
     """The likes of the variables that an optimizer leaves out of its weight decay.
 

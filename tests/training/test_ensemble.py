@@ -384,6 +384,12 @@ def test_bad_inputs():
         made.fit()
     with pytest.raises(ValueError, match="takes its loss from the problem"):
         made.compile("adam", loss="mse")
+    averaging = keras.optimizers.Adam(1e-2, use_ema=True)
+    for optimizer in (averaging, keras.optimizers.serialize(averaging)):
+        with pytest.raises(ValueError, match="Leave `use_ema` out.*Received: Adam"):
+            made.compile(optimizer)
+    with pytest.raises(ValueError, match="needs an optimizer. Received: None"):
+        made.compile(None)
     with pytest.raises(IndexError, match="numbered from 0 to 1. Received: 2"):
         made.member(2)
     with pytest.raises(ValueError, match="no term 'top'"):
