@@ -28,6 +28,26 @@ def begin_at_epoch(model, epoch):
     model._initial_epoch = epoch
 
 
+def copy_exclusions(optimizer, other, variables, likes):
+    """Leave out of an optimizer's weight decay what another leaves out of its own.
+
+    Args:
+        optimizer: That of variables.
+        other: That of their likes, which may be the same.
+        variables: Keras variables.
+        likes: As many, in the same order.
+    """
+    keys = getattr(optimizer, "_exclude_from_weight_decay", set())
+    pattern = getattr(optimizer, "_exclude_from_weight_decay_pattern", None)
+    pairs = zip(variables, likes, strict=True)
+    found = {other._var_key(like) for v, like in pairs if optimizer._var_key(v) in keys}
+    if found or pattern:
+        own = getattr(other, "_exclude_from_weight_decay", set())
+        other._exclude_from_weight_decay = own | found
+        other._exclude_from_weight_decay_pattern = pattern
+        other._exclude_from_weight_decay_cache = {}
+
+
 def public_function(operation):
     """The function that an operation in a functional model is a call of.
 

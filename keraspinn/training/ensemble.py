@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.compatibility import copy_exclusions
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, is_whole
 from keraspinn.common.typing import Optimizer
@@ -25,7 +26,6 @@ from keraspinn.training.members import (
     check_averages,
     drawn_networks,
     explained,
-    left_out,
 )
 from keraspinn.training.model import PINNModel
 from keraspinn.training.precision import converted
@@ -132,9 +132,7 @@ class Ensemble(EvaluatedEnsemble):
             optimizer = keras.optimizers.get(optimizer)
             check_averages(optimizer)
             stacked = self._of_members(model.variables)
-            if own := left_out(optimizer, stacked, model.variables):
-                keys = map(optimizer._var_key, own)
-                optimizer._exclude_from_weight_decay.update(keys)
+            copy_exclusions(optimizer, optimizer, stacked, model.variables)
         model.compile(optimizer, *args, **kwargs)
         super().compile(model.optimizer, *args, **kwargs)
         values = [self.repeated(variable) for variable in self.optimizer.variables]
@@ -338,11 +336,7 @@ class Ensemble(EvaluatedEnsemble):
         if self.compiled:
             optimizer = self.optimizer
             own = type(optimizer).from_config(optimizer.get_config())
-            pattern = getattr(optimizer, "_exclude_from_weight_decay_pattern", None)
-            own.exclude_from_weight_decay(
-                left_out(optimizer, self._one.model.variables, alone.variables),
-                [pattern.pattern] if pattern else None,
-            )
+            copy_exclusions(optimizer, own, self._one.model.variables, alone.variables)
             alone.compile(own, **self.compiled_with)
             rates = self._places("learning_rate")
             for place, variable in enumerate(alone.optimizer.variables):

@@ -104,19 +104,6 @@ def check_averages(optimizer):
         )
 
 
-def left_out(optimizer, variables, likes):
-    """The likes of the variables that an optimizer leaves out of its weight decay.
-
-    Args:
-        optimizer: Keras optimizer, which knows those of `var_list` by their keys.
-        variables: Keras variables.
-        likes: As many, in the same order.
-    """
-    keys = getattr(optimizer, "_exclude_from_weight_decay", ())
-    pairs = zip(variables, likes, strict=True)
-    return [like for own, like in pairs if optimizer._var_key(own) in keys]
-
-
 @contextlib.contextmanager
 def _seeded(seed):
     """Python's `random` from a seed for a while."""

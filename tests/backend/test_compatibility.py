@@ -8,6 +8,7 @@ from keraspinn.backend.compatibility import (
     MODELS,
     OPERATIONS,
     begin_at_epoch,
+    copy_exclusions,
     every_layer,
     public_function,
 )
@@ -106,3 +107,16 @@ def test_operations_are_saved_by_these_modules(call, module):
     operation = keras.Function(x, call(x)).operations[-1]
     assert keras.saving.serialize_keras_object(operation)["module"] in OPERATIONS
     assert type(operation).__module__ == f"keras.src.ops.{module}"
+
+
+def test_exclusions_from_decay_are_those_of_the_likes():
+    variables, likes = ([keras.Variable([1.0], name=n) for n in "abc"] for _ in "ab")
+    optimizer, other = (keras.optimizers.AdamW(weight_decay=0.1) for _ in "ab")
+    copy_exclusions(optimizer, other, variables, likes)  # of nothing
+    assert all(map(other._use_weight_decay, likes))
+    optimizer.exclude_from_weight_decay(variables[:1], ["b"])
+    copy_exclusions(optimizer, other, variables, likes)
+    assert [*map(other._use_weight_decay, likes)] == [False, False, True]
+    copy_exclusions(optimizer, optimizer, variables, likes)
+    assert [*map(optimizer._use_weight_decay, likes)] == [False, False, True]
+    assert not optimizer._use_weight_decay(variables[0])
