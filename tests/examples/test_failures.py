@@ -47,10 +47,8 @@ def test_what_tells_causes_apart():
     assert with_sign(lambda r: r["loss elsewhere"] > 1e3 * loss(r)) == [
         "too few points"
     ]
-    assert with_sign(
-        lambda r: (
-            loss(r) > 1e-3 and r["losses"].get("SSBroyden", 0) > r["losses"]["Adam"]
-        )
+    assert with_sign(  # the second stage leaves the loss where it was
+        lambda r: r["losses"].get("SSBroyden", 0) > r["losses"]["Adam"] / 2
     ) == ["wrong sign"]
 
 
