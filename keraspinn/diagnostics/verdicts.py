@@ -14,9 +14,8 @@ from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.spec.conditions import Data
 from keraspinn.spec.monomials import monomials
 from keraspinn.spec.offsets import is_held
-from keraspinn.spec.openness import left_open
 from keraspinn.spec.scaling import given_sizes, vanishing
-from keraspinn.spec.terms import RESIDUAL, terms_of
+from keraspinn.spec.terms import RESIDUAL
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
@@ -254,10 +253,8 @@ def _measured(model, tolerance, points, points_on_face):
     equations = tuple(problem.equations)
     is_second = isinstance(optimizer, Optimizer)
     measured = tuple(n for n, c in problem.conditions.items() if isinstance(c, Data))
-    parts = problem.domain, problem.equations, problem.conditions
-    unsaid = left_open(problem.domain, terms_of(*parts), problem.field_names)
     found = errors, misfits, left, tolerance, equations, is_second, measured
-    return Verdict(*found, unsaid)
+    return Verdict(*found, problem.left_open)
 
 
 def _missed_of_given(problem, declared, values, field):

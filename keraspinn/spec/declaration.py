@@ -7,12 +7,10 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import (
-    NormalComponent,
     Parameter,
     fields_of,
     normalize,
     required_derivatives,
-    validate,
 )
 
 RESIDUAL = "residual"
@@ -183,46 +181,6 @@ def check_every_coordinate(fields, coordinates):
                 f"No field depends on {symbol}, a coordinate of the domain. Received "
                 f"{field}, which lacks {symbol}. Write {field.func}({names}). A "
                 "field may depend on fewer coordinates where another depends on all."
-            )
-
-
-def check_reference(expressions, exact, declared, coordinates):
-    """Compared expressions are in the problem's fields; exact ones in coordinates.
-
-    Args:
-        expressions: The expressions compared.
-        exact: Dict from those with a closed form to it.
-        declared: The problem's equations and conditions.
-        coordinates: The domain's symbols.
-    """
-    normals = {n for e in declared for n in e.atoms(NormalComponent)}
-    validate(expressions, coordinates, where="the reference")
-    validate([*expressions, *declared], coordinates, normals, "the reference", True)
-    unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
-    if unknown:
-        raise ValueError(
-            f"The reference compares {unknown}, which no equation or condition "
-            f"mentions. The problem's fields are {list(fields_of(declared))}."
-        )
-    names = [expression_name(expression) for expression in expressions]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(
-            f"Two references have one name: {twice}. Rename the field, or give names: "
-            "keraspinn.Reference(points, values, names={...})."
-        )
-    for key, expression in exact.items():
-        if not isinstance(expression, sp.Expr):
-            raise TypeError(
-                f"The reference of {key} must be a SymPy expression in the "
-                "coordinates, or give values: keraspinn.Reference(points, {u: "
-                f"values}}). Received: {expression!r}"
-            )
-        validate([expression], coordinates, where=f"the reference of {key}")
-        if fields_of([expression]) or parameters_of([expression]):
-            raise ValueError(
-                f"The reference of {key} must be known: an expression in the "
-                f"coordinates alone. Received: {expression}"
             )
 
 

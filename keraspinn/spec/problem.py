@@ -12,20 +12,16 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.configs import reading, restored, stamped, unstamped
-from keraspinn.expressions import Parameter, Program, from_json, to_json, validate
+from keraspinn.expressions import Parameter, from_json, to_json
 from keraspinn.geometry.base import Geometry
-from keraspinn.spec import declaration
-from keraspinn.spec.branches import POINTS, check_branches, has_branches
+from keraspinn.spec import checked, declaration
 from keraspinn.spec.computed import tabulated_with_gaps
 from keraspinn.spec.conditions import Condition, Data, Equation, Reference
 from keraspinn.spec.hard import HardForm, hard_forms
-from keraspinn.spec.images import check_images
 from keraspinn.spec.openness import left_open
-from keraspinn.spec.sampled import sampled, values_at
+from keraspinn.spec.sampled import values_at
 from keraspinn.spec.scales import Scales
-from keraspinn.spec.scaling import scales_of
-from keraspinn.spec.tables import check_tables
-from keraspinn.spec.terms import Term, check_points, check_said_once, terms_of
+from keraspinn.spec.terms import Term, check_said_once, terms_of
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -54,6 +50,8 @@ class Problem:
         parameters: The unknown coefficients, `Parameter` symbols.
         terms: Dict from names of loss terms, `"residual"` first, to the terms.
         hard: Dict from names of fields with hard conditions to the `HardForm` of each.
+        left_open: What the declaration leaves open, in words, as the warning says it;
+            "" if nothing is found.
 
     Raises:
         TypeError: If an argument is not of the form described.
@@ -92,6 +90,8 @@ class Problem:
     terms: Mapping[str, Term]
     hard: Mapping[str, HardForm]
     scales: Scales
+    left_open: str
+    _every_term: Mapping[str, Term]
 
     def __init__(
         self,
@@ -102,8 +102,7 @@ class Problem:
         fields: Sequence[sp.Expr] | None = None,
         scales: str | Mapping[sp.Expr, float] | Scales | None = "auto",
     ) -> None:
-        coordinates = getattr(domain, "coordinates", None)
-        if not coordinates:
+        if not isinstance(domain, Geometry):
             raise TypeError(
                 "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
                 f"(0, 1)}})`. Received: {domain!r}"
@@ -112,28 +111,30 @@ class Problem:
         conditions = declaration.named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
-        declared = _validated(equations, conditions, domain)
+        declared = checked.validated(equations, conditions, domain)
         parameters = declaration.parameters_of(declared)
         declaration.check_term_names(equations, conditions, parameters)
         terms = terms_of(domain, equations, conditions)
         check_said_once(list(terms.values())[1:], domain)
         fields = declaration.ordered_fields(fields, declared)
-        declaration.check_every_coordinate(fields, coordinates)
+        declaration.check_every_coordinate(fields, domain.coordinates)
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(equations),
             conditions=types.MappingProxyType(conditions),
-            reference=_checked_reference(reference, declared, domain),
+            reference=checked.checked_reference(reference, declared, domain),
             fields=fields,
             parameters=parameters,
             terms=types.MappingProxyType(
                 {name: term for name, term in terms.items() if not term.hard}
             ),
             hard=types.MappingProxyType(hard_forms(domain, conditions)),
-            scales=_checked_scales(scales, domain, terms, fields),
+            scales=checked.checked_scales(scales, domain, terms, fields),
+            left_open=left_open(domain, terms, [f.func.__name__ for f in fields]),
+            _every_term=terms,
         )
-        if said := left_open(domain, terms, self.field_names):
-            warnings.warn(said, stacklevel=2)
+        if self.left_open:
+            warnings.warn(self.left_open, stacklevel=2)
 
     def __setattr__(self, name, value):
         raise AttributeError(
@@ -150,10 +151,15 @@ class Problem:
 
         Args:
             scales: As for `Problem`.
+
+        Raises:
+            TypeError: If `scales` is none of these.
+            ValueError: If it has fields or terms that the problem has not, or other
+                coordinates.
         """
         other = object.__new__(type(self))
-        parts = self.domain, self.equations, self.conditions
-        scales = _checked_scales(scales, self.domain, terms_of(*parts), self.fields)
+        declared = self.domain, self._every_term, self.fields
+        scales = checked.checked_scales(scales, *declared)
         other.__dict__.update(self.__dict__, scales=scales)
         return other
 
@@ -294,107 +300,3 @@ class Problem:
             "fields": [from_json(field) for field in config["fields"]],
             "scales": scales and Scales.from_config(scales),
         }
-
-
-def _validated(equations, conditions, domain):
-    """All declared expressions, checked one by one and together."""
-    coordinates = domain.coordinates
-    declared = {f"equation '{name}'": (e,) for name, e in equations.items()}
-    held = {f"condition '{name}'": c.expressions for name, c in conditions.items()}
-    drawn = {f"condition '{n}'" for n, c in conditions.items() if not _is_data(c)}
-    # A domain of one's own may have no normal.
-    normal = getattr(domain, "normal", ())
-    for where, expressions in (declared | held).items():
-        normals = normal if where in held else ()
-        validate(expressions, coordinates, normals, where, where in drawn)
-        for expression in expressions:
-            declaration.check_holds_a_field(expression, where)
-    declared = [e for own in (declared | held).values() for e in own]
-    where = "the equations and conditions together"
-    validate(declared, coordinates, normal, where, integrals=True)
-    interior = domain.blocks("interior")
-    for name, equation in equations.items():
-        _check_branches([equation], domain, interior, f"equation '{name}'")
-    for name, condition in conditions.items():
-        blocks = interior if _is_data(condition) else condition.blocks(domain)
-        _check_branches(condition.expressions, domain, blocks, f"condition '{name}'")
-    held = [e for own in held.values() for e in own]
-    declaration.warn_without_conditions(equations.values(), held, domain)
-    return declared
-
-
-def _is_data(condition):
-    return isinstance(condition, Data)
-
-
-def _check_branches(expressions, domain, blocks, where):
-    check_tables(expressions, domain, blocks, where)
-    check_images(expressions, domain, blocks, where)
-    if has_branches(expressions):
-        points = sampled(domain, blocks, POINTS)
-        check_branches(expressions, domain.coordinates, points, where)
-
-
-def _checked_scales(scales, domain, terms, fields):
-    names = [field.func.__name__ for field in fields]
-    if scales is None:
-        return Scales.standardized(domain)
-    if scales == "auto":
-        return scales_of(domain, terms, names)
-    if isinstance(scales, Mapping):
-        given = {
-            field
-            if isinstance(field, str)
-            else declaration.expression_name(field): size
-            for field, size in scales.items()
-        }
-        return scales_of(domain, terms, names, given)
-    if not isinstance(scales, Scales):
-        raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
-    if tuple(scales.coordinates) != tuple(domain.coordinates):
-        raise ValueError(
-            f"`scales` must have the coordinates {list(domain.coordinates)}, in this "
-            f"order. Received: {list(scales.coordinates)}"
-        )
-    counts = {name: len(term.expressions) for name, term in terms.items()}
-    strange = sorted({*scales.fields, *scales.offsets} - set(names))
-    strange += [n for n, own in scales.terms.items() if len(own) != counts.get(n)]
-    if strange:
-        raise ValueError(
-            f"`scales` must be of the fields {names}, and of terms with as many sizes "
-            f"as these have expressions: {counts}. Received also: {strange}"
-        )
-    return scales
-
-
-def _checked_reference(reference, declared, domain):
-    if reference is None:
-        return None
-    if isinstance(reference, Reference):
-        check_points("the reference", reference.points, domain)
-        expressions, exact = reference.expressions, {}
-    elif isinstance(reference, Mapping) and reference:
-        reference = types.MappingProxyType(
-            {key: _number_or_expression(value) for key, value in reference.items()}
-        )
-        expressions, exact = tuple(reference), reference
-    else:
-        raise TypeError(
-            "`reference` must be a dict from fields to their exact solutions, or a "
-            f"keraspinn.Reference. Received: {reference!r}"
-        )
-    declaration.check_reference(expressions, exact, declared, domain.coordinates)
-    interior = domain.blocks("interior")
-    _check_branches(list(exact.values()), domain, interior, "the reference")
-    try:
-        Program(list(exact.values()), domain.coordinates)
-    except ValueError as error:
-        raise ValueError(
-            f"In the reference: {error} (Of exp(a + b*x) SymPy makes exp(a), a number, "
-            "where a is a float: write it as an integer or a fraction.)"
-        ) from error
-    return reference
-
-
-def _number_or_expression(value):
-    return sp.Number(value) if isinstance(value, (int, float)) else value
