@@ -18,7 +18,7 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.part import quasi_random
 from keraspinn.spec.sampled import columns, sampled, values_at
-from keraspinn.spec.terms import RESIDUAL
+from keraspinn.spec.terms import RESIDUAL, lack_of_normals
 
 # Points of a part; the share of them that makes it bare: who leaves out a corner means
 # it; and at how many of these the equations are looked at.
@@ -111,18 +111,9 @@ def _places(domain, term):
     if any(e.has(At) for e in term.expressions):  # of two sides, half of them for each
         number = (number + 1) // 2
     for part in itertools.chain.from_iterable(term.blocks):
-        is_face = _is_face(domain, part)
+        is_face = not lack_of_normals(domain, part)
         if is_face or not (term.regions or part is domain.interior):
             yield number if is_face and not term.regions else 0, part
-
-
-def _is_face(domain, part):
-    try:
-        with np.errstate(invalid="ignore"):  # at the centre of a circle
-            domain.normals(part, np.zeros((1, domain.dimension)))
-    except ValueError:
-        return False
-    return True
 
 
 def _said(held):

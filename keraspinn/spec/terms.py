@@ -75,10 +75,7 @@ class Term:
                 "the domain do not have. Give values of the normal's components there."
             )
         for part in (part for block in self.blocks for part in block):
-            try:  # a circle has none at its centre, which may be the domain's
-                with np.errstate(invalid="ignore"):
-                    domain.normals(part, np.zeros((1, domain.dimension)))
-            except ValueError as error:
+            if error := lack_of_normals(domain, part):
                 raise ValueError(f"In condition '{self.name}': {error}") from error
 
     def check_points(self, domain, points):
@@ -124,6 +121,21 @@ class Term:
     def _where(self, domain):
         parts = {part for block in self.blocks for part in block}
         return " or ".join(sorted(map(domain.describe, parts)))
+
+
+def lack_of_normals(domain, part):
+    """The error by which a part has no normals, or `None` if it has.
+
+    Args:
+        domain: The geometry.
+        part: One of its parts.
+    """
+    try:  # a circle has none at its centre, which may be the domain's
+        with np.errstate(invalid="ignore"):
+            domain.normals(part, np.zeros((1, domain.dimension)))
+    except ValueError as error:
+        return error
+    return None
 
 
 def check_said_once(terms, domain):
