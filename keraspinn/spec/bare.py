@@ -90,12 +90,12 @@ def bare_parts(domain, terms):
     pieces = [piece for part in domain.boundary for piece in part.pieces()]
     counts = [_counts(domain, piece, places, images) for piece in pieces]
     # What is said on some of a part may be enough.
-    most = max((np.quantile(own, 1 - BARE) for _, own in counts), default=0)
+    most = max((np.quantile(own, 1 - BARE) for _, own, _ in counts), default=0)
     if domain.dimension == 1:  # so may values inside, and integrals
         most = max(most, _said(held) - len(_unknowns(terms)))
     found, across = [], None
-    for piece, (points, count) in zip(pieces, counts, strict=True):
-        bare = points[count < 0]
+    for piece, (points, _, is_said) in zip(pieces, counts, strict=True):
+        bare = points[~is_said]
         if len(bare) <= BARE * len(points):
             continue
         across = across or _Across(domain, terms[RESIDUAL].expressions)
@@ -137,17 +137,17 @@ def _images(domain, term):
 
 
 def _counts(domain, piece, places, images):
-    """Points of a piece and how many equations hold at each, −1 where no condition."""
+    """Points of a piece, how many equations hold at each, and where one is said."""
     draws = domain.draws(piece)
     uniform = quasi_random(TRIED, draws) if draws else np.zeros((1, 0))
     points = on_host(domain.sample(piece, uniform))
-    count = np.full(len(points), -1)
+    count, is_said = np.zeros(len(points)), np.zeros(len(points), bool)
     for number, part in places:
         is_here = part is piece or on_host(domain.contains(part, points))
-        count += np.where(is_here, np.where(count < 0, number + 1, number), 0)
+        count, is_said = count + number * is_here, is_said | is_here
     if any(np.mean(on_host(domain.contains(piece, own))) > BARE for own in images):
-        count = np.maximum(count, 0)
-    return points, count
+        is_said[:] = True
+    return points, count, is_said
 
 
 class _Across:
