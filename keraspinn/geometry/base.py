@@ -14,7 +14,7 @@ from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.grids import grid_points
-from keraspinn.geometry.intervals import check_coordinates, names
+from keraspinn.geometry.intervals import check_coordinates, check_values, names
 from keraspinn.geometry.part import Block, On, Part, exact_number
 from keraspinn.geometry.selection import (
     at_values,
@@ -184,6 +184,7 @@ class Geometry:
         if isinstance(on, Geometry):
             return lying_on(self, on)
         if isinstance(on, dict) and on:
+            check_values(on)
             return self.faces(on)
         words = {"interior": (self.interior,), "boundary": self.boundary, **self.named}
         if self.initial is not None:

@@ -196,11 +196,8 @@ class Box(Geometry):
         return Box(own), rest
 
     def _place(self, column, value):
-        """From -1 to 1 within the interval; `None` outside, or for no number."""
-        try:
-            value = float(value)
-        except (TypeError, ValueError):
-            return None
+        """From -1 to 1 within the interval; `None` outside."""
+        value = float(value)
         lower, upper = self.lower[column], self.upper[column]
         nearest = -1.0 if abs(value - lower) <= abs(value - upper) else 1.0
         end = lower if nearest < 0 else upper

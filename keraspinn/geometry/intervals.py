@@ -44,6 +44,19 @@ def check_symbol(symbol):
         )
 
 
+def check_values(on):
+    """Raises `ValueError` unless a dict that names a face has numbers for values."""
+    for symbol, value in on.items():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"A face is where a coordinate is a number, {{{symbol}: 0.5}}. "
+                f"Received: {on}. Where coordinates depend on each other name a "
+                "geometry, on=disk, or restrict a part, where=y > x."
+            ) from None
+
+
 def check_coordinates(symbols, dimension):
     """Raises unless these are different symbols, as many as there are dimensions."""
     for symbol in symbols:

@@ -5,6 +5,7 @@ import keras
 from keraspinn.common.configs import restored
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.intervals import check_values
 
 
 def part_to_json(on):
@@ -14,6 +15,7 @@ def part_to_json(on):
     if isinstance(on, Geometry):
         return {"geometry": keras.saving.serialize_keras_object(on)}
     if isinstance(on, dict):
+        check_values(on)
         return {"face": [[to_json(s), float(value)] for s, value in on.items()]}
     return on
 

@@ -248,7 +248,7 @@ def test_boxes_saved_before_parameters_and_periodicity_load():
         ),
         (lambda: BOX.blocks({X: 2.1}), ValueError, r"faces? .*\{x: -1\}, \{x: 2\}"),
         (lambda: BOX.blocks({sp.Symbol("z"): 1}), ValueError, "no coordinate z"),
-        (lambda: BOX.blocks({X: "left"}), ValueError, "must be a face"),
+        (lambda: BOX.blocks({X: "left"}), ValueError, "is a number"),
         (lambda: BOX.blocks("left"), ValueError, "names no part of the domain: 'left'"),
         (lambda: BOX.blocks([]), ValueError, "`on` must not be empty"),
         (lambda: BOX.blocks({}), ValueError, "names no part"),

@@ -100,6 +100,10 @@ def test_faces_of_polygons_by_value():
         corner.blocks([{X: 0}, {X: 0.0}])
     with pytest.raises(ValueError, match=r"Received \{x: 3\}"):
         corner.blocks({X: 3})
+    with pytest.raises(
+        ValueError, match=r"is a number, \{x: 0.5\}. Received: \{x: y\}"
+    ):
+        corner.blocks({X: Y})
 
 
 def test_on_a_hole():
