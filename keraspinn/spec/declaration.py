@@ -1,5 +1,6 @@
 """Checks of a problem's parts, made when it is declared."""
 
+import textwrap
 import warnings
 from collections.abc import Mapping
 
@@ -200,6 +201,12 @@ def aligned(rows):
     """Rows of LaTeX, each with its `&`, as notebooks display them."""
     body = " \\\\\n".join(rows)
     return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+
+def wrapped(line):
+    """A line of what is printed, in as many as a terminal of 80 columns needs."""
+    indent, whole = " " * 4, {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(line, 80, subsequent_indent=indent, **whole)
 
 
 def short(expression):

@@ -253,8 +253,8 @@ class Problem:
                 lines.append(
                     f"  {name}: {declaration.short(expression)} {condition.place}"
                 )
-        scales = ", ".join(str(self.scales).splitlines())
-        return "\n".join([*lines, f"Trained in {scales}"])
+        lines.append(f"Trained in {', '.join(str(self.scales).splitlines())}")
+        return "\n".join(map(declaration.wrapped, lines))
 
     __repr__ = __str__
 

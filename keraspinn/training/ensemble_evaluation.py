@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import stateless
+from keraspinn.spec.declaration import wrapped
 from keraspinn.spec.problem import Problem
 from keraspinn.training.members import (
     MemberMetrics,
@@ -131,7 +132,8 @@ class EvaluatedEnsemble(ProblemModel):
             for name, value in self._adapted().items()
         }
         numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
-        (print_fn or print)(f"{self.problem}\n{', '.join([str(self), *numbers])}")
+        line = wrapped(", ".join([str(self), *numbers]))
+        (print_fn or print)(f"{self.problem}\n{line}")
 
     def __repr__(self):
         count = self.network.count_params()

@@ -15,6 +15,7 @@ from keraspinn.expressions import Program
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import PointSources, checked_points
 from keraspinn.spec import ComputedReference
+from keraspinn.spec.declaration import wrapped
 from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 
@@ -54,7 +55,7 @@ class EvaluatedModel(ProblemModel):
         super().summary(*args, print_fn=print_fn, **kwargs)
         numbers = [f"{k} = {float(v):.4g}" for k, v in self._adapted().items()]
         engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
-        (print_fn or print)(f"{self.problem}\n{engine}")
+        (print_fn or print)(f"{self.problem}\n{wrapped(engine)}")
 
     def add_loss(self, loss):
         """Raises `ValueError`: steps are made from the problem's losses alone."""

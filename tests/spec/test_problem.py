@@ -47,6 +47,9 @@ def test_prints_its_equations():
     text = str(problem())
     assert "laplace: u_xx + u_yy = 0" in text and "x ∈ [0, 1]" in text
     assert "boundary: u - x = 0 on boundary" in text
+    source = sp.Add(*(sp.sin(k * X) * sp.exp(-k * Y) for k in range(1, 6)))
+    lines = str(problem(equations={"poisson": U.diff(X, 2) - source})).splitlines()
+    assert max(map(len, lines)) <= 80 and lines[2].startswith("    ")
     latex = problem()._repr_latex_()
     assert latex.startswith("$$") and r"\partial^{2}" in latex
 
