@@ -366,6 +366,13 @@ class Geometry:
         name, text = type(self).__name__, str(self)
         return text if text.startswith(name) else f"<{name}: {text}>"
 
+    def _latex(self):
+        """It as LaTeX, to stand in a formula."""
+        return rf"\text{{{self}}}"
+
+    def _repr_latex_(self):
+        return f"${self._latex()}$"
+
     def get_config(self):
         symbols = self._coordinates and [to_json(s) for s in self._coordinates]
         return {"coordinates": symbols}

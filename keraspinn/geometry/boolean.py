@@ -116,6 +116,11 @@ class Combination(Geometry):
         first, second = self.operands
         return f"({first} {self.sign} {second})"
 
+    def _latex(self):
+        sign = {"+": r"\cup", "-": r"\setminus", "&": r"\cap"}[self.sign]
+        first, second = (operand._latex() for operand in self.operands)
+        return rf"\left({first} {sign} {second}\right)"
+
     def get_config(self):
         first, second = map(keras.saving.serialize_keras_object, self.operands)
         return {"first": first, "second": second}

@@ -226,12 +226,10 @@ class Box(Geometry):
         intervals = self._intervals.items()
         return " × ".join(f"{s} ∈ [{a:g}, {b:g}]" for s, (a, b) in intervals)
 
-    def _repr_latex_(self):
-        intervals = [
-            rf"{sp.latex(s)} \in [{a:g}, {b:g}]"
-            for s, (a, b) in self._intervals.items()
-        ]
-        return "$" + r" \quad ".join(intervals) + "$"
+    def _latex(self):
+        intervals = self._intervals.items()
+        intervals = [rf"{sp.latex(s)} \in [{a:g}, {b:g}]" for s, (a, b) in intervals]
+        return r" \quad ".join(intervals)
 
     def get_config(self):
         config = {

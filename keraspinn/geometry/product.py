@@ -190,6 +190,9 @@ class Product(Geometry):
     def __str__(self):
         return " × ".join(map(str, self.operands))
 
+    def _latex(self):
+        return r" \quad ".join(operand._latex() for operand in self.operands)
+
     def get_config(self):
         first, second = map(keras.saving.serialize_keras_object, self.operands)
         return {"first": first, "second": second}

@@ -132,6 +132,11 @@ def test_an_ensemble_says_how_many_and_what_of(capsys):
         (kp.Condition(u - 1, on={x: 0}), r"&= 0 \quad \text{on x: 0}"),
         (kp.Data(np.zeros((3, 1)), {u: np.ones(3)}), r"\text{measured at 3 points}"),
         (kp.geometry.Box({x: (0, 2)}), r"$x \in [0, 2]$"),
+        (
+            kp.geometry.Box({x: (0, 2), sp.Symbol("y"): (0, 1)})
+            - kp.geometry.Disk((1, 0), 0.5),
+            r"[0, 1] \setminus \text{Disk((1, 0), 0.5)}\right)$",
+        ),
     ],
 )
 def test_what_a_notebook_displays(thing, latex):
