@@ -1,0 +1,135 @@
+"""Where fields are measured from."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(T)
+
+
+def scales(domain, equations, conditions=None, **given):
+    problem = kp.Problem(domain, equations, conditions or {}, scales="auto", **given)
+    return problem.scales
+
+
+def test_only_fields_in_derivatives_are_measured_from_an_offset():
+    u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    flow = {
+        "x": u * u.diff(X) + v * u.diff(Y) + p.diff(X) - u.diff(X, 2) - u.diff(Y, 2),
+        "y": u * v.diff(X) + v * v.diff(Y) + p.diff(Y) - v.diff(X, 2) - v.diff(Y, 2),
+        "mass": u.diff(X) + v.diff(Y),
+    }
+    inlet = {
+        "inlet": kp.Condition([u - 10, v], on={X: 0}),
+        "walls": kp.Condition([u, v], on=[{Y: 0}, {Y: 1}]),
+        "outlet": kp.Condition(p - 101325, on={X: 1}),
+    }
+    found = scales(box, flow, inlet)
+    assert found.offsets == {"p": 101325.0}
+    assert found.field("u") == 10 and 50 < found.field("p") < 500
+    assert f"p = 101325 + {found.field('p'):.4g} û" in str(found)
+    inlet["outlet"] = kp.Condition(p - 20, on={X: 1})  # which the friction doubles
+    assert scales(box, flow, inlet).offsets == {}
+    inlet["outlet"] = kp.Condition(p - 101325, on={X: 1})
+    mean = {"mean": kp.Condition(kp.integral(p) - 101325)}
+    assert scales(box, flow, inlet | mean).offsets == {}
+    decay = {"decay": sp.Eq(U.diff(T), -U)}
+    start = {"start": kp.Condition(U - 300, on="initial")}
+    assert scales(kp.geometry.Box(time={T: (0, 1)}), decay, start).offsets == {}
+
+
+def test_a_reaction_that_runs_away_is_measured_from_its_start():
+    # In kelvins: exp(-E/RT) has no value where networks begin, around zero.
+    temperature, amount = (sp.Function(name)(T) for name in "uc")
+    rate = 1e-4 * sp.exp(9622 / sp.Integer(300)) * sp.exp(-9622 / temperature) * amount
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 4000)}),
+        {"mass": amount.diff(T) + rate, "heat": temperature.diff(T) - rate / 20},
+        {"start": kp.Condition([amount - 1000, temperature - 300], on="initial")},
+    )
+    assert problem.scales.offsets == {"u": 300}
+    assert problem.scales.field("u") == pytest.approx(50, rel=0.1)
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1, outputs=2), seed=0)
+    model.compile()
+    points = np.linspace(0, 4000, 9)[:, None]
+    assert np.isfinite(model.evaluate(points, verbose=0)).all()
+
+
+@pytest.mark.parametrize("rise", [160, 1000])
+def test_what_has_no_value_around_zero_is_never_measured_from_there(rise):
+    temperature, amount = (sp.Function(name)(T) for name in "uc")
+    rate = 1e5 * sp.exp(-4000 / temperature) * amount
+    start = kp.Condition([temperature - 300, amount - 1], on="initial")
+    cooling = 0.01 * (temperature - 300)  # where it stands alone
+    for cooled in (0, cooling):
+        heat = temperature.diff(T) - rise * rate + cooled
+        found = scales(
+            kp.geometry.Box(time={T: (0, 3)}),
+            {"heat": heat, "mass": amount.diff(T) + rate},
+            {"start": start},
+        )
+        assert found.offset("u") == 300
+        assert found.field("u") == pytest.approx(rise, rel=0.05)
+    u = sp.Function("u")(X)
+    walls = [kp.Condition(u - 300, on={X: 0}), kp.Condition(u - 700, on={X: 1})]
+    heat = {"heat": u.diff(X, 2) + sp.exp(-4000 / u)}
+    box = kp.geometry.Box({X: (0, 1)})
+    found = scales(box, heat, dict(zip("ab", walls, strict=True)))
+    assert (found.offset("u"), found.field("u")) == (500, pytest.approx(200, rel=0.01))
+
+
+def test_values_at_another_point_are_measured_from_the_offset_too():
+    u = sp.Function("u")(X, T)
+    rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    heat = {"heat": sp.Eq(u.diff(T), u.diff(X, 2))}
+    start = kp.Condition(sp.Eq(u, 300 + 5 * sp.sin(2 * sp.pi * X)), on="initial")
+    slopes = sp.Eq(u.diff(X), u.diff(X).subs(X, 0))
+    closed = kp.Condition([sp.Eq(u, u.subs(X, 0)), slopes], on={X: 1})
+    found = scales(rod, heat, {"start": start, "closed": closed})
+    assert (found.offset("u"), found.field("u")) == (300, 5)
+    assert found.terms["closed"] == (5, 10)
+    leap = kp.Condition(sp.Eq(u.diff(X), u.diff(X).subs(X, 0) + 3 + T), on={X: 1})
+    assert scales(rod, heat, {"start": start, "leap": leap}).field("u") == 5
+    feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
+    problem = kp.Problem(rod, heat, {"start": start, "feedback": feedback})
+    assert problem.scales.field("u") == 30
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    model.compile()
+    assert np.isfinite(model.evaluate(np.full((8, 2), 0.5), verbose=0)).all()
+
+
+@pytest.mark.parametrize("unit", [1e-15, 1e15])
+def test_offsets_are_found_in_any_units(unit):
+    even = {"ends": kp.Condition(sp.Eq(U, 300 * unit), on="initial")}
+    year = kp.geometry.Box(time={T: (0, 1)})
+    found = scales(year, {"warms": sp.Eq(U.diff(T), 10 * unit)}, even)
+    assert found.offset("u") / unit == pytest.approx(300)
+    assert found.field("u") / unit == pytest.approx(10)
+
+
+@pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # where T is one there is none
+def test_a_field_that_may_leave_where_it_starts_is_not_measured_from_there(pull):
+    pendulum = {"pendulum": U.diff(T, 2) + pull * sp.sin(U)}
+    start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
+    found = scales(kp.geometry.Box(time={T: (0, 0.9)}), pendulum, start)
+    assert found.offsets == {} and found.field("u") == 3.14
+
+
+def test_a_temperature_in_a_rate_is_measured_from_what_is_given():
+    """A catalyst's pellet: exp(-1/u) has no value where a network's fields start."""
+    u, c = sp.Function("T")(X), sp.Function("c")(X)
+    rate = sp.exp(-9622 * (1 / u - sp.Rational(1, 600))) * c
+    domain = kp.geometry.Box({X: (0, 3e-3)})
+    conditions = {
+        "centre": kp.Condition([c.diff(X), u.diff(X)], on={X: 0}),
+        "surface": kp.Condition([c - 40, u - 600], on={X: 3e-3}),
+    }
+    mass = 1e-6 * (c.diff(X, 2) + 2 / X * c.diff(X)) - rate
+    heat = 0.2 * (u.diff(X, 2) + 2 / X * u.diff(X)) + 8e4 * rate
+    found = scales(domain, {"mass": mass, "heat": heat}, conditions)
+    assert found.offset("T") == 600
+    assert 4 < found.field("T") < 36  # 12.3 K, by Prater's relation 16 K at most
