@@ -6,7 +6,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.sampling import Batch
-from keraspinn.training.objective import penalty, substituted
+from keraspinn.training.objective import named, substituted
 
 
 def joined(tensors):
@@ -81,22 +81,10 @@ class FlatObjective:
 
     def loss(self, parameters):
         """The total weighted loss with regularizers, a scalar."""
-        with substituted(self._step.variables, self.split(parameters)):
-            total = penalty(self._step.variables)
-            for name, batch in self._batches.items():
-                count, part = batch.parts(self._step.largest)
-
-                def add(number, total, name=name, part=part):
-                    weight = self._weights.get(name, 1.0)
-                    loss = self._step.objective.loss(name, part(number))
-                    return total + weight * loss
-
-                if count == 1:
-                    total = add(0, total)
-                else:
-                    start = ops.cast(total, parameters.dtype)
-                    total = ops.fori_loop(0, count, add, start)
-        return total
+        step = self._step
+        what = self._batches, self._weights, step.variables, step.largest
+        with substituted(step.variables, self.split(parameters)):
+            return step.objective.losses(*what)["loss"]
 
     def value_and_gradient(self, parameters):
         """The total loss and its gradient, `(P,)`."""
@@ -104,14 +92,8 @@ class FlatObjective:
         losses, gradients = self._step.objective.gradients(
             self._batches, variables, values, self._step.largest
         )
-        total, slope = losses["residual"], joined(gradients["residual"])
-        for name, weight in self._weights.items():
-            total = total + weight * losses[name]
-            slope = slope + weight * joined(gradients[name])
-        added, slopes = self._step.penalty(values)
-        if slopes is not None:
-            total, slope = total + added, slope + joined(slopes)
-        return total, slope
+        total, added = self._step.total_gradient(gradients, self._weights, values)
+        return named(losses, self._weights, added)["loss"], joined(total)
 
     def residuals(self, parameters):
         """The weighted residuals, `(N,)`: their squares add up to the loss."""

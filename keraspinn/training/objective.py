@@ -20,6 +20,7 @@ class Objective:
 
     def __init__(self, problem, fields):
         self.fields = fields
+        self._counts = {n: len(t.expressions) for n, t in problem.terms.items()}
         self.terms = {
             name: (IntegralTerm if term.regions else LossTerm)(term, problem)
             for name, term in problem.terms.items()
@@ -66,10 +67,12 @@ class Objective:
         def losses(number):
             return ops.stack(self.terms[name].losses(self.fields, part(number)))
 
-        total = losses(0)
-        if count > 1:
-            total = ops.fori_loop(1, count, lambda n, part: part + losses(n), total)
-        return ops.unstack(total)
+        if count == 1:
+            return ops.unstack(losses(0))
+        start = ops.zeros((self._counts[name],), batch.points.dtype)
+        return ops.unstack(
+            ops.fori_loop(0, count, lambda n, total: total + losses(n), start)
+        )
 
     def _parts(self, name, losses):
         """A term's loss, and its expressions' where they have a name."""

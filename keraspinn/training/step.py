@@ -67,17 +67,14 @@ class Step:
             a loss or gradient is not finite.
         """
         if self.is_ours:
-            parts = self._second_order(state, iteration, given or {}, going)
-            new, losses, finite = parts
+            new, losses, finite = self._second_order(state, iteration, given or {})
         else:
             new, total, losses, finite = self.gradient(state, iteration, given)
-            taken = None if going is None else ops.logical_and(finite, going)
-            new |= self.moved(total, state, taken)
-        taken = finite
+        taken = finite if going is None else ops.logical_and(finite, going)
         if going is not None:
-            taken = ops.logical_and(finite, going)
-            for part in ("weights", "weighting", "sampling"):
-                new[part] = backend.chosen(taken, new[part], state[part])
+            new = {part: backend.chosen(taken, new[part], state[part]) for part in new}
+        if not self.is_ours:
+            new |= self.moved(total, state, None if going is None else taken)
         return new, marked(losses, taken)
 
     @property
@@ -135,14 +132,7 @@ class Step:
             self.objective.gradients(batches, self.variables, values, self.largest)
         )
         weights, weighting = self._weighted(gradients, losses, state, iteration)
-        total = gradients["residual"]
-        for name, weight in weights.items():
-            total = [
-                t + weight * g for t, g in zip(total, gradients[name], strict=True)
-            ]
-        added, slopes = self.penalty(values)
-        if slopes is not None:
-            total = [t + s for t, s in zip(total, slopes, strict=True)]
+        total, added = self.total_gradient(gradients, weights, values)
         losses = named(losses, weights, added)
         new = {
             "weights": weights,
@@ -159,17 +149,27 @@ class Step:
         )
         return {"variables": variables, "optimizer": optimizer}
 
-    def penalty(self, values):
-        """The regularizers for these values, and their gradients or `None`."""
+    def total_gradient(self, gradients, weights, values):
+        """The gradient of the weighted loss, a list, and what regularizers add to it.
+
+        Args:
+            gradients: Dict from term names to lists, of the unweighted terms.
+            weights: Dict from condition names to λ.
+            values: Tensors for the trained variables.
+        """
+        total = gradients["residual"]
+        for name, weight in weights.items():
+            pairs = zip(total, gradients[name], strict=True)
+            total = [t + weight * g for t, g in pairs]
         if not any(variable.regularizer for variable in self.variables):
-            return 0.0, None
+            return total, 0.0
 
         def function(values, _):
             with substituted(self.variables, values):
                 return penalty(self.variables), []
 
         added, _, slopes = backend.value_and_gradients(function, values)
-        return added, slopes
+        return [t + s for t, s in zip(total, slopes, strict=True)], added
 
     def _weighted(self, gradients, losses, state, iteration):
         """The weights λ and their rule's memory after its update."""
@@ -193,7 +193,7 @@ class Step:
         weights, weighting = self.rule.update(seen, losses, before)
         return state["weights"] | dict(weights), dict(weighting)
 
-    def _second_order(self, state, iteration, given, going):
+    def _second_order(self, state, iteration, given):
         """The step of an optimizer that sees the whole loss as a function.
 
         It logs its own loss; those of the terms, which take another evaluation, stand
@@ -243,10 +243,6 @@ class Step:
             "sampling": sampling,
             "seen": {"weights": seen, "losses": terms},
         }
-        if going is not None:
-            taken = ops.logical_and(finite, going)
-            for part in ("variables", "optimizer", "seen"):
-                new[part] = backend.chosen(taken, new[part], state[part])
         return new, losses, finite
 
     def _terms(self, batches, values, state, iteration, renewed):
