@@ -56,6 +56,11 @@ def on_host(array):
     return array if isinstance(array, np.ndarray) else ops.convert_to_numpy(array)
 
 
+def columns_of(points, columns):
+    """Some columns of points `(..., n, d)`, in the order given."""
+    return library(points).stack([points[..., c] for c in columns], axis=-1)
+
+
 def pick(table, uniform):
     """Rows of a table, one for each number uniform in [0, 1)."""
     count = len(table)

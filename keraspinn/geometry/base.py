@@ -225,10 +225,6 @@ class Geometry:
         """How many uniform numbers a point of a part needs."""
         return self.dimension if part.draws is None else part.draws
 
-    def is_point(self, part: Part) -> bool:
-        """Whether a part is a single point."""
-        return part.is_point
-
     def sample(self, part: Part, uniform: Tensor) -> Tensor:
         """Points of a part, relative to the centre.
 
@@ -282,10 +278,6 @@ class Geometry:
             ValueError: If it is not known.
         """
         return part.measure()
-
-    def describe(self, part: Part) -> str:
-        """Text for a part, such as `x = -1`."""
-        return str(part)
 
     def distance(self, block: Part | Block) -> sp.Expr:
         """A smooth function that vanishes on a part, or on each part of a block.

@@ -6,7 +6,7 @@ import numpy as np
 from keraspinn.common.configs import reading, restored
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.kept import Kept, portion
+from keraspinn.geometry.kept import Kept, everywhere, portion
 from keraspinn.geometry.mixture import Mixture
 
 _STEP = 1e-5
@@ -253,14 +253,11 @@ class Union(Combination):
     def _make_interior(self):
         first, second = self.operands
 
-        def anywhere(points):
-            return library(points).ones_like(points[..., 0]) > 0
-
         def alone(points):
             return library(points).logical_not(self._in(0, points))
 
         parts = [
-            self._portion(0, first.interior, anywhere),
+            self._portion(0, first.interior, everywhere),
             self._portion(1, second.interior, alone),
         ]
         parts = [part for part in parts if part is not None]

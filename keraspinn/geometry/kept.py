@@ -35,11 +35,12 @@ def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
     if is_whole and not shift.any() and not any(how.values()):
         return part
     if is_whole:  # not asked again: by every shape to come it would be
-        keep = _everything
+        keep = everywhere
     return Kept(part, keep, draws, shift, whole=is_whole, **how)
 
 
-def _everything(points):
+def everywhere(points):
+    """A predicate that all points fulfil."""
     return library(points).ones_like(points[..., 0]) > 0
 
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 
 from keraspinn.common.configs import reading, restored
-from keraspinn.geometry.arrays import library
+from keraspinn.geometry.arrays import columns_of, library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Part
 
@@ -50,7 +50,7 @@ class ProductPart(Part):
         """Which points lie on both."""
         lib = library(points)
         on_first, on_second = (
-            part.contains(_columns(points, own))
+            part.contains(columns_of(points, own))
             for part, own in zip(self.parts, self.columns, strict=True)
         )
         return lib.logical_and(on_first, on_second)
@@ -62,9 +62,9 @@ class ProductPart(Part):
         facing = self.whole.index(False)
         lib = library(points)
         normals = [
-            part.normals(_columns(points, own))
+            part.normals(columns_of(points, own))
             if place == facing
-            else lib.zeros_like(_columns(points, own)[..., : len(spatial)])
+            else lib.zeros_like(columns_of(points, own)[..., : len(spatial)])
             for place, (part, own, spatial) in enumerate(
                 zip(self.parts, self.columns, self.spatial, strict=True)
             )
@@ -203,10 +203,6 @@ class Product(Geometry):
         return cls(
             restored(config["first"], Geometry), restored(config["second"], Geometry)
         )
-
-
-def _columns(points, columns):
-    return library(points).stack([points[..., c] for c in columns], axis=-1)
 
 
 def _side_by_side(arrays, columns):

@@ -10,7 +10,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import Program
-from keraspinn.geometry.arrays import library, like, on_host
+from keraspinn.geometry.arrays import columns_of, library, like, on_host
 from keraspinn.geometry.intervals import names
 from keraspinn.geometry.kept import portion
 from keraspinn.geometry.part import TOLERANCE, quasi_random
@@ -117,7 +117,7 @@ def _on_rim(domain, operand):
         lib, own = library(points), located(points)
         try:
             with np.errstate(invalid="ignore"):  # far from a rim it may have no normal
-                mine = _columns(part.normals(points), columns)
+                mine = columns_of(part.normals(points), columns)
                 its = rim.normals(own)
         except ValueError:  # a cloud without normals
             return rim.contains(own)
@@ -145,11 +145,7 @@ def _located(domain, other):
         )
     columns = [domain.coordinates.index(symbol) for symbol in other.coordinates]
     shift = domain.centre[columns] - other.centre
-    return lambda points: _columns(points, columns) + like(shift, points)
-
-
-def _columns(points, columns):
-    return library(points).stack([points[..., c] for c in columns], axis=-1)
+    return lambda points: columns_of(points, columns) + like(shift, points)
 
 
 def at_values(domain, on):

@@ -156,7 +156,7 @@ class Place:
 
     def _size(self, part, requested):
         """One point is all of a part that has every coordinate fixed."""
-        return 1 if self._domain.is_point(part) else requested
+        return 1 if part.is_point else requested
 
 
 def _joined(tensors):

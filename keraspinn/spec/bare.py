@@ -53,7 +53,7 @@ def said_nothing_of(domain, terms):
         pairs = zip(domain.coordinates, point, strict=True)
         near = ", ".join(f"{symbol} = {value:.3g}" for symbol, value in pairs)
         of = "" if share == 1 else f"{share:.0%} of "
-        places.append(f"{of}{domain.describe(part)} (at {near})")
+        places.append(f"{of}{part} (at {near})")
     places += [f"{len(found) - NAMED} more"] * (len(found) > NAMED)
     or_else = ", or one more elsewhere" if domain.dimension == 1 else ""
     return (

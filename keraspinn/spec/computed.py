@@ -105,7 +105,7 @@ class ComputedReference(Reference):
                 f"values of {list(values)}"
             )
         values = {expression: values[expression] for expression in self.expressions}
-        return tabulated_with_gaps(values, count, self.gaps)[1]
+        return table_with_gaps(values, count, self.gaps)
 
     def _fits(self, table):
         if table.shape != (len(self.points), len(self.expressions)):
@@ -125,8 +125,8 @@ class ComputedReference(Reference):
         return cls(**config)
 
 
-def tabulated_with_gaps(values, count, gaps):
-    """Expressions and their table, as `tabulated`, where some of them may be NaN.
+def table_with_gaps(values, count, gaps):
+    """The table of expressions, as `tabulated`'s, where some of them may be NaN.
 
     Args:
         values: Dict from expressions to arrays `(n,)`.
@@ -138,4 +138,4 @@ def tabulated_with_gaps(values, count, gaps):
     expressions, table = tabulated(values | whole, count)
     for expression, gap in unknown.items():
         table[gap, expressions.index(expression)] = np.nan
-    return expressions, table
+    return table

@@ -15,7 +15,7 @@ from keraspinn.common.configs import reading, restored, stamped, unstamped
 from keraspinn.expressions import Parameter, from_json, to_json
 from keraspinn.geometry.base import Geometry
 from keraspinn.spec import checked, declaration
-from keraspinn.spec.computed import tabulated_with_gaps
+from keraspinn.spec.computed import table_with_gaps
 from keraspinn.spec.conditions import Condition, Data, Equation, Reference
 from keraspinn.spec.hard import HardForm, hard_forms
 from keraspinn.spec.openness import left_open
@@ -224,7 +224,7 @@ class Problem:
         expressions = self.reference_expressions
         by_expression = {e: values[name] for name, e in expressions.items()}
         gaps = getattr(self.reference, "gaps", ())
-        _, table = tabulated_with_gaps(by_expression, count, gaps)
+        table = table_with_gaps(by_expression, count, gaps)
         return dict(zip(expressions, table.T, strict=True))
 
     @property
@@ -282,21 +282,15 @@ class Problem:
     @classmethod
     @reading
     def from_config(cls, config):
-        return cls(**cls._arguments(config))
-
-    @staticmethod
-    def _arguments(config):
         config = unstamped(config, "problem")
         reference, scales = config["reference"], config.get("scales")
-        return {
-            "domain": restored(config["domain"]),
-            "equations": {n: from_json(e) for n, e in config["equations"].items()},
-            "conditions": {
-                n: restored(c, Condition, Data) for n, c in config["conditions"].items()
-            },
-            "reference": restored(reference, Reference)
+        return cls(
+            restored(config["domain"]),
+            {n: from_json(e) for n, e in config["equations"].items()},
+            {n: restored(c, Condition, Data) for n, c in config["conditions"].items()},
+            restored(reference, Reference)
             if isinstance(reference, dict)
             else {from_json(k): from_json(v) for k, v in reference} or None,
-            "fields": [from_json(field) for field in config["fields"]],
-            "scales": scales and Scales.from_config(scales),
-        }
+            [from_json(field) for field in config["fields"]],
+            scales and Scales.from_config(scales),
+        )

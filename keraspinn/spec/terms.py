@@ -8,9 +8,9 @@ import sympy as sp
 
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.spec.conditions import Data
+from keraspinn.spec.declaration import RESIDUAL
 from keraspinn.spec.sampled import sampled
 
-RESIDUAL = "residual"
 _TRIED, _SHARED = 256, 0.01  # points of a part, and the share that makes it the same
 
 
@@ -114,13 +114,13 @@ class Term:
             empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
             raise ValueError(
                 f"The points of '{self.name}' leave out "
-                f"{' and '.join(map(domain.describe, empty))}. Give some there too, or "
+                f"{' and '.join(map(str, empty))}. Give some there too, or "
                 f"leave '{self.name}' out, and all of its points are drawn."
             )
 
     def _where(self, domain):
         parts = {part for block in self.blocks for part in block}
-        return " or ".join(sorted(map(domain.describe, parts)))
+        return " or ".join(sorted(map(str, parts)))
 
 
 def lack_of_normals(domain, part):
@@ -157,7 +157,7 @@ def check_said_once(terms, domain):
     ):
         if not _is_alike(first, second):
             continue
-        shared = sorted({domain.describe(p) for p in _overlap(domain, parts, others)})
+        shared = sorted({str(p) for p in _overlap(domain, parts, others)})
         if shared:
             who = f"Condition '{name}' says"
             if name != other:

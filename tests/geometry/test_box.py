@@ -136,7 +136,7 @@ def test_measures():
     assert BOX.measure(BOX.interior) == 36
     assert [BOX.measure(part) for part in BOX.boundary] == [12, 12, 12, 12]
     ((corner,),) = BOX.blocks({X: -1, Y: 0, T: 1})
-    assert BOX.measure(corner) == 1 and BOX.is_point(corner)
+    assert BOX.measure(corner) == 1 and corner.is_point
 
 
 def test_distances_vanish_on_their_part_alone():
@@ -161,7 +161,7 @@ def test_distances_vanish_on_their_part_alone():
 def test_time_alone():
     box = kp.geometry.Box(time={T: (0, 10)})
     assert box.coordinates == (T,) and box.boundary == () and box.normal == ()
-    assert box.is_point(box.initial) and box.time_coordinate == T
+    assert box.initial.is_point and box.time_coordinate == T
     with pytest.raises(ValueError, match='Write "interior", "initial", a face'):
         box.blocks("boundary")
 
