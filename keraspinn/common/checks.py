@@ -197,10 +197,9 @@ def point_array(what, points, coordinates=None):
         ValueError: If there are none, or they are of another shape or not finite.
     """
     array = real_array(what, points)
-    columns = array.shape[-1] if coordinates is None and array.ndim else None
-    columns = columns if coordinates is None else len(coordinates)
-    if array.ndim != 2 or not len(array) or array.shape[1] != columns:
-        names = [str(symbol) for symbol in coordinates or ()]
+    names = [str(symbol) for symbol in coordinates or ()]
+    columns = len(names)
+    if array.ndim != 2 or not len(array) or (names and array.shape[1] != columns):
         each = f", a column for each of {names}" if names else ", a row a point"
         raise ValueError(
             f"The {what} must have shape (n, {columns if names else 'd'}){each}. "

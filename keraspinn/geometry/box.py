@@ -13,6 +13,7 @@ from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.intervals import Intervals, checked_intervals, names
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+from keraspinn.geometry.selection import beyond
 
 
 @dataclass(frozen=True)
@@ -161,17 +162,14 @@ class Box(Geometry):
     def faces(self, on):
         """The block of the face, inner face, edge or corner that a dict names."""
         fixed = []
+        columns = {symbol: column for column, symbol in enumerate(self.coordinates)}
         for symbol, value in on.items():
-            if symbol not in self.coordinates:
-                raise ValueError(
-                    f"`on` must be a face of the domain. Received {on}: the domain "
-                    f"has no coordinate {symbol}. {self.advice()}"
-                )
-            column = self.coordinates.index(symbol)
-            place = self._place(column, value)
+            column = columns.get(symbol)
+            place = None if column is None else self._place(column, value)
             if place is None:
                 raise ValueError(
-                    f"`on` must be a face of the domain. Received {on}. {self.advice()}"
+                    "`on` must be a face of the domain. Received "
+                    f"{on}{beyond(self, on)}. {self.advice()}"
                 )
             fixed.append((column, place))
         return (self._slice(*sorted(fixed)),)

@@ -57,8 +57,7 @@ class PointSources:
         for name, term in problem.terms.items():
             sampler = given.get(name, default or Uniform())
             if term.table is not None:
-                term_given = name in given
-                if term_given:
+                if name in given:
                     term.check_points(problem.domain, None)
                 sampler = Held(*term.table, count=own.get(name))
             elif not isinstance(sampler, Sampler):

@@ -247,13 +247,13 @@ class Problem:
         lines = [
             f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
             *(f"  {n}: {declaration.short(e)} = 0" for n, e in self.equations.items()),
+            *(
+                f"  {name}: {declaration.short(expression)} {condition.place}"
+                for name, condition in self.conditions.items()
+                for expression in condition.expressions
+            ),
+            f"Trained in {', '.join(str(self.scales).splitlines())}",
         ]
-        for name, condition in self.conditions.items():
-            for expression in condition.expressions:
-                lines.append(
-                    f"  {name}: {declaration.short(expression)} {condition.place}"
-                )
-        lines.append(f"Trained in {', '.join(str(self.scales).splitlines())}")
         return "\n".join(map(declaration.wrapped, lines))
 
     __repr__ = __str__

@@ -1,7 +1,7 @@
 """Many models of one problem, trained as one program by a leading axis."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import keras
 import numpy as np
@@ -28,7 +28,6 @@ from keraspinn.training.members import (
     explained,
 )
 from keraspinn.training.model import PINNModel
-from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
 from keraspinn.training.weighting import Weighting
 
@@ -344,19 +343,3 @@ class Ensemble(EvaluatedEnsemble):
                 value = optimizer.variables[place] if place in rates else own
                 variable.assign(ops.copy(value))  # a compiled loop writes over it
         return alone
-
-    def astype(self, dtype: str) -> Self:
-        """The same ensemble at another precision; see `PINNModel.astype`.
-
-        Args:
-            dtype: `"float32"` or `"float64"`.
-
-        Returns:
-            The ensemble, not compiled.
-
-        Raises:
-            ValueError: For another type.
-        """
-        other = converted(self, dtype)
-        other._weighting = self._weighting.continued(dtype)
-        return other

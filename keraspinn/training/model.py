@@ -6,7 +6,7 @@ import random
 import re
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import keras
 
@@ -24,7 +24,6 @@ from keraspinn.training.fitting import run_fit
 from keraspinn.training.guard import explanation, found_again, seen_in
 from keraspinn.training.logs import Logs
 from keraspinn.training.objective import Objective
-from keraspinn.training.precision import converted
 from keraspinn.training.state import TrainingState
 from keraspinn.training.weighting import Weighting
 
@@ -246,34 +245,3 @@ class PINNModel(EvaluatedModel):
         return run_fit(
             self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
-
-    # Precision and saving
-
-    def astype(self, dtype: str) -> Self:
-        """The same model at another precision, for second-order training above all.
-
-        Its network has the same configuration with every type replaced. Weights, loss
-        weights, coefficients and what the weighting rule remembers are copies, and
-        points follow from the same seed. This model stays as it is, its network too.
-
-        Args:
-            dtype: `"float32"` or `"float64"`.
-
-        Returns:
-            The model, not compiled.
-
-        Raises:
-            ValueError: For another type.
-
-        Example:
-
-        >>> model = keraspinn.PINNModel(
-        ...     keraspinn.problems.poisson(), keraspinn.networks.MLP(units=4, depth=1)
-        ... )
-        >>> model.astype("float64").variable_dtype
-        'float64'
-        """
-        other = converted(self, dtype)
-        other._seed_given = self._seed_given
-        other._weighting = self._weighting.continued(dtype)
-        return other

@@ -14,6 +14,7 @@ from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
+from keraspinn.training.precision import converted
 from keraspinn.training.progress import with_progress_bar
 from keraspinn.training.step import Step
 from keraspinn.training.trainer import FusedModel
@@ -207,6 +208,35 @@ class ProblemModel(FusedModel):
     def _dataset(self, x, y=None, *, batch_size=None):
         replicas = self.replica_count
         return evaluation_data(self.problem, x, y, batch_size, replicas)
+
+    def astype(self, dtype: str) -> Self:
+        """The same model at another precision, for second-order training above all.
+
+        Its network has the same configuration with every type replaced. Weights, loss
+        weights, coefficients and what the weighting rule remembers are copies, and
+        points follow from the same seed. This model stays as it is, its network too.
+
+        Args:
+            dtype: `"float32"` or `"float64"`.
+
+        Returns:
+            The model, not compiled.
+
+        Raises:
+            ValueError: For another type.
+
+        Example:
+
+        >>> model = keraspinn.PINNModel(
+        ...     keraspinn.problems.poisson(), keraspinn.networks.MLP(units=4, depth=1)
+        ... )
+        >>> model.astype("float64").variable_dtype
+        'float64'
+        """
+        other = converted(self, dtype)
+        other._seed_given = self._seed_given
+        other._weighting = self._weighting.continued(dtype)
+        return other
 
     def get_config(self):
         own = {
