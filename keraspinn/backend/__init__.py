@@ -1,6 +1,7 @@
 """What Keras has no public interface for, one folder for each Keras backend."""
 
 import importlib
+import types
 from typing import TYPE_CHECKING
 
 import keras
@@ -9,35 +10,6 @@ if TYPE_CHECKING:  # what every folder has, seen in one of them
     from keraspinn.backend.tensorflow import *  # noqa: F403
 
 BACKENDS = ("tensorflow", "jax")  # folders of this package
-NAMES = (
-    "StepFunctions",
-    "all_finite",
-    "apply_optimizer",
-    "array_dataset",
-    "check_dtype",
-    "cholesky",
-    "chosen",
-    "compiled",
-    "copies",
-    "double_precision",
-    "full_products",
-    "has_accelerator",
-    "hessian_products",
-    "is_tick",
-    "jacobian",
-    "jvp",
-    "map_members",
-    "replica",
-    "replica_mean",
-    "shard",
-    "shard_count",
-    "static_shape",
-    "tick_dataset",
-    "uniform",
-    "value_and_gradients",
-    "whole",
-)
-"""What every one of them has."""
 
 
 def _load(name):
@@ -50,8 +22,11 @@ def _load(name):
             f"'{name}' has no folder for in keraspinn/backend."
         )
     module = importlib.import_module(f"keraspinn.backend.{name}")
-    return {own: getattr(module, own) for own in NAMES}
+    return {
+        own: value
+        for own, value in vars(module).items()
+        if not own.startswith("_") and not isinstance(value, types.ModuleType)
+    }
 
 
 globals().update(_load(keras.backend.backend()))
-__all__ = list(NAMES)
