@@ -13,6 +13,7 @@ from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.diagnostics.losses import COMPOSITE, Losses
 from keraspinn.sampling.base import Given
 from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
 
 _ENDS = {"largest": "LA", "smallest": "SA", "both": "BE"}
 _POINTS_A_BLOCK = 2048  # vectors at once, times points: about 100 MB at 50 units
@@ -243,7 +244,7 @@ def hessian_spectrum(
         in physics-informed neural networks", section 2.4, figure 4(a).
     """
     if terms is None:
-        Losses(model)  # for its complaint
+        check_one_model(model)
         terms = list(model.problem.terms)
     spectra = {}
     from scipy.linalg import eigvalsh

@@ -6,7 +6,7 @@ import numpy as np
 from keraspinn.common.configs import reading, restored
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.kept import Kept, everywhere, portion
+from keraspinn.geometry.kept import Kept, portion
 from keraspinn.geometry.mixture import Mixture
 
 _STEP = 1e-5
@@ -257,7 +257,7 @@ class Union(Combination):
             return library(points).logical_not(self._in(0, points))
 
         parts = [
-            self._portion(0, first.interior, everywhere),
+            self._portion(0, first.interior, self._inside),
             self._portion(1, second.interior, alone),
         ]
         parts = [part for part in parts if part is not None]

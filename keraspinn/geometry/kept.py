@@ -34,14 +34,7 @@ def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
     is_whole = share == 1 and not is_cut
     if is_whole and not shift.any() and not any(how.values()):
         return part
-    if is_whole:  # not asked again: by every shape to come it would be
-        keep = everywhere
     return Kept(part, keep, draws, shift, whole=is_whole, **how)
-
-
-def everywhere(points):
-    """A predicate that all points fulfil."""
-    return library(points).ones_like(points[..., 0]) > 0
 
 
 class Kept(Part):
@@ -53,7 +46,8 @@ class Kept(Part):
 
     Args:
         part: The part.
-        keep: Function from points, relative to the new centre, to booleans `(..., n)`.
+        keep: Function from points, relative to the new centre, to booleans `(..., n)`;
+            not asked where all points are kept.
         draws: How many uniform numbers a point of the part needs.
         shift: The part's centre less the new one, `(d,)`.
         whole: Whether all points are kept.

@@ -51,8 +51,6 @@ def blended(domain, values):
         others = domain.distance(tuple(p for p in parts if p not in node))
         weight = _typical(domain, domain.distance(node)) * others
         weights[own] = weights.get(own, 0) + weight
-    if len(weights) == 1:
-        return next(iter(weights))
     total = sp.Add(*(own * weight for own, weight in weights.items()))
     return total / sp.Add(*weights.values())
 
