@@ -13,7 +13,7 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
 from keraspinn.geometry.numbers import checked_points
-from keraspinn.geometry.simplices import Facets, Simplices
+from keraspinn.geometry.simplices import Facets, Simplices, across
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -165,19 +165,14 @@ def _outer_facets(cells):
 
 
 def _outward(corners, opposite):
-    if corners.shape[-1] == 2:
-        along = corners[:, 1] - corners[:, 0]
-        across = np.stack([along[:, 1], -along[:, 0]], axis=-1)
-    else:
-        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    side = np.sum(across * (opposite - corners[:, 0]), axis=-1, keepdims=True)
-    return -np.sign(side) * across / np.linalg.norm(across, axis=-1, keepdims=True)
+    normals = across(corners)
+    side = np.sum(normals * (opposite - corners[:, 0]), axis=-1, keepdims=True)
+    return -np.sign(side) * normals / np.linalg.norm(normals, axis=-1, keepdims=True)
 
 
 def _turned(corners, outward):
     """Triangles with their corners counter-clockwise as seen from outside."""
     if corners.shape[-1] == 2:
         return corners
-    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    wrong = np.sum(across * outward, axis=-1) < 0
+    wrong = np.sum(across(corners) * outward, axis=-1) < 0
     return np.where(wrong[:, None, None], corners[:, ::-1], corners)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.enclosed import closed, enclosed, trapezoids
 from keraspinn.geometry.numbers import checked_points
-from keraspinn.geometry.simplices import Facets, Simplices
+from keraspinn.geometry.simplices import Facets, Simplices, across
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -58,13 +58,12 @@ class Polygon(Geometry):
             )
         super().__init__(coordinates, lower, upper)
         segments = self._segments() - self.centre
-        along = segments[:, 1] - segments[:, 0]
-        across = np.stack([along[:, 1], -along[:, 0]], axis=-1)
-        across /= np.linalg.norm(across, axis=-1, keepdims=True)
+        normals = across(segments)
+        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
         middles = segments.mean(axis=1)
         step = 1e-7 * self.half
-        inwards = enclosed(segments, middles + step * across)
-        outward = np.where(inwards[:, None], -across, across)
+        inwards = enclosed(segments, middles + step * normals)
+        outward = np.where(inwards[:, None], -normals, normals)
         edges = Facets(segments, outward, self.half)
         self.interior = Simplices(trapezoids(segments), closed(edges))
         self.boundary = (edges,)

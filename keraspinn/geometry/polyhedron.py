@@ -16,7 +16,7 @@ from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
 from keraspinn.geometry.kept import portion
 from keraspinn.geometry.numbers import checked_points
-from keraspinn.geometry.simplices import Facets
+from keraspinn.geometry.simplices import Facets, across
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -56,9 +56,9 @@ class Polyhedron(Geometry):
             coordinates, self.vertices.min(axis=0), self.vertices.max(axis=0)
         )
         corners = (self.vertices - self.centre)[self.triangles]
-        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        volume = float(np.sum(across * corners[:, 0]) / 6)
-        outward = across * np.sign(volume)
+        normals = across(corners)
+        volume = float(np.sum(normals * corners[:, 0]) / 6)
+        outward = normals * np.sign(volume)
         outward /= np.linalg.norm(outward, axis=-1, keepdims=True)
         surface = Facets(corners, outward, self.half)
         block = Slice(tuple(self.half.tolist()), (), 3, "the interior")

@@ -189,6 +189,14 @@ class Facets(Simplices):
         return sp.Mul(*factors)
 
 
+def across(corners):
+    """A vector across each segment `(k, 2, 2)`, or each triangle `(k, 3, 3)`."""
+    edges = corners[:, 1:] - corners[:, :1]
+    if corners.shape[-1] == 2:
+        return edges[:, 0, ::-1] * (1, -1)
+    return np.cross(edges[:, 0], edges[:, 1])
+
+
 def _trimmed(line, segment, coordinates, size):
     """Zero on a segment alone, positive elsewhere: Rvachev's trimming of a line.
 

@@ -35,17 +35,8 @@ class StepFunctions(DistributedModel):
             step: See `fused_loop`, as all that follow.
         """
         read = [*self.variables, *self.metrics_variables]
-        loop = fused_loop(
-            step,
-            finish,
-            names,
-            self.variable_dtype,
-            variables,
-            watched,
-            read,
-            shape,
-            self.mesh,
-        )
+        guarded = self.variable_dtype, variables, watched
+        loop = fused_loop(step, finish, names, *guarded, read, shape, self.mesh)
 
         def function(state, iterator):
             self._attach(state)

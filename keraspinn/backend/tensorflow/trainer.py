@@ -35,19 +35,9 @@ class StepFunctions:
             count: Function that returns the number of steps to run now.
             step: See `fused_loop`, as all that follow.
         """
-        dtype, jit_compile = self.variable_dtype, self.jit_compile
-        strategy = self.distribute_strategy
-        loop = fused_loop(
-            step,
-            finish,
-            names,
-            dtype,
-            jit_compile,
-            strategy,
-            variables,
-            watched,
-            shape,
-        )
+        where = self.variable_dtype, self.jit_compile, self.distribute_strategy
+        guarded = variables, watched, shape
+        loop = fused_loop(step, finish, names, *where, *guarded)
         return lambda iterator: loop(count())
 
     def make_test_function(self, force=False):
