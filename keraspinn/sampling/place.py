@@ -54,7 +54,7 @@ class Place:
             own = own[..., : self._domain.draws(part)]
             relative.append(self._domain.sample(part, own))
             coordinates.append(self._domain.absolute(part, relative[-1]))
-        points = self._scaled(_joined(relative), self._domain.centre)
+        points = self._scaled(_joined(relative))
         return self.drawn(points, _joined(coordinates), requested)
 
     def drawn(self, points, coordinates, requested=None):
@@ -101,7 +101,7 @@ class Place:
             coordinates: Tensor `(N, d)`. In float64 it is scaled before it is rounded.
         """
         relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
-        points = ops.cast(self._scaled(relative, self._domain.centre), self.dtype)
+        points = ops.cast(self._scaled(relative), self.dtype)
         return points, ops.cast(coordinates, self.dtype)
 
     def _given_weights(self, relative):
@@ -141,17 +141,15 @@ class Place:
 
     def _relative(self, points):
         """Points less the domain's centre, from scaled ones."""
-        offset = np.asarray(self._scales.centre) - self._domain.centre
-        half = ops.cast(np.asarray(self._scales.half), points.dtype)
-        relative = points * half
+        offset = self._scales.centre - self._domain.centre
+        relative = points * ops.cast(self._scales.half, points.dtype)
         return relative + ops.cast(offset, points.dtype) if offset.any() else relative
 
-    def _scaled(self, relative, origin):
-        """ξ of points relative to an origin."""
-        offset = (np.asarray(origin) - self._scales.centre) / self._scales.half
-        scaled = relative * ops.cast(
-            1.0 / np.asarray(self._scales.half), relative.dtype
-        )
+    def _scaled(self, relative):
+        """ξ of points less the domain's centre."""
+        half = self._scales.half
+        offset = (self._domain.centre - self._scales.centre) / half
+        scaled = relative * ops.cast(1.0 / half, relative.dtype)
         return scaled + ops.cast(offset, relative.dtype) if offset.any() else scaled
 
     def _size(self, part, requested):
