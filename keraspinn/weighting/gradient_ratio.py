@@ -1,11 +1,11 @@
 import dataclasses
 import math
-import numbers
 from collections.abc import Collection
 
 import keras
 from keras import ops
 
+from keraspinn.common.checks import check_count, real_number
 from keraspinn.weighting.base import WeightingRule
 
 LAYERS = ("pooled", "averaged", "largest")
@@ -65,17 +65,10 @@ class GradientRatio(WeightingRule):
     layers: str = "pooled"
 
     def __post_init__(self):
-        number = isinstance(self.alpha, numbers.Real) and self.alpha is not True
-        if not number or not 0 < self.alpha <= 1:
+        alpha = real_number(self.alpha)
+        if not 0 < alpha <= 1:
             raise ValueError(f"`alpha` must be in (0, 1]. Received: {self.alpha!r}")
-        whole = isinstance(self.update_freq, numbers.Real) and not (
-            isinstance(self.update_freq, bool) or self.update_freq % 1
-        )
-        if not whole or self.update_freq < 1:
-            raise ValueError(
-                "`update_freq` must be an integer, at least 1. Received: "
-                f"{self.update_freq!r}"
-            )
+        update_freq = check_count("update_freq", self.update_freq)
         for name, known in (("rule", RULES), ("layers", LAYERS)):
             given = getattr(self, name)
             if given not in known:
@@ -88,8 +81,8 @@ class GradientRatio(WeightingRule):
                 '`exclude` must be a list of texts, such as ("bias",). Received: '
                 f"{self.exclude!r}"
             )
-        object.__setattr__(self, "alpha", float(self.alpha))
-        object.__setattr__(self, "update_freq", int(self.update_freq))
+        object.__setattr__(self, "alpha", alpha)
+        object.__setattr__(self, "update_freq", update_freq)
         object.__setattr__(self, "exclude", tuple(self.exclude))
 
     def update(self, gradients, losses, state):

@@ -210,11 +210,11 @@ def test_literal_rule_grows_where_the_weighted_settles():
         ({"alpha": float("nan")}, "`alpha` must be in"),
         (
             {"update_freq": 0},
-            "`update_freq` must be an integer, at least 1. Received: 0",
+            "`update_freq` must be a positive integer. Received: 0",
         ),
         (
             {"update_freq": 2.5},
-            "`update_freq` must be an integer, at least 1. Received: 2.5",
+            "`update_freq` must be a positive integer. Received: 2.5",
         ),
         ({"layers": "all"}, "`layers` must be one of"),
         ({"exclude": "bias"}, "`exclude` must be a list of texts"),
