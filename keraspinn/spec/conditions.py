@@ -19,7 +19,7 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Block, On
 from keraspinn.spec import integrals
 from keraspinn.spec.declaration import aligned, expression_name, short
-from keraspinn.spec.parts import part_from_json, part_to_json
+from keraspinn.spec.parts import part_from_json, part_text, part_to_json
 
 Equation: TypeAlias = sp.Expr | sp.Eq
 
@@ -121,7 +121,8 @@ class Condition:
         if self.regions:
             return "= 0"
         where = "" if self.where is None else f" where {self.where}"
-        return f"= 0 on {self.on}{where}{', by construction' if self.hard else ''}"
+        how = ", by construction" if self.hard else ""
+        return f"= 0 on {part_text(self.on)}{where}{how}"
 
     def __repr__(self):
         what = ", ".join(str(short(e)) for e in self.expressions)

@@ -29,3 +29,19 @@ def part_from_json(on):
     if isinstance(on, dict):
         return {from_json(symbol): value for symbol, value in on["face"]}
     return on
+
+
+def part_text(on):
+    """What `on=` names, as text: the same for 1, 1.0 and what is loaded."""
+    if isinstance(on, (list, tuple)):
+        return f"[{', '.join(map(part_text, on))}]"
+    if isinstance(on, dict):
+        return f"{{{', '.join(f'{s}: {_short(value)}' for s, value in on.items())}}}"
+    return str(on)
+
+
+def _short(value):
+    try:
+        return f"{float(value):g}"
+    except (TypeError, ValueError):  # no number, which the domain will refuse
+        return str(value)

@@ -23,6 +23,19 @@ def test_condition_round_trip(on):
     copy = restored(condition)
     assert copy.expressions == condition.expressions == (U - X, U.diff(X))
     assert (copy.on, copy.weight) == (on, 2.0)
+    assert str(copy) == str(condition)  # and no {x: 0.0} for {x: 0}
+
+
+@pytest.mark.parametrize(
+    ("on", "text"),
+    [
+        ({X: 1.0}, "{x: 1}"),
+        ([{X: -sp.Rational(1, 2)}, {Y: sp.pi}], "[{x: -0.5}, {y: 3.14159}]"),
+        ({X: "left"}, "{x: left}"),  # which a domain refuses, with this text
+    ],
+)
+def test_a_face_s_number_reads_as_the_domain_s(on, text):
+    assert kp.Condition(U, on=on).place == f"= 0 on {text}"
 
 
 def test_data_and_reference_round_trip():
