@@ -33,6 +33,7 @@ class Combination(Geometry):
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
+        self._placed = {}
         lower, upper = self._bounds(first, second)
         if not (lower < upper).all():
             raise ValueError(f"Nothing is left: {first} and {second} do not meet.")
@@ -109,8 +110,12 @@ class Combination(Geometry):
         return bool(on_host(self._on(1 - place, points)).all())
 
     def with_coordinates(self, symbols):
-        """The same in other coordinates."""
-        return type(self)(*(o.with_coordinates(symbols) for o in self.operands))
+        """The same in other coordinates, made once: seventeen holes take a while."""
+        symbols = tuple(symbols)
+        if symbols not in self._placed:
+            operands = (o.with_coordinates(symbols) for o in self.operands)
+            self._placed[symbols] = type(self)(*operands)
+        return self._placed[symbols]
 
     def __str__(self):
         first, second = self.operands

@@ -1,5 +1,6 @@
 """A part of a domain: where one kind of point lies."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
 
@@ -108,12 +109,18 @@ TOLERANCE = 1e-6
 """How far off a part, relative to each coordinate's extent, a point may lie."""
 
 
+@functools.lru_cache(maxsize=16)
 def quasi_random(count, draws, seed=0):
-    """Numbers uniform in [0, 1), `(count, draws)`, evenly spread, always the same."""
+    """Numbers uniform in [0, 1), `(count, draws)`, evenly spread, always the same.
+
+    A shape with many holes asks for the same ones a thousand times.
+    """
     from scipy.stats import qmc  # a second to load, for those who need it
 
     power = int(np.ceil(np.log2(count)))
-    return qmc.Sobol(draws, scramble=True, rng=seed).random_base2(power)[:count]
+    numbers = qmc.Sobol(draws, scramble=True, rng=seed).random_base2(power)[:count]
+    numbers.setflags(write=False)
+    return numbers
 
 
 def exact_number(value):
