@@ -1,0 +1,47 @@
+"""What the declarations are written with."""
+
+import ast
+import pathlib
+
+import numpy as np
+import sympy as sp
+
+REPOSITORY = pathlib.Path(__file__).parents[2]
+
+
+def function(name, *coordinates):
+    return sp.Function(name)(*coordinates)
+
+
+def laplacian(u, *coordinates):
+    return sum(u.diff(c, 2) for c in coordinates)
+
+
+def momentum(pressure, velocities, viscosity, *coordinates, time=None, inertia=1):
+    """Navier and Stokes' left-hand sides, an equation for each velocity."""
+    for w, along in zip(velocities, coordinates, strict=True):
+        carried = sum(
+            v * w.diff(c) for v, c in zip(velocities, coordinates, strict=True)
+        )
+        rate = 0 if time is None else w.diff(time)
+        viscous = viscosity * laplacian(w, *coordinates)
+        yield rate + inertia * carried + pressure.diff(along) - viscous
+
+
+def lattice(*axes):
+    """All points of some axes, `(n, d)`."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes))
+
+
+def declared_by(program):
+    """The problem of a program, which is run as far as that stands, in a function."""
+
+    def declare():
+        body = ast.parse((REPOSITORY / program).read_text("utf-8")).body
+        texts = [ast.unparse(node) for node in body]
+        (end,) = [k for k, text in enumerate(texts) if text.startswith("problem = ")]
+        names = {}
+        exec("\n".join(texts[: end + 1]), names)
+        return names["problem"]
+
+    return declare
