@@ -10,7 +10,6 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
-from keraspinn.common.checks import checked_seed  # noqa: F401, for the model
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,

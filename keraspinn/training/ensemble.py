@@ -10,7 +10,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.compatibility import copy_exclusions
 from keraspinn.common import arguments
-from keraspinn.common.checks import check_count, is_whole
+from keraspinn.common.checks import check_count, checked_seed, is_whole
 from keraspinn.common.typing import Optimizer
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import given_batches
@@ -104,8 +104,8 @@ class Ensemble(EvaluatedEnsemble):
     ) -> None:
         super().__init__(autocast=False, **kwargs)
         self.size = int(check_count("size", size))
-        self.seed = checks.checked_seed(seed)
-        checks.checked_seed(self.seed + self.size - 1)
+        self.seed = checked_seed(seed)
+        checked_seed(self.seed + self.size - 1)
         if self.replica_count > 1:
             raise ValueError(
                 "An ensemble trains on one device. Make it outside of the strategy's "

@@ -12,6 +12,7 @@ import keras
 
 from keraspinn import backend
 from keraspinn.common import arguments
+from keraspinn.common.checks import checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.residuals import Fields
 from keraspinn.sampling.base import Given
@@ -90,9 +91,7 @@ class PINNModel(EvaluatedModel):
         self.network = checks.checked_network(problem, network)
         self.problem = problem
         self._seed_given = seed is not None
-        self.seed = (
-            random.randint(0, 2**31 - 1) if seed is None else checks.checked_seed(seed)
-        )
+        self.seed = random.randint(0, 2**31 - 1) if seed is None else checked_seed(seed)
         soft = [name for name in problem.conditions if name in problem.terms]
         weights = {name: problem.conditions[name].weight for name in soft}
         initial = {p.name: p.initial for p in problem.parameters}
