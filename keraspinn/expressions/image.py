@@ -3,6 +3,8 @@
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn.expressions.line_integral import LineIntegral
+
 
 class At(sp.Expr):
     """A field or a derivative of it at the image of a point.
@@ -43,7 +45,7 @@ class At(sp.Expr):
         return rf"\left.{printer._print(self.node)}\right|_{{{images}}}"
 
 
-def with_images(expressions):
+def with_images(expressions, plain=None):
     """Expressions with `At` for fields that are taken at other points.
 
     Which coordinate a number stands for is known from where the same field stands
@@ -51,6 +53,7 @@ def with_images(expressions):
 
     Args:
         expressions: Tuple of normalized SymPy expressions, of one condition.
+        plain: Dict from functions to their coordinates, if these are known.
 
     Example:
 
@@ -59,15 +62,60 @@ def with_images(expressions):
     >>> with_images((u.diff(x) - u.diff(x).subs(x, 0),))
     (-Derivative(u(x, t), x)[x=0] + Derivative(u(x, t), x),)
     """
+    plain = plain or _plain(expressions)
+    return tuple(_converted(expression, plain) for expression in expressions)
+
+
+def with_sums(expressions, coordinates):
+    """Expressions with sums of fields at other points for `LineIntegral`s.
+
+    Args:
+        expressions: Tuple of normalized SymPy expressions.
+        coordinates: The domain's symbols.
+
+    Raises:
+        ValueError: If it cannot be told which coordinate a symbol stands for.
+
+    Example:
+
+    >>> x, s = sp.symbols("x s")
+    >>> u = sp.Function("u")
+    >>> [total] = with_sums((LineIntegral(u(s), s, 0, x),), (x,))
+    >>> len(total.args)
+    20
+    """
+    if not any(e.has(LineIntegral) for e in expressions):
+        return expressions
+    plain = _plain(expressions)
+    for field in set().union(*(e.atoms(AppliedUndef) for e in expressions)):
+        if len(field.args) == len(coordinates):
+            plain.setdefault(field.func, tuple(coordinates))
+        if field.func not in plain:
+            raise ValueError(
+                f"{field} stands in an integral alone, and has fewer arguments than "
+                f"the coordinates {', '.join(map(str, coordinates))}: which of them "
+                "it depends on is not said. Let it stand outside of the integral too."
+            )
+    sums = (
+        e.replace(LineIntegral, lambda *a: LineIntegral(*a).at_nodes())
+        for e in expressions
+    )
+    return with_images(tuple(sums), plain)
+
+
+def _plain(expressions):
+    """Dict from functions to the coordinates that they are once applied to."""
     plain = {}
     for expression in expressions:
-        for field in expression.atoms(AppliedUndef):
+        # What an integral is taken by stands for no coordinate.
+        outside = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
+        for field in outside.atoms(AppliedUndef):
             own = set(field.args)
             # A Dummy is what SymPy's chain rule calls an argument that is replaced.
             named = [a for a in own if a.is_Symbol and not isinstance(a, sp.Dummy)]
             if len(named) == len(field.args):
                 plain.setdefault(field.func, field.args)
-    return tuple(_converted(expression, plain) for expression in expressions)
+    return plain
 
 
 def _converted(node, plain):
@@ -76,7 +124,7 @@ def _converted(node, plain):
         return _image(node.expr, bound, plain) or node
     if isinstance(node, (sp.Derivative, AppliedUndef)):
         return _image(node, {}, plain) or node
-    if not node.args or isinstance(node, At):
+    if not node.args or isinstance(node, (At, LineIntegral)):
         return node
     return node.func(*(_converted(argument, plain) for argument in node.args))
 

@@ -18,6 +18,7 @@ from keraspinn.expressions import bounds
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.json_leaves import leaf_from_json, leaf_to_json
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.nodes import NODES, supported_functions
 from keraspinn.expressions.tabulated import Interpolation, Tabulated
 
@@ -171,6 +172,8 @@ def _check_kinds(node, arguments):
             fits = isinstance(argument, (sp.Derivative, AppliedUndef))
         elif node.type is At and position % 2:
             fits = isinstance(argument, sp.Symbol) and position + 1 < len(arguments)
+        elif node.type is LineIntegral and position == 1:
+            fits = isinstance(argument, sp.Symbol)
         elif node.type is Interpolation and position == 0:
             fits = isinstance(argument, Tabulated)
         elif node.type in (sp.And, sp.Or, sp.Not) or (

@@ -15,6 +15,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.tabulated import Interpolation
 
 
@@ -132,6 +133,7 @@ def _table():
         ({sp.Add: None, sp.Mul: None}, 2, float("inf")),
         ({sp.Piecewise: None}, 1, float("inf")),
         ({At: None}, 3, 65),  # a field, and pairs of a coordinate and its image
+        ({LineIntegral: None}, 4, 4),
         ({Interpolation: None}, 2, 4),  # a table, and what it is taken of
     ):
         for cls, evaluate in functions.items():
@@ -158,7 +160,8 @@ CONSTANTS = {
 
 def supported_functions():
     """Returns what a user may call, as one line for error messages."""
-    hidden = (At, ExprCondPair, Interpolation, PartIntegral, sp.Add, sp.Mul, sp.Pow)
+    hidden = (At, ExprCondPair, Interpolation, LineIntegral, PartIntegral)
+    hidden += (sp.Add, sp.Mul, sp.Pow)
     names = [node.name for cls, node in NODES.items() if cls not in hidden]
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 

@@ -7,7 +7,9 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
-_UNEVALUATED = (sp.Integral, sp.Sum, sp.Product, sp.Limit)
+from keraspinn.expressions.line_integral import line_integrals
+
+_UNEVALUATED = (sp.Sum, sp.Product, sp.Limit)
 
 
 def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr:
@@ -25,8 +27,9 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
 
     Raises:
         TypeError: If `equation` is not a scalar SymPy equation or expression.
-        ValueError: If SymPy reduced the equation to true or false, or it holds an
-            integral, sum, product or limit that was not evaluated.
+        ValueError: If SymPy reduced the equation to true or false, or it holds a
+            sum, product or limit that was not evaluated, or an integral without
+            finite limits.
 
     Example:
 
@@ -59,7 +62,7 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
         sides = (equation,)
     for side in sides:
         _check_scalar(side, called)
-    left, right = sides if len(sides) == 2 else (sides[0], sp.S.Zero)
+    left, right = (*map(line_integrals, sides), sp.S.Zero)[:2]
     return (left - right).doit()
 
 
@@ -86,10 +89,9 @@ def _check_scalar(side, called):
     leftover = side.atoms(*_UNEVALUATED)
     if leftover:
         raise ValueError(
-            "Integrals, sums, products and limits must be evaluated before they "
-            f"enter an equation. Received {leftover.pop()}; if SymPy can carry it "
-            "out, write its `.doit()`. The integral of a field over the domain or a "
-            "part of it is keraspinn.integral(u, over={x: 1}), in a Condition."
+            "Sums, products and limits must be evaluated before they enter an "
+            f"equation. Received {leftover.pop()}; if SymPy can carry it out, write "
+            "its `.doit()`."
         )
 
 

@@ -12,6 +12,7 @@ from keraspinn.derivatives.engines import (
 )
 from keraspinn.derivatives.taylor import MissingRule, Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
+from keraspinn.expressions.image import with_sums
 from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
 from keraspinn.spec.magnitudes import check_numbers
@@ -171,10 +172,7 @@ class Fields:
         derivatives = self.derivatives(
             points, program.derivatives, program.combinations, coordinates
         )
-        for images, required in program.images.items():
-            there, at = self._moved(images, columns, points)
-            own = self.derivatives(there, required, coordinates=at)
-            derivatives |= {(images, key): value for key, value in own.items()}
+        derivatives |= self._at_images(program, columns, points)
         coefficients = self.coefficients()
         if normals is not None:
             coefficients |= {
@@ -182,6 +180,26 @@ class Fields:
                 for place, symbol in enumerate(self._problem.domain.normal)
             }
         return program(columns, derivatives, coefficients)
+
+    def _at_images(self, program, columns, points):
+        """What a program needs at images of points, in one pass where it is the same.
+
+        An integral's sum is over twenty images.
+        """
+        alike, found = {}, {}
+        for images, required in program.images.items():
+            alike.setdefault(frozenset(required.items()), []).append(images)
+        for required, several in alike.items():
+            moved_ = [self._moved(images, columns, points) for images in several]
+            there, at = (
+                ops.concatenate(own, axis=-2) for own in zip(*moved_, strict=True)
+            )
+            values = self.derivatives(there, dict(required), coordinates=at)
+            for key, value in values.items():
+                parts = ops.split(value, len(several), axis=-1)
+                pairs = zip(several, parts, strict=True)
+                found |= {(images, key): part for images, part in pairs}
+        return found
 
     def _moved(self, images, columns, points):
         """Images of points: in the problem's scales, and in the user's units."""
@@ -229,12 +247,11 @@ class Fields:
     def _function(self, expressions):
         if expressions not in self._functions:
             known = [*self._problem.fields, *self._problem.parameters]
-            validate(
-                [*known, *expressions],
-                self._problem.coordinates,
-                where="the expression",
-            )
-            scaled = [self._scales.apply(expression) for expression in expressions]
+            coordinates = self._problem.coordinates
+            sums = with_sums((*expressions, *self._problem.fields), coordinates)
+            sums = sums[: len(expressions)]
+            validate([*known, *sums], coordinates, where="the expression")
+            scaled = [self._scales.apply(expression) for expression in sums]
             check_numbers(scaled, self._dtype)
             program = Program(scaled, self._problem.coordinates)
             missing = set(program.derivatives) - set(self._names)

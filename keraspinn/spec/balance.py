@@ -195,7 +195,8 @@ class Balance:
             return 0.0
         coefficients = [np.nan_to_num(values) for values in coefficients]
         sizes = [self.terms[m] for m in linear]
-        orders = [index for m in linear for (_, index), _ in m]
+        # A derivative at another point has a place more.
+        orders = [index[: len(self._half)] for m in linear for (_, index), _ in m]
         return answer(source, coefficients, sizes, orders, self._half, held)
 
     def _settling(self, monomial, power, reach):

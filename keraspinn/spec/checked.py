@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import sympy as sp
 
 from keraspinn.expressions import NormalComponent, Program, fields_of, validate
+from keraspinn.expressions.image import with_sums
 from keraspinn.spec.branches import POINTS, check_branches, has_branches
 from keraspinn.spec.conditions import Data, Reference
 from keraspinn.spec.declaration import (
@@ -14,7 +15,7 @@ from keraspinn.spec.declaration import (
     parameters_of,
     warn_without_conditions,
 )
-from keraspinn.spec.images import check_images
+from keraspinn.spec.images import check_images, check_kernels
 from keraspinn.spec.sampled import sampled
 from keraspinn.spec.scales import Scales
 from keraspinn.spec.scaling import scales_of
@@ -24,26 +25,29 @@ from keraspinn.spec.terms import check_points
 
 def validated(equations, conditions, domain):
     """All declared expressions, checked one by one and together."""
-    coordinates = domain.coordinates
-    declared = {f"equation '{name}'": (e,) for name, e in equations.items()}
-    held = {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    coordinates, interior = domain.coordinates, domain.blocks("interior")
+    said = {f"equation '{name}'": (e,) for name, e in equations.items()}
+    said |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    blocks = {f"equation '{name}'": interior for name in equations}
+    blocks |= {
+        f"condition '{n}'": interior if _is_data(c) else c.blocks(domain)
+        for n, c in conditions.items()
+    }
     drawn = {f"condition '{n}'" for n, c in conditions.items() if not _is_data(c)}
-    for where, expressions in (declared | held).items():
-        normals = domain.normal if where in held else ()
+    summed = {where: with_sums(own, coordinates) for where, own in said.items()}
+    for where, expressions in summed.items():
+        normals = domain.normal if where.startswith("condition") else ()
         validate(expressions, coordinates, normals, where, where in drawn)
         for expression in expressions:
             check_holds_a_field(expression, where)
-    declared = [e for own in (declared | held).values() for e in own]
+    declared = [e for own in summed.values() for e in own]
     where = "the equations and conditions together"
     validate(declared, coordinates, domain.normal, where, integrals=True)
-    interior = domain.blocks("interior")
-    for name, equation in equations.items():
-        _check_branches([equation], domain, interior, f"equation '{name}'")
-    for name, condition in conditions.items():
-        blocks = interior if _is_data(condition) else condition.blocks(domain)
-        _check_branches(condition.expressions, domain, blocks, f"condition '{name}'")
-    held = [e for own in held.values() for e in own]
-    warn_without_conditions(equations.values(), held, domain)
+    for where, expressions in summed.items():
+        check_kernels(said[where], domain, blocks[where], where)
+        _check_branches(expressions, domain, blocks[where], where)
+    held = declared[len(equations) :]
+    warn_without_conditions(declared[: len(equations)], held, domain)
     return declared
 
 

@@ -15,6 +15,7 @@ from keraspinn.common.checks import finite_array, nonnegative, point_array
 from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
+from keraspinn.expressions.line_integral import line_integrals
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Block, On
 from keraspinn.spec import integrals
@@ -344,4 +345,4 @@ def tabulated(values, count):
                 f"point. Received: shape {column.shape}"
             )
         columns.append(column.reshape(count))
-    return tuple(values), np.stack(columns, axis=-1)
+    return tuple(map(line_integrals, values)), np.stack(columns, axis=-1)

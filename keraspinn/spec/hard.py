@@ -22,6 +22,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry.part import exact_number
 from keraspinn.spec.blending import blended
 from keraspinn.spec.kinks import KINKED, kink
@@ -107,7 +108,7 @@ def _refuse(name, why):
 
 def _solved(expression, domain, name):
     """The field that an equation gives, whether it is its slope in time, its value."""
-    if expression.has(At):
+    if expression.has(At, LineIntegral):
         _refuse(name, "relates values at different points")
     derivatives = expression.atoms(sp.Derivative)
     nodes = derivatives or expression.atoms(AppliedUndef)

@@ -9,6 +9,7 @@ from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.spec.images import image
 from keraspinn.spec.offsets import shifted
 from keraspinn.spec.sampled import columns, sampled, sampled_normals
 from keraspinn.spec.terms import RESIDUAL
@@ -34,8 +35,8 @@ def linearised(domain, terms, polynomials, offsets):
             at more than one place at once.
     """
     for name, term in terms.items():
-        for k, expression in enumerate(term.pointwise):
-            if len(term.regions) > 1 or expression.has(At):
+        for k in range(len(term.expressions)):
+            if len(term.regions) > 1:
                 raise ValueError("It holds at more than one place at once.")
             yield Linearised(name, k, term, domain, polynomials, offsets)
 
@@ -89,11 +90,14 @@ class Linearised:
                 axis = domain.normal.index(node)
                 normals = sampled_normals(domain, term.blocks, polynomials.points)
                 places.append(normals[:, [axis]])
-            elif isinstance(node, (sp.Derivative, AppliedUndef)):
+            elif isinstance(node, (sp.Derivative, AppliedUndef, At)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
-                field, index = field_and_index(node, domain.coordinates)
+                own, there = node, moved
+                if isinstance(node, At):
+                    own, there = node.node, image(node, domain.coordinates, moved)
+                field, index = field_and_index(own, domain.coordinates)
                 field = polynomials.field_names.index(field)
-                self._nodes.append((field, polynomials.derivative(moved, index)))
+                self._nodes.append((field, polynomials.derivative(there, index)))
                 self._rates.append(np.prod(domain.half ** -np.array(index, float)))
         plain = expression.xreplace(stand_ins)
         self._symbols = [*known, *fields]

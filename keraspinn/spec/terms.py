@@ -7,6 +7,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
+from keraspinn.expressions.image import with_sums
 from keraspinn.spec.conditions import Data
 from keraspinn.spec.declaration import RESIDUAL
 from keraspinn.spec.sampled import sampled
@@ -204,13 +205,13 @@ def terms_of(domain, equations, conditions):
     terms = {
         RESIDUAL: Term(
             RESIDUAL,
-            tuple(equations.values()),
+            with_sums(tuple(equations.values()), domain.coordinates),
             domain.blocks("interior"),
             labels=tuple(equations),
         )
     }
     for name, condition in conditions.items():
-        expressions = condition.expressions
+        expressions = with_sums(condition.expressions, domain.coordinates)
         if isinstance(condition, Data):
             check_points(f"Data '{name}'", condition.points, domain)
             table = condition.points, condition.targets

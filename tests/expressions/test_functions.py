@@ -9,6 +9,7 @@ from keras import ops
 import tensors
 from keraspinn.expressions import Interpolation, PartIntegral, Program
 from keraspinn.expressions.image import At
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.nodes import NODES
 
 x, y = sp.symbols("x y", real=True)
@@ -99,7 +100,7 @@ def test_value_and_slope(expression, reference, points):
 def test_every_function_has_a_case():
     structural = {
         node.type for node in NODES.values() if not issubclass(node.type, sp.Expr)
-    } | {At, PartIntegral, Interpolation}  # which have tests of their own
+    } | {At, PartIntegral, LineIntegral, Interpolation}  # which have tests of their own
     seen = {type(n) for case in CASES for n in sp.preorder_traversal(case[0])}
     assert set(NODES) - structural <= seen
 

@@ -92,6 +92,8 @@ def test_every_node_type(node):
         arguments = [x, Region('{"over": "interior"}')]
     if node.name == "At":
         arguments = [u, x, y]
+    if node.name == "LineIntegral":
+        arguments = [x, x, 0 * x, y]
     if node.name == "Interpolation":
         arguments = [Tabulated(range(4), range(4)), x]
     expression = node.type(*arguments, evaluate=False)

@@ -1,0 +1,195 @@
+"""Integrals along a coordinate: their values, sizes, files, and what is refused."""
+
+import warnings
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+from keras import ops
+
+import keraspinn as kp
+from keraspinn.expressions import normalize
+from keraspinn.expressions.line_integral import LineIntegral
+
+X, T, S, R = sp.symbols("x t s r")
+U, V = sp.Function("u")(X), sp.Function("v")(X, T)
+LINE = kp.geometry.Box({X: (0, 2)})
+STRIP = kp.geometry.Box({X: (0, 2)}, time={T: (0, 1)})
+EXACT = {U: sp.exp(X / 2) + X**2, V: sp.exp(X / 2) * sp.cos(T) + X**2}
+
+
+class ExactU(keras.layers.Layer):
+    def call(self, points):
+        return ops.exp(points / 2) + points**2
+
+
+class ExactV(keras.layers.Layer):
+    def call(self, points):
+        x, t = points[..., :1], points[..., 1:]
+        return ops.exp(x / 2) * ops.cos(t) + x**2
+
+
+CASES = [
+    (U, sp.Integral(sp.exp(S - X) * U.subs(X, S), (S, 0, X))),
+    (U, sp.Integral(sp.cos(X * S) * U.subs(X, S) ** 2, (S, 0, 2))),
+    (U, sp.Integral(sp.exp(X * R) * U.diff(X).subs(X, R), (R, X / 2, X))),
+    (U, sp.Integral(U, (X, 0, 1))),  # bound by the coordinate's own name
+    (U, sp.Integral(sp.Integral(U.subs(X, R), (R, 0, S)), (S, 0, X))),
+    (U, sp.Integral(U.diff(X, 2).subs(X, X - R**2), (R, 0, sp.sqrt(X)))),
+    (V, sp.Integral(sp.exp(S - T) * V.diff(X, 2).subs(T, S), (S, 0, T))),
+    (V, sp.Integral(V * S, (S, X, 1), (T, 0, 1))),
+]
+
+
+@pytest.mark.parametrize(("field", "integral"), CASES)
+@pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
+@pytest.mark.filterwarnings("ignore:The problem has no conditions")
+@pytest.mark.filterwarnings("ignore:A condition is missing")
+def test_residuals_of_a_known_field(field, integral):
+    domain, layer = (LINE, ExactU()) if field == U else (STRIP, ExactV())
+    problem = kp.Problem(domain, {"e": field + 3 * integral}, {})
+    model = kp.PINNModel(problem, layer, seed=0)
+    batch = model._sources.draw(0, 0)["residual"]
+    (found,) = model._objective.residuals("residual", batch)
+    known = sp.Lambda(field.args, EXACT[field])
+    exact = (field + 3 * integral).replace(field.func, known).doit()
+    exact = sp.lambdify(domain.coordinates, exact, "mpmath")
+    points = ops.convert_to_numpy(batch.coordinates).astype("float64")[:5]
+    expected = [float(sp.re(exact(*point))) for point in points.tolist()]
+    (size,) = problem.scales.sizes(problem.terms["residual"])
+    np.testing.assert_allclose(found[:5] * size, expected, rtol=2e-3, atol=2e-3)
+
+
+def volterra(**how):
+    """u' + u is the integral of exp(s − x) u(s): u = exp(−x) cosh x."""
+    memory = sp.Integral(sp.exp(S - X) * U.subs(X, S), (S, 0, X))
+    return kp.Problem(
+        kp.geometry.Box(time={X: (0, 5)}),
+        {"volterra": sp.Eq(U.diff(X) + U, memory)},
+        {"start": kp.Condition(U - 1, on="initial", hard=True)},
+        {U: sp.exp(-X) * sp.cosh(X)},
+        **how,
+    )
+
+
+def test_training_follows_a_memory():
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(volterra(), kp.networks.MLP(10, 1), seed=0)
+    assert model.derivative_engine == "taylor"
+    model.compile(keras.optimizers.Adam(3e-3))
+    model.fit(batch_size=32, steps_per_epoch=400, verbose=0)
+    logs = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
+    assert logs["u_relative_l2"] < 0.15
+
+
+def test_one_pass_of_the_network_for_all_places(monkeypatch):
+    model = kp.PINNModel(volterra(), kp.networks.MLP(4, 1), seed=0)
+    passes, fields = [], model._objective.fields
+    series = fields._series
+    monkeypatch.setattr(
+        fields, "_series", lambda *own: (passes.append(1), series(*own))[1]
+    )
+    model._objective.residuals("residual", model._sources.draw(0, 0)["residual"])
+    assert len(passes) == 2  # at the points, and at twenty places for each
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_it_is_shown_and_saved_as_it_was_said():
+    problem = volterra()
+    assert "Integral(u(s)*exp(s - x), (s, 0, x))" in str(problem)
+    assert r"\int\limits_{0}^{x}" in problem._repr_latex_()
+    again = kp.Problem.from_config(problem.get_config())
+    assert dict(again.equations) == dict(problem.equations)
+    assert again.terms["residual"].expressions == problem.terms["residual"].expressions
+
+
+def test_it_is_predicted():
+    problem = volterra()
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    memory = sp.Integral(U.subs(X, S), (S, 0, X))
+    ends = np.array([[1.0], [4.0]])
+    s = np.linspace(0, 1, 2001)[:, None]
+    for end, found in zip(ends, model.predict_expression(memory, ends), strict=True):
+        exact = np.trapezoid(model.predict(s * end)[:, 0], s[:, 0] * end)
+        np.testing.assert_allclose(found, exact, rtol=1e-4)
+
+
+def test_data_may_hold_what_is_seen_along_a_line():
+    column = sp.Integral(V.subs(X, S), (S, 0, X))
+    data = kp.Data([[1.0, 0.5], [2.0, 0.5]], {column: [1.0, 2.0]})
+    ends = kp.Condition(V, on="boundary")
+    start = kp.Condition(V - sp.sin(X), on="initial")
+    problem = kp.Problem(
+        STRIP,
+        {"heat": V.diff(T) - V.diff(X, 2)},
+        {"seen": data, "ends": ends, "start": start},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    batch = model._sources.draw(0, 0)["seen"]
+    assert np.isfinite(model._objective.residuals("seen", batch)).all()
+
+
+def test_the_size_of_what_a_kernel_makes_large():
+    """u = 1 + 0.9 ∫ u is a geometric series: ten."""
+    mean = sp.Integral(U.subs(X, S), (S, 0, 2)) / 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem = kp.Problem(LINE, {"e": U - 1 - 0.9 * mean})
+    assert problem.scales.fields["u"] == pytest.approx(10, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "kernel", [1 / sp.sqrt(X - S), sp.Abs(S - X / 3), sp.exp(-1e4 * (X - S) ** 2)]
+)
+def test_a_kernel_that_sums_cannot_follow_is_warned_of(kernel):
+    with pytest.warns(UserWarning, match=r"'e'.*twenty points.*limits"):
+        kp.Problem(
+            LINE,
+            {"e": U - 1 - sp.Integral(kernel * U.subs(X, S), (S, 0, X))},
+            {"end": kp.Condition(U - 1, on={X: 0})},
+        )
+
+
+@pytest.mark.parametrize(
+    ("declare", "match"),
+    [
+        (lambda: normalize(sp.Integral(U, X)), "lower and an upper limit"),
+        (lambda: normalize(sp.Integral(U, (X, 0, sp.oo))), "both finite"),
+        (
+            lambda: kp.Problem(LINE, {"e": U + sp.Integral(U.subs(X, S), (S, 0, 5))}),
+            "outside of the domain",
+        ),
+        (
+            lambda: kp.Problem(LINE, {"e": U + sp.Integral(U.subs(X, S), (S, 0, R))}),
+            "unknown symbol r",
+        ),
+        (
+            lambda: kp.Problem(
+                LINE,
+                {"e": U.diff(X)},
+                {"c": kp.Condition(U - CASES[3][1], on={X: 0}, hard=True)},
+            ),
+            "values at different points",
+        ),
+        (
+            lambda: kp.Problem(
+                STRIP,
+                {"e": V - sp.Integral(sp.Function("k")(S), (S, 0, X))},
+            ),
+            "which of them it depends on",
+        ),
+    ],
+)
+def test_what_is_refused(declare, match):
+    with pytest.raises(ValueError, match=match):
+        declare()
+
+
+def test_derivatives_follow_leibniz():
+    integral = normalize(CASES[0][1])
+    assert integral.diff(X) == U + LineIntegral(
+        -sp.exp(S - X) * U.subs(X, S), S, sp.S.Zero, X
+    )
+    assert integral.free_symbols == {X}
+    assert integral.subs(S, 3) == integral
