@@ -100,8 +100,9 @@ def _of_sympy(*arguments):
         if len(limit) != 3 or any(end.is_infinite for end in limit[1:]):
             raise ValueError(
                 "An integral must have a lower and an upper limit, both finite, as "
-                f"sympy.Integral(u.subs(x, s), (s, 0, x)). Received: "
-                f"{sp.Integral(*arguments)}"
+                "sympy.Integral(u.subs(x, s), (s, 0, x)). That of a field over the "
+                "domain or a part of it is keraspinn.integral(u, over={x: 1}), in a "
+                f"Condition. Received: {sp.Integral(*arguments)}"
             )
         result = LineIntegral(result, *limit)
     return result
