@@ -34,6 +34,10 @@ class At(sp.Expr):
     def _eval_derivative(self, symbol):
         return sp.S.Zero
 
+    def _eval_subs(self, old, new):
+        images = [(symbol, value._subs(old, new)) for symbol, value in self.images]
+        return self.func(self.node, *(own for pair in images for own in pair))
+
     def _sympystr(self, printer):
         images = ", ".join(f"{s}={printer._print(value)}" for s, value in self.images)
         return f"{printer._print(self.node)}[{images}]"
@@ -45,7 +49,7 @@ class At(sp.Expr):
         return rf"\left.{printer._print(self.node)}\right|_{{{images}}}"
 
 
-def with_images(expressions, plain=None):
+def with_images(expressions, coordinates=()):
     """Expressions with `At` for fields that are taken at other points.
 
     Which coordinate a number stands for is known from where the same field stands
@@ -53,7 +57,8 @@ def with_images(expressions, plain=None):
 
     Args:
         expressions: Tuple of normalized SymPy expressions, of one condition.
-        plain: Dict from functions to their coordinates, if these are known.
+        coordinates: The domain's symbols, where they are known: those of a field that
+            stands in integrals alone, and has as many.
 
     Example:
 
@@ -62,7 +67,7 @@ def with_images(expressions, plain=None):
     >>> with_images((u.diff(x) - u.diff(x).subs(x, 0),))
     (-Derivative(u(x, t), x)[x=0] + Derivative(u(x, t), x),)
     """
-    plain = plain or _plain(expressions)
+    plain = _plain(expressions, coordinates)
     return tuple(_converted(expression, plain) for expression in expressions)
 
 
@@ -86,10 +91,8 @@ def with_sums(expressions, coordinates):
     """
     if not any(e.has(LineIntegral) for e in expressions):
         return expressions
-    plain = _plain(expressions)
+    plain = _plain(expressions, coordinates)
     for field in set().union(*(e.atoms(AppliedUndef) for e in expressions)):
-        if len(field.args) == len(coordinates):
-            plain.setdefault(field.func, tuple(coordinates))
         if field.func not in plain:
             raise ValueError(
                 f"{field} stands in an integral alone, and has fewer arguments than "
@@ -100,10 +103,10 @@ def with_sums(expressions, coordinates):
         e.replace(LineIntegral, lambda *a: LineIntegral(*a).at_nodes())
         for e in expressions
     )
-    return with_images(tuple(sums), plain)
+    return tuple(_converted(own, plain) for own in sums)
 
 
-def _plain(expressions):
+def _plain(expressions, coordinates):
     """Dict from functions to the coordinates that they are once applied to."""
     plain = {}
     for expression in expressions:
@@ -115,6 +118,10 @@ def _plain(expressions):
             named = [a for a in own if a.is_Symbol and not isinstance(a, sp.Dummy)]
             if len(named) == len(field.args):
                 plain.setdefault(field.func, field.args)
+    for expression in expressions if coordinates else ():
+        for field in expression.replace(At, lambda node, *_: node).atoms(AppliedUndef):
+            if len(field.args) == len(coordinates):
+                plain.setdefault(field.func, tuple(coordinates))
     return plain
 
 
@@ -124,7 +131,7 @@ def _converted(node, plain):
         return _image(node.expr, bound, plain) or node
     if isinstance(node, (sp.Derivative, AppliedUndef)):
         return _image(node, {}, plain) or node
-    if not node.args or isinstance(node, (At, LineIntegral)):
+    if not node.args or isinstance(node, At):
         return node
     return node.func(*(_converted(argument, plain) for argument in node.args))
 

@@ -8,6 +8,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
 from keraspinn.expressions.line_integral import line_integrals
+from keraspinn.expressions.nodes import NODES
 
 _UNEVALUATED = (sp.Sum, sp.Product, sp.Limit)
 
@@ -63,7 +64,17 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
     for side in sides:
         _check_scalar(side, called)
     left, right = (*map(line_integrals, sides), sp.S.Zero)[:2]
-    return (left - right).doit()
+    return _with_numbers((left - right).doit())
+
+
+def _with_numbers(expression):
+    """An expression with floats for what is known of other functions: gamma(26/5)."""
+    known = {
+        node: node.evalf()
+        for node in expression.atoms(sp.Function)
+        if type(node) not in NODES and node.is_number and node.evalf().is_Float
+    }
+    return expression.xreplace(known)
 
 
 def _check_scalar(side, called):

@@ -18,7 +18,7 @@ class IntegralTerm:
         problem: The `Problem`, in whose scales residuals are taken.
 
     Attributes:
-        derivatives: Dict from names of fields to the derivatives that are needed.
+        passes: A list of one dict, from names of fields to the derivatives needed.
         labels: Names of the expressions' own losses: none.
         count: Number of equations.
     """
@@ -39,15 +39,17 @@ class IntegralTerm:
             )
         ]
         self._equations = Program(equations, ())
-        self._by_region, self.derivatives = [], {}
+        self._by_region, needed = [], {}
         for region in term.regions:
             own = {i: symbol.name for i, symbol in numbers.items()}
             own = {i: name for i, name in own.items() if i.region == region}
             scaled = [problem.scales.apply(i.integrand) for i in own]
             program = Program(scaled, problem.coordinates)
             self._by_region.append((tuple(own.values()), program))
-            for field, indices in program.derivatives.items():
-                self.derivatives.setdefault(field, set()).update(indices)
+            for own in (program.derivatives, *program.images.values()):
+                for field, indices in own.items():
+                    needed.setdefault(field, set()).update(indices)
+        self.passes = [needed]
 
     def residuals(self, fields, batch):
         """What each equation misses: a list of `(1,)`.

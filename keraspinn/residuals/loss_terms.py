@@ -29,9 +29,16 @@ class LossTerm:
         self.program = Program(scaled, problem.coordinates)
 
     @property
-    def derivatives(self):
-        """Dict from names of fields to the derivatives that are needed."""
-        return self.program.derivatives
+    def passes(self):
+        """What the network gives at the points themselves, and at images of them.
+
+        A list of dicts from names of fields to derivatives.
+        """
+        return [
+            own
+            for own in (self.program.derivatives, *self.program.images.values())
+            if own
+        ]
 
     def residuals(self, fields, batch):
         """What each expression misses at a batch's points: a list of `(N,)`.

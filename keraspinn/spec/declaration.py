@@ -13,6 +13,8 @@ from keraspinn.expressions import (
     normalize,
     required_derivatives,
 )
+from keraspinn.expressions.image import with_images
+from keraspinn.expressions.line_integral import LineIntegral
 
 RESIDUAL = "residual"
 
@@ -35,7 +37,7 @@ def named(parts, what, kinds):
     return dict(parts)
 
 
-def normalized_equations(equations):
+def normalized_equations(equations, coordinates):
     """Equations by name, each an expression that should vanish."""
     if not isinstance(equations, Mapping) or not equations:
         raise TypeError(
@@ -44,7 +46,11 @@ def normalized_equations(equations):
         )
     for name in equations:
         check_name(name, "equations")
-    return {name: normalize(equation) for name, equation in equations.items()}
+    found = {name: normalize(equation) for name, equation in equations.items()}
+    return {  # elsewhere an equation has no other places than a point
+        name: with_images((e,), coordinates)[0] if e.has(LineIntegral) else e
+        for name, e in found.items()
+    }
 
 
 def check_name(name, what):

@@ -66,7 +66,7 @@ def check_kernels(expressions, domain, blocks, where):
     """
     for integral in set().union(*(e.atoms(LineIntegral) for e in expressions)):
         known = integral
-        for kind in (sp.Derivative, AppliedUndef, Parameter, NormalComponent):
+        for kind in (At, sp.Derivative, AppliedUndef, Parameter, NormalComponent):
             # No two alike: u(s) - u(x) is not to vanish.
             found = sorted(known.atoms(kind), key=str)
             known = known.xreplace(

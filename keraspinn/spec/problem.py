@@ -107,7 +107,7 @@ class Problem:
                 "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
                 f"(0, 1)}})`. Received: {domain!r}"
             )
-        equations = declaration.normalized_equations(equations)
+        equations = declaration.normalized_equations(equations, domain.coordinates)
         conditions = declaration.named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )

@@ -160,7 +160,7 @@ def check_can_learn(problem, network, objective, place):
     batch = place.draw(lambda shape: ops.cast(points[None], place.dtype), 64)
     required = {}
     for term in objective.terms.values():
-        for field, indices in term.derivatives.items():
+        for field, indices in (pair for own in term.passes for pair in own.items()):
             required.setdefault(field, set()).update(indices)
     check_no_activity_losses(network, batch.coordinates)
     check_derivatives(

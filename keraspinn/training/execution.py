@@ -34,8 +34,9 @@ def steps_per_execution_for(
         optimizer: The optimizer; those of `keraspinn.optimizers` say what a step costs.
     """
     coefficients = sum(
-        sources.total(name) * _series_length(term.derivatives)
+        sources.total(name) * _series_length(required)
         for name, term in terms.items()
+        for required in term.passes
     )
     # A product with every weight forward, and two more backward.
     flops = 6 * coefficients * parameter_count

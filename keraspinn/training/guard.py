@@ -131,7 +131,7 @@ def found_again(objective, loss_weights, draws, variables, coordinates, largest=
 def _looked_at(objective, name, batch, largest):
     """A batch's points, and whether every residual there is finite."""
     points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
-    count, part = batch.parts(largest)
+    count, part = objective.parts(name, batch, largest)
     finite = []
     for number in range(count):
         size = part(number).points.shape[0]

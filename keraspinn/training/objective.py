@@ -62,7 +62,7 @@ class Objective:
 
     def _in_parts(self, name, batch, largest):
         """The losses of a term's expressions, some of the points at a time."""
-        count, part = batch.parts(largest)
+        count, part = self.parts(name, batch, largest)
 
         def losses(number):
             return ops.stack(self.terms[name].losses(self.fields, part(number)))
@@ -73,6 +73,10 @@ class Objective:
         return ops.unstack(
             ops.fori_loop(0, count, lambda n, total: total + losses(n), start)
         )
+
+    def parts(self, name, batch, largest):
+        """A term's batch as `Batch.parts` gives it, points at other places counted."""
+        return batch.parts(largest and max(1, largest // len(self.terms[name].passes)))
 
     def _parts(self, name, losses):
         """A term's loss, and its expressions' where they have a name."""
@@ -96,7 +100,7 @@ class Objective:
         values = backend.copies(variables) if values is None else values
         losses, gradients = {}, {}
         for name, batch in batches.items():
-            count, part = batch.parts(largest)
+            count, part = self.parts(name, batch, largest)
 
             def function(values, number, name=name, part=part):
                 with substituted(variables, values):

@@ -52,3 +52,9 @@ def test_derivatives_of_products_and_known_functions_are_carried_out():
 def test_refuses(equation, error, message):
     with pytest.raises(error, match=message):
         normalize(equation)
+
+
+def test_numbers_of_other_functions_are_known():
+    found = normalize(sp.gamma(sp.Rational(26, 5)) * u + sp.sin(1) * u)
+    assert not found.has(sp.gamma) and found.has(sp.sin)
+    assert float(found.coeff(u).evalf()) == pytest.approx(32.57810 + 0.84147, rel=1e-6)

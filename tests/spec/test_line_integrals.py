@@ -49,6 +49,7 @@ CASES = [
 def test_residuals_of_a_known_field(field, integral):
     domain, layer = (LINE, ExactU()) if field == U else (STRIP, ExactV())
     problem = kp.Problem(domain, {"e": field + 3 * integral}, {})
+    assert_it_is_saved(problem)
     model = kp.PINNModel(problem, layer, seed=0)
     batch = model._sources.draw(0, 0)["residual"]
     (found,) = model._objective.residuals("residual", batch)
@@ -99,6 +100,10 @@ def test_it_is_shown_and_saved_as_it_was_said():
     problem = volterra()
     assert "Integral(u(s)*exp(s - x), (s, 0, x))" in str(problem)
     assert r"\int\limits_{0}^{x}" in problem._repr_latex_()
+    assert_it_is_saved(problem)
+
+
+def assert_it_is_saved(problem):
     again = kp.Problem.from_config(problem.get_config())
     assert dict(again.equations) == dict(problem.equations)
     assert again.terms["residual"].expressions == problem.terms["residual"].expressions
@@ -113,6 +118,17 @@ def test_it_is_predicted():
     for end, found in zip(ends, model.predict_expression(memory, ends), strict=True):
         exact = np.trapezoid(model.predict(s * end)[:, 0], s[:, 0] * end)
         np.testing.assert_allclose(found, exact, rtol=1e-4)
+
+
+def test_an_equation_of_the_first_kind():
+    """No field stands outside: the least that a step needs is at other places."""
+    total = sp.Integral(sp.exp(X * S) * U.subs(X, S), (S, 0, 2))
+    problem = kp.Problem(LINE, {"first": total - sp.exp(X)})
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    model.compile(keras.optimizers.Adam(1e-2), max_points_per_pass=40)
+    losses = model.fit(batch_size=7, steps_per_epoch=20, epochs=3, verbose=0)
+    losses = losses.history["loss"]
+    assert losses[-1] < losses[0]
 
 
 def test_data_may_hold_what_is_seen_along_a_line():
