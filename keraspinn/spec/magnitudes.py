@@ -21,7 +21,7 @@ COEFFICIENT = {"float32": 30, "float64": 290}
 # A coordinate's largest value over its extent, above which a type tells few of its
 # points apart: some thousand are left.
 OFFSET = {"float32": 1e4, "float64": 1e12}
-SHOWN = 6
+SHOWN, LONGEST = 6, 120  # terms in a message, and characters of one
 LEAST = -60  # the power of ten from which on a function is not said to be small
 
 
@@ -62,7 +62,7 @@ def check_magnitudes(equations, dtype, sizes=None):
         else:
             continue
         shown = ", ".join(
-            f"{_shown(size)} of {short(term)}"
+            f"{_shown(size)} of {_brief(short(term))}"
             for term, size in list(zip(terms, found, strict=True))[:SHOWN]
         )
         more = ", …" if len(terms) > SHOWN else ""
@@ -242,3 +242,8 @@ def _extreme(expression, limit):
             if math.isfinite(size) and abs(size) > limit:
                 return number
     return None
+
+
+def _brief(term):
+    text = str(term)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"

@@ -5,7 +5,7 @@ import sympy as sp
 
 import keraspinn as kp
 from keraspinn.expressions import NormalComponent
-from keraspinn.expressions.image import At
+from keraspinn.expressions.image import At, with_sums
 
 
 def missed(problem, **parameters):
@@ -38,6 +38,7 @@ class _Solved:
         self.values = values
 
     def missed(self, expressions, blocks):
+        expressions = with_sums(tuple(expressions), self.domain.coordinates)
         worst, generator = 0, np.random.default_rng(0)
         for part in dict.fromkeys(part for block in blocks for part in block):
             drawn = generator.random((20, self.domain.draws(part)))
