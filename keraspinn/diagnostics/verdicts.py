@@ -123,7 +123,8 @@ class Verdict:
             "What the estimate is made from leaves "
             f"{_percent(self.left[left])} of the largest term of '{left}': this "
             "network cannot express what the equation asks for. Take a larger one, "
-            "unless the equation jumps."
+            "unless the equation jumps, or the domain has a corner that points inward, "
+            "where slopes have no bound."
         )
         if self.error <= self.tolerance:
             lines += [] if self.decided else [larger]

@@ -1,5 +1,7 @@
 """Sums, differences and intersections of domains."""
 
+import warnings
+
 import keras
 import numpy as np
 
@@ -33,7 +35,7 @@ class Combination(Geometry):
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
-        self._placed = {}
+        self._placed: dict = {}
         lower, upper = self._bounds(first, second)
         if not (lower < upper).all():
             raise ValueError(f"Nothing is left: {first} and {second} do not meet.")
@@ -182,7 +184,16 @@ class Difference(Combination):
         if within is not None and within.measure() == hole:
             size = first.interior.measure() - hole
         is_cut = within is not None
+        if not is_cut and self._portion(0, first.interior, self._taken) is None:
+            warnings.warn(
+                f"{second} takes nothing from {first}, which it does not meet. Are "
+                "both in the same units?",
+                stacklevel=5,
+            )
         return self._portion(0, first.interior, self._left, size=size, is_cut=is_cut)
+
+    def _taken(self, points):
+        return self._in(1, points)
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -1,5 +1,6 @@
 import numpy as np
 
+from keraspinn.geometry.arrays import on_host
 from keraspinn.metrics import RelativeL2
 from keraspinn.plot.common import Canvas, Drawn, colours, new_figure
 from keraspinn.plot.domains import are_lengths
@@ -99,19 +100,25 @@ def draw_maps(figure, problem, name, points, exact, predicted, error):
         ("Absolute error", error, {"cmap": "magma", "vmin": 0}),
     ]
     for panel, (title, values, options) in zip(panels, maps, strict=True):
-        image = _draw_map(panel, points, values, options)
+        image = _draw_map(panel, problem.domain, points, values, options)
         panel.set(title=f"{title}: {plain(name)}", xlabel=horizontal, ylabel=vertical)
         if lengths:
             panel.set_aspect("equal")
         figure.colorbar(image, ax=panel)
 
 
-def _draw_map(panel, points, values, options):
+def _draw_map(panel, domain, points, values, options):
     x, y = (np.unique(points[:, column]) for column in (0, 1))
     if len(x) * len(y) != len(points):  # scattered, not a grid
+        from matplotlib.tri import Triangulation
+
         known = ~np.isnan(values)
         options = {"shading": "gouraud", **options}
-        return panel.tripcolor(*points[known].T, values[known], **options)
+        triangles = Triangulation(*points[known].T)
+        middles = points[known][triangles.triangles].mean(axis=1)
+        there = domain.contains(domain.interior, middles - domain.centre)
+        triangles.set_mask(~on_host(there))  # a hole, or what a bay leaves out
+        return panel.tripcolor(triangles, values[known], **options)
     order = np.lexsort((points[:, 0], points[:, 1]))
     table = values[order].reshape(len(y), len(x))
     return panel.pcolormesh(x, y, table, shading="gouraud", **options)

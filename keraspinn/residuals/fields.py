@@ -221,7 +221,7 @@ class Fields:
             for name, variable in self._coefficients.items()
         }
 
-    def predict(self, expression, points, locate, size):
+    def predict(self, expression, points, locate, size, normals=None):
         """Values of an expression, or of each of a list, in the user's units.
 
         Args:
@@ -229,14 +229,27 @@ class Fields:
             points: Float64 array `(n, d)`.
             locate: Function from a tensor of points to scaled and unscaled ones.
             size: Number of points at a time.
+            normals: Array `(n, s)` of outward normals there, where there are any.
         """
         several = isinstance(expression, (list, tuple))
         requested = expression if several else [expression]
         called = "An expression to predict"
-        function = self._function(tuple(normalize(e, called) for e in requested))
-        parts = np.split(points, range(size, len(points), size))
+        requested = tuple(normalize(e, called) for e in requested)
+        function = self._function(requested, normals is not None)
+        places = range(size, len(points), size)
         with backend.double_precision():
-            batches = [locate(ops.convert_to_tensor(p, "float64")) for p in parts]
+            batches = [
+                locate(ops.convert_to_tensor(part, "float64"))
+                for part in np.split(points, places)
+            ]
+            if normals is not None:
+                normals = ops.convert_to_tensor(normals, self._dtype)
+                batches = [
+                    (*batch, part)
+                    for batch, part in zip(
+                        batches, ops.split(normals, list(places)), strict=True
+                    )
+                ]
         batches = [function(*batch) for batch in batches]
         values = [
             np.concatenate([ops.convert_to_numpy(value) for value in column])
@@ -244,13 +257,14 @@ class Fields:
         ]
         return values if several else values[0]
 
-    def _function(self, expressions):
-        if expressions not in self._functions:
+    def _function(self, expressions, on_boundary):
+        if (expressions, on_boundary) not in self._functions:
             known = [*self._problem.fields, *self._problem.parameters]
             coordinates = self._problem.coordinates
             sums = with_sums((*expressions, *self._problem.fields), coordinates)
             sums = sums[: len(expressions)]
-            validate([*known, *sums], coordinates, where="the expression")
+            normal = self._problem.domain.normal if on_boundary else ()
+            validate([*known, *sums], coordinates, normal, where="the expression")
             scaled = [self._scales.apply(expression) for expression in sums]
             check_numbers(scaled, self._dtype)
             program = Program(scaled, self._problem.coordinates)
@@ -260,8 +274,8 @@ class Fields:
                     f"The problem has no fields {sorted(missing)}; it has "
                     f"{list(self._names)}."
                 )
-            self._functions[expressions] = backend.compiled(
-                lambda points, coordinates: self.evaluate(program, points, coordinates),
+            self._functions[expressions, on_boundary] = backend.compiled(
+                lambda *where: self.evaluate(program, *where),
                 read=[*self._network.variables, *self._coefficients.values()],
             )
-        return self._functions[expressions]
+        return self._functions[expressions, on_boundary]

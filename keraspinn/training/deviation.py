@@ -109,8 +109,10 @@ def _warn_of_bent_equations(model, deviations, change):
         warnings.warn(
             "The equations are bent to follow the data's noise, or are not solved yet: "
             f"where they hold, {' and '.join(moves)}, off by more than {BIAS:g} of the "
-            "deviation. Train on, with less weight for the data, "
-            "keraspinn.Data(..., weight=0.01), and without LearningRateAnnealing, "
-            "which sets weights of its own.",
-            stacklevel=3,
+            "deviation. Take that value, or train on with less weight for the data, "
+            "keraspinn.Data(..., weight=0.01), without LearningRateAnnealing, which "
+            "sets weights of its own, for as long as the data's misfit stays near "
+            "their noise. Where the domain has a corner that points inward, what a "
+            "network cannot express there moves the parameter instead.",
+            stacklevel=4,
         )

@@ -11,16 +11,22 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.expressions import Program
+from keraspinn.common.checks import check_count
+from keraspinn.expressions import NormalComponent, Program
+from keraspinn.geometry.arrays import on_host
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
+from keraspinn.sampling.lattice import lattice
 from keraspinn.sampling.sources import PointSources, checked_points
-from keraspinn.spec import ComputedReference
+from keraspinn.spec import ComputedReference, integral
 from keraspinn.spec.declaration import wrapped
+from keraspinn.spec.integrals import parts_of
 from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 
 if TYPE_CHECKING:
     import sympy as sp
+
+    from keraspinn.geometry.part import On
 
 EVALUATION_POINTS = 1024
 
@@ -131,6 +137,55 @@ class EvaluatedModel(ProblemModel):
         points = checked_points(self.problem, "prediction", points)
         locate = self._evaluation_sources.places["residual"].locate
         return self._fields.predict(expression, points, locate, EVALUATION_BATCH_SIZE)
+
+    def integrate(
+        self,
+        expression: sp.Expr,
+        over: On = "interior",
+        where: sp.Basic | None = None,
+        points: int = 16_384,
+    ) -> float:
+        """The integral of any expression in the fields over the domain or a part of it.
+
+        A mass, a flow rate, the heat through a side, the force on a hole:
+
+        ```python
+        n = domain.normal
+        drag = model.integrate(-p * n[0], over=hole)
+        ```
+
+        Args:
+            expression: SymPy expression in the problem's fields, coordinates and
+                parameters, and in the outward normal on a boundary.
+            over: `"interior"`, all of the domain, or a part of it as for `on=` of a
+                `Condition`; entries of a list add up.
+            where: Optional SymPy relation in the coordinates that restricts `over`.
+            points: Number of lattice points on each part.
+
+        Returns:
+            A number, in the user's units.
+
+        Raises:
+            ValueError: If there is no such part, or the expression holds what the
+                problem does not have.
+        """
+        domain = self.problem.domain
+        check_count("points", points)
+        wanted = integral(expression, over, where)
+        locate = self._evaluation_sources.places["residual"].locate
+        total = 0.0
+        for part in parts_of(wanted.region, domain):
+            with backend.double_precision():
+                shift = np.full((1, domain.draws(part)), 0.5)
+                drawn = domain.sample(part, on_host(lattice(points, shift)))
+                there = on_host(domain.absolute(part, drawn))
+                normals = None
+                if wanted.integrand.has(NormalComponent):
+                    normals = on_host(domain.normals(part, drawn))
+            how = locate, EVALUATION_BATCH_SIZE, normals
+            values = self._fields.predict(wanted.integrand, there, *how)
+            total += domain.measure(part) * float(np.mean(values, dtype="float64"))
+        return total
 
     def parameter_deviation(self) -> dict[str, float]:
         """The standard deviation of each unknown parameter, from noise in the data.

@@ -1,5 +1,7 @@
 """What is particular to one geometry."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -310,3 +312,14 @@ def test_a_cloud():
 def test_refuses(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+def test_a_hole_that_misses_its_plate_is_warned_of():
+    """Millimetres beside metres."""
+    plate = g.Box({X: (0, 1), Y: (0, 1)})
+    with pytest.warns(UserWarning, match="takes nothing.*same units"):
+        plate - g.Disk((500, 300), 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plate - g.Disk((500, 0.5), 499.5)
+        plate - g.Disk((0.5, 0.5), 1e-4)

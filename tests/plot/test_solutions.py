@@ -26,6 +26,25 @@ def test_solution_in_two_dimensions(trained):
         kp.plot.solution(model, name="v")
 
 
+def test_what_is_no_domain_is_left_white():
+    x, y = sp.symbols("x y")
+    u = sp.Function("u")(x, y)
+    square = kp.geometry.Box({x: (-1, 1), y: (-1, 1)})
+    bent = square - kp.geometry.Box({x: (0, 1), y: (0, 1)})
+    problem = kp.Problem(
+        bent,
+        {"laplace": u.diff(x, 2) + u.diff(y, 2)},
+        {"all": kp.Condition(u - x * y, on="boundary")},
+        {u: x * y},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(3, 1), seed=0)
+    figure = kp.plot.solution(model, n=12)
+    drawn = figure.axes[0].collections[0]
+    corners = drawn._triangulation.get_masked_triangles()
+    middles = problem.test_data(12)[0][corners].mean(axis=1)
+    assert len(middles) and not (middles > 0.05).all(axis=1).any()
+
+
 def test_solution_on_a_line(trained):
     model, _ = trained(kp.problems.poisson())
     left, right = kp.plot.solution(model, n=20).axes
