@@ -1,4 +1,4 @@
-"""Parts of the boundary on which nothing is said, though equations ask for it.
+"""Parts of the boundary, and starts, of which too little is said for the equations.
 
 Finite elements take what is not said for an insulated wall. A network takes nothing for
 it: beside such a part it learns any of many fields, and its loss is none the worse.
@@ -7,30 +7,19 @@ it: beside such a part it learns any of many fields, and its loss is none the wo
 import itertools
 
 import numpy as np
-import sympy as sp
-from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
-from keraspinn.expressions import Parameter, Program, required_derivatives
-from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions import Parameter, required_derivatives
 from keraspinn.expressions.image import At
-from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.part import quasi_random
-from keraspinn.spec.sampled import columns, sampled, values_at
+from keraspinn.spec.across import Across
+from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.terms import RESIDUAL, lack_of_normals
 
 # Points of a part; the share of them that makes it bare: who leaves out a corner means
 # it; and at how many of these the equations are looked at.
 TRIED, BARE, LOOKED_AT = 512, 0.05, 3
-# Of a coefficient's largest value inside, below which it vanishes on a part, as r does
-# on an axis, and above which it is infinite there.
-VANISHING, INFINITE = 1e-7, 1e2
-# Of the sum of absolute values, below which a sum is rounding.
-ROUNDING = 1e-9
-GENERIC = 0.7  # what a field is where a coefficient depends on it
-MANY = 10  # fields: a determinant of more takes too long
-NAMED = 3  # parts, in words
+NAMED, FEW = 3, 4  # parts, in words; points that tell a moment
 
 
 def said_nothing_of(domain, terms):
@@ -47,7 +36,7 @@ def said_nothing_of(domain, terms):
     """
     found = bare_parts(domain, terms)
     if not found:
-        return ""
+        return _nothing_of_the_start(domain, terms)
     places = []
     for part, share, point in found[:NAMED]:
         pairs = zip(domain.coordinates, point, strict=True)
@@ -62,6 +51,46 @@ def said_nothing_of(domain, terms):
         f"may be learned. {_insulated(domain, terms)}What the network keeps by the "
         "way it is built may be declared too."
     )
+
+
+def _nothing_of_the_start(domain, terms):
+    """What to say where less is said of single moments than equations need, or ""."""
+    time = domain.time_coordinate
+    held = [term for name, term in terms.items() if name != RESIDUAL]
+    if time is None or time in domain.periodic or not held:
+        return ""
+    if any(term.table is not None for term in held):
+        return ""
+    said = sum(_at_moments(domain, term) for term in held)
+    needed = Across(domain, terms[RESIDUAL].expressions).order_in_time()
+    if said >= needed:
+        return ""
+    field = next(
+        name
+        for name, own in required_derivatives(
+            terms[RESIDUAL].expressions, domain.coordinates
+        ).items()
+        if any(index[domain.coordinates.index(time)] for index in own)
+    )
+    one = "is one equation" if said == 1 else f"are {said or 'no'} equations"
+    return (
+        f"A condition is missing at the start: together the equations are of order "
+        f"{needed} in {time}, and of single moments there {one}. Without it infinitely "
+        f"many fields solve them, and any of these may be learned. Declare it, "
+        f"keraspinn.Condition([{field} - ..., {field}.diff({time}) - ...], "
+        'on="initial"). What the network keeps by the way it is built may be declared '
+        "too."
+    )
+
+
+def _at_moments(domain, term):
+    """How many equations a condition has that hold at single moments."""
+    found = 0
+    for block in term.blocks:
+        points = sampled(domain, (block,), FEW)
+        column = domain.coordinates.index(domain.time_coordinate)
+        found += len(term.expressions) * (np.ptp(points[:, column]) == 0)
+    return found
 
 
 def _insulated(domain, terms):
@@ -98,7 +127,7 @@ def bare_parts(domain, terms):
         bare = points[~is_said]
         if len(bare) <= BARE * len(points):
             continue
-        across = across or _Across(domain, terms[RESIDUAL].expressions)
+        across = across or Across(domain, terms[RESIDUAL].expressions)
         if across.order(piece, bare[:LOOKED_AT]) > max(most, 1):
             point = on_host(domain.absolute(piece, bare[:1]))[0]
             found.append((piece, len(bare) / len(points), point))
@@ -148,141 +177,3 @@ def _counts(domain, piece, places, images):
     if any(np.mean(on_host(domain.contains(piece, own))) > BARE for own in images):
         is_said[:] = True
     return points, count, is_said
-
-
-class _Across:
-    """The equations as ordinary ones along normals.
-
-    Args:
-        domain: The geometry.
-        expressions: The equations.
-    """
-
-    def __init__(self, domain, expressions):
-        self._domain, self._program = domain, None
-        if not _is_carried(domain, expressions):
-            try:
-                self._read(expressions)
-            except ValueError:  # no derivative, or one that cannot be evaluated
-                return
-
-    def _read(self, expressions):
-        domain, stand_ins = self._domain, {}
-        for node in distinct_nodes(expressions):
-            if isinstance(node, At):
-                return
-            if isinstance(node, Parameter):
-                stand_ins[node] = sp.Float(node.initial or GENERIC)
-            elif isinstance(node, (sp.Derivative, AppliedUndef)):
-                stand_ins[node] = sp.Dummy(real=True)
-        spatial = [domain.coordinates.index(s) for s in domain.space_coordinates]
-        self._terms, slopes = [], []  # of the equations, with their slopes
-        for row, expression in enumerate(expressions):
-            plain = expression.xreplace(stand_ins)
-            for node, stand_in in stand_ins.items():
-                if isinstance(node, Parameter):
-                    continue
-                slope = plain.diff(stand_in)
-                slope = slope.replace(sp.DiracDelta, lambda *_: sp.S.Zero)
-                if slope:
-                    field, index = field_and_index(node, domain.coordinates)
-                    own = np.array([index[column] for column in spatial])
-                    self._terms.append((row, field, own))
-                    slopes.append(slope)
-        self._fields = sorted({field for _, field, _ in self._terms})
-        self._rows = len(expressions)
-        dummies = [s for s in stand_ins.values() if s.is_Dummy]
-        self._symbols = [*domain.coordinates, *dummies]
-        self._program = Program(slopes, self._symbols)
-        self._inside = self._slopes(sampled(domain, domain.blocks("interior"), TRIED))
-
-    def _slopes(self, points):
-        places = np.full((len(points), len(self._symbols)), GENERIC)
-        places[:, : points.shape[1]] = points
-        with backend.double_precision(), np.errstate(all="ignore"):
-            found = self._program.on_host(columns(self._symbols, places), {})
-        return [np.broadcast_to(slope, len(points)) for slope in found]
-
-    def order(self, piece, points):
-        """The order of all equations together, across a piece at points of it.
-
-        It is the degree in s of the determinant of what they are of exp(s n·x): two for
-        Laplace's, four for those of elasticity in the plane and for a beam's, two as
-        well for a flux and its balance.
-        """
-        if self._program is None or self._rows > len(self._fields):
-            return 0
-        try:
-            normals = on_host(self._domain.normals(piece, points))
-        except ValueError:  # a cloud's, without any
-            return 0
-        slopes = self._slopes(on_host(self._domain.absolute(piece, points)))
-        pairs = zip(slopes, self._inside, strict=True)
-        slopes = np.stack([_on_part(*own) for own in pairs], axis=-1)
-        pairs = zip(slopes, normals, strict=True)
-        return max(self._degree(*own) for own in pairs)
-
-    def _degree(self, slopes, normal):
-        """Degree of the determinant; 0 where an equation has no value."""
-        if not np.isfinite(slopes).all() or not np.isfinite(normal).all():
-            return 0
-        normal = np.where(abs(normal) > 1e-6, normal, 0.0)
-        orders = max(int(own.sum()) for *_, own in self._terms) + 1
-        symbol = np.zeros((self._rows, len(self._fields), orders))
-        sizes = np.zeros_like(symbol)
-        for (row, field, index), slope in zip(self._terms, slopes, strict=True):
-            place = row, self._fields.index(field), index.sum()
-            own = slope * np.prod(normal**index)
-            symbol[place] += own
-            sizes[place] += abs(own)
-        symbol[abs(symbol) <= ROUNDING * sizes] = 0.0
-        if self._rows == len(self._fields) <= MANY:
-            total = _determinant(symbol, True)
-            there = abs(total) > ROUNDING * _determinant(sizes, False)
-            if there.any():
-                return int(np.flatnonzero(there)[-1])
-        highest = [np.flatnonzero(own.any(axis=0)) for own in symbol.swapaxes(0, 1)]
-        highest = [int(own[-1]) if len(own) else 0 for own in highest]
-        return sum(highest) if max(highest) > 1 else 0
-
-
-def _is_carried(domain, expressions):
-    """Whether all fields are carried along: of first order, each with its change in
-    time. What comes in where, characteristics say."""
-    if domain.time_coordinate is None:
-        return False
-    place = domain.coordinates.index(domain.time_coordinate)
-    found = required_derivatives(expressions, domain.coordinates).values()
-    return all(
-        max(map(sum, own)) == 1 and any(index[place] for index in own) for own in found
-    )
-
-
-def _on_part(slope, inside):
-    """A coefficient on a part: zero where that is rounding, not a number if infinite,
-    one if fields of another size would be needed to know it."""
-    inside = inside[np.isfinite(inside)]
-    size = np.max(np.abs(inside), initial=0.0)
-    if not size:
-        return np.ones_like(slope)
-    small, large = abs(slope) <= VANISHING * size, abs(slope) > INFINITE * size
-    return np.where(small, 0.0, np.where(large, np.nan, slope))
-
-
-def _determinant(matrix, has_signs):
-    """Coefficients of the determinant, or without signs the permanent, of a matrix of
-    polynomials `(n, n, coefficients)`: of the first rows with every choice of columns.
-    """
-    found = {0: np.ones(1)}
-    for row in matrix:
-        longer = {}
-        for taken, minor in found.items():
-            for column, entry in enumerate(row):
-                if taken >> column & 1 or not entry.any():
-                    continue
-                is_odd = has_signs and (taken >> column).bit_count() % 2
-                own = np.convolve(minor, -entry if is_odd else entry)
-                chosen = taken | 1 << column
-                longer[chosen] = longer.get(chosen, 0.0) + own
-        found = longer
-    return sum(found.values(), np.zeros(1))

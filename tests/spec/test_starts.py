@@ -1,0 +1,93 @@
+"""Whether as much is said of single moments as the equations' order in time needs."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+SQUARE = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, time={T: (0, 2)})
+ROD = kp.geometry.Box({X: (0, 1)}, time={T: (0, 2)})
+TIME = kp.geometry.Box(time={T: (0, 2)})
+U, V, P = (sp.Function(name)(X, Y, T) for name in "uvp")
+Q, R = (sp.Function(name)(X, T) for name in "qr")
+A, B = (sp.Function(name)(T) for name in "ab")
+WALLS, ENDS = kp.Condition(U, on="boundary"), kp.Condition(Q, on="boundary")
+WAVE = U.diff(T, 2) - U.diff(X, 2) - U.diff(Y, 2)
+HEAT = U.diff(T) - U.diff(X, 2) - U.diff(Y, 2)
+PENDULUM = A.diff(T, 2) + sp.sin(A)
+
+
+def on(moment, *equations, **how):
+    return kp.Condition(list(equations), on=moment, **how)
+
+
+def start(*equations, **how):
+    return on("initial", *equations, **how)
+
+
+def said(domain, equations, *conditions):
+    equations = equations if isinstance(equations, list) else [equations]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        problem = kp.Problem(
+            domain,
+            {f"e{k}": equation for k, equation in enumerate(equations)},
+            {f"c{k}": condition for k, condition in enumerate(conditions)},
+        )
+    text = " ".join(str(warning.message) for warning in found)
+    assert bool(problem.left_open) == ("missing" in text)
+    return text
+
+
+def flow(*equations):
+    velocities = ((U, P.diff(X)), (V, P.diff(Y)))
+    momentum = [
+        own.diff(T) + U * own.diff(X) + V * own.diff(Y) + slope - own.diff(X, 2)
+        for own, slope in velocities
+    ]
+    return [*momentum, U.diff(X) + V.diff(Y)]
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions", "order"),
+    [
+        (SQUARE, HEAT, [WALLS], 1),
+        (SQUARE, WAVE, [WALLS, start(U - X * Y)], 2),
+        (SQUARE, WAVE + U**3, [WALLS, start(U - X * Y, hard=True)], 2),
+        (ROD, Q.diff(T) + Q * Q.diff(X) - Q.diff(X, 2), [ENDS], 1),
+        (ROD, [Q.diff(T) - R, R.diff(T) - Q.diff(X, 2)], [ENDS, start(Q - X)], 2),
+        (TIME, PENDULUM, [start(A - 1)], 2),
+        (TIME, [A.diff(T) - A * B, B.diff(T) + A * B], [start(A - 1)], 2),
+        (SQUARE, flow(), [kp.Condition([U, V, P], on="boundary")], 1),
+    ],
+)
+def test_a_start_that_is_missing_is_missed(domain, equations, conditions, order):
+    text = said(domain, equations, *conditions)
+    assert f"order {order} in t" in text and '"initial"' in text
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions"),
+    [
+        (SQUARE, HEAT, [WALLS, start(U - X * Y)]),
+        (SQUARE, HEAT, [WALLS, on({T: 2}, U - X * Y)]),  # backwards
+        (SQUARE, WAVE, [WALLS, start(U - X, U.diff(T), hard=True)]),
+        (SQUARE, WAVE, [WALLS, start(U - X), on({T: 2}, U)]),
+        (ROD, Q.diff(X, T) - Q, [start(Q - 1), kp.Condition(Q - 1, on={X: 0})]),
+        (ROD, [Q.diff(T) - R, R.diff(T) - Q.diff(X, 2)], [ENDS, start(Q, R)]),
+        (ROD, Q.diff(X, 2) + T, [ENDS]),  # a steady state at each moment
+        (TIME, PENDULUM, [start(A - 1), on({T: 1}, A)]),
+        (TIME, PENDULUM, [kp.Data([[0.5], [1.0]], {A: [1.0, 0.5]})]),
+        (TIME, [A.diff(T) - B, A + B - 1], [start(A - 1)]),  # of an algebraic one
+        (
+            SQUARE,
+            flow(),
+            [kp.Condition([U, V, P], on="boundary"), start(U, V)],
+        ),
+    ],
+)
+def test_what_says_enough_is_not_asked_for_more(domain, equations, conditions):
+    assert said(domain, equations, *conditions) == ""
