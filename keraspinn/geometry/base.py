@@ -61,6 +61,8 @@ class Geometry:
         named: Dict from further names to tuples of parts.
         periodic: The coordinates in which its ends are joined.
         operands: Those that it is made of by `+`, `-`, `&` or `*`.
+        removed: The shapes that it is what is left without.
+        corners: Of a shape in the plane, `(n, 2)`; none of one made of others.
 
     Raises:
         TypeError: If a coordinate is not a SymPy symbol.
@@ -84,6 +86,8 @@ class Geometry:
     initial: Part | None = None
     periodic: tuple[sp.Symbol, ...] = ()
     operands: tuple[Geometry, ...] = ()
+    removed: tuple[Geometry, ...] = ()
+    corners: ArrayLike = ()
 
     def __init__(
         self,

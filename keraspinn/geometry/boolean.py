@@ -166,6 +166,10 @@ class Difference(Combination):
 
     flips, sign = True, "-"
 
+    def __init__(self, first: Geometry, second: Geometry) -> None:
+        super().__init__(first, second)
+        self.removed = (second,)
+
     def _bounds(self, first, second):
         return first.lower, first.upper
 

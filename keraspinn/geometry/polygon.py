@@ -67,6 +67,8 @@ class Polygon(Geometry):
         edges = Facets(segments, outward, self.half)
         self.interior = Simplices(trapezoids(segments), closed(edges))
         self.boundary = (edges,)
+        self.removed = tuple(Polygon(h, coordinates=coordinates) for h in self.holes)
+        self.corners = self.vertices
 
     def _segments(self):
         """The edges of all rings, `(n, 2, 2)`, without those of length zero."""
