@@ -3,15 +3,15 @@
 Sizes do not follow term by term: a body that gives heat off slowly grows as warm as it
 must, and a slender beam's deflection and rotation nearly cancel in its shear. So all
 equations and conditions together are solved by least squares in Chebyshev polynomials,
-waves where sides are joined, by Newton's steps, in some hundredths of a second.
-It is believed where two degrees agree, and tried with higher ones where they do not. No
-answer, but as large as one.
+waves where sides are joined, potentials about holes beside them, by Newton's steps, in
+some tenths of a second at most. It is believed where two degrees agree, and tried with
+higher ones where they do not. No answer, but as large as one.
 """
 
 import numpy as np
 
 from keraspinn.spec.linearised import MISSED, linearised, stacked
-from keraspinn.spec.polynomials import Polynomials
+from keraspinn.spec.potentials import functions
 
 # Degrees that are tried, by the number of coordinates that fields vary along.
 DEGREES, DEGREES_BEYOND = {1: (12, 40), 2: (10, 20)}, (10,)
@@ -46,16 +46,21 @@ def coarse_sizes(domain, terms, offsets, expected, fixed):
     if fixed:  # data are of other values
         terms = {name: term for name, term in terms.items() if term.table is None}
 
-    def solution(degree):
-        polynomials = Polynomials(domain, expected, degree, fixed)
-        rows = list(linearised(domain, terms, polynomials, offsets))
-        return polynomials.degree, _solution(polynomials, rows, expected)
+    def basis(degree):
+        return functions(domain, expected, degree, fixed)
 
+    def solution(own):
+        return _solution(own, list(linearised(domain, terms, own, offsets)), expected)
+
+    reached = 0
     try:
         for degree in DEGREES.get(domain.dimension - len(fixed), DEGREES_BEYOND):
-            degree, found = solution(degree)
+            own = basis(degree)
+            if own.degree == reached:  # as high as there may be functions
+                break
+            reached, found = own.degree, solution(own)
             # Newton's steps may lead beyond a pole, to a field that is none.
-            if found and _agree(found, solution(LOWER * degree)[1]):
+            if found and _agree(found, solution(basis(LOWER * reached))):
                 return found
     except ValueError:  # a derivative by a field that cannot be evaluated
         pass
