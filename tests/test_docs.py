@@ -137,7 +137,7 @@ def test_no_program_hides_from_the_tests():
         text = page.read_text("utf-8")
         fences = set(re.findall(r"^```(\w+)", text, re.MULTILINE))
         other = {"py"} if page.relative_to(DOCS).as_posix() in OTHERS else set()
-        assert fences <= {"python", "bash"} | other, page
+        assert fences <= {"python", "bash", "bibtex"} | other, page
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
         indented = re.findall(r"(?<=\n\n)(?: {4}.*\n)+", prose)
         assert not [code for code in indented if is_python(code)], page
@@ -164,6 +164,17 @@ def test_front_page(capsys):
     (code,) = blocks("index.md")
     exec(compile(code, "index.md", "exec"), {})
     assert "\nTrusted." in capsys.readouterr().out
+
+
+def test_what_is_cited_is_what_the_citation_file_says():
+    file = (DOCS.parent / "CITATION.cff").read_text("utf-8")
+    said = re.search(
+        r"```bibtex\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.DOTALL
+    )
+    fields = dict(re.findall(r"(version|volume|number|year|doi) += {(.*?)}", said[1]))
+    assert len(fields) == 5
+    for name, value in fields.items():
+        assert f"{'issue' if name == 'number' else name}: {value}\n" in file, name
 
 
 def small_model():
