@@ -97,6 +97,20 @@ def test_guide(tmp_path, monkeypatch):
     assert (tmp_path / "model.keras").exists()
 
 
+def test_a_file_is_small_without_the_second_stage_s_optimizer(tmp_path):
+    problem, network = kp.problems.poisson(), kp.networks.MLP(20, 2)
+    model = kp.PINNModel(problem, network, seed=0).astype("float64")
+    model.compile(kp.optimizers.SSBroyden(), jit_compile=False)
+    model.fit(batch_size=4, steps_per_epoch=1, verbose=0)
+    sizes = []
+    for options in ({}, {"include_optimizer": False}, {}):
+        model.save(tmp_path / "model.keras", **options)
+        sizes.append((tmp_path / "model.keras").stat().st_size)
+        if len(sizes) == 2:
+            model.compile("adam")
+    assert sizes[0] == sizes[1] > 10 * sizes[2]
+
+
 @pytest.mark.parametrize("page", ALONE)
 def test_pages_of_their_own(page):
     problems = [v for v in namespace_after(page).values() if isinstance(v, kp.Problem)]
