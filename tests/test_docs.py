@@ -12,7 +12,9 @@ from types import SimpleNamespace
 
 import keras
 import matplotlib
+import numpy as np
 import pytest
+import sympy as sp
 
 import keraspinn as kp
 from keraspinn.derivatives.taylor import rules
@@ -27,6 +29,7 @@ SHORTER = {
     "steps_per_epoch=500": "steps_per_epoch=5",
     "steps_per_epoch=2_000": "steps_per_epoch=5",
     "(0, 5, 10, 15)": "(0, 5)",
+    "over=t)\n": "over=t, frames=2)\n",
     "epochs=3": "epochs=1",
     "fit(epochs=40": "fit(steps_per_epoch=4, epochs=1",
     "every=1000": "every=2",
@@ -55,8 +58,10 @@ def blocks(page):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-# Of what must be said before anything else: these run in tests of their own.
-DEVICES = ("tf.config", "tf.distribute", "keras.distribution", "cluster_resolver")
+# These run in tests of their own: what must be said before anything else, of devices,
+# and what is of the front page's plate.
+APART = ("tf.config", "tf.distribute", "keras.distribution", "cluster_resolver")
+APART += ("through_side",)
 
 
 def shorter(code):
@@ -78,7 +83,7 @@ def namespace_after(*pages, **namespace):
             if code.startswith("# look.py:"):  # a file, which limits its process
                 pathlib.Path("look.py").write_text(code, "utf-8")
                 continue
-            if not any(text in code for text in DEVICES):
+            if not any(text in code for text in APART):
                 exec(compile(shorter(code), page, "exec"), namespace)
     return namespace
 
@@ -178,6 +183,21 @@ def test_front_page(capsys):
     (code,) = blocks("index.md")
     exec(compile(code, "index.md", "exec"), {})
     assert "\nTrusted." in capsys.readouterr().out
+
+
+def test_a_flux_through_a_side():
+    """Of a field whose Laplacian is four: four areas of the plate come in."""
+    x, y = sp.symbols("x y")
+    u = sp.Function("u")(x, y)
+
+    def known(expression, points):
+        value = sp.lambdify((x, y), expression.subs(u, x**2 + y**2).doit())
+        return np.broadcast_to(value(*points.T), len(points))
+
+    given = {"model": SimpleNamespace(predict_expression=known), "x": x, "y": y, "u": u}
+    exec(block_with("through_side", "guide/look.md"), given)
+    through_all = 4 * given["through_side"] + given["through_rim"]
+    assert through_all == pytest.approx(-4 * (4 - 0.09 * np.pi))
 
 
 def test_what_is_cited_is_what_the_citation_file_says():
