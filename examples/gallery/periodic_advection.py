@@ -1,4 +1,4 @@
-"""Advection around a ring.
+"""Advection around a ring: a periodic domain.
 
 `periodic=[x]` joins the two ends: the network is periodic by construction, to the last
 digit, and there is no boundary in x left to write a condition for.
