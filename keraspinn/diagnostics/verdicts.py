@@ -8,6 +8,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
+from keraspinn.diagnostics.sums import missed_by_sums
 from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
@@ -68,6 +69,8 @@ class Verdict:
         measured: Names of the `Data`, whose noise is not in `errors`.
         left_open: What the declaration leaves open, in words: a condition that is
             missing. Fields that differ by much then fulfil all that is declared.
+        sums: Dict from names of equations and conditions with integrals along a
+            coordinate to what more places in their sums change, of the largest term.
 
     Example:
 
@@ -89,6 +92,7 @@ class Verdict:
     second_order: bool = False
     measured: tuple[str, ...] = ()
     left_open: str = ""
+    sums: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def error(self) -> float:
@@ -103,7 +107,12 @@ class Verdict:
     @property
     def trusted(self) -> bool:
         """Whether the estimate could be made, and is within the tolerance."""
-        return self.decided and self.error <= self.tolerance and not self.left_open
+        is_near = max(self.error, self._summed) <= self.tolerance
+        return self.decided and is_near and not self.left_open
+
+    @property
+    def _summed(self):
+        return _largest(self.sums.values()) if self.sums else 0.0
 
     def __str__(self):
         errors = ", ".join(f"{n} {_percent(e)}" for n, e in self.errors.items())
@@ -115,6 +124,12 @@ class Verdict:
             "term.",
         ]
         lines += self._suspected()
+        if self._summed > self.error:
+            lines.append(
+                "The sums that stand for integrals do not follow the fields: more "
+                f"places change them by {_percent(self._summed)} of the largest term, "
+                "which is not in the estimate. Write the sum of integrals over parts."
+            )
         if self.trusted:
             return "\n".join(["Trusted.", *lines])
         lines += [self.left_open] if self.left_open else []
@@ -255,7 +270,9 @@ def _measured(model, tolerance, points, points_on_face):
     is_second = isinstance(optimizer, Optimizer)
     measured = tuple(n for n, c in problem.conditions.items() if isinstance(c, Data))
     found = errors, misfits, left, tolerance, equations, is_second, measured
-    return Verdict(*found, problem.left_open)
+    sums = missed_by_sums(tangent.model, batches, terms)
+    sums = {names[key]: missed for key, missed in sums.items()}
+    return Verdict(*found, problem.left_open, sums)
 
 
 def _missed_of_given(problem, declared, values, field):

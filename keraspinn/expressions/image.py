@@ -71,12 +71,13 @@ def with_images(expressions, coordinates=()):
     return tuple(_converted(expression, plain) for expression in expressions)
 
 
-def with_sums(expressions, coordinates):
+def with_sums(expressions, coordinates, parts=(0.0, 1.0)):
     """Expressions with sums of fields at other points for `LineIntegral`s.
 
     Args:
         expressions: Tuple of normalized SymPy expressions.
         coordinates: The domain's symbols.
+        parts: As in `LineIntegral.at_nodes`.
 
     Raises:
         ValueError: If it cannot be told which coordinate a symbol stands for.
@@ -99,10 +100,11 @@ def with_sums(expressions, coordinates):
                 f"the coordinates {', '.join(map(str, coordinates))}: which of them "
                 "it depends on is not said. Let it stand outside of the integral too."
             )
-    sums = (
-        e.replace(LineIntegral, lambda *a: LineIntegral(*a).at_nodes())
-        for e in expressions
-    )
+
+    def summed(*integral):
+        return LineIntegral(*integral).at_nodes(parts)
+
+    sums = (e.replace(LineIntegral, summed) for e in expressions)
     return tuple(_converted(own, plain) for own in sums)
 
 

@@ -45,34 +45,35 @@ class LineIntegral(sp.Expr):
         integrand, *limits = self.args
         return self.func(integrand.doit(**hints), *limits)
 
-    def at_nodes(self, panels: int = 1) -> sp.Expr:
+    def at_nodes(self, parts: tuple[float, ...] = (0.0, 1.0)) -> sp.Expr:
         """The sum that stands for it.
 
         Args:
-            panels: Number of equal parts of the range, each with a sum of its own.
+            parts: Where the range begins, is divided, and ends, from 0 to 1: each part
+                has a sum of its own.
         """
         integrand, symbol, lower, upper = self.args
-        length, total = (upper - lower) / panels, 0
-        for panel in range(panels):
-            for place, weight in zip(_PLACES, _WEIGHTS, strict=True):
-                node = sp.expand(lower + length * sp.Float((place + 1) / 2 + panel))
-                own = sp.Float(weight / 2) * integrand.subs(symbol, node)
-                total += length * own
+        total = 0
+        for place, weight in zip(*nodes(parts), strict=True):
+            node = sp.expand(lower + (upper - lower) * sp.Float(place))
+            total += (upper - lower) * sp.Float(weight) * integrand.subs(symbol, node)
         return total
 
     def _eval_derivative(self, by):
         integrand, symbol, *limits = self.args
         ends = [integrand.subs(symbol, end) * end.diff(by) for end in limits]
-        slope = integrand.diff(by)
+        slope = integrand.diff(by) if by != symbol else sp.S.Zero
         inside = self.func(slope, symbol, *limits) if slope != 0 else sp.S.Zero
         return ends[1] - ends[0] + inside
 
     def _eval_subs(self, old, new):
         integrand, symbol, *limits = self.args
         limits = [end._subs(old, new) for end in limits]
-        if old != symbol:
-            integrand = integrand._subs(old, new)
-        return self.func(integrand, symbol, *limits)
+        if old == symbol:
+            return self.func(integrand, symbol, *limits)
+        if symbol in new.free_symbols:  # which is another one of the same name
+            integrand, symbol = _renamed(integrand, symbol)
+        return self.func(integrand._subs(old, new), symbol, *limits)
 
     def _sympystr(self, printer):
         return printer._print(self._as_sympy())
@@ -83,6 +84,13 @@ class LineIntegral(sp.Expr):
     def _as_sympy(self):
         integrand, *limits = self.args
         return sp.Integral(integrand, tuple(limits))
+
+
+def nodes(parts: tuple[float, ...] = (0.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
+    """Places from 0 to 1 and their weights, twenty in each of some parts."""
+    starts, lengths = np.array(parts[:-1]), np.diff(parts)
+    places = starts[:, None] + lengths[:, None] * (_PLACES + 1) / 2
+    return places.ravel(), (lengths[:, None] * _WEIGHTS / 2).ravel()
 
 
 def line_integrals(expression: sp.Expr) -> sp.Expr:
@@ -96,6 +104,11 @@ def line_integrals(expression: sp.Expr) -> sp.Expr:
 
 def _of_sympy(*arguments):
     result, *limits = arguments
+    if result.has(sp.DiracDelta):
+        raise ValueError(
+            "DiracDelta in an integral has no value at a point: write what it picks, "
+            f"u.subs(x, 1). Received: {sp.Integral(*arguments)}"
+        )
     for limit in limits:
         if len(limit) != 3 or any(end.is_infinite for end in limit[1:]):
             raise ValueError(
@@ -104,5 +117,17 @@ def _of_sympy(*arguments):
                 "domain or a part of it is keraspinn.integral(u, over={x: 1}), in a "
                 f"Condition. Received: {sp.Integral(*arguments)}"
             )
-        result = LineIntegral(result, *limit)
+        symbol, *ends = limit
+        if isinstance(symbol, sp.Dummy):  # which cannot be saved
+            result, symbol = _renamed(result, symbol)
+        result = LineIntegral(result, symbol, *ends)
     return result
+
+
+def _renamed(integrand, symbol):
+    """An integrand and what it is taken by, which gets a name that nothing has."""
+    taken = {other.name for other in integrand.free_symbols} | {symbol.name}
+    fresh = next(
+        f"{symbol.name}_{k}" for k in range(1, 99) if f"{symbol.name}_{k}" not in taken
+    )
+    return integrand.subs(symbol, sp.Symbol(fresh)), sp.Symbol(fresh)

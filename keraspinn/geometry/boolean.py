@@ -192,7 +192,7 @@ class Difference(Combination):
             warnings.warn(
                 f"{second} takes nothing from {first}, which it does not meet. Are "
                 "both in the same units?",
-                stacklevel=5,
+                stacklevel=7,
             )
         return self._portion(0, first.interior, self._left, size=size, is_cut=is_cut)
 

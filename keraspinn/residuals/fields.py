@@ -15,6 +15,7 @@ from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.image import with_sums
 from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
+from keraspinn.spec.images import check_images, check_kernels
 from keraspinn.spec.magnitudes import check_numbers
 from keraspinn.spec.offsets import network_offsets
 
@@ -257,6 +258,12 @@ class Fields:
         ]
         return values if several else values[0]
 
+    def _check_places(self, expressions, sums):
+        domain = self._problem.domain
+        where = domain.blocks("interior"), "the expression"
+        check_kernels(expressions, domain, *where)
+        check_images(sums, domain, *where)
+
     def _function(self, expressions, on_boundary):
         if (expressions, on_boundary) not in self._functions:
             known = [*self._problem.fields, *self._problem.parameters]
@@ -265,6 +272,7 @@ class Fields:
             sums = sums[: len(expressions)]
             normal = self._problem.domain.normal if on_boundary else ()
             validate([*known, *sums], coordinates, normal, where="the expression")
+            self._check_places(expressions, sums)
             scaled = [self._scales.apply(expression) for expression in sums]
             check_numbers(scaled, self._dtype)
             program = Program(scaled, self._problem.coordinates)

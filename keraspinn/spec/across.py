@@ -23,7 +23,8 @@ INSIDE = 512  # points at which coefficients are looked at
 VANISHING, INFINITE = 1e-7, 1e2
 # Of the sum of absolute values, below which a sum is rounding.
 ROUNDING = 1e-9
-GENERIC = 0.7  # what a field is where a coefficient depends on it
+# What a field is, at least, where a coefficient depends on it; and how others differ.
+GENERIC, GOLDEN = 0.5, 0.618
 MANY = 10  # fields: a determinant of more takes too long
 FEW = 3  # points inside at which the order in time is looked at
 
@@ -73,7 +74,9 @@ class Across:
         self._inside = self._slopes(sampled(domain, domain.blocks("interior"), INSIDE))
 
     def _slopes(self, points):
-        places = np.full((len(points), len(self._symbols)), GENERIC)
+        # Each its own: where all are alike, what holds their differences vanishes.
+        fields = GENERIC + np.arange(len(self._symbols)) * GOLDEN % 1 / 2
+        places = np.tile(fields, (len(points), 1))
         places[:, : points.shape[1]] = points
         with backend.double_precision(), np.errstate(all="ignore"):
             found = self._program.on_host(columns(self._symbols, places), {})
@@ -104,25 +107,40 @@ class Across:
         return max(found, default=0)
 
     def order_in_time(self):
-        """The order in time, with numbers for all derivatives in space."""
-        if not self._is_known():
+        """The order in time, with numbers for all derivatives in space.
+
+        It is the least of that inside and at both ends: where a coefficient vanishes, a
+        smooth field needs less. 0 where it is not known.
+        """
+        if not self._is_known() or self._rows != len(self._fields):
             return 0
-        column = self._domain.coordinates.index(self._domain.time_coordinate)
-        rates = GENERIC + np.arange(self._domain.dimension) / 7
+        domain = self._domain
+        column = domain.coordinates.index(domain.time_coordinate)
+        rates = GENERIC + np.arange(domain.dimension) / 7
         rates[column] = 1.0
-        slopes = np.stack([own[:FEW] for own in self._inside], axis=-1)
-        return max(self._degree(own, rates, [column]) for own in slopes)
+        found = []
+        for moment in (None, domain.lower[column], domain.upper[column]):
+            points = sampled(domain, domain.blocks("interior"), FEW)
+            if moment is not None:
+                points[:, column] = moment
+            pairs = zip(self._slopes(points), self._inside, strict=True)
+            slopes = np.stack([_on_part(*own) for own in pairs], axis=-1)
+            degrees = [self._degree(own, rates, [column], False) for own in slopes]
+            found.append(max(degrees))
+        return min(found)
 
     def _is_known(self):
         return self._program is not None and self._rows <= len(self._fields)
 
-    def _degree(self, slopes, rates, along):
+    def _degree(self, slopes, rates, along, or_highest=True):
         """Degree of the determinant; 0 where an equation has no value.
 
         Args:
             slopes: Coefficients of the terms, `(terms,)`.
             rates: What a derivative by each coordinate is a factor of, `(d,)`.
             along: Coordinates whose derivatives count.
+            or_highest: Whether the sum of the fields' highest orders will do where the
+                determinant says nothing.
         """
         if not np.isfinite(slopes).all():
             return 0
@@ -142,6 +160,8 @@ class Across:
             there = abs(total) > ROUNDING * _determinant(sizes, False)
             if there.any():
                 return int(np.flatnonzero(there)[-1])
+        if not or_highest:
+            return 0
         highest = [np.flatnonzero(own.any(axis=0)) for own in symbol.swapaxes(0, 1)]
         highest = [int(own[-1]) if len(own) else 0 for own in highest]
         return sum(highest) if max(highest) > 1 else 0

@@ -7,12 +7,14 @@ it: beside such a part it learns any of many fields, and its loss is none the wo
 import itertools
 
 import numpy as np
+import sympy as sp
 
 from keraspinn.expressions import Parameter, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.part import quasi_random
 from keraspinn.spec.across import Across
+from keraspinn.spec.declaration import short
 from keraspinn.spec.sampled import sampled, values_at
 from keraspinn.spec.terms import RESIDUAL, lack_of_normals
 
@@ -55,42 +57,75 @@ def said_nothing_of(domain, terms):
 
 def _nothing_of_the_start(domain, terms):
     """What to say where less is said of single moments than equations need, or ""."""
-    time = domain.time_coordinate
+    time, equations = domain.time_coordinate, terms[RESIDUAL].expressions
     held = [term for name, term in terms.items() if name != RESIDUAL]
     if time is None or time in domain.periodic or not held:
         return ""
-    if any(term.table is not None for term in held):
+    if any(term.table is not None or _fills(domain, term) for term in held):
         return ""
-    said = sum(_at_moments(domain, term) for term in held)
-    needed = Across(domain, terms[RESIDUAL].expressions).order_in_time()
-    if said >= needed:
+    moments = [term for term in held if _at_moments(domain, term)]
+    said = sum(_at_moments(domain, term) for term in moments)
+    if domain.dimension == 1:  # so do integrals
+        said = _said(held) - len(_unknowns(terms))
+    across = Across(domain, equations)
+    needed = across.order_in_time()
+    if said >= needed or _has_all_on_a_side(domain, held, across):
         return ""
-    field = next(
-        name
-        for name, own in required_derivatives(
-            terms[RESIDUAL].expressions, domain.coordinates
-        ).items()
-        if any(index[domain.coordinates.index(time)] for index in own)
+    one = "is one equation" if said == 1 else f"are {max(said, 0) or 'no'} equations"
+    known = set().union(
+        *(e.atoms() for t in moments for e in map(short, t.expressions))
     )
-    one = "is one equation" if said == 1 else f"are {said or 'no'} equations"
+    missing = [text for text in _of_a_start(domain, equations) if text not in known]
+    wanted = ", ".join(f"{text.name} - ..." for text in missing) or "..."
     return (
         f"A condition is missing at the start: together the equations are of order "
         f"{needed} in {time}, and of single moments there {one}. Without it infinitely "
-        f"many fields solve them, and any of these may be learned. Declare it, "
-        f"keraspinn.Condition([{field} - ..., {field}.diff({time}) - ...], "
-        'on="initial"). What the network keeps by the way it is built may be declared '
+        "many fields solve them, and any of these may be learned. Declare what is "
+        f'missing, such as keraspinn.Condition([{wanted}], on="initial"), there or at '
+        "another moment. What the network keeps by the way it is built may be declared "
         "too."
     )
 
 
+def _of_a_start(domain, equations):
+    """What one says of fields at a start, as `short` writes it: u, u_t, …"""
+    place = domain.coordinates.index(domain.time_coordinate)
+    for field, own in required_derivatives(equations, domain.coordinates).items():
+        for count in range(max(index[place] for index in own)):
+            by = domain.time_coordinate.name * count
+            yield sp.Symbol(f"{field}_{by}" if by else field)
+
+
 def _at_moments(domain, term):
     """How many equations a condition has that hold at single moments."""
-    found = 0
-    for block in term.blocks:
-        points = sampled(domain, (block,), FEW)
-        column = domain.coordinates.index(domain.time_coordinate)
-        found += len(term.expressions) * (np.ptp(points[:, column]) == 0)
-    return found
+    column = domain.coordinates.index(domain.time_coordinate)
+    return len(term.expressions) * sum(
+        np.ptp(sampled(domain, (block,), FEW)[:, column]) == 0 for block in term.blocks
+    )
+
+
+def _fills(domain, term):
+    """Whether a condition holds all over some of the domain, and not on its average."""
+    return not term.regions and any(
+        lack_of_normals(domain, part)
+        and np.ptp(sampled(domain, ((part,),), FEW), axis=0).all()
+        for block in term.blocks
+        for part in block
+    )
+
+
+def _has_all_on_a_side(domain, held, across):
+    """Whether a side has as many conditions as the equations' order across it: they go
+    on from there, as from a start.
+    """
+    places = [place for term in held for place in _places(domain, term)]
+    for part in domain.boundary:
+        for piece in part.pieces():
+            points, count, _ = _counts(domain, piece, places, [])
+            order = across.order(piece, points[:LOOKED_AT])
+            if 1 < order <= np.median(count):
+                return True
+    return False
 
 
 def _insulated(domain, terms):

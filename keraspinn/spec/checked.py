@@ -7,6 +7,7 @@ import sympy as sp
 
 from keraspinn.expressions import NormalComponent, Program, fields_of, validate
 from keraspinn.expressions.image import with_sums
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.spec.branches import POINTS, check_branches, has_branches
 from keraspinn.spec.conditions import Data, Reference
 from keraspinn.spec.declaration import (
@@ -45,7 +46,9 @@ def validated(equations, conditions, domain):
     validate(declared, coordinates, domain.normal, where, integrals=True)
     for where, expressions in summed.items():
         check_kernels(said[where], domain, blocks[where], where)
-        _check_branches(expressions, domain, blocks[where], where)
+        _check_points(expressions, domain, blocks[where], where)
+        outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in said[where]]
+        _check_branches(outside, domain, blocks[where], where)
     held = declared[len(equations) :]
     warn_without_conditions(declared[: len(equations)], held, domain)
     return declared
@@ -55,9 +58,12 @@ def _is_data(condition):
     return isinstance(condition, Data)
 
 
-def _check_branches(expressions, domain, blocks, where):
+def _check_points(expressions, domain, blocks, where):
     check_tables(expressions, domain, blocks, where)
     check_images(expressions, domain, blocks, where)
+
+
+def _check_branches(expressions, domain, blocks, where):
     if has_branches(expressions):
         points = sampled(domain, blocks, POINTS)
         check_branches(expressions, domain.coordinates, points, where)
@@ -111,7 +117,8 @@ def checked_reference(reference, declared, domain):
         )
     _check_reference(expressions, exact, declared, domain.coordinates)
     interior = domain.blocks("interior")
-    _check_branches(list(exact.values()), domain, interior, "the reference")
+    for check in (_check_points, _check_branches):
+        check(list(exact.values()), domain, interior, "the reference")
     try:
         Program(list(exact.values()), domain.coordinates)
     except ValueError as error:

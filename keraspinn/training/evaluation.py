@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
+import sympy as sp
 from keras import ops
 from numpy.typing import ArrayLike
 
@@ -24,11 +25,10 @@ from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from keraspinn.geometry.part import On
 
 EVALUATION_POINTS = 1024
+GOLDEN = 0.6180339887
 
 
 class EvaluatedModel(ProblemModel):
@@ -157,10 +157,12 @@ class EvaluatedModel(ProblemModel):
         Args:
             expression: SymPy expression in the problem's fields, coordinates and
                 parameters, and in the outward normal on a boundary.
-            over: `"interior"`, all of the domain, or a part of it as for `on=` of a
-                `Condition`; entries of a list add up.
+            over: `"interior"`, all of the domain, or a part of it as for
+                `keraspinn.integral`: entries of a list add up, and a geometry stands
+                for what of the domain lies in it, or, if nothing does, of the boundary.
             where: Optional SymPy relation in the coordinates that restricts `over`.
-            points: Number of lattice points on each part.
+            points: Number of lattice points on each part. The size of what `where` or a
+                geometry cuts out is known to some 1e-4 of the whole, however many.
 
         Returns:
             A number, in the user's units.
@@ -171,12 +173,13 @@ class EvaluatedModel(ProblemModel):
         """
         domain = self.problem.domain
         check_count("points", points)
-        wanted = integral(expression, over, where)
+        wanted = integral(sp.sympify(expression), over, where)
         locate = self._evaluation_sources.places["residual"].locate
         total = 0.0
         for part in parts_of(wanted.region, domain):
             with backend.double_precision():
-                shift = np.full((1, domain.draws(part)), 0.5)
+                # Not where the fold has its ends: fields may have poles on faces.
+                shift = (np.arange(1, domain.draws(part) + 1) * GOLDEN % 1)[None]
                 drawn = domain.sample(part, on_host(lattice(points, shift)))
                 there = on_host(domain.absolute(part, drawn))
                 normals = None

@@ -15,7 +15,7 @@ def test_the_exact_solution_solves_it(c):
 def test_an_end_of_the_interval_is_one_point():
     problem = kp.problems.poisson()
     (ends,) = problem.terms["boundary"].blocks
-    assert len(ends) == 2 and all(map(problem.domain.is_point, ends))
+    assert len(ends) == 2 and all(end.is_point for end in ends)
 
 
 def boundary(problem):

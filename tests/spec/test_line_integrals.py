@@ -155,8 +155,19 @@ def test_the_size_of_what_a_kernel_makes_large():
     assert problem.scales.fields["u"] == pytest.approx(10, rel=0.01)
 
 
+WINDOW = sp.Abs(S - sp.Rational(13, 10)) < sp.Rational(1, 100)
+
+
 @pytest.mark.parametrize(
-    "kernel", [1 / sp.sqrt(X - S), sp.Abs(S - X / 3), sp.exp(-1e4 * (X - S) ** 2)]
+    "kernel",
+    [
+        1 / sp.sqrt(X - S),
+        sp.Abs(S - X / 3),
+        sp.exp(-1e4 * (X - S) ** 2),
+        sp.Piecewise((1, WINDOW), (0, True)),  # between the places
+        sp.Piecewise((1, X / 2 > S), (0, True)),  # in the middle
+        sp.cos(60 * S),
+    ],
 )
 def test_a_kernel_that_sums_cannot_follow_is_warned_of(kernel):
     with pytest.warns(UserWarning, match=r"'e'.*twenty points.*limits"):
@@ -167,11 +178,35 @@ def test_a_kernel_that_sums_cannot_follow_is_warned_of(kernel):
         )
 
 
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        S,
+        sp.sin(sp.pi * S),
+        sp.cos(20 * S),
+        sp.exp(5 * (S - X)),
+        sp.cos(sp.pi * (X - S)),
+    ],
+)
+def test_a_smooth_kernel_is_not_warned_of(kernel):
+    """Nor one whose mean is zero."""
+    line = kp.geometry.Box({X: (-1, 1)})
+    integral = sp.Integral(kernel * U.subs(X, S), (S, -1, 1))
+    kp.Problem(line, {"e": U - integral / 2}, {"end": kp.Condition(U - 1, on={X: 1})})
+
+
 @pytest.mark.parametrize(
     ("declare", "match"),
     [
         (lambda: normalize(sp.Integral(U, X)), "lower and an upper limit"),
         (lambda: normalize(sp.Integral(U, (X, 0, sp.oo))), "both finite"),
+        (
+            lambda: normalize(
+                sp.Integral(sp.DiracDelta(S - 1) * U.subs(X, S), (S, 0, 2))
+            ),
+            r"write what it picks, u\.subs",
+        ),
         (
             lambda: kp.Problem(LINE, {"e": U + sp.Integral(U.subs(X, S), (S, 0, 5))}),
             "outside of the domain",
@@ -209,3 +244,16 @@ def test_derivatives_follow_leibniz():
     )
     assert integral.free_symbols == {X}
     assert integral.subs(S, 3) == integral
+    # What is bound under the coordinate's own name is another thing.
+    assert normalize(sp.Integral(U, (X, 0, X))).diff(X) == U
+    inner = sp.Integral(U * S, (X, 0, S))
+    found = normalize(sp.Integral(inner, (S, 0, X))).diff(X)
+    (bound,) = found.args[0].free_symbols - {X, S}
+    assert found == LineIntegral(U.subs(X, bound) * X, bound, 0, X)
+
+
+def test_a_dummy_is_saved_by_a_name():
+    bound = sp.Dummy("s")
+    equation = U - sp.Integral(U.subs(X, bound), (bound, 0, X)) - 1
+    problem = kp.Problem(LINE, {"e": equation})
+    assert_it_is_saved(problem)

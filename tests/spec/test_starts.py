@@ -45,10 +45,25 @@ def said(domain, equations, *conditions):
 def flow(*equations):
     velocities = ((U, P.diff(X)), (V, P.diff(Y)))
     momentum = [
-        own.diff(T) + U * own.diff(X) + V * own.diff(Y) + slope - own.diff(X, 2)
+        own.diff(T) + U * own.diff(X) + slope - own.diff(X, 2) - own.diff(Y, 2)
         for own, slope in velocities
     ]
     return [*momentum, U.diff(X) + V.diff(Y)]
+
+
+C, D, L, M = (sp.Function(name)(T) for name in "cdlm")
+
+
+def chain():
+    """Two pendulums, one on the other, in Cartesian coordinates: of order four."""
+    return [
+        A.diff(T, 2) + L * A - M * (C - A),
+        B.diff(T, 2) + L * B - M * (D - B) + 9.81,
+        A**2 + B**2 - 1,
+        C.diff(T, 2) + M * (C - A),
+        D.diff(T, 2) + M * (D - B) + 9.81,
+        (C - A) ** 2 + (D - B) ** 2 - 1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +77,8 @@ def flow(*equations):
         (TIME, PENDULUM, [start(A - 1)], 2),
         (TIME, [A.diff(T) - A * B, B.diff(T) + A * B], [start(A - 1)], 2),
         (SQUARE, flow(), [kp.Condition([U, V, P], on="boundary")], 1),
+        (TIME, [(A - B) * A.diff(T) - 1, B.diff(T) - A], [start(B)], 2),
+        (TIME, A.diff(T, 2) - kp.Parameter("k", 1.0) * A, [start(A), on({T: 1}, A)], 2),
     ],
 )
 def test_a_start_that_is_missing_is_missed(domain, equations, conditions, order):
@@ -82,6 +99,11 @@ def test_a_start_that_is_missing_is_missed(domain, equations, conditions, order)
         (TIME, PENDULUM, [start(A - 1), on({T: 1}, A)]),
         (TIME, PENDULUM, [kp.Data([[0.5], [1.0]], {A: [1.0, 0.5]})]),
         (TIME, [A.diff(T) - B, A + B - 1], [start(A - 1)]),  # of an algebraic one
+        (TIME, T * A.diff(T, 2) + 2 * A.diff(T) + T * A**3, [start(A - 1)]),  # smooth
+        (TIME, A.diff(T, 2) - 1 + 0 * A, [start(A), kp.Condition(kp.integral(A) - 1)]),
+        (ROD, Q.diff(T) - Q**2, [on("interior", Q - X, where=T < 1)]),
+        (ROD, Q.diff(T) - Q.diff(X, 2), [kp.Condition([Q, Q.diff(X) - 1], on={X: 0})]),
+        (TIME, chain(), [start(A - 1, B.diff(T), C - 2, D.diff(T))]),
         (
             SQUARE,
             flow(),
@@ -91,3 +113,15 @@ def test_a_start_that_is_missing_is_missed(domain, equations, conditions, order)
 )
 def test_what_says_enough_is_not_asked_for_more(domain, equations, conditions):
     assert said(domain, equations, *conditions) == ""
+
+
+@pytest.mark.parametrize(
+    ("domain", "equations", "conditions", "wanted"),
+    [
+        (SQUARE, HEAT, [WALLS], "[u - ...]"),
+        (SQUARE, WAVE, [WALLS, start(U - X)], "[u_t - ...]"),
+        (TIME, [A.diff(T) - A * B, B.diff(T) + A * B], [start(A - 1)], "[b - ...]"),
+    ],
+)
+def test_what_is_missing_is_named(domain, equations, conditions, wanted):
+    assert f"keraspinn.Condition({wanted}, on=" in said(domain, equations, *conditions)
