@@ -1,6 +1,7 @@
 """Integrals over the domain or a part of it, in a condition's equations."""
 
 import json
+import numbers
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -52,6 +53,8 @@ def integral(
         Hickernell, "Obtaining O(N^(-2+ε)) convergence for lattice quadrature rules",
         2002: lattice points, moved at random and folded by the tent map.
     """
+    if isinstance(expression, numbers.Real):  # of a part's size
+        expression = sp.sympify(expression)
     integrand = normalize(expression, "What is integrated")
     if integrand.has(PartIntegral):
         raise ValueError(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
-import sympy as sp
 from keras import ops
 from numpy.typing import ArrayLike
 
@@ -25,6 +24,8 @@ from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from keraspinn.geometry.part import On
 
 EVALUATION_POINTS = 1024
@@ -173,7 +174,7 @@ class EvaluatedModel(ProblemModel):
         """
         domain = self.problem.domain
         check_count("points", points)
-        wanted = integral(sp.sympify(expression), over, where)
+        wanted = integral(expression, over, where)
         locate = self._evaluation_sources.places["residual"].locate
         total = 0.0
         for part in parts_of(wanted.region, domain):

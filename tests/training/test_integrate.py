@@ -31,7 +31,7 @@ N = PLATE.normal
     ("expression", "how", "exact"),
     [
         (sp.Integer(1), {}, 4 - 0.04 * np.pi),
-        (sp.Integer(1), {"over": HOLE}, 0.4 * np.pi),
+        (1, {"over": HOLE}, 0.4 * np.pi),
         (N[0] * X, {"over": HOLE}, -0.04 * np.pi),  # inwards of the hole
         (Y**2, {"over": {X: 1}}, 2 / 3),
         (Y**2, {"over": {X: 1}, "where": Y > 0}, 1 / 3),
