@@ -8,21 +8,13 @@ import sympy as sp
 from keras import ops
 from scipy import special, stats
 
+from drawing import drawn, uniform_in
 from keraspinn import geometry as g
 
 X, Y, Z, T = sp.symbols("x y z t")
 XY = (X, Y)
 SQUARE = g.Box({X: (-1, 1), Y: (-1, 1)})
 HOLE = g.Disk(center=(0.2, 0), radius=0.5)
-
-
-def drawn(domain, part, count=20_000, seed=0):
-    uniform = np.random.default_rng(seed).random((count, domain.draws(part)))
-    return domain.sample(part, uniform)
-
-
-def uniform_in(values, start, end):
-    return stats.kstest(values, "uniform", (start, end - start)).pvalue > 1e-3
 
 
 def even(counts, expected):

@@ -11,6 +11,7 @@ from keras import ops
 import keraspinn as kp
 from keraspinn.expressions import normalize
 from keraspinn.expressions.line_integral import LineIntegral
+from public_examples.deepxde_integral import volterra
 
 X, T, S, R = sp.symbols("x t s r")
 U, V = sp.Function("u")(X), sp.Function("v")(X, T)
@@ -62,26 +63,15 @@ def test_residuals_of_a_known_field(field, integral):
     np.testing.assert_allclose(found[:5] * size, expected, rtol=2e-3, atol=2e-3)
 
 
-def volterra(**how):
-    """u' + u is the integral of exp(s − x) u(s): u = exp(−x) cosh x."""
-    memory = sp.Integral(sp.exp(S - X) * U.subs(X, S), (S, 0, X))
-    return kp.Problem(
-        kp.geometry.Box(time={X: (0, 5)}),
-        {"volterra": sp.Eq(U.diff(X) + U, memory)},
-        {"start": kp.Condition(U - 1, on="initial", hard=True)},
-        {U: sp.exp(-X) * sp.cosh(X)},
-        **how,
-    )
-
-
 def test_training_follows_a_memory():
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(volterra(), kp.networks.MLP(10, 1), seed=0)
     assert model.derivative_engine == "taylor"
-    model.compile(keras.optimizers.Adam(3e-3))
+    model.compile(keras.optimizers.Adam(1e-2))
+    before = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
     model.fit(batch_size=32, steps_per_epoch=400, verbose=0)
     logs = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
-    assert logs["u_relative_l2"] < 0.15
+    assert logs["u_relative_l2"] < before["u_relative_l2"] / 10
 
 
 def test_one_pass_of_the_network_for_all_places(monkeypatch):

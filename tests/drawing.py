@@ -1,0 +1,13 @@
+"""Points of a part of a domain, and whether numbers are even."""
+
+import numpy as np
+from scipy import stats
+
+
+def drawn(domain, part, count=20_000, seed=0):
+    uniform = np.random.default_rng(seed).random((count, domain.draws(part)))
+    return domain.sample(part, uniform)
+
+
+def uniform_in(values, start, end):
+    return stats.kstest(values, "uniform", (start, end - start)).pvalue > 1e-3
