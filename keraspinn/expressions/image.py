@@ -1,5 +1,7 @@
 """Fields at other points than an equation's own: u(0, t) beside u(x, t)."""
 
+import functools
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
@@ -71,6 +73,7 @@ def with_images(expressions, coordinates=()):
     return tuple(_converted(expression, plain) for expression in expressions)
 
 
+@functools.lru_cache(maxsize=64)  # a declaration asks for the same several times
 def with_sums(expressions, coordinates, parts=(0.0, 1.0)):
     """Expressions with sums of fields at other points for `LineIntegral`s.
 

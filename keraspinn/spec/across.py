@@ -102,7 +102,7 @@ class Across:
                 normal = np.where(abs(normal) > 1e-6, normal, 0.0)
                 rates = np.ones(self._domain.dimension)
                 rates[columns_] = normal
-                # By time it is one derivative less to count, and no factor.
+                # A derivative by time is a factor of one, and does not count.
                 found.append(self._degree(own, rates, columns_))
         return max(found, default=0)
 

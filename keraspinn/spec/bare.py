@@ -67,6 +67,9 @@ def _nothing_of_the_start(domain, terms):
     said = sum(_at_moments(domain, term) for term in moments)
     if domain.dimension == 1:  # so do integrals
         said = _said(held) - len(_unknowns(terms))
+    start = list(_of_a_start(domain, equations))
+    if said >= len(start):  # their order is no more than that
+        return ""
     across = Across(domain, equations)
     needed = across.order_in_time()
     if said >= needed or _has_all_on_a_side(domain, held, across):
@@ -75,7 +78,7 @@ def _nothing_of_the_start(domain, terms):
     known = set().union(
         *(e.atoms() for t in moments for e in map(short, t.expressions))
     )
-    missing = [text for text in _of_a_start(domain, equations) if text not in known]
+    missing = [text for text in start if text not in known]
     wanted = ", ".join(f"{text.name} - ..." for text in missing) or "..."
     return (
         f"A condition is missing at the start: together the equations are of order "

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from keraspinn.geometry.part import On
 
 EVALUATION_POINTS = 1024
-GOLDEN = 0.6180339887
+GOLDEN = 0.6180339887  # its multiples are far from all fractions
 
 
 class EvaluatedModel(ProblemModel):
