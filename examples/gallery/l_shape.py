@@ -5,7 +5,7 @@ thermocouples, each off by 0.5 K or so, say it. One end is cold, one is cooled b
 all else is insulated. At the corner that points inward the flux is unbounded, which no
 network's is: there the error stays, and the verdict is undecided; the larger network
 that it then advises hardly helps. Where the sides of such a corner keep a temperature,
-the corner can be off by a tenth of it while the L2 error is half a percent. The
+the corner can be far off it while the L2 error is small. The
 equation is divided by k, or a small k would make any residual small. It is compared
 with finite elements (`python -m examples.l_shape_reference`), which have b = 5e-3.
 """
