@@ -42,9 +42,11 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
     if isinstance(equation, (bool, BooleanAtom)):
         raise ValueError(
             "An equation must leave something to solve for. Received "
-            f"{bool(equation)}: either both sides of a `sympy.Eq` are the same or "
-            "can never be, or `==` was used, which compares how two expressions are "
-            "written. Write `sympy.Eq(left, right)`."
+            f"{bool(equation)}: both sides of a `sympy.Eq` are the same or can never "
+            "be, as where a field is differentiated by a coordinate that it was not "
+            "declared of, which SymPy makes 0; or `==` was used, which compares how "
+            "two expressions are written. Write `sympy.Eq(left, right)`, and fields "
+            "as functions of all coordinates, `u(x, t)`."
         )
     if isinstance(equation, numbers.Number) and not isinstance(equation, sp.Basic):
         raise TypeError(
