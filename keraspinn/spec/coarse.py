@@ -89,10 +89,11 @@ def _solution(polynomials, rows, expected):
 
 def _solved(inside, rows, sizes, found):
     """The largest values that Newton's steps lead to, an array; `None` if to none."""
-    smallest, last = ZERO * sizes, np.full_like(found, np.inf)
+    smallest, last, started = ZERO * sizes, np.full_like(found, np.inf), found.any()
     for number in range(min(STEPS, WORK // found.size)):
         step, left_open = _newton_step(rows, found, sizes)
-        if left_open > len(found):  # more than a constant of each field
+        # More than a constant of each field, or one that would stay as it began.
+        if left_open > (0 if started else len(found)):
             return None
         found = found + step
         reached = abs(found @ inside.T).max(axis=1)

@@ -155,6 +155,19 @@ def test_what_radiates_settles_far_from_zero(k, thickness, heat):
     assert found["u"] == pytest.approx(expected, rel=0.01)
 
 
+def test_a_constant_that_nothing_fixes_does_not_hide_what_is_missed():
+    psi = sp.Function("psi")(X, Y)
+    spin = psi.diff(X, 2) + psi.diff(Y, 2)
+    carried = psi.diff(Y) * spin.diff(X) - psi.diff(X) * spin.diff(Y)
+    lid = sp.Piecewise((1, Y >= 1), (0, True))  # jumps, as no polynomial does
+    found = sizes(
+        kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
+        {"vorticity": carried - (spin.diff(X, 2) + spin.diff(Y, 2)) / 100},
+        {"walls": kp.Condition([psi.diff(Y) - lid, psi.diff(X)], on="boundary")},
+    )
+    assert found["psi"] < 1
+
+
 def test_steps_that_halve_what_is_reached_are_all_made():
     u = sp.Function("u")(X)
     rod, walls = kp.geometry.Box({X: (0, 1)}), {"w": kp.Condition(u, on="boundary")}
