@@ -69,9 +69,14 @@ def velocity(declared):
 
 
 def reference(u, v, lid):
-    """Speed, u and v on the paper's 100 × 100 points, walls included."""
+    """Speed, u and v on the paper's 100 × 100 points, walls included.
+
+    The lid's two ends are not, where its speed jumps and has no value: with them, two
+    points of ten thousand were nine tenths of the error.
+    """
     side = np.linspace(0, 1, 100)
     points = np.stack(np.meshgrid(side, side, indexing="ij"), -1).reshape(-1, 2)
+    points = points[(points != [[0, 1]]).any(1) & (points != [[1, 1]]).any(1)]
     exact = solve(lid).velocity(points)
     speed = sp.sqrt(u**2 + v**2)
     values = {speed: np.hypot(*exact), u: exact[0], v: exact[1]}
