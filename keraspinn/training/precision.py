@@ -24,7 +24,7 @@ def converted(model, dtype):
         if name not in ("format", "version", "problem", "network", "weighting")
     }
     config["problem"] = model.problem
-    with _policy(dtype), model.replica_scope():
+    with policy(dtype), model.replica_scope():
         config["network"] = rebuilt(model.network, dtype)
         other = type(model)(**_replaced(config, dtype))
         for new, old in zip(other.weights, model.weights, strict=True):
@@ -34,10 +34,17 @@ def converted(model, dtype):
 
 
 @contextlib.contextmanager
-def _policy(dtype):
-    """The policy of layers that say none, as a network's own may not, for a while."""
+def policy(dtype):
+    """Let layers that say no policy take this one, for a while.
+
+    Those that Keras makes from a configuration are among them: it saves the policy of
+    a `Sequential` or functional model and does not read it.
+
+    Args:
+        dtype: A type, or a policy or its configuration; `None` changes nothing.
+    """
     kept = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(dtype)
+    keras.config.set_dtype_policy(keras.dtype_policies.get(dtype))
     try:
         yield
     finally:
@@ -54,7 +61,7 @@ def rebuilt(network, dtype):
     # Classes of the user's that are not registered are at hand all the same.
     classes = {type(layer).__name__: type(layer) for layer in every_layer(network)}
     own = {n: c for n, c in classes.items() if not c.__module__.startswith("keras.")}
-    with _policy(dtype), keras.saving.custom_object_scope(own):
+    with policy(dtype), keras.saving.custom_object_scope(own):
         return type(network).from_config(_replaced(network.get_config(), dtype))
 
 

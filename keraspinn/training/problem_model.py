@@ -14,7 +14,7 @@ from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
-from keraspinn.training.precision import converted
+from keraspinn.training.precision import converted, policy
 from keraspinn.training.progress import with_progress_bar
 from keraspinn.training.step import Step
 from keraspinn.training.trainer import FusedModel
@@ -250,9 +250,10 @@ class ProblemModel(FusedModel):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        config = checks.deserialized_parts(unstamped(config, cls._kind))
+        config = unstamped(config, cls._kind)
         rule = config.pop("weighting", None)
-        model = cls(**config)
+        with policy(config.get("dtype")):
+            model = cls(**checks.deserialized_parts(config))
         if rule is not None:
             model._weighting = Weighting(restored(rule, WeightingRule))
         return model

@@ -21,6 +21,18 @@ class Own(keras.layers.Dense):
     """A class of one's own, registered."""
 
 
+@keras.saving.register_keras_serializable("test_loading")
+class Subclass(keras.Model):
+    """A network whose layers take the policy of the moment."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.hidden, self.head = keras.layers.Dense(3, "tanh"), keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.head(self.hidden(x))
+
+
 def functional():
     inputs = keras.Input((1,))
     hidden = keras.layers.Dense(
@@ -40,6 +52,7 @@ NETWORKS = {
     "ModifiedMLP": lambda: kp.networks.ModifiedMLP(3, 2),
     "Sequential": lambda: keras.Sequential([keras.layers.Dense(3, "swish"), Own(1)]),
     "functional": functional,
+    "subclass": Subclass,
 }
 
 
@@ -59,6 +72,36 @@ def test_models_of_every_kind_load(tmp_path, network):
     np.testing.assert_array_equal(loaded.predict(points), model.predict(points))
     assert loaded.compiled
     assert not kp.load_model(tmp_path / "model.keras", compile=False).compiled
+
+
+@pytest.fixture
+def under():
+    """Sets the policy of the process, until the test ends."""
+    kept = keras.config.dtype_policy()
+    yield keras.config.set_dtype_policy
+    keras.config.set_dtype_policy(kept)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("own", ["float32", "float64"])
+def test_a_model_has_its_precision_under_every_policy(tmp_path, under, own, network):
+    under(own)
+    model = save(tmp_path / "model.keras", network)
+    for policy in ("float32", "float64"):
+        under(policy)
+        loaded = kp.load_model(tmp_path / "model.keras")
+        assert keras.config.dtype_policy().name == policy
+        assert loaded.network.compute_dtype == loaded.compute_dtype == own
+        assert loaded.weights_digest() == model.weights_digest()
+
+
+def test_an_ensemble_has_its_precision_under_every_policy(tmp_path, under):
+    ensemble = kp.Ensemble(PROBLEM, NETWORKS["Sequential"](), size=2)
+    ensemble.astype("float64").save(tmp_path / "ensemble.keras")
+    for policy in ("float32", "float64"):
+        under(policy)
+        loaded = kp.load_model(tmp_path / "ensemble.keras")
+        assert {v.dtype for v in loaded.network.weights} == {"float64"}
 
 
 @pytest.mark.parametrize("load", [kp.load_model, keras.models.load_model])
