@@ -6,6 +6,7 @@ from keras import ops
 
 from keraspinn.common.differences import differences, plain
 from keraspinn.expressions import from_json
+from keraspinn.training.frozen import frozen
 
 MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs", "loss_weights")
 """Settings with which a training goes on, and says so."""
@@ -40,10 +41,8 @@ def identity(model, steps_per_epoch, epochs):
         settings["loss_weights"] = {
             n: ops.convert_to_numpy(v).tolist() for n, v in weights
         }
-    # That a layer within the network is frozen need not be in the configuration.
-    places = enumerate(model.network.weights)
-    if frozen := [place for place, weight in places if not weight.trainable]:
-        settings["frozen"] = frozen
+    if places := frozen(model):
+        settings["frozen"] = places
     return {
         **parts,
         "optimizer": optimizer,

@@ -200,8 +200,10 @@ class Network(keras.Model):
         return (*input_shape[:-1], self.output_count)
 
     def get_config(self):
+        frozen = [layer.name for layer in self.layers if not layer.trainable]
         return {
             **super().get_config(),
+            **({"frozen": frozen} if frozen else {}),
             "standardize": self.standardize,
             "adapted_to": self.scales
             and {
@@ -217,6 +219,16 @@ class Network(keras.Model):
             "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
             "bias_initializer": keras.initializers.serialize(self.bias_initializer),
         }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        frozen = config.pop("frozen", ())
+        network = super().from_config(config, custom_objects)
+        for layer in network.layers:
+            if layer.name in frozen:
+                layer.trainable = False
+        return network
 
 
 def scaled_periods(problem):

@@ -7,6 +7,7 @@ from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.training.checks import WHOLE
+from keraspinn.training.frozen import freeze, frozen
 
 
 def converted(model, dtype):
@@ -18,11 +19,8 @@ def converted(model, dtype):
     """
     if dtype not in WHOLE:
         raise ValueError(f"`dtype` must be one of {WHOLE}. Received: {dtype!r}")
-    config = {
-        name: value
-        for name, value in model.get_config().items()
-        if name not in ("format", "version", "problem", "network", "weighting")
-    }
+    others = ("format", "version", "problem", "network", "weighting", "frozen")
+    config = {n: own for n, own in model.get_config().items() if n not in others}
     config["problem"] = model.problem
     with policy(dtype), model.replica_scope():
         config["network"] = rebuilt(model.network, dtype)
@@ -30,6 +28,7 @@ def converted(model, dtype):
         for new, old in zip(other.weights, model.weights, strict=True):
             # Of the same type it is no copy, and a compiled loop writes over it.
             new.assign(ops.copy(ops.cast(old, new.dtype)))
+    freeze(other, frozen(model))
     return other
 
 

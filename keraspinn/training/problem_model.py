@@ -14,6 +14,7 @@ from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
+from keraspinn.training.frozen import freeze, frozen
 from keraspinn.training.precision import converted, policy
 from keraspinn.training.progress import with_progress_bar
 from keraspinn.training.step import Step
@@ -213,8 +214,9 @@ class ProblemModel(FusedModel):
         """The same model at another precision, for second-order training above all.
 
         Its network has the same configuration with every type replaced. Weights, loss
-        weights, coefficients and what the weighting rule remembers are copies, and
-        points follow from the same seed. This model stays as it is, its network too.
+        weights, coefficients and what the weighting rule remembers are copies, what is
+        frozen stays so, and points follow from the same seed. This model stays as it
+        is, its network too.
 
         Args:
             dtype: `"float32"` or `"float64"`.
@@ -246,14 +248,17 @@ class ProblemModel(FusedModel):
         }
         if (rule := self._weighting.get_config()) is not None:
             own["weighting"] = rule
+        if places := frozen(self):
+            own["frozen"] = places
         return stamped({**super().get_config(), **own})
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         config = unstamped(config, cls._kind)
-        rule = config.pop("weighting", None)
+        rule, places = config.pop("weighting", None), config.pop("frozen", ())
         with policy(config.get("dtype")):
             model = cls(**checks.deserialized_parts(config))
+        freeze(model, places)
         if rule is not None:
             model._weighting = Weighting(restored(rule, WeightingRule))
         return model

@@ -1,0 +1,170 @@
+"""What is frozen stays so in a copy of a model, and in one from its file."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y = sp.symbols("x y")
+U = sp.Function("u")(X, Y)
+Dense = keras.layers.Dense
+RUN = {"steps_per_epoch": 2, "batch_size": 4, "verbose": 0}
+
+
+@keras.saving.register_keras_serializable("test_frozen")
+class Block(keras.layers.Layer):
+    """Two layers, of which its configuration tells nothing."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second = Dense(3, "tanh"), Dense(3, "tanh")
+
+    def build(self, input_shape):
+        self.first.build(input_shape)
+        self.second.build((*input_shape[:-1], 3))
+
+    def call(self, x):
+        return self.second(self.first(x))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], 3)
+
+
+def problem(periodic=()):
+    c = kp.Parameter("c", initial=0.1)
+    return kp.Problem(
+        kp.geometry.Box({X: (0, 1), Y: (0, 1)}, periodic=periodic),
+        {"e": sp.Eq(U.diff(X, 2) + c * U.diff(Y), 3)},
+        {"data": kp.Data([[0.1, 0.2], [0.2, 0.7]], {U: [0.1, 0.3]})},
+    )
+
+
+def model_of(network, **options):
+    return kp.PINNModel(problem(**options), network, seed=0)
+
+
+def sequential(*layers):
+    return keras.Sequential([*layers, Dense(3, "tanh"), Dense(1)])
+
+
+MODELS = {
+    "MLP": lambda: model_of(kp.networks.MLP(4, 2)),
+    "periodic": lambda: model_of(kp.networks.MLP(4, 2), periodic=[X]),
+    "ModifiedMLP": lambda: model_of(kp.networks.ModifiedMLP(4, 2)),
+    "PirateNet": lambda: model_of(kp.networks.PirateNet(4, 1)),
+    "SIREN": lambda: model_of(kp.networks.SIREN(4, 2)),
+    "FieldNetworks": lambda: model_of({U: kp.networks.MLP(4, 2)}),
+    "Sequential of its own": lambda: model_of({U: sequential()}),
+    "Sequential": lambda: model_of(sequential()),
+    "factorized": lambda: model_of(sequential(kp.layers.FactorizedDense(3))),
+}
+each_model = pytest.mark.parametrize("name", MODELS)
+
+
+def layers_of(network):
+    """The layers that hold weights, by name."""
+    inner = [layers_of(own) for own in getattr(network, "layers", ())]
+    own = {} if inner else {network.name: network}
+    return {name: layer for part in inner for name, layer in part.items()} | own
+
+
+def flags(network):
+    return {name: layer.trainable for name, layer in layers_of(network).items()}
+
+
+def freeze_first(model):
+    layer = next(
+        own for own in layers_of(model.network).values() if own.trainable_weights
+    )
+    layer.trainable = False
+    return layer.name
+
+
+def from_file(model, path):
+    model.save(path / "model.keras")
+    return kp.load_model(path / "model.keras")
+
+
+@each_model
+def test_a_frozen_layer(tmp_path, name):
+    model = MODELS[name]()
+    frozen = freeze_first(model)
+    model.compile("adam", jit_compile=False)
+    for other in (model.astype("float64"), from_file(model, tmp_path)):
+        assert flags(other.network) == flags(model.network)
+        assert not flags(other.network)[frozen]
+        assert [v.trainable for v in other.weights] == [
+            v.trainable for v in model.weights
+        ]
+    assert len(other.optimizer.variables) == len(model.optimizer.variables)
+
+
+@each_model
+def test_a_network_frozen_as_a_whole(tmp_path, name):
+    model = MODELS[name]()
+    model.network.trainable = False
+    for other in (model.astype("float64"), from_file(model, tmp_path)):
+        assert [v.name for v in other.trainable_variables] == ["c"]
+        assert not any(flags(other.network).values())
+
+
+@pytest.mark.parametrize("name", ["MLP", "PirateNet", "FieldNetworks"])
+def test_a_network_alone(name):
+    network = MODELS[name]().network
+    next(reversed(layers_of(network).values())).trainable = False
+    assert not all(flags(network).values())
+    copy = type(network).from_config(network.get_config())
+    assert flags(copy) == flags(network)
+    assert copy.get_config() == network.get_config()
+    assert keras.models.clone_model(network).get_config() == network.get_config()
+
+
+@pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
+@pytest.mark.parametrize("what", ["first layer", "layer in a block", "coefficient"])
+def test_a_second_stage_goes_on_from_its_file(tmp_path, what):
+    network = sequential(Block()) if what == "layer in a block" else None
+    model = model_of(network or kp.networks.MLP(4, 2)).astype("float64")
+    frozen = {
+        "first layer": lambda: model.network.layers[0],
+        "layer in a block": lambda: model.network.layers[0].first,
+        "coefficient": lambda: model.coefficients["c"],
+    }[what]()
+    frozen.trainable = False
+    model.compile(kp.optimizers.SSBroyden(), jit_compile=False)
+    model.fit(**RUN)
+    loaded = from_file(model, tmp_path)
+    before = [v.numpy() for v in loaded.weights if not v.trainable]
+    assert len(before) == len(model.non_trainable_weights)
+    assert loaded.weights_digest() == model.weights_digest()
+    state = loaded.optimizer.state_variables
+    for key, own in model.optimizer.state_variables.items():
+        np.testing.assert_array_equal(state[key], own)
+    loaded.fit(**RUN)
+    after = [v.numpy() for v in loaded.weights if not v.trainable]
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert loaded.weights_digest() != model.weights_digest()
+
+
+def test_an_ensemble(tmp_path):
+    network = kp.networks.MLP(4, 2)
+    network.layers[0].trainable = False
+    ensemble = kp.Ensemble(problem(), network, size=2)
+    ensemble.compile("adam", jit_compile=False)
+    others = (
+        ensemble.member(0),
+        ensemble.astype("float64"),
+        from_file(ensemble, tmp_path),
+    )
+    for other in (ensemble, *others):
+        assert flags(other.network) == {
+            "hidden_1": False,
+            "hidden_2": True,
+            "head": True,
+        }
+    loaded = others[-1]
+    kept = loaded.member(1).network.layers[0].kernel.numpy()
+    loaded.fit(**RUN)
+    np.testing.assert_array_equal(loaded.member(1).network.layers[0].kernel, kept)
