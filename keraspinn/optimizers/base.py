@@ -22,6 +22,7 @@ parameters are declared in `bytes_needed`.
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -153,7 +154,8 @@ class Optimizer(keras.optimizers.Optimizer):
         check_count("memory_limit", memory_limit)
         self.resample_every = resample_every
         self.memory_limit = memory_limit
-        self._state_names = ()
+        self._state_names: tuple[str, ...] = ()
+        self._built_for: tuple[tuple[int, int], ...] = ()  # ids and sizes
 
     def init(self, parameters: Tensor) -> State:
         """The state before the first step: a dict from names to tensors.
@@ -226,6 +228,25 @@ class Optimizer(keras.optimizers.Optimizer):
                 name=name,
             )
         self._state_names = tuple(state)
+        self._built_for = _ids_and_sizes(variables)
+
+    def check_built_for(self, variables: Sequence[keras.Variable]) -> None:
+        """Raises `ValueError` unless these are the variables that it was built for.
+
+        Args:
+            variables: The variables to train.
+        """
+        trained = _ids_and_sizes(variables)
+        if trained == self._built_for:
+            return
+        name = type(self).__name__
+        before, now = (sum(n for _, n in own) for own in (self._built_for, trained))
+        raise ValueError(
+            f"{name} remembers what it learned of the {before} parameters that were "
+            f"trainable at `compile`. Received: {now} that are trainable now, not the "
+            f"same. Call `model.compile({name}(...))`, with a new optimizer, after "
+            "layers are frozen or unfrozen."
+        )
 
     @property
     def state_variables(self) -> dict[str, keras.Variable]:
@@ -293,3 +314,7 @@ class Optimizer(keras.optimizers.Optimizer):
                 "parameters and not with its square, or a smaller network, or raise "
                 f"the limit: {type(self).__name__}(memory_limit={needed})."
             )
+
+
+def _ids_and_sizes(variables):
+    return tuple((id(variable), math.prod(variable.shape)) for variable in variables)

@@ -138,13 +138,20 @@ def check_network(problem, network, points):
         )
 
 
-def check_trainable(variables):
-    """Raises `ValueError` if there are no variables to train."""
+def check_trainable(variables, optimizer):
+    """Raises `ValueError` unless an optimizer can train some variables.
+
+    Args:
+        variables: Those of one model.
+        optimizer: What it was compiled with.
+    """
     if not variables:
         raise ValueError(
             "There is nothing to train: every layer of the network is frozen. Set "
             "`trainable = True` for the network or some of its layers."
         )
+    if hasattr(optimizer, "step"):  # Keras's own go by the variable
+        optimizer.check_built_for(variables)
 
 
 def check_can_learn(problem, network, objective, place):

@@ -24,7 +24,7 @@ def run_fit(model, x, y, batch_size, steps_per_epoch, validation_batch_size, set
     arguments.check_fit(y, steps_per_epoch, validation_batch_size, settings)
     if not model.compiled:
         raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
-    check_trainable(model.trainable_variables)
+    check_trainable(model._single().trainable_variables, model.optimizer)
     model._weighting.rule = None
     given, default, model._streams = held_or_streamed(x)
     where = model.problem, model.optimizer, model.compute_dtype

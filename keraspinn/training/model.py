@@ -239,7 +239,9 @@ class PINNModel(EvaluatedModel):
             `<condition>_weight`, and each unknown parameter.
 
         Raises:
-            ValueError: If an argument names a term or points the problem lacks.
+            ValueError: If an argument names a term or points the problem lacks, or
+                layers were frozen after `compile`, with an optimizer of
+                `keraspinn.optimizers` that sees all parameters at once.
         """
         return run_fit(
             self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs

@@ -87,7 +87,7 @@ class ProblemModel(FusedModel):
 
     def prepare_training(self):
         """Make the step and the variables of its state, or keep those there are."""
-        checks.check_trainable(self.trainable_variables)
+        checks.check_trainable(self._single().trainable_variables, self.optimizer)
         made = (self.training_key, self._sources.digests)
         if self._made == made and self.training is not None:
             return

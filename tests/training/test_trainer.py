@@ -246,3 +246,44 @@ def test_there_must_be_something_to_train(model, train):
     model.compile("sgd", jit_compile=False)
     with pytest.raises(ValueError, match="nothing to train: every layer"):
         getattr(model, train)()
+
+
+SECOND_ORDER = [
+    kp.optimizers.GaussNewton,
+    kp.optimizers.LBFGS,
+    kp.optimizers.SSBroyden,
+]
+
+
+@pytest.mark.filterwarnings("ignore:.* trains parameters of single precision")
+@pytest.mark.parametrize("optimizer", SECOND_ORDER)
+@pytest.mark.parametrize("made", ["model", "ensemble"])
+def test_layers_are_frozen_before_compile(model, made, optimizer):
+    if made == "ensemble":
+        model = kp.Ensemble(model.problem, kp.networks.MLP(4, 1), size=2)
+    layer, name = model.network.layers[0], optimizer.__name__
+    model.compile(optimizer(), jit_compile=False)
+    before = model.weights_digest()
+    layer.trainable = False
+    message = rf"{name} remembers .* 13 parameters .* 5 that are trainable now.*compile"
+    for train in (model.fit, model.train_on_batch):
+        with pytest.raises(ValueError, match=message):
+            train()
+    model.compile(optimizer(), jit_compile=False)
+    layer.trainable = True
+    with pytest.raises(ValueError, match=rf"of the 5 .* 13 .*compile\({name}"):
+        model.fit()
+    assert model.weights_digest() == before
+    layer.trainable = False
+    model.fit(**RUN, steps_per_epoch=1)
+    assert model.weights_digest() != before
+
+
+def test_other_layers_of_the_same_size_are_others():
+    network = kp.networks.MLP(4, 3)
+    model = kp.PINNModel(kp.problems.poisson(), network, dtype="float32")
+    network.layers[1].trainable = False
+    model.compile(kp.optimizers.LBFGS(), jit_compile=False)
+    network.layers[1].trainable, network.layers[2].trainable = True, False
+    with pytest.raises(ValueError, match="not the same"):
+        model.fit()
