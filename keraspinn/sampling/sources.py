@@ -104,6 +104,11 @@ class PointSources:
             },
         }
 
+    @property
+    def drawn(self):
+        """Names of the terms whose points are not given for good."""
+        return [n for n, own in self.samplers.items() if not isinstance(own, Held)]
+
     def total(self, name):
         """Number of points of a term in a step."""
         return self.samplers[name].count(self.places[name])

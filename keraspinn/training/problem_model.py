@@ -17,6 +17,7 @@ from keraspinn.training import checks
 from keraspinn.training.frozen import freeze, frozen
 from keraspinn.training.precision import converted, policy
 from keraspinn.training.progress import with_progress_bar
+from keraspinn.training.resuming import Resuming
 from keraspinn.training.step import Step
 from keraspinn.training.trainer import FusedModel
 from keraspinn.training.weighting import Weighting
@@ -30,6 +31,10 @@ class ProblemModel(FusedModel):
     `coefficients`, makes `_weighting` and `_sources`, and has a method
     `_begun_training` that returns the `TrainingState` before the first step.
     """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._resuming = Resuming()
 
     _kind = "model"  # what a saved configuration is called
     _seed_given = True
@@ -88,16 +93,37 @@ class ProblemModel(FusedModel):
     def prepare_training(self):
         """Make the step and the variables of its state, or keep those there are."""
         checks.check_trainable(self._single().trainable_variables, self.optimizer)
-        made = (self.training_key, self._sources.digests)
-        if self._made == made and self.training is not None:
-            return
-        if self._made is not None and self._made[0] == made[0]:
-            # The same program; only the numbers of the points given are others.
-            self.training.restart(self._begun_sampling())
-        else:
+        made = self._to_make
+        if self.training is None or self._made[0] != made[0]:
             self.training = self._begun_training()
             self._step = self._new_step()
+        elif self._made != made:
+            # The same program; only the numbers of the points given are others.
+            self.training.restart(self._begun_sampling())
         self._made = made
+        self._resuming.resume(*self._resumed())
+
+    @property
+    def _to_make(self):
+        """What step and state would be made for now."""
+        return self.training_key, self._sources.digests
+
+    def _resumed(self):
+        """What a training goes on from in no other file, and a text that tells which.
+
+        Variables of what is not as it was begun. They are of these points, this rule
+        and so many steps of an optimizer of this class.
+        """
+        state, rule = self.training.structure, self._weighting.rule
+        sampling = {n: state["sampling"][n] for n in self._sources.drawn}
+        settings = self.training_settings | {
+            "seed": self.seed,
+            "weighting": rule and [type(rule).__qualname__, rule.get_config()],
+            "optimizer": type(self.optimizer).__qualname__,
+            "steps": self.steps_taken,
+        }
+        variables = keras.tree.flatten([sampling, state["seen"]])
+        return variables, repr(sorted(settings.items()))
 
     def _begun_sampling(self):
         """What the samplers remember before the first step."""
@@ -266,6 +292,8 @@ class ProblemModel(FusedModel):
     def save_own_variables(self, store):
         super().save_own_variables(store)
         self._weighting.save(store)
+        goes_on = self.training is not None and self._made == self._to_make
+        self._resuming.save(store, *(self._resumed() if goes_on else ((), "")))
 
     def load_own_variables(self, store):
-        super().load_own_variables(self._weighting.load(store))
+        super().load_own_variables(self._resuming.load(self._weighting.load(store)))

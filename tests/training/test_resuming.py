@@ -1,0 +1,116 @@
+"""Points that are held go on after `save` and `load_model`, to the bit."""
+
+import keras
+import numpy as np
+import pytest
+
+import keraspinn as kp
+
+RUN = {"batch_size": 20, "steps_per_epoch": 10, "verbose": 0}
+EVERY = 7  # steps: 10 end within a hold
+
+
+def made(optimizer, size=None, network=None):
+    keras.utils.set_random_seed(0)
+    network = network or kp.networks.MLP(4, 1, dtype="float64")
+    parts = kp.problems.poisson(), network
+    if size is None:
+        model = kp.PINNModel(*parts, seed=0, dtype="float64")
+    else:
+        model = kp.Ensemble(*parts, size=size, seed=0, dtype="float64")
+    model.compile(optimizer, jit_compile=False)
+    return model
+
+
+def broyden():
+    return kp.optimizers.SSBroyden(resample_every=EVERY)
+
+
+def numbers(model):
+    return [*model.get_weights(), *model.extra_training_state().values()]
+
+
+def check_alike(one, other, x=None, **run):
+    for model in (one, other):
+        model.fit(x, **RUN | {"steps_per_epoch": 3} | run)
+    for mine, theirs in zip(numbers(one), numbers(other), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    "make, x",
+    [
+        (lambda: made(broyden()), None),
+        (lambda: made(kp.optimizers.GaussNewton(resample_every=EVERY)), None),
+        (lambda: made("adam"), kp.sampling.Renewed(EVERY)),
+        (lambda: made(broyden(), size=2), None),
+    ],
+    ids=["SSBroyden", "GaussNewton", "Adam", "Ensemble"],
+)
+def test_a_fit_in_the_middle_of_a_hold(tmp_path, make, x):
+    model = make()
+    model.fit(x, **RUN)
+    model.save(tmp_path / "one.keras")
+    loaded = kp.load_model(tmp_path / "one.keras")
+    loaded.save(tmp_path / "two.keras")  # before it has made a step
+    check_alike(model, kp.load_model(tmp_path / "two.keras"), x)
+
+
+@pytest.mark.parametrize("change", ["batch size", "compile"])
+def test_another_fit_begins_as_it_would_have(tmp_path, change):
+    model = made(broyden())
+    model.fit(**RUN)
+    model.save(tmp_path / "model.keras")
+    loaded = kp.load_model(tmp_path / "model.keras")
+    if change == "compile":
+        for one in (model, loaded):
+            one.compile(broyden(), jit_compile=False)
+        check_alike(model, loaded)
+    else:
+        check_alike(model, loaded, batch_size=30)
+
+
+def test_what_was_compiled_anew_is_saved_without_them(tmp_path):
+    model = made(broyden())
+    model.fit(**RUN)
+    model.compile(broyden(), jit_compile=False)
+    model.save(tmp_path / "model.keras")
+    check_alike(model, kp.load_model(tmp_path / "model.keras"))
+
+
+def test_files_from_before_them_load(tmp_path, monkeypatch):
+    model = made(broyden())
+    model.fit(**RUN)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(model._resuming), "save", lambda *arguments: None)
+        model.save(tmp_path / "model.keras")
+    loaded = kp.load_model(tmp_path / "model.keras")
+    assert np.isfinite(loaded.fit(**RUN).history["loss"]).all()
+
+
+def test_weights_alone(tmp_path):
+    model = made(broyden())
+    model.fit(**RUN)
+    model.save_weights(tmp_path / "model.weights.h5")
+    same = made(broyden())
+    same.fit(**RUN, epochs=2)
+    same.load_weights(tmp_path / "model.weights.h5")
+    check_alike(model, same)
+
+
+@pytest.mark.filterwarnings("ignore:Skipping variable loading for optimizer")
+def test_weights_into_a_model_of_another_optimizer(tmp_path):
+    model = made(broyden())
+    model.fit(**RUN)
+    model.save_weights(tmp_path / "model.weights.h5")
+    other, expected = made("sgd"), made("sgd")
+    other.load_weights(tmp_path / "model.weights.h5")
+    expected.set_weights(model.get_weights())
+    check_alike(expected, other, kp.sampling.Renewed(EVERY))
+
+
+def test_points_that_a_user_gives_are_not_in_the_file(tmp_path):
+    model = made("adam")
+    model.fit(np.random.uniform(0.1, 0.9, (100_000, 1)), **RUN)
+    model.save(path := tmp_path / "model.keras")
+    assert path.stat().st_size < 1e5
