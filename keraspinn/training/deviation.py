@@ -21,6 +21,9 @@ FEW, NONE, ROUNDING = 10, 0.5, 1e-24
 # What equations that are bent may move a parameter by, of its deviation.
 BIAS = 0.5
 SHOWN = 1e-5  # of a parameter: digits that a warning has
+# What is left of a parameter's column, of its size, where other parameters do the same:
+# of a*b 1e-16, by rounding. Measurements leave some 1e-5, 1 / √EXACT at most.
+LOST = 1e-9
 
 
 def parameter_deviation(model):
@@ -68,18 +71,43 @@ def parameter_deviation(model):
         known = np.sqrt(EXACT) * np.linalg.norm(slopes)
         q, r = np.linalg.qr(np.concatenate([slopes, known * exact, loose]))
         right = np.concatenate([values, known * missed, np.zeros(len(loose))])
-        change = np.linalg.solve(r, q.T @ right)
+        # Of the last rows and columns: what is left of a parameter's column after all
+        # that the network's own can make of it.
+        first = len(loose)
+        basis, inverse, undetermined = _inverted(r[first:, first:], r[:, first:])
+        q, right = np.hstack([q[:, :first], q[:, first:] @ basis]), q.T @ right
+        moves = inverse @ right[first:]
+        rest = right[:first] - r[:first, first:] @ moves
+        change = np.append(np.linalg.solve(r[:first, :first], rest), moves)
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
         variances = _variances([own - j @ change for own, j in data], leverages)
         if not np.isfinite(variances).all():
             return dict.fromkeys(names, np.inf)
-    # (RᵀR)⁻¹ of the last rows and columns: what is left of a parameter's column
-    # after all that the network's own can make of it.
-    last = r[-len(names) :, -len(names) :]
-    covariance = np.linalg.inv(last.T @ last)
-    found = dict(zip(names, np.sqrt(np.diag(covariance)).tolist(), strict=True))
-    _warn_of_bent_equations(model, found, change[-len(names) :])
+    deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
+    found = dict(zip(names, deviations.tolist(), strict=True))
+    _warn_of_undetermined(found)
+    _warn_of_bent_equations(model, found, moves)
     return found
+
+
+def _inverted(left, columns):
+    """The inverse R⁻¹ of what is left of parameters' columns, where there is one.
+
+    Args:
+        left: Array `(K, K)`, R.
+        columns: Array `(P, K)`, the columns before anything was taken off.
+
+    Returns:
+        An orthonormal basis `(K, k)` of the rows that say something; R⁻¹, zero along
+        what they do not; and which parameters are not determined, `(K,)`.
+    """
+    sizes = np.linalg.norm(columns, axis=0)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    basis, parts, directions = np.linalg.svd(left / sizes)
+    said = parts > LOST
+    basis, told = basis[:, said], directions[said].T / parts[said]
+    undetermined = (np.abs(directions[~said]) > np.sqrt(LOST)).any(axis=0)
+    return basis, told @ basis.T / sizes[:, None], undetermined
 
 
 def _variances(residuals, leverages):
@@ -94,6 +122,18 @@ def _variances(residuals, leverages):
     ]
 
 
+def _warn_of_undetermined(deviations):
+    if names := [name for name, own in deviations.items() if own == np.inf]:
+        warnings.warn(
+            f"The equations and data do not determine {' and '.join(names)}"
+            f"{' separately' if len(names) > 1 else ''}: other values fit as well, and "
+            "the deviation is infinite. Make one parameter of those that only count "
+            "together, such as a*b or a + b, give a number for one that is known, or "
+            "add Data on which they act otherwise.",
+            stacklevel=4,
+        )
+
+
 def _warn_of_bent_equations(model, deviations, change):
     values = [
         float(ops.convert_to_numpy(model.coefficients[name])) for name in deviations
@@ -103,7 +143,7 @@ def _warn_of_bent_equations(model, deviations, change):
         for (name, deviation), value, move in zip(
             deviations.items(), values, change, strict=True
         )
-        if abs(move) > max(BIAS * deviation, SHOWN * abs(value))
+        if deviation < np.inf and abs(move) > max(BIAS * deviation, SHOWN * abs(value))
     ]
     if moves:
         warnings.warn(

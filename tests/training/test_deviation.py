@@ -108,6 +108,27 @@ def test_few_or_exact_data():
     assert found[1] == pytest.approx(found[0], rel=0.3)
 
 
+@pytest.mark.parametrize("together", [sp.Mul, sp.Add], ids=["product", "sum"])
+def test_parameters_that_only_count_together_are_told(together):
+    a, b = kp.Parameter("a", initial=1.0), kp.Parameter("b", initial=5.0)
+    c = kp.Parameter("c", initial=1.0)
+    noisy = 1 + 0.1 * np.random.default_rng(0).normal(size=30)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"decay": U.diff(T) + together(a, b) * U + c * sp.sin(9 * T)},
+        {"data": kp.Data(TIMES[:, None], {U: noisy})},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0)
+    with pytest.warns(UserWarning) as warned:
+        found = model.parameter_deviation()
+    assert found["a"] == found["b"] == np.inf and 0 < found["c"] < 10
+    texts = [str(w.message) for w in warned if w.category is UserWarning]
+    assert ["not determine a and b separately" in text for text in texts].count(
+        True
+    ) == 1
+    assert not any("a is" in text or "b is" in text for text in texts)
+
+
 def test_refuses_where_there_is_no_deviation():
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
     with pytest.raises(ValueError, match="no unknown parameters.*keraspinn.Parameter"):
