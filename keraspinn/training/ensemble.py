@@ -126,6 +126,7 @@ class Ensemble(EvaluatedEnsemble):
     # Training
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
+        self.refuse_within_fit()
         model = self._one.model
         if optimizer is not None:  # which the model refuses
             optimizer = keras.optimizers.get(optimizer)

@@ -37,6 +37,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     _progress = None
     _traced = None
     _evaluates = None  # what `test_function` was compiled for
+    _is_fitting = False
     announced = None  # the function whose compilation has been printed
 
     @property
@@ -129,7 +130,9 @@ class FusedModel(backend.StepFunctions, WholeFiles):
                 accumulates gradients on several devices, or if `steps_per_execution`
                 or `max_points_per_pass` is not a positive integer.
             TypeError: If given another value than True or False where one is due.
+            RuntimeError: If a callback calls it before training ends.
         """
+        self.refuse_within_fit()
         declared = {
             "loss": loss,
             "loss_weights": loss_weights,
@@ -167,6 +170,19 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         self.optimizer.build(self.trainable_variables)
         self._traced = None
         self.train_function = self.test_function = self.predict_function = None
+
+    def _end_of_fit(self, logs=None):
+        self._is_fitting = False
+
+    def refuse_within_fit(self):
+        """Raises `RuntimeError` where `fit` is to go on with what is compiled."""
+        if self._is_fitting:
+            raise RuntimeError(
+                "`compile` was called by a callback, within `fit`, which goes on with "
+                "what was compiled before it, as in Keras. Write `model.fit(...)`, "
+                "`model.compile(...)` and `model.fit(...)` one after the other; to end "
+                "the first early, set `model.stop_training = True`."
+            )
 
     def get_compile_config(self):
         if self.compiled_with is None:
@@ -221,12 +237,16 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
         self.test_function = None
         self.steps_per_execution = steps_per_execution
-        callbacks = with_guard(kwargs.get("callbacks"))
+        # First of all, so that what others do at the end may compile anew.
+        end = keras.callbacks.LambdaCallback(on_train_end=self._end_of_fit)
+        callbacks = [end, *with_guard(kwargs.get("callbacks"))]
         kwargs["callbacks"] = with_progress_bar(callbacks, kwargs.get("verbose"))
+        self._is_fitting = True
         try:
             with backend.full_products():
                 return super().fit(data, **kwargs)
         finally:
+            self._end_of_fit()
             self._progress = None  # single batches are trained on as in Keras
             # Restored from a backup, it would be where every later fit begins.
             begin_at_epoch(self, None)
