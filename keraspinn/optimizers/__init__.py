@@ -2,6 +2,7 @@
 
 from keraspinn.optimizers.base import Objective, Optimizer
 from keraspinn.optimizers.bfgs import BFGS
+from keraspinn.optimizers.by_name import get
 from keraspinn.optimizers.gauss_newton import GaussNewton
 from keraspinn.optimizers.lbfgs import LBFGS
 from keraspinn.optimizers.soap import SOAP
@@ -16,4 +17,5 @@ __all__ = [
     "Objective",
     "Optimizer",
     "SSBroyden",
+    "get",
 ]

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn import backend
+from keraspinn import backend, optimizers
 from keraspinn.backend.compatibility import copy_exclusions
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_seed, is_whole
@@ -129,7 +129,7 @@ class Ensemble(EvaluatedEnsemble):
         self.refuse_within_fit()
         model = self._one.model
         if optimizer is not None:  # which the model refuses
-            optimizer = keras.optimizers.get(optimizer)
+            optimizer = optimizers.get(optimizer)
             check_averages(optimizer)
             stacked = self._of_members(model.variables)
             copy_exclusions(optimizer, optimizer, stacked, model.variables)

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn import backend
+from keraspinn import backend, optimizers
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, check_unmasked, checked_flag
@@ -112,7 +112,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         """Configure training.
 
         Args:
-            optimizer: Name or instance of a Keras optimizer.
+            optimizer: Name or instance of an optimizer of Keras's or of
+                `keraspinn.optimizers`, as `keraspinn.optimizers.get` takes it.
             loss, loss_weights, metrics, weighted_metrics: Must be `None`: the problem
                 declares them.
             run_eagerly: Whether to run step by step, uncompiled, for debugging.
@@ -152,7 +153,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         run_eagerly = checked_flag("run_eagerly", run_eagerly)
         if optimizer is None:
             raise ValueError("`compile` needs an optimizer. Received: None")
-        optimizer = keras.optimizers.get(optimizer)
+        optimizer = optimizers.get(optimizer)
         replicas = self.replica_count
         arguments.check_optimizer(optimizer, replicas)
         super().compile(

@@ -1,0 +1,43 @@
+from typing import Any
+
+import keras
+
+from keraspinn.optimizers.bfgs import BFGS
+from keraspinn.optimizers.gauss_newton import GaussNewton
+from keraspinn.optimizers.lbfgs import LBFGS
+from keraspinn.optimizers.soap import SOAP
+from keraspinn.optimizers.ssbroyden import SSBFGS, SSBroyden
+
+OWN = {o.__name__: o for o in (BFGS, LBFGS, SOAP, SSBFGS, GaussNewton, SSBroyden)}
+
+
+def get(identifier: Any) -> keras.optimizers.Optimizer | None:
+    """An optimizer of this package or of Keras's by its name, as `compile` takes it.
+
+    Args:
+        identifier: A name, in capitals or not, for an optimizer with its defaults; or
+            what else `keras.optimizers.get` takes: an instance, which is returned as
+            it is, a configuration, or `None`.
+
+    Raises:
+        ValueError: If there is no such optimizer.
+
+    Example:
+
+    >>> type(keraspinn.optimizers.get("ssbroyden")).__name__
+    'SSBroyden'
+    >>> keraspinn.optimizers.get("adam").name
+    'adam'
+    """
+    if not isinstance(identifier, str):
+        return keras.optimizers.get(identifier)
+    known = {name.lower(): optimizer for name, optimizer in OWN.items()}
+    if identifier.lower() in known:
+        return known[identifier.lower()]()
+    try:
+        return keras.optimizers.get(identifier)
+    except ValueError as error:
+        raise ValueError(
+            f"There is no optimizer '{identifier}'. Write the name of one of Keras's, "
+            f"such as 'adam', or of keraspinn's: {sorted(OWN)}."
+        ) from error

@@ -1,0 +1,36 @@
+import keras
+import pytest
+
+import keraspinn as kp
+
+NAMES = ["BFGS", "LBFGS", "SOAP", "SSBFGS", "GaussNewton", "SSBroyden"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_in_capitals_or_not(name):
+    for written in (name, name.lower(), name.upper()):
+        assert type(kp.optimizers.get(written)) is getattr(kp.optimizers, name)
+
+
+def test_what_keras_takes():
+    adam = keras.optimizers.Adam(0.1)
+    assert kp.optimizers.get(adam) is adam and kp.optimizers.get(None) is None
+    assert type(kp.optimizers.get("Adam")) is keras.optimizers.Adam
+    config = keras.optimizers.serialize(kp.optimizers.LBFGS(memory_size=3))
+    assert kp.optimizers.get(config).memory_size == 3
+
+
+def test_what_is_none_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no optimizer 'nonsense'.*GaussNewton"):
+        kp.optimizers.get("nonsense")
+    with pytest.raises(ValueError, match="SSBroyden"):  # in Keras's words
+        kp.optimizers.get(kp.optimizers.SSBroyden)
+
+
+@pytest.mark.parametrize("kind", [kp.PINNModel, kp.Ensemble])
+def test_compile_takes_them(kind):
+    size = {"size": 2} if kind is kp.Ensemble else {}
+    network = kp.networks.MLP(4, 1, dtype="float64")
+    model = kind(kp.problems.poisson(), network, seed=0, dtype="float64", **size)
+    model.compile("ssbroyden")
+    assert isinstance(model.optimizer, kp.optimizers.SSBroyden)
