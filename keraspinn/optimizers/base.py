@@ -35,6 +35,14 @@ from keraspinn.common.typing import State, Tensor
 GIBIBYTE = 2**30
 
 
+def in_bytes(number: int) -> str:
+    """A number of bytes as a text, in the unit in which it can be read."""
+    for size, unit in ((GIBIBYTE, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number} bytes"
+
+
 class Objective:
     """A loss on fixed points, as a function of the parameters: what `step` receives.
 
@@ -307,9 +315,9 @@ class Optimizer(keras.optimizers.Optimizer):
         needed = self.bytes_needed(parameters)
         if needed > self.memory_limit:
             raise ValueError(
-                f"{type(self).__name__} needs {needed / GIBIBYTE:.1f} GiB for "
+                f"{type(self).__name__} needs {in_bytes(needed)} for "
                 f"{math.prod(parameters.shape):,} parameters, more than its "
-                f"`memory_limit` of {self.memory_limit / GIBIBYTE:.1f} GiB. Take "
+                f"`memory_limit` of {in_bytes(self.memory_limit)}. Take "
                 "keraspinn.optimizers.LBFGS(), whose memory grows with the number of "
                 "parameters and not with its square, or a smaller network, or raise "
                 f"the limit: {type(self).__name__}(memory_limit={needed})."

@@ -5,7 +5,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import check_count
-from keraspinn.optimizers.base import Optimizer
+from keraspinn.optimizers.base import Optimizer, in_bytes
 from keraspinn.optimizers.linear_solves import (
     dense_numbers,
     dense_solver,
@@ -182,9 +182,9 @@ class GaussNewton(Optimizer):
         fits = needed <= self.memory_limit
         if self.form == "dense" and not fits:
             raise ValueError(
-                f"GaussNewton(form='dense') needs {needed / 2**30:.1f} GiB for "
+                f"GaussNewton(form='dense') needs {in_bytes(needed)} for "
                 f"{shape[0]:,} residuals and {shape[1]:,} parameters, more than its "
-                f"`memory_limit` of {self.memory_limit / 2**30:.1f} GiB. Take fewer "
+                f"`memory_limit` of {in_bytes(self.memory_limit)}. Take fewer "
                 "points a step, or form='auto', which then builds no matrix, or raise "
                 f"the limit: GaussNewton(form='dense', memory_limit={needed})."
             )

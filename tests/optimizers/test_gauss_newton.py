@@ -212,7 +212,7 @@ def test_matrices_that_do_not_fit_are_not_built():
     end, _, _ = train(optimizer, objective, np.zeros(20), 1)
     np.testing.assert_allclose(end, solution, atol=1e-6)
     optimizer = GaussNewton(memory_limit=10_000, form="dense")
-    with pytest.raises(ValueError, match="30 residuals.*form='auto'"):
+    with pytest.raises(ValueError, match="KiB for 30 residuals.*form='auto'"):
         train(optimizer, objective, np.zeros(20), 1)
 
 
