@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.common.checks import check_count
+from keraspinn.common.checks import check_count, real_number
 from keraspinn.optimizers.base import Optimizer, in_bytes
 from keraspinn.optimizers.linear_solves import (
     dense_numbers,
@@ -103,12 +103,13 @@ class GaussNewton(Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not _SMALLEST <= damping <= _LARGEST:
+        if not _SMALLEST <= real_number(damping) <= _LARGEST:
             raise ValueError(
-                f"`damping` must be from {_SMALLEST} to {_LARGEST}. Received: {damping}"
+                f"`damping` must be from {_SMALLEST} to {_LARGEST}. Received: "
+                f"{damping!r}"
             )
-        if not 0 <= momentum < 1:
-            raise ValueError(f"`momentum` must be in [0, 1). Received: {momentum}")
+        if not 0 <= real_number(momentum) < 1:
+            raise ValueError(f"`momentum` must be in [0, 1). Received: {momentum!r}")
         if form not in FORMS:
             raise ValueError(f"`form` must be one of {FORMS}. Received: {form!r}")
         check_count("halvings", halvings)
