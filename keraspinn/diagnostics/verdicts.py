@@ -8,6 +8,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
+from keraspinn.diagnostics.openness import amplification
 from keraspinn.diagnostics.sums import missed_by_sums
 from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
@@ -32,6 +33,9 @@ LEFT = 0.05
 # Of what the declaration lets expect, beyond which a field is measured by what
 # conditions give it: one that is 1e4 for a start of 1 misses the start by nothing.
 FAR = 30.0
+# Of the amplification, beyond which a problem hardly says where its fields are: those
+# that converge have 10 to 1,400, a steady front that may stand anywhere 2e5.
+OPEN = 1e4
 # A field that stands on an offset is as large as its range, some three standard
 # deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
 # is a constant has no range, and counts as this part of its size, or as what it is
@@ -71,6 +75,9 @@ class Verdict:
             missing. Fields that differ by much then fulfil all that is declared.
         sums: Dict from names of equations and conditions with integrals along a
             coordinate to what more places in their sums change, of the largest term.
+        slack: What a field may change by, relative as in `errors`, while equations and
+            conditions miss no more than they do, if the problem is one that hardly
+            determines its fields; 0 if it is not, or if that was not asked.
 
     Example:
 
@@ -93,6 +100,7 @@ class Verdict:
     measured: tuple[str, ...] = ()
     left_open: str = ""
     sums: dict[str, float] = dataclasses.field(default_factory=dict)
+    slack: float = 0.0
 
     @property
     def error(self) -> float:
@@ -107,7 +115,7 @@ class Verdict:
     @property
     def trusted(self) -> bool:
         """Whether the estimate could be made, and is within the tolerance."""
-        is_near = max(self.error, self._summed) <= self.tolerance
+        is_near = max(self.error, self._summed, self.slack) <= self.tolerance
         return self.decided and is_near and not self.left_open
 
     @property
@@ -141,6 +149,13 @@ class Verdict:
             "unless the equation jumps, or the domain has a corner that points inward, "
             "where slopes have no bound."
         )
+        if self.slack > self.tolerance:
+            lines.append(
+                f"A field that differs by {_percent(self.slack)} misses no more than "
+                "this one: what is declared hardly determines it, as where a front "
+                "may stand anywhere or a source is sought from few values. Train "
+                "until much less is missed, or declare what else is known."
+            )
         if self.error <= self.tolerance:
             lines += [] if self.decided else [larger]
             return "\n".join(["Undecided, and not to be trusted.", *lines])
@@ -195,7 +210,8 @@ def verdict(
     temperature in kelvin, is measured by what it varies: its error is relative to three
     standard deviations, about its range. Of one that is far larger than the declaration
     lets expect, the error is at least what it misses of the values that conditions give
-    it, relative to these. Where the declaration lacks a condition, it is not trusted.
+    it, relative to these. Where the declaration lacks a condition, it is not trusted,
+    nor where other fields would miss no more: a front that may stand anywhere.
 
     Args:
         model: A `PINNModel`, at any precision and trained by whatever.
@@ -253,7 +269,7 @@ def _measured(model, tolerance, points, points_on_face):
         misfits[label] = max(misfits[label], own)
         own = _ratio(_rms(residual - change), terms[key])
         left[label] = max(left.get(label, 0.0), own)
-    errors = {}
+    errors, extents = {}, []
     for name, value, change in zip(
         problem.field_names, values[FIELDS], changes[FIELDS], strict=True
     ):
@@ -261,6 +277,7 @@ def _measured(model, tolerance, points, points_on_face):
         extent = _extent(value - change, _has_zero(problem, name), expected)
         if name in zeros:
             extent = max(extent, CONSTANT * expected)
+        extents.append(extent)
         errors[name] = _ratio(_rms(change), extent)
         if _rms(value - declared.offsets.get(name, 0.0)) > FAR * expected:
             missed = _missed_of_given(problem, declared, values, name)
@@ -272,7 +289,15 @@ def _measured(model, tolerance, points, points_on_face):
     found = errors, misfits, left, tolerance, equations, is_second, measured
     sums = missed_by_sums(tangent.model, batches, terms)
     sums = {names[key]: missed for key, missed in sums.items()}
-    return Verdict(*found, problem.left_open, sums)
+    verdict = Verdict(*found, problem.left_open, sums)
+    if not verdict.trusted or not all(extents):
+        return verdict
+    open_by = amplification(tangent, norms, extents)
+    nothing = {name: [0.0] * len(own) for name, own in norms.items()}
+    missed = np.sqrt(_unexplained(values, nothing, norms))
+    return dataclasses.replace(
+        verdict, slack=float(open_by * missed) if open_by > OPEN else 0.0
+    )
 
 
 def _missed_of_given(problem, declared, values, field):
@@ -295,11 +320,11 @@ def _corrections(rows, norms):
 
 
 def _unexplained(values, changes, norms):
-    """What a correction leaves at points it was not made from, in the same weights."""
+    """The sum of squares of what a correction leaves, in the weights of its rows."""
     left = sum(
-        _rms((values[name][k] - changes[name][k]) / norm) ** 2 * len(values[name][k])
+        np.sum(np.square((value - change) / norm))
         for name, own in norms.items()
-        for k, norm in enumerate(own)
+        for value, change, norm in zip(values[name], changes[name], own, strict=True)
     )
     return left if np.isfinite(left) else np.inf
 

@@ -41,7 +41,11 @@ class Tangent:
         problem = model.problem
         self.terms = {n: len(t.expressions) for n, t in problem.terms.items()}
         self._sources = PointSources(problem, "float64", sizes)
-        programs = {"rows": self._rows, "moved": self._moved}
+        programs = {
+            "rows": self._rows,
+            "moved": self._moved,
+            "field_rows": self._field_rows,
+        }
         self._programs = {
             name: backend.compiled(function, read=model.variables)
             for name, function in programs.items()
@@ -63,6 +67,10 @@ class Tangent:
             name: [tuple(map(ops.convert_to_numpy, pair)) for pair in pairs]
             for name, pairs in found.items()
         }
+
+    def field_rows(self, batches):
+        """The Jacobians of the fields at the residual's points, arrays `(N, P)`."""
+        return [*map(ops.convert_to_numpy, self._programs["field_rows"](batches))]
 
     def moved(self, batches, direction):
         """Residuals and fields, and how they change along a direction `(P,)`.
@@ -99,6 +107,16 @@ class Tangent:
             jacobians = backend.jacobian(rows, values, batch.by_point())
             found[name] = list(zip(residuals, jacobians, strict=True))
         return found
+
+    def _field_rows(self, batches):
+        def fields(values, points):
+            inside = Batch(**points)
+            with substituted(self._variables, values):
+                found = self._fields.values(inside.points, inside.coordinates)
+            return [found[:, k] for k in range(len(self.model.problem.fields))]
+
+        values = backend.copies(self._variables)
+        return backend.jacobian(fields, values, batches["residual"].by_point())
 
     def _moved(self, batches, direction):
         def values(parameters):

@@ -218,6 +218,32 @@ def test_a_solution_is_trusted_and_its_error_told():
     assert found.trusted and str(found).startswith("Trusted.\nEstimated errors: u ")
 
 
+def front(place):
+    """A steady shock that is in the middle, and the network that has it elsewhere."""
+    problem = kp.Problem(
+        kp.geometry.Box({X: (-1, 1)}),
+        {"burgers": sp.Eq(U * U.diff(X), U.diff(X, 2) / 20)},
+        {
+            "left": kp.Condition(sp.Eq(U, 1), on={X: -1}),
+            "right": kp.Condition(sp.Eq(U, -1), on={X: 1}),
+        },
+    )
+    hidden = keras.layers.Dense(1, activation="tanh")
+    network = keras.Sequential([hidden, keras.layers.Dense(1)], name="front")
+    model = kp.PINNModel(problem.with_scales(None), network, seed=0)
+    hidden.set_weights([np.array([[10.0]]), np.array([-10.0 * place])])
+    network.layers[1].set_weights([np.array([[-1.0]]), np.array([0.0])])
+    return model
+
+
+def test_a_front_that_may_stand_anywhere_is_not_trusted():
+    found = verdict(front(0.1), **FEW)
+    assert max(found.misfits.values()) < 1e-7
+    assert found.decided and found.error < 0.05  # what the correction sees
+    assert found.slack > 0.2 and not found.trusted
+    assert "hardly determines" in str(found)
+
+
 def test_is_undecided_where_the_network_cannot_express_the_correction():
     model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(1, 1), seed=0)
     found = verdict(model, **FEW)

@@ -1,0 +1,86 @@
+"""How much fields may change while equations and conditions miss hardly more."""
+
+import numpy as np
+from scipy import linalg
+
+from keraspinn.training.tangent import FIELDS, Tangent
+
+# Of the sum of squares of the rows: what little damping finds at some points may be
+# what they do not see, so that the direction which counts at others is taken.
+DAMPING = (1e-14, 1e-10)
+STEPS = 30  # of the power iteration
+
+
+def amplification(
+    tangent: Tangent,
+    norms: dict[str, list[float]],
+    extents: list[float],
+) -> float:
+    """The largest change of a field, relative, for what it makes the rows miss.
+
+    In the space that the network spans, as `diagnostics.verdict` has it: of the
+    directions d that make |F d|² / |J d|² large, with F the fields' derivative by all
+    parameters, the ratio at points that they were not found from. A well-posed problem
+    has some tens to a thousand, and one that hardly says where a front stands, or what
+    a source is, a hundred thousand.
+
+    Args:
+        tangent: The model, made linear.
+        norms: What each expression's rows are divided by.
+        extents: What each field is relative to.
+
+    Returns:
+        The ratio; 0 for a network of more parameters than there are rows, whose
+        directions may all be what the points do not see.
+    """
+    draws = [tangent.draw(number) for number in (-1, -2)]
+    rows = np.concatenate(
+        [
+            jacobian / norm
+            for draw in draws
+            for name, own in tangent.rows(draw).items()
+            for (_, jacobian), norm in zip(own, norms[name], strict=True)
+        ]
+    )
+    if len(rows) < tangent.size:
+        return 0.0
+    product = rows.T @ rows / len(draws)
+    fields = np.concatenate(
+        [
+            jacobian / (extent * np.sqrt(len(jacobian)))
+            for jacobian, extent in zip(
+                tangent.field_rows(draws[0]), extents, strict=True
+            )
+        ]
+    )
+    fresh, largest = tangent.draw(-3), 0.0
+    for damping in DAMPING:
+        direction = _direction(product, fields, damping * sum(map(len, norms.values())))
+        if direction is not None:
+            _, changes = tangent.moved(fresh, direction)
+            missed = sum(
+                np.sum(np.square(change / norm))
+                for name, own in norms.items()
+                for change, norm in zip(changes[name], own, strict=True)
+            )
+            moved = max(
+                np.sqrt(np.mean(np.square(change))) / extent
+                for change, extent in zip(changes[FIELDS], extents, strict=True)
+            )
+            if missed > 0:
+                largest = max(largest, float(moved / np.sqrt(missed)))
+    return largest
+
+
+def _direction(product, fields, damping):
+    """The d, a unit vector, that makes |F d|² / (|J d|² + μ|d|²) largest."""
+    damped = product + damping * np.eye(len(product))
+    try:
+        factor = linalg.cho_factor(damped, lower=True, overwrite_a=True)
+    except (linalg.LinAlgError, ValueError):  # ValueError where not finite
+        return None
+    direction = np.random.default_rng(0).normal(size=len(product))
+    for _ in range(STEPS):
+        direction = linalg.cho_solve(factor, fields.T @ (fields @ direction))
+        direction /= np.linalg.norm(direction) or 1.0
+    return direction
