@@ -26,8 +26,8 @@ def get(identifier: Any) -> keras.optimizers.Optimizer | None:
 
     >>> type(keraspinn.optimizers.get("ssbroyden")).__name__
     'SSBroyden'
-    >>> keraspinn.optimizers.get("adam").name
-    'adam'
+    >>> type(keraspinn.optimizers.get("adam")).__name__
+    'Adam'
     """
     if not isinstance(identifier, str):
         return keras.optimizers.get(identifier)

@@ -59,7 +59,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     @property
     def steps_taken(self):
         """Number of training steps taken, a Python integer."""
-        return int(ops.convert_to_numpy(self.step_count))
+        return int(ops.convert_to_tensor(self.step_count))
 
     def run_step(self, given=None, going=None):
         """Make one training step: read the state, step, and write it.
