@@ -8,14 +8,13 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
+from keraspinn.diagnostics.extents import CONSTANT, extent, has_zero, rms
 from keraspinn.diagnostics.openness import amplification
 from keraspinn.diagnostics.sums import missed_by_sums
 from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.spec.conditions import Data
-from keraspinn.spec.monomials import monomials
-from keraspinn.spec.offsets import is_held
 from keraspinn.spec.scaling import given_sizes, vanishing
 from keraspinn.spec.terms import RESIDUAL
 from keraspinn.training.model import PINNModel
@@ -33,15 +32,9 @@ LEFT = 0.05
 # Of what the declaration lets expect, beyond which a field is measured by what
 # conditions give it: one that is 1e4 for a start of 1 misses the start by nothing.
 FAR = 30.0
-# Of the amplification, beyond which a problem hardly says where its fields are: those
-# that converge have 10 to 1,400, a steady front that may stand anywhere 2e5.
+# Of the amplification, beyond which a problem hardly says where its fields are: most
+# that converge have 10 to 5,000, a steady front that may stand anywhere 2e5.
 OPEN = 1e4
-# A field that stands on an offset is as large as its range, some three standard
-# deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
-# is a constant has no range, and counts as this part of its size, or as what it is
-# expected to vary if that is less; or wholly, if an equation holds it by itself, as
-# q = k u' does a flux, and so knows its zero.
-DEVIATIONS, CONSTANT, EVEN = 3.0, 1e-3, 1e-2
 SECOND = (
     "Go on with keraspinn.optimizers.SSBroyden() in float64; if that does not help, "
     "try other loss weights."
@@ -152,9 +145,9 @@ class Verdict:
         if self.slack > self.tolerance:
             lines.append(
                 f"A field that differs by {_percent(self.slack)} misses no more than "
-                "this one: what is declared hardly determines it, as where a front "
-                "may stand anywhere or a source is sought from few values. Train "
-                "until much less is missed, or declare what else is known."
+                "this one: what is declared hardly determines it, as where a constant "
+                "is free, a front may stand anywhere or a source is sought from few "
+                "values. Train until much less is missed, or declare what is known."
             )
         if self.error <= self.tolerance:
             lines += [] if self.decided else [larger]
@@ -265,21 +258,21 @@ def _measured(model, tolerance, points, points_on_face):
     for key, label in names.items():
         term, k = key
         residual, change = values[term][k], changes[term][k]
-        own = _ratio(_rms(residual), terms[key])
+        own = _ratio(rms(residual), terms[key])
         misfits[label] = max(misfits[label], own)
-        own = _ratio(_rms(residual - change), terms[key])
+        own = _ratio(rms(residual - change), terms[key])
         left[label] = max(left.get(label, 0.0), own)
-    errors, extents = {}, []
+    errors, sizes = {}, []
     for name, value, change in zip(
         problem.field_names, values[FIELDS], changes[FIELDS], strict=True
     ):
         expected = declared.field(name)
-        extent = _extent(value - change, _has_zero(problem, name), expected)
+        size = extent(value - change, has_zero(problem, name), expected)
         if name in zeros:
-            extent = max(extent, CONSTANT * expected)
-        extents.append(extent)
-        errors[name] = _ratio(_rms(change), extent)
-        if _rms(value - declared.offsets.get(name, 0.0)) > FAR * expected:
+            size = max(size, CONSTANT * expected)
+        sizes.append(size)
+        errors[name] = _ratio(rms(change), size)
+        if rms(value - declared.offsets.get(name, 0.0)) > FAR * expected:
             missed = _missed_of_given(problem, declared, values, name)
             errors[name] = max([errors[name], *missed])
     optimizer = getattr(model, "optimizer", None)  # none before `compile`
@@ -290,9 +283,9 @@ def _measured(model, tolerance, points, points_on_face):
     sums = missed_by_sums(tangent.model, batches, terms)
     sums = {names[key]: missed for key, missed in sums.items()}
     verdict = Verdict(*found, problem.left_open, sums)
-    if not verdict.trusted or not all(extents):
+    if not verdict.trusted or not all(sizes):
         return verdict
-    open_by = amplification(tangent, norms, extents)
+    open_by = amplification(tangent, norms, sizes)
     nothing = {name: [0.0] * len(own) for name, own in norms.items()}
     missed = np.sqrt(_unexplained(values, nothing, norms))
     return dataclasses.replace(
@@ -303,7 +296,7 @@ def _measured(model, tolerance, points, points_on_face):
 def _missed_of_given(problem, declared, values, field):
     """What conditions that give a field by itself miss, relative to what they give."""
     given = given_sizes(problem, declared, field)
-    return [_ratio(_rms(values[name][k]), size) for (name, k), size in given.items()]
+    return [_ratio(rms(values[name][k]), size) for (name, k), size in given.items()]
 
 
 def _corrections(rows, norms):
@@ -359,7 +352,7 @@ def _largest_terms(model, batches, declared, zeros):
                 found += model._fields.evaluate(program, *places)
             if batch.targets is not None:
                 found.append(batch.targets[..., k] / size - float(zero))
-            largest[name, k] = max(_rms(ops.convert_to_numpy(f)) for f in found)
+            largest[name, k] = max(rms(ops.convert_to_numpy(f)) for f in found)
             alone = name == RESIDUAL and len(pieces) == 1
             if alone or zeros:
                 expected = declared.sizes(term)[k] / size
@@ -374,28 +367,6 @@ def _declared(problem):
     sizes = problem.scales.fields
     known = {field: sizes[name] for field, name in pairs if name in sizes}
     return problem.with_scales(known).scales
-
-
-def _has_zero(problem, name):
-    """Whether an equation knows a field's zero: q = k u' does, not u'' = u - 293."""
-    for equation in problem.equations.values():
-        source = monomials(equation, problem.coordinates).get(frozenset())
-        if is_held(name, equation) and (source is None or not source.is_number):
-            return True
-    return False
-
-
-def _extent(values, has_zero, expected):
-    size = _rms(values)
-    reach = DEVIATIONS * float(np.std(values))
-    if has_zero and reach < EVEN * size:
-        return size
-    constant = min(CONSTANT * size, expected)
-    return min(size, reach if reach > EVEN * constant else constant)
-
-
-def _rms(values):
-    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def _ratio(numerator, denominator):
