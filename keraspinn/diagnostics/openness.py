@@ -14,6 +14,8 @@ STEPS = 30  # of the power iteration
 
 def amplification(
     tangent: Tangent,
+    rows: dict[str, list],
+    batches: dict,
     norms: dict[str, list[float]],
     extents: list[float],
 ) -> float:
@@ -27,6 +29,8 @@ def amplification(
 
     Args:
         tangent: The model, made linear.
+        rows: What `tangent.rows` returned of one draw.
+        batches: Another draw.
         norms: What each expression's rows are divided by.
         extents: What each field is relative to.
 
@@ -34,43 +38,48 @@ def amplification(
         The ratio; 0 for a network of more parameters than there are rows, whose
         directions may all be what the points do not see.
     """
-    draws = [tangent.draw(number) for number in (-1, -2)]
-    rows = np.concatenate(
+    draws = rows, tangent.rows(batches)
+    slopes = np.concatenate(
         [
-            jacobian / norm
+            jacobian / (norm * np.sqrt(len(draws)))
             for draw in draws
-            for name, own in tangent.rows(draw).items()
+            for name, own in draw.items()
             for (_, jacobian), norm in zip(own, norms[name], strict=True)
         ]
     )
-    if len(rows) < tangent.size:
+    if len(slopes) < tangent.size:
         return 0.0
-    rows /= np.sqrt(len(draws))
     fields = np.concatenate(
         [
             jacobian / (extent * np.sqrt(len(jacobian)))
             for jacobian, extent in zip(
-                tangent.field_rows(draws[0]), extents, strict=True
+                tangent.field_rows(batches), extents, strict=True
             )
         ]
     )
     fresh, largest = tangent.draw(-3), 0.0
     for damping in DAMPING:
-        direction = _direction(rows, fields, damping * sum(map(len, norms.values())))
+        direction = _direction(slopes, fields, damping * sum(map(len, norms.values())))
         if np.isfinite(direction).all():
             _, changes = tangent.moved(fresh, direction)
-            missed = sum(
-                np.sum(np.square(change / norm))
-                for name, own in norms.items()
-                for change, norm in zip(changes[name], own, strict=True)
-            )
+            missed = missed_by(changes, norms)
             moved = max(
                 np.sqrt(np.mean(np.square(change))) / extent
                 for change, extent in zip(changes[FIELDS], extents, strict=True)
             )
             if missed > 0:
-                largest = max(largest, float(moved / np.sqrt(missed)))
+                largest = max(largest, float(moved / missed))
     return largest
+
+
+def missed_by(values, norms):
+    """The norm of what all rows miss, each expression's in its own weight."""
+    squares = (
+        np.sum(np.square(value / norm))
+        for name, own in norms.items()
+        for value, norm in zip(values[name], own, strict=True)
+    )
+    return np.sqrt(sum(squares))
 
 
 def _direction(rows, fields, damping):

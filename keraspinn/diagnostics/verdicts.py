@@ -9,7 +9,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.diagnostics.extents import CONSTANT, extent, has_zero, rms
-from keraspinn.diagnostics.openness import amplification
+from keraspinn.diagnostics.openness import amplification, missed_by
 from keraspinn.diagnostics.sums import missed_by_sums
 from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
@@ -285,12 +285,9 @@ def _measured(model, tolerance, points, points_on_face):
     verdict = Verdict(*found, problem.left_open, sums)
     if not verdict.trusted or not all(sizes):
         return verdict
-    open_by = amplification(tangent, norms, sizes)
-    nothing = {name: [0.0] * len(own) for name, own in norms.items()}
-    missed = np.sqrt(_unexplained(values, nothing, norms))
-    return dataclasses.replace(
-        verdict, slack=float(open_by * missed) if open_by > OPEN else 0.0
-    )
+    open_by = amplification(tangent, rows, batches, norms, sizes)
+    slack = float(open_by * missed_by(values, norms)) if open_by > OPEN else 0.0
+    return dataclasses.replace(verdict, slack=slack)
 
 
 def _missed_of_given(problem, declared, values, field):
@@ -313,13 +310,13 @@ def _corrections(rows, norms):
 
 
 def _unexplained(values, changes, norms):
-    """The sum of squares of what a correction leaves, in the weights of its rows."""
-    left = sum(
-        np.sum(np.square((value - change) / norm))
-        for name, own in norms.items()
-        for value, change, norm in zip(values[name], changes[name], own, strict=True)
-    )
-    return left if np.isfinite(left) else np.inf
+    """What a correction leaves at points it was not made from, in the same weights."""
+    left = {
+        name: [v - c for v, c in zip(values[name], changes[name], strict=True)]
+        for name in norms
+    }
+    missed = missed_by(left, norms)
+    return missed if np.isfinite(missed) else np.inf
 
 
 def _labels(problem):

@@ -22,7 +22,8 @@ def amplified(equation, conditions, units=8):
     tangent = Tangent(model, sizes)
     rows = tangent.rows(tangent.draw(-1))
     norms = {name: [np.linalg.norm(j) for _, j in own] for name, own in rows.items()}
-    return amplification(tangent, norms, [1.0] * len(problem.fields))
+    others = rows, tangent.draw(-2), norms
+    return amplification(tangent, *others, [1.0] * len(problem.fields))
 
 
 ENDS = {"ends": kp.Condition(U, on="boundary")}
