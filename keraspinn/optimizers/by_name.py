@@ -1,3 +1,5 @@
+"""Optimizers by their names, as Keras has them."""
+
 from typing import Any
 
 import keras
