@@ -72,14 +72,17 @@ def test_the_table_is_what_its_commands_print():
     assert not list(rows)
 
 
-def test_the_second_stage_ends_where_its_records_do():
+def test_the_second_stage_is_where_its_records_are_after_five_minutes():
     lines = (RESULTS / "second_stage.jsonl").read_text("utf-8").splitlines()
     said = {"problem": "helmholtz", "optimizer": "SSBroyden", "size": "30x3"}
     said |= {"network": "plain", "weights": "annealed"}
     records = [r for r in map(json.loads, lines) if said.items() <= r.items()]
-    ends = [record["trace"][-1] for record in records]
-    assert len(ends) == 3 and all(290 < end["cpu_seconds"] < 330 for end in ends)
-    errors = [end["u_relative_l2"] for end in ends]
+    assert len(records) == 3
+    errors = []
+    for record in records:
+        trace = [at for at in record["trace"] if at["cpu_seconds"] < 305]
+        assert trace[-1]["cpu_seconds"] > 295
+        errors.append(trace[-1]["u_relative_l2"])
     stated = README.partition("A [second")[2].partition("(three seeds)")[0]
     check_stated(stated, [min(errors), max(errors)])
 
