@@ -59,7 +59,8 @@ class FusedModel(backend.StepFunctions, WholeFiles):
     @property
     def steps_taken(self):
         """Number of training steps taken, a Python integer."""
-        return int(self.step_count.numpy())
+        (steps,) = backend.copies([self.step_count])
+        return int(steps)
 
     def run_step(self, given=None, going=None):
         """Make one training step: read the state, step, and write it.
