@@ -1,9 +1,13 @@
-"""How large a field is that its error is measured by."""
+"""How large a field, or a term, is that an error is measured by."""
 
 import numpy as np
+import sympy as sp
+from keras import ops
 
+from keraspinn.expressions import Program
 from keraspinn.spec.monomials import monomials
 from keraspinn.spec.offsets import is_held
+from keraspinn.spec.terms import RESIDUAL
 
 # A field that stands on an offset is as large as its range, some three standard
 # deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
@@ -30,6 +34,46 @@ def has_zero(problem, name):
         if is_held(name, equation) and (source is None or not source.is_number):
             return True
     return False
+
+
+def largest_terms(model, batches, declared, zeros):
+    """The root mean square of each expression's largest term.
+
+    Args:
+        model: The `PINNModel`, in double precision.
+        batches: Dict from term names to batches.
+        declared: The `Scales` in which every term has a size.
+        zeros: Names of the fields that a coarse solution has as zero.
+
+    Returns:
+        Dict from pairs of a term's name and an expression's number.
+    """
+    problem, inside, largest = model.problem, batches[RESIDUAL], {}
+    for name, term in problem.terms.items():
+        batch = batches[name]
+        for k, size in enumerate(problem.scales.sizes(term)):
+            scaled, zero = problem.scales.apply(term.pointwise[k], size), 0.0
+            if batch.targets is not None:  # both are measured from the same offset
+                zero, scaled = scaled.as_coeff_Add()
+            pieces = sp.Add.make_args(scaled)
+            program = Program(pieces, problem.coordinates)
+            found = []
+            for where in (batch, inside):
+                # A normal's components are numbers of size one.
+                normals = where.normals if where is batch else None
+                if term.holds_normals and normals is None:
+                    normals = ops.ones_like(where.points)
+                places = where.points, where.coordinates, normals
+                found += model._fields.evaluate(program, *places)
+            if batch.targets is not None:
+                found.append(batch.targets[..., k] / size - float(zero))
+            largest[name, k] = max(rms(ops.convert_to_numpy(f)) for f in found)
+            alone = name == RESIDUAL and len(pieces) == 1
+            if alone or zeros:
+                expected = declared.sizes(term)[k] / size
+                share = 1.0 if alone else CONSTANT
+                largest[name, k] = max(largest[name, k], share * expected)
+    return largest
 
 
 def rms(values):

@@ -18,12 +18,13 @@ def amplification(
     batches: dict,
     norms: dict[str, list[float]],
     extents: list[float],
-) -> float:
-    """The largest change of a field, relative, for what it makes the rows miss.
+) -> np.ndarray:
+    """The change of each field, relative, for what it makes the rows miss.
 
     In the space that the network spans, as `diagnostics.verdict` has it: of the
     directions d that make |F d|² / |J d|² large, with F the fields' derivative by all
-    parameters, the ratio at points that they were not found from. Most well-posed
+    parameters, that by which a field changes most at points that they were not found
+    from. Most well-posed
     problems have some tens to a few thousand, and one that hardly says where a front
     stands, or what a source is, a hundred thousand.
 
@@ -35,8 +36,9 @@ def amplification(
         extents: What each field is relative to.
 
     Returns:
-        The ratio; 0 for a network of more parameters than there are rows, whose
-        directions may all be what the points do not see.
+        The ratios of all fields, `(F,)`, the largest that of the problem; 0 for a
+        network of more parameters than there are rows, whose directions may all be
+        what the points do not see.
     """
     draws = rows, tangent.rows(batches)
     slopes = np.concatenate(
@@ -48,7 +50,7 @@ def amplification(
         ]
     )
     if len(slopes) < tangent.size:
-        return 0.0
+        return np.zeros(len(extents))
     fields = np.concatenate(
         [
             jacobian / (extent * np.sqrt(len(jacobian)))
@@ -57,18 +59,18 @@ def amplification(
             )
         ]
     )
-    fresh, largest = tangent.draw(-3), 0.0
+    fresh, largest = tangent.draw(-3), np.zeros(len(extents))
     for damping in DAMPING:
         direction = _direction(slopes, fields, damping * sum(map(len, norms.values())))
         if np.isfinite(direction).all():
             _, changes = tangent.moved(fresh, direction)
             missed = missed_by(changes, norms)
-            moved = max(
+            moved = [
                 np.sqrt(np.mean(np.square(change))) / extent
                 for change, extent in zip(changes[FIELDS], extents, strict=True)
-            )
-            if missed > 0:
-                largest = max(largest, float(moved / missed))
+            ]
+            if missed > 0 and max(moved) / missed > largest.max():
+                largest = np.array(moved) / missed
     return largest
 
 

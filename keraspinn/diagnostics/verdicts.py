@@ -3,15 +3,19 @@
 import dataclasses
 
 import numpy as np
-import sympy as sp
 from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
-from keraspinn.diagnostics.extents import CONSTANT, extent, has_zero, rms
+from keraspinn.diagnostics.extents import (
+    CONSTANT,
+    extent,
+    has_zero,
+    largest_terms,
+    rms,
+)
 from keraspinn.diagnostics.openness import amplification, missed_by
 from keraspinn.diagnostics.sums import missed_by_sums
-from keraspinn.expressions import Program
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.spec.conditions import Data
@@ -35,6 +39,7 @@ FAR = 30.0
 # Of the amplification, beyond which a problem hardly says where its fields are: most
 # that converge have 10 to 5,000, a steady front that may stand anywhere 2e5.
 OPEN = 1e4
+MOST = 0.5  # of what the field changes by that changes most there, to be named with it
 SECOND = (
     "Go on with keraspinn.optimizers.SSBroyden() in float64; if that does not help, "
     "try other loss weights."
@@ -68,9 +73,10 @@ class Verdict:
             missing. Fields that differ by much then fulfil all that is declared.
         sums: Dict from names of equations and conditions with integrals along a
             coordinate to what more places in their sums change, of the largest term.
-        slack: What a field may change by, relative as in `errors`, while equations and
-            conditions miss no more than they do, if the problem is one that hardly
-            determines its fields; 0 if it is not, or if that was not asked.
+        slacks: Dict from names of fields to what they may change by together, relative
+            as in `errors`, while equations and conditions miss no more than they do,
+            if the problem is one that hardly determines its fields; empty if it is
+            not, or if that was not asked.
 
     Example:
 
@@ -93,12 +99,23 @@ class Verdict:
     measured: tuple[str, ...] = ()
     left_open: str = ""
     sums: dict[str, float] = dataclasses.field(default_factory=dict)
-    slack: float = 0.0
+    slacks: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def error(self) -> float:
         """The largest of the fields' estimated errors, infinite if not finite."""
         return _largest(self.errors.values())
+
+    @property
+    def slack(self) -> float:
+        """The largest of the fields' `slacks`, 0 if there are none."""
+        return _largest(self.slacks.values()) if self.slacks else 0.0
+
+    @property
+    def open_fields(self) -> tuple[str, ...]:
+        """Names of the fields that `slacks` has change most."""
+        least = MOST * self.slack
+        return tuple(name for name, own in self.slacks.items() if own >= least > 0)
 
     @property
     def decided(self) -> bool:
@@ -143,11 +160,13 @@ class Verdict:
             "where slopes have no bound."
         )
         if self.slack > self.tolerance:
+            names, one = " and ".join(self.open_fields), len(self.open_fields) == 1
             lines.append(
-                f"A field that differs by {_percent(self.slack)} misses no more than "
-                "this one: what is declared hardly determines it, as where a constant "
-                "is free, a front may stand anywhere or a source is sought from few "
-                "values. Train until much less is missed, or declare what is known."
+                f"With {names} changed by {_percent(self.slack)} nothing more is "
+                f"missed: what is declared hardly determines {'it' if one else 'them'},"
+                " as where a constant is free, a front may stand anywhere or a source "
+                "is sought from few values. Train until much less is missed, or "
+                "declare what is known."
             )
         if self.error <= self.tolerance:
             lines += [] if self.decided else [larger]
@@ -253,7 +272,7 @@ def _measured(model, tolerance, points, points_on_face):
     names = _labels(problem)
     declared = _declared(problem)
     zeros = vanishing(problem, declared)
-    terms = _largest_terms(tangent.model, batches, declared, zeros)
+    terms = largest_terms(tangent.model, batches, declared, zeros)
     misfits, left = dict.fromkeys(names.values(), 0.0), {}
     for key, label in names.items():
         term, k = key
@@ -286,8 +305,11 @@ def _measured(model, tolerance, points, points_on_face):
     if not verdict.trusted or not all(sizes):
         return verdict
     open_by = amplification(tangent, rows, batches, norms, sizes)
-    slack = float(open_by * missed_by(values, norms)) if open_by > OPEN else 0.0
-    return dataclasses.replace(verdict, slack=slack)
+    if not open_by.max() > OPEN:
+        return verdict
+    slacks = (open_by * missed_by(values, norms)).tolist()
+    slacks = dict(zip(problem.field_names, slacks, strict=True))
+    return dataclasses.replace(verdict, slacks=slacks)
 
 
 def _missed_of_given(problem, declared, values, field):
@@ -326,36 +348,6 @@ def _labels(problem):
         for name, term in problem.terms.items()
         for k, label in enumerate(term.labels or (name,) * len(term.expressions))
     }
-
-
-def _largest_terms(model, batches, declared, zeros):
-    """The root mean square of each expression's largest term, as for `_labels`."""
-    problem, inside, largest = model.problem, batches[RESIDUAL], {}
-    for name, term in problem.terms.items():
-        batch = batches[name]
-        for k, size in enumerate(problem.scales.sizes(term)):
-            scaled, zero = problem.scales.apply(term.pointwise[k], size), 0.0
-            if batch.targets is not None:  # both are measured from the same offset
-                zero, scaled = scaled.as_coeff_Add()
-            pieces = sp.Add.make_args(scaled)
-            program = Program(pieces, problem.coordinates)
-            found = []
-            for where in (batch, inside):
-                # A normal's components are numbers of size one.
-                normals = where.normals if where is batch else None
-                if term.holds_normals and normals is None:
-                    normals = ops.ones_like(where.points)
-                places = where.points, where.coordinates, normals
-                found += model._fields.evaluate(program, *places)
-            if batch.targets is not None:
-                found.append(batch.targets[..., k] / size - float(zero))
-            largest[name, k] = max(rms(ops.convert_to_numpy(f)) for f in found)
-            alone = name == RESIDUAL and len(pieces) == 1
-            if alone or zeros:
-                expected = declared.sizes(term)[k] / size
-                share = 1.0 if alone else CONSTANT
-                largest[name, k] = max(largest[name, k], share * expected)
-    return largest
 
 
 def _declared(problem):

@@ -33,7 +33,7 @@ def test_a_source_sought_from_few_values_is_hardly_determined():
     places = np.linspace(0.1, 0.9, 6)[:, None]
     few = kp.Data(places, {U: np.sin(3 * np.pi * places)})
     sought = amplified(sp.Eq(U.diff(X, 2), F), ENDS | {"data": few})
-    assert sought > 1e3 * amplified(U.diff(X, 2) + 1, ENDS)
+    assert sought.max() > 1e3 * amplified(U.diff(X, 2) + 1, ENDS)
 
 
 def test_what_two_conditions_determine_is():

@@ -219,20 +219,29 @@ def test_a_solution_is_trusted_and_its_error_told():
 
 
 def front(place):
-    """A steady shock that is in the middle, and the network that has it elsewhere."""
+    """A steady shock that is in the middle, and the network that has it elsewhere.
+
+    Beside it stands v = x, which nothing leaves open.
+    """
+    v = sp.Function("v")(X)
     problem = kp.Problem(
         kp.geometry.Box({X: (-1, 1)}),
-        {"burgers": sp.Eq(U * U.diff(X), U.diff(X, 2) / 20)},
         {
-            "left": kp.Condition(sp.Eq(U, 1), on={X: -1}),
+            "burgers": sp.Eq(U * U.diff(X), U.diff(X, 2) / 20),
+            "line": sp.Eq(v.diff(X), 1),
+        },
+        {
+            "left": kp.Condition([sp.Eq(U, 1), sp.Eq(v, -1)], on={X: -1}),
             "right": kp.Condition(sp.Eq(U, -1), on={X: 1}),
         },
     )
-    hidden = keras.layers.Dense(1, activation="tanh")
-    network = keras.Sequential([hidden, keras.layers.Dense(1)], name="front")
-    model = kp.PINNModel(problem.with_scales(None), network, seed=0)
+    hidden, head = keras.layers.Dense(1, activation="tanh"), keras.layers.Dense(1)
+    line = keras.layers.Dense(1)
+    networks = {U: keras.Sequential([hidden, head]), v: keras.Sequential([line])}
+    model = kp.PINNModel(problem.with_scales(None), networks, seed=0)
     hidden.set_weights([np.array([[10.0]]), np.array([-10.0 * place])])
-    network.layers[1].set_weights([np.array([[-1.0]]), np.array([0.0])])
+    head.set_weights([np.array([[-1.0]]), np.array([0.0])])
+    line.set_weights([np.array([[1.0]]), np.array([0.0])])
     return model
 
 
@@ -240,8 +249,20 @@ def test_a_front_that_may_stand_anywhere_is_not_trusted():
     found = verdict(front(0.1), **FEW)
     assert max(found.misfits.values()) < 1e-7
     assert found.decided and found.error < 0.05  # what the correction sees
-    assert found.slack > 0.2 and not found.trusted
-    assert "hardly determines" in str(found)
+    assert found.slack == found.slacks["u"] > 0.2 and not found.trusted
+    assert found.slacks["v"] < 0.01 and found.open_fields == ("u",)
+    assert "With u changed by 29 % nothing more is missed" in str(found)
+    assert "hardly determines it, as" in str(found)
+
+
+def test_fields_that_change_together_are_named_together():
+    known = {"u": 1e-3, "v": 1e-3, "w": 1e-3}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",)
+    assert Verdict(*known).slack == 0 and Verdict(*known).open_fields == ()
+    one = Verdict(*known, slacks={"u": 0.3, "v": 0.1, "w": 0.25})
+    assert one.slack == 0.3 and one.open_fields == ("u", "w")
+    assert "With u and w changed by 30 %" in str(one)
+    assert "determines them" in str(one)
+    assert "hardly" not in str(Verdict(*known, slacks={"u": 0.04, "v": 0.0, "w": 0.0}))
 
 
 def test_is_undecided_where_the_network_cannot_express_the_correction():
