@@ -17,6 +17,7 @@ from keraspinn.sampling.given import given_batches
 from keraspinn.sampling.sources import PointSources
 from keraspinn.spec.problem import Problem
 from keraspinn.training import checks
+from keraspinn.training.deviation import member_deviations
 from keraspinn.training.ensemble_evaluation import EvaluatedEnsemble
 from keraspinn.training.fitting import run_fit
 from keraspinn.training.flat import joined
@@ -302,6 +303,32 @@ class Ensemble(EvaluatedEnsemble):
         """Numbers of steps that the members have taken, an array `(size,)`."""
         (place,) = self._places(self.step_count.name)
         return ops.convert_to_numpy(self._one.optimizer[place])
+
+    # Unknown parameters
+
+    def parameter_deviation(self) -> dict[str, np.ndarray]:
+        """What noise in the data makes of each unknown parameter, for every member.
+
+        That of `PINNModel.parameter_deviation`, at the state of each: members differ
+        in their initial weights and points, and what noise does is not how far they lie
+        apart. It takes as long as for so many models, one after the other.
+
+        Returns:
+            Dict from the names of the unknown parameters to arrays `(size,)`, as the
+            variables of `coefficients` are: standard deviations, infinite with a
+            warning where there is none, and NaN for members that stopped.
+
+        Raises:
+            ValueError: If the problem has no unknown parameters, or no `Data`.
+
+        Example:
+
+        ```python
+        ensemble.coefficients["nu"].numpy(), ensemble.parameter_deviation()["nu"]
+        ```
+        """
+        names = list(self.coefficients)
+        return member_deviations(self._loaded, names, self._is_going)
 
     # One member, precision and saving
 

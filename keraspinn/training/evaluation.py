@@ -219,8 +219,8 @@ class EvaluatedModel(ProblemModel):
 
         Returns:
             Dict from the names of the unknown parameters to numbers, in their units;
-            infinite where data are too few to say how noisy they are, and, with a
-            warning, for parameters of which others fit as well, as of `a*b`.
+            infinite, with a warning, where data are too few to say how noisy they are,
+            and for parameters of which others fit as well, as of `a*b`.
 
         Raises:
             ValueError: If the problem has no unknown parameters, or no `Data`.

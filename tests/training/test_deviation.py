@@ -1,3 +1,5 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import keraspinn as kp
 T = sp.Symbol("t")
 U = sp.Function("u")(T)
 RATE = kp.Parameter("rate", initial=1.0)
+NEVER = sp.Heaviside(T - 2)
 TIMES = np.linspace(0.05, 1, 30)
 NOISE = 0.02
 
@@ -87,9 +90,40 @@ def test_is_the_same_in_any_unit_of_time():
     assert found[1] == pytest.approx(found[0], rel=1e-3)
 
 
-def test_few_or_exact_data():
-    one = {"data": kp.Data([[0.5]], {U: [1.0]})}
-    assert known(0.0, 1.0, one).parameter_deviation() == {"k": np.inf}
+def warned_by(model):
+    """What it says of the deviations, texts, and these."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = model.parameter_deviation()
+    own = [w for w in caught if w.category is UserWarning]
+    assert all(w.filename == __file__ for w in own)
+    return found, [str(w.message) for w in own]
+
+
+ONE = {"data": kp.Data([[0.5]], {U: [1.0]})}
+
+
+def test_too_few_rows_are_told():
+    found, (text,) = warned_by(known(0.0, 1.0, ONE))
+    assert found == {"k": np.inf}
+    assert "deviation of k is infinite: 'data' has 1 row, not more than" in text
+    assert "Add rows" in text
+
+
+def test_rows_are_too_few_where_a_field_is_free_to_follow_them():
+    source = sp.Function("f")(T)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"decay": sp.Eq(U.diff(T) + RATE * U, source)},
+        {f"d{n}": kp.Data([[n / 4]], {U: [1.0]}) for n in range(4)},
+    )
+    network = kp.networks.MLP(6, 1, outputs=2)
+    found, (text,) = warned_by(kp.PINNModel(problem, network, seed=0))
+    assert found == {"rate": np.inf}
+    assert "deviation of rate is infinite: 'd0', 'd1', 'd2', … have 4 rows, not" in text
+
+
+def test_exact_data():
     ones = {"data": kp.Data(TIMES[:, None], {U: np.ones(30)})}
     constant = keras.layers.Dense(1, "linear", True, "zeros", "ones")
     exact = known(0.0, 1.0, ones, keras.Sequential([constant]))
@@ -118,15 +152,59 @@ def test_parameters_that_only_count_together_are_told(together):
         {"decay": U.diff(T) + together(a, b) * U + c * sp.sin(9 * T)},
         {"data": kp.Data(TIMES[:, None], {U: noisy})},
     )
-    model = kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0)
-    with pytest.warns(UserWarning) as warned:
-        found = model.parameter_deviation()
+    found, texts = warned_by(kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0))
     assert found["a"] == found["b"] == np.inf and 0 < found["c"] < 10
-    texts = [str(w.message) for w in warned if w.category is UserWarning]
-    assert ["not determine a and b separately" in text for text in texts].count(
-        True
-    ) == 1
+    (text,) = (text for text in texts if "not determine" in text)
+    assert "not determine a and b separately: " in text and "one parameter" in text
     assert not any("a is" in text or "b is" in text for text in texts)
+
+
+def test_parameters_are_told_with_those_that_they_count_with():
+    a, b, c, d = (kp.Parameter(name, initial=1.0) for name in "abcd")
+    idle = kp.Parameter("idle", initial=1.0)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"decay": U.diff(T) + a * b * U + c * d * sp.sin(9 * T) + idle * NEVER * U},
+        {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})},
+    )
+    found, (text, *_) = warned_by(kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0))
+    assert set(found.values()) == {np.inf}
+    assert "not determine a and b separately, nor c and d separately, nor idle" in text
+
+
+def test_a_parameter_that_does_not_act_is_told():
+    idle = kp.Parameter("idle", initial=1.0)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"decay": U.diff(T) + RATE * U + idle * NEVER * U},
+        {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})},
+    )
+    found, (text, *_) = warned_by(kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0))
+    assert found["idle"] == np.inf and found["rate"] < np.inf
+    assert "not determine idle: " in text and "one parameter" not in text
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_an_ensemble_has_those_of_its_members(stopped):
+    noisy = {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})}
+    problem = known(0.5, 1.0, noisy).problem
+    ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=3, seed=0)
+    ensemble._going.assign([True, not stopped, True])
+    found, _ = warned_by(ensemble)
+    expected = [warned_by(ensemble.member(number))[0]["k"] for number in range(3)]
+    if stopped:
+        expected[1] = np.nan
+    assert found["k"].shape == ensemble.coefficients["k"].shape
+    np.testing.assert_allclose(found["k"], expected, rtol=1e-6)
+    assert len(set(found["k"])) == 3
+
+
+def test_an_ensemble_warns_once_of_what_all_members_lack():
+    problem = known(0.0, 1.0, ONE).problem
+    ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=2, seed=0)
+    found, (text,) = warned_by(ensemble)
+    assert found["k"].tolist() == [np.inf, np.inf]
+    assert text.startswith("Members 0, 1: The deviation of k is infinite")
 
 
 def test_refuses_where_there_is_no_deviation():
