@@ -20,6 +20,12 @@ def every_layer(layer):
     return layer._flatten_layers()
 
 
+def inner_layers(layer):
+    """The layers right inside a layer, in the order in which they were made."""
+    found = layer._flatten_layers(include_self=False, recursive=False)
+    return [own for own in found if not isinstance(own, keras.layers.InputLayer)]
+
+
 def begin_at_epoch(model, epoch):
     """Let the `fit` that has begun go on at an epoch; `None` ends that.
 

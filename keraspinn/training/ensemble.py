@@ -54,8 +54,8 @@ class Ensemble(EvaluatedEnsemble):
 
     Args:
         problem: The `Problem` to solve.
-        network: A network as for `PINNModel`. Members have its configuration; its
-            weights are not used, and it stays as it is.
+        network: A network as for `PINNModel`. Members have its configuration, with
+            what is frozen in it; its weights are not used, and it stays as it is.
         size: Number of members.
         seed: Integer, that of the first member; the next has the next.
         **kwargs: `name`, `dtype` of `keras.Model`.

@@ -61,13 +61,15 @@ class EvaluatedEnsemble(ProblemModel):
             values = begun.get(id(variable))
             if values is None:
                 values = self.repeated(variable)
-            self._one.stacked[id(variable)] = self.add_weight(
+            self._one.stacked[id(variable)] = stacked = self.add_weight(
                 shape=values.shape,
                 initializer=lambda shape, dtype, own=values: ops.cast(own, dtype),
-                trainable=variable.trainable,
+                # Keras orders weights, in files too, by what this was at first.
+                trainable=variable.trainable or id(variable) in begun,
                 dtype=variable.dtype,
                 name=variable.name,
             )
+            stacked.trainable = variable.trainable
         self._going = self.add_weight(
             shape=(self.size,),
             initializer="ones",

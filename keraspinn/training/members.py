@@ -10,6 +10,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.training.checks import check_network
+from keraspinn.training.frozen import freeze_as
 from keraspinn.training.guard import explanation, found_again, seen_in
 from keraspinn.training.precision import rebuilt
 
@@ -66,16 +67,17 @@ def drawn_networks(problem, network, dtype, seeds):
     for seed in seeds:
         with _seeded(seed):
             try:
-                networks.append(rebuilt(network, dtype))
+                networks.append(own := rebuilt(network, dtype))
             except (NotImplementedError, TypeError) as error:
                 raise ValueError(
                     "The members' networks are made from the configuration of the one "
                     f"given. Received: a {type(network).__name__} that cannot be made "
                     f"from it, {error} Write `get_config`, as in any Keras layer."
                 ) from error
-            if hasattr(networks[-1], "adapt") and not networks[-1].adapted:
-                networks[-1].adapt(problem)
-            check_network(problem, networks[-1], points)  # which builds it
+            if hasattr(own, "adapt") and not own.adapted:
+                own.adapt(problem)
+            check_network(problem, own, points)  # which builds it
+            freeze_as(network, own)
     return networks
 
 

@@ -168,3 +168,51 @@ def test_an_ensemble(tmp_path):
     kept = loaded.member(1).network.layers[0].kernel.numpy()
     loaded.fit(**RUN)
     np.testing.assert_array_equal(loaded.member(1).network.layers[0].kernel, kept)
+
+
+def kernels(network):
+    return [v.trainable for v in network.weights]
+
+
+@pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
+@pytest.mark.filterwarnings("ignore:The network hardly changes")
+@pytest.mark.parametrize("what", ["built", "not built", "built inside"])
+def test_a_layer_within_a_layer_of_an_ensemble(tmp_path, what):
+    block = Block()
+    network = sequential(Dense(3), block)
+    if what == "built":
+        network.build((None, 2))
+    if what == "built inside":
+        block.build((None, 3))
+    block.second.trainable = False
+    ensemble = kp.Ensemble(problem(), network, size=2)
+    expected = [True] * 4 + [False] * 2 + [True] * 4
+    assert kernels(ensemble.network) == kernels(ensemble.member(1).network) == expected
+    ensemble.compile("adam", jit_compile=False)
+    ensemble.fit(**RUN)
+    double, loaded = ensemble.astype("float64"), from_file(ensemble, tmp_path)
+    begun = [own.get_weights() for own in members(loaded)]
+    assert loaded.weights_digest() == ensemble.weights_digest()
+    for other in (double, loaded):
+        assert kernels(other.network) == expected
+        assert [v.trainable for v in other.weights] == [
+            v.trainable for v in ensemble.weights
+        ]
+    loaded.fit(**RUN)
+    for before, network in zip(begun, members(loaded), strict=True):
+        pairs = zip(before, network.get_weights(), strict=True)
+        assert [not np.array_equal(*pair) for pair in pairs] == expected
+
+
+def members(ensemble):
+    return [ensemble.member(number).network for number in range(ensemble.size)]
+
+
+def test_an_ensemble_that_is_frozen_later_keeps_its_weights(tmp_path):
+    ensemble = kp.Ensemble(problem(), kp.networks.MLP(4, 3), size=2)
+    ensemble.network.layers[1].trainable = False
+    for other in (ensemble.astype("float64"), from_file(ensemble, tmp_path)):
+        for own, mine in zip(members(other), members(ensemble), strict=True):
+            assert kernels(own) == kernels(mine) and not all(kernels(own))
+            for pair in zip(own.get_weights(), mine.get_weights(), strict=True):
+                np.testing.assert_array_equal(*pair)
