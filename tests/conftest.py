@@ -45,8 +45,8 @@ ELSEWHERE = elsewhere()
 
 def pytest_pycollect_makemodule(module_path, parent):
     """Leave files out without importing them, but not without a word."""
-    path = module_path.relative_to(TESTS).as_posix()
-    for name in (path, path.split("/")[0]):
+    path = module_path.relative_to(TESTS)
+    for name in (place.as_posix() for place in (path, *path.parents)):
         if name in ELSEWHERE:
             return _Skipped.from_parent(parent, path=module_path, why=ELSEWHERE[name])
     return None

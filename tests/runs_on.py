@@ -8,11 +8,9 @@ import os
 
 from tensors import ON_JAX
 
-BENCHMARKS = "examples/test_benchmarks.py"
-OWN_BACKENDS = "contestants choose their own backends, of which JAX is one"
+THE_STUDY = "the study's command, whose records are of TensorFlow"
 RUNS_ON = {
     "once, without a backend": {
-        "examples/reproduction/test_pool.py": "processes, and the files they leave",
         "solvers": "NumPy and SciPy",
         "spec/test_blending.py": "SymPy and NumPy",
         "spec/test_coarse.py": "NumPy",
@@ -33,10 +31,13 @@ RUNS_ON = {
         ),
         "distribution/test_devices.py": "tf.distribute's replicas and workers",
         "distribution/test_sharded.py": "it starts programs on JAX",
-        f"{BENCHMARKS}::test_contestants_of_this_environment": OWN_BACKENDS,
-        f"{BENCHMARKS}::test_every_stage_runs_and_has_its_table": OWN_BACKENDS,
-        f"{BENCHMARKS}::test_what_is_for_a_card_runs_without_one": OWN_BACKENDS,
-        f"{BENCHMARKS}::test_the_guard_is_timed": "what TensorFlow's loop copies",
+        "examples/reproduction": THE_STUDY,
+        "examples/test_benchmark_tables.py": "tables of records",
+        "examples/test_benchmarks.py": "contestants choose their own backends",
+        "examples/test_failures.py": THE_STUDY,
+        "examples/test_figures.py": THE_STUDY,
+        "examples/test_pinnacle.py": THE_STUDY,
+        "examples/test_second_stage.py": THE_STUDY,
         "test_citizenship.py::test_a_search_over_width_and_depth": (
             "a loop of keras-tuner's, which knows no backend"
         ),
