@@ -41,8 +41,10 @@ def stages(optimizer, case, problem):
     if optimizer in FIRST_ORDER:
         rate = schedules.CosineDecay(3e-3, 40_000)
         return [(optimizer, FIRST_ORDER[optimizer](rate), 300, 2000, 20)]
-    faces = 1 if problem.domain.dimension == 1 else 200
+    faces = 1 if problem.domain.dimension == 1 else case.faces
     sizes = dict.fromkeys(problem.terms, faces) | {"residual": case.points}
+    if "through" in sizes:
+        sizes["through"] = 20  # each is an integral, and all say the same
     adam = keras.optimizers.Adam(schedules.CosineDecay(3e-3, 2000))
     second = getattr(kp.optimizers, optimizer)()
     return [

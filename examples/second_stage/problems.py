@@ -20,6 +20,7 @@ class Case:
         units: Units of each hidden layer.
         depth: Number of hidden layers.
         points: Number of points inside, in a step of the second stage.
+        faces: Number of points of each condition in such a step.
         held_back: Whether nothing was tuned on this case before its first run.
     """
 
@@ -27,6 +28,7 @@ class Case:
     units: int = 30
     depth: int = 3
     points: int = 3000
+    faces: int = 200
     held_back: bool = True
 
 
@@ -225,8 +227,10 @@ CASES = {
     "allen_cahn_sharp": Case(allen_cahn_sharp),
     "wave": Case(wave, units=40, held_back=False),
     "kovasznay": Case(kovasznay),
-    "cavity": Case(cavity),
-    "cavity_velocity": Case(lambda: cavity("velocity-pressure")),
+    "cavity": Case(cavity, faces=1600, held_back=False),
+    "cavity_velocity": Case(
+        lambda: cavity("velocity-pressure"), faces=1600, held_back=False
+    ),
     "cavity_split": Case(cavity_split),
     "cavity_split_velocity": Case(lambda: cavity_split("velocity-pressure")),
     "cavity_regularised": Case(cavity_regularised),

@@ -88,7 +88,7 @@ def of_optimizers(records):
 
 
 def by_kind(records):
-    """A table of errors of the recipe's optimizer, a row for each problem of all kinds.
+    """A table of errors of the recipe's optimizer, a row where there are several kinds.
 
     All are of the first seed, and after as many steps: those of the shortest trace.
     """
@@ -96,18 +96,19 @@ def by_kind(records):
     for record in records:
         for kind, own in KINDS.items():
             if record["seed"] == 0 and record == record | USUAL | own:
-                rows.setdefault(record["problem"], {})[kind] = record["trace"]
-    rows = {name: own for name, own in rows.items() if len(own) == len(KINDS)}
+                name = record["problem"], record["size"]
+                rows.setdefault(name, {})[kind] = record["trace"]
+    rows = {name: own for name, own in rows.items() if len(own) > 1}
     lines = [
-        f"| Problem | Steps | {' | '.join(KINDS)} |",
-        f"|{'---|' * (2 + len(KINDS))}",
+        f"| Problem | Network | Steps | {' | '.join(KINDS)} |",
+        f"|{'---|' * (3 + len(KINDS))}",
     ]
     for name, own in rows.items():
         steps = min(trace[-1]["steps"] for trace in own.values())
-        cells = [name, f"{steps:,}"]
+        cells = [*name, f"{steps:,}"]
         for kind in KINDS:
-            last = [line for line in own[kind] if line["steps"] <= steps][-1]
-            cells.append(f"{error(last):.1e}")
+            until = [e for e in own.get(kind, ()) if e["steps"] <= steps]
+            cells.append(f"{error(until[-1]):.1e}" if until else "")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) if rows else ""
 

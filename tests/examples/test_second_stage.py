@@ -14,7 +14,7 @@ from examples.second_stage.peers.statements import STATEMENTS
 
 
 @pytest.mark.parametrize(
-    "name", ["helmholtz_hard", "poisson-4", "wave", "cavity_split"]
+    "name", ["helmholtz_hard", "poisson-4", "wave", "cavity_split", "cavity_velocity"]
 )
 def test_batches_are_of_the_problem_s_terms(name, monkeypatch):
     # A flow of few polynomials: its numbers are not looked at.
@@ -63,7 +63,7 @@ def test_a_row_of_several_seeds_says_how_many_came_there():
 
 def test_other_optimizers_stand_beside_the_recipe(tmp_path):
     records = [record(), record(optimizer="LBFGS"), record(problem="heat")]
-    records += [record(network="gated")]
+    records += [record(network="gated", seed=1)]
     several = table.compared(table.of_optimizers(records))
     assert several == records[:2]
     assert len(table.printed(records).splitlines()) == 6
@@ -79,10 +79,15 @@ def test_networks_and_weights_are_compared_after_as_many_steps():
         record(trace=long, weights="one"),
         record(trace=long, network="gated"),
         record(trace=long, network="gated", seed=1),
+        record(trace=long, size="8x2"),
+        record(trace=long, size="8x2", network="gated"),
         record(trace=long, problem="heat"),
     ]
     _, _, *rows = table.by_kind(records).splitlines()
-    assert rows == ["| flow | 500 | 5.0e-04 | 5.0e-04 | 5.0e-04 |"]
+    assert rows == [
+        "| flow | 9x2 | 500 | 5.0e-04 | 5.0e-04 | 5.0e-04 |",
+        "| flow | 8x2 | 750 |  | 9.0e-05 | 9.0e-05 |",
+    ]
 
 
 def test_the_cavity_s_reference_converges_and_agrees_with_published_extrema():
@@ -98,6 +103,24 @@ def test_the_cavity_s_reference_converges_and_agrees_with_published_extrema():
     assert flow.velocity(middle[:, ::-1])[1].max() == pytest.approx(0.179573, rel=1e-3)
     corners = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])
     np.testing.assert_allclose(flow.velocity(corners)[0], [1, 1, 0], atol=1e-6)
+
+
+def test_nothing_goes_through_a_section_of_the_cavity(monkeypatch):
+    """By as many points as the condition has, the flow that is compared with."""
+    flow = cavity_flow.solve(sp.Integer(1), n=24)
+    monkeypatch.setattr(cavity, "solve", lambda lid: flow)
+    condition = cavity.cavity("velocity-pressure").conditions["through"]
+    (through,) = condition.expressions
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    for x in (0.3, 0.5, 0.7):
+        flux = size = 0
+        for part in through.args:
+            below, above = (float(end) for end in part.args[2:])
+            y = below + (above - below) * (nodes + 1) / 2
+            u, _ = flow.velocity(np.stack([np.full_like(y, x), y], axis=-1))
+            flux += (above - below) / 2 * weights @ u
+            size += (above - below) / 2 * weights @ abs(u)
+        assert abs(flux) < 1e-4 * size
 
 
 @pytest.mark.parametrize("side", [0, 1])
