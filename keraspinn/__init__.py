@@ -14,10 +14,7 @@ from keraspinn import (
     solvers,
     weighting,
 )
-from keraspinn.derivatives import taylor
-from keraspinn.expressions import Parameter, Tabulated, normal_derivative
-from keraspinn.layers import activations
-from keraspinn.spec import (
+from keraspinn.declaration import (
     ComputedReference,
     Condition,
     Data,
@@ -26,6 +23,9 @@ from keraspinn.spec import (
     Scales,
     integral,
 )
+from keraspinn.derivatives import taylor
+from keraspinn.expressions import Parameter, Tabulated, normal_derivative
+from keraspinn.layers import activations
 from keraspinn.training import Ensemble, PINNModel, load_model
 from keraspinn.version import __version__
 

@@ -12,10 +12,10 @@ THE_STUDY = "the study's command, whose records are of TensorFlow"
 RUNS_ON = {
     "once, without a backend": {
         "solvers": "NumPy and SciPy",
-        "spec/test_blending.py": "SymPy and NumPy",
-        "spec/test_coarse.py": "NumPy",
-        "spec/test_marched.py": "SciPy",
-        "spec/test_openness.py": "NumPy",
+        "declaration/test_blending.py": "SymPy and NumPy",
+        "declaration/scaling/test_spectral_solve.py": "NumPy",
+        "declaration/scaling/test_marched.py": "SciPy",
+        "declaration/validation/test_well_posedness.py": "NumPy",
         "test_architecture.py": "it reads the documentation",
         "test_typing.py": "a type checker reads the sources",
     },

@@ -21,7 +21,7 @@ LONGEST_FILE = 400
 LAYERS = (
     "common backend expressions",
     "derivatives geometry metrics optimizers solvers weighting",
-    "layers spec",
+    "layers declaration",
     "networks problems residuals sampling",
     "training",
     "diagnostics",
@@ -30,8 +30,8 @@ LAYERS = (
 # Rooms that may import less of ours than the lines below them.
 ONLY = {
     "layers": "common derivatives",
-    "networks": "common derivatives layers spec",
-    "problems": "common expressions geometry solvers spec",
+    "networks": "common derivatives layers declaration",
+    "problems": "common expressions geometry solvers declaration",
 }
 # Packages of others that a room may import when it is loaded; imports inside functions
 # are not counted.

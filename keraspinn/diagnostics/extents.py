@@ -4,10 +4,10 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
+from keraspinn.declaration.scaling.monomials import monomials
+from keraspinn.declaration.scaling.offsets import is_held
+from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.expressions import Program
-from keraspinn.spec.monomials import monomials
-from keraspinn.spec.offsets import is_held
-from keraspinn.spec.terms import RESIDUAL
 
 # A field that stands on an offset is as large as its range, some three standard
 # deviations: an error of 1 % of 300 K is all that a room's temperature does. One that

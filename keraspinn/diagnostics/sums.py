@@ -3,11 +3,11 @@
 import numpy as np
 from keras import ops
 
+from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.declaration.validation.shifted_arguments import FINER
 from keraspinn.expressions import Program
 from keraspinn.expressions.image import with_sums
 from keraspinn.expressions.line_integral import LineIntegral
-from keraspinn.spec.images import FINER
-from keraspinn.spec.terms import RESIDUAL
 
 
 def missed_by_sums(model, batches, largest):

@@ -7,6 +7,9 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
+from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.scaling.find import given_sizes, vanishing
+from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.extents import (
     CONSTANT,
     extent,
@@ -14,13 +17,10 @@ from keraspinn.diagnostics.extents import (
     largest_terms,
     rms,
 )
-from keraspinn.diagnostics.openness import amplification, missed_by
+from keraspinn.diagnostics.sensitivity import amplification, missed_by
 from keraspinn.diagnostics.sums import missed_by_sums
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.linear_solves import dense_solver
-from keraspinn.spec.conditions import Data
-from keraspinn.spec.scaling import given_sizes, vanishing
-from keraspinn.spec.terms import RESIDUAL
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent

@@ -13,16 +13,16 @@ from keraspinn.common.configs import reading
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like
-from keraspinn.geometry.grids import grid_points
-from keraspinn.geometry.intervals import check_coordinates, check_values, names
-from keraspinn.geometry.part import Block, On, Part, exact_number
-from keraspinn.geometry.selection import (
+from keraspinn.geometry.faces import (
     at_values,
     beyond,
     inside_at,
     lying_on,
     restricted,
 )
+from keraspinn.geometry.grids import grid_points
+from keraspinn.geometry.intervals import check_coordinates, check_values, names
+from keraspinn.geometry.part import Block, On, Part, exact_number
 
 
 class Geometry:

@@ -8,8 +8,8 @@ import numpy as np
 from keraspinn.common.configs import reading, restored
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.kept import Kept, portion
 from keraspinn.geometry.mixture import Mixture
+from keraspinn.geometry.rejection import Kept, portion
 
 _STEP = 1e-5
 """How far from a boundary its two sides are looked at, relative to the half extents;

@@ -12,9 +12,9 @@ from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.faces import beyond
 from keraspinn.geometry.intervals import Intervals, checked_intervals, names
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
-from keraspinn.geometry.selection import beyond
 
 
 @dataclass(frozen=True)

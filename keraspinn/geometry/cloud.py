@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.faces import at_values
 from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.part import TOLERANCE, Part
-from keraspinn.geometry.selection import at_values
 from keraspinn.geometry.simplices import in_chunks
 
 

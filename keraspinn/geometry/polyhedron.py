@@ -14,8 +14,8 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.box import Slice
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
-from keraspinn.geometry.kept import portion
 from keraspinn.geometry.numbers import checked_points
+from keraspinn.geometry.rejection import portion
 from keraspinn.geometry.simplices import Facets, across
 
 

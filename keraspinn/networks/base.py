@@ -19,11 +19,11 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
+from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.scaling.offsets import network_offsets
+from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import propagate
 from keraspinn.layers import Periodic, activations
-from keraspinn.spec.offsets import network_offsets
-from keraspinn.spec.problem import Problem
-from keraspinn.spec.scales import Scales
 
 
 def in_series(network, x):

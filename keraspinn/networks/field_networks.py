@@ -5,11 +5,11 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.declaration.scaling.offsets import network_offsets
+from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.networks.base import Network, scaled_periods
-from keraspinn.spec.offsets import network_offsets
-from keraspinn.spec.scales import Scales
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -5,10 +5,10 @@ from typing import SupportsFloat
 import numpy as np
 import sympy as sp
 
+from keraspinn.declaration.validation.equations import expression_name
 from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
 from keraspinn.plot.domains import are_lengths, ends_of, grid_of
 from keraspinn.plot.labels import plain
-from keraspinn.spec.declaration import expression_name
 from keraspinn.training import Ensemble, PINNModel
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.checks import check_count, positive_number
+from keraspinn.declaration.computed_reference import ComputedReference
 from keraspinn.expressions import from_json, to_json
 from keraspinn.solvers import lid_driven_cavity as solve
 from keraspinn.solvers.lid_driven_cavity import SMALLEST_N
-from keraspinn.spec.computed import ComputedReference
 
 SIDE = 100
 """Points a side of the grid that fields are compared on, as in the paper."""

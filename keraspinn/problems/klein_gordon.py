@@ -2,9 +2,9 @@ import sympy as sp
 
 from keraspinn import geometry
 from keraspinn.common.checks import check_count
+from keraspinn.declaration.conditions import Condition
+from keraspinn.declaration.problem import Problem
 from keraspinn.problems.constants import check_constants
-from keraspinn.spec.conditions import Condition
-from keraspinn.spec.problem import Problem
 
 
 def klein_gordon(

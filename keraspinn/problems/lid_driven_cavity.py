@@ -4,10 +4,10 @@ import sympy as sp
 
 from keraspinn import geometry
 from keraspinn.common.checks import nonnegative
+from keraspinn.declaration.conditions import Condition
+from keraspinn.declaration.problem import Problem
 from keraspinn.problems.cavity_reference import CavityReference
 from keraspinn.problems.constants import check_constants
-from keraspinn.spec.conditions import Condition
-from keraspinn.spec.problem import Problem
 
 FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 

@@ -5,6 +5,12 @@ from keras import backend as keras_backend
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.declaration.scaling.offsets import network_offsets
+from keraspinn.declaration.validation.magnitudes import check_numbers
+from keraspinn.declaration.validation.shifted_arguments import (
+    check_images,
+    check_kernels,
+)
 from keraspinn.derivatives.engines import (
     choose_engine,
     jvp_derivatives,
@@ -15,9 +21,6 @@ from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.image import with_sums
 from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
-from keraspinn.spec.images import check_images, check_kernels
-from keraspinn.spec.magnitudes import check_numbers
-from keraspinn.spec.offsets import network_offsets
 
 
 class Fields:

@@ -14,7 +14,7 @@ class IntegralTerm:
     equation has one residual however many points there are.
 
     Args:
-        term: The `spec.terms.Term`.
+        term: The `declaration.terms.Term`.
         problem: The `Problem`, in whose scales residuals are taken.
 
     Attributes:

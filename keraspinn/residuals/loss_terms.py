@@ -9,7 +9,7 @@ class LossTerm:
     """A term of the loss: Σ over expressions and blocks of mean squares, scaled.
 
     Args:
-        term: The `spec.terms.Term`.
+        term: The `declaration.terms.Term`.
         problem: The `Problem`, in whose scales residuals are taken.
 
     Attributes:

@@ -11,7 +11,7 @@ class Place:
     """The part of a domain that a term's points come from, in a problem's scales.
 
     Args:
-        term: The `spec.terms.Term`.
+        term: The `declaration.terms.Term`.
         domain: The domain.
         scales: The `Scales` that points are handed out in.
         requested: Number of points on each of the domain's parts.

@@ -7,11 +7,11 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, check_known, point_array
+from keraspinn.declaration.validation.magnitudes import OFFSET
 from keraspinn.sampling.base import Sampler
 from keraspinn.sampling.held import Held
 from keraspinn.sampling.place import Place
 from keraspinn.sampling.uniform import Uniform
-from keraspinn.spec.magnitudes import OFFSET
 
 BATCH_SIZE = 128
 INTEGRAL_SIZE = 512

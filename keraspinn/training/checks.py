@@ -10,6 +10,12 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
+from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.declaration.validation.dtype_range import (
+    precision_fault,
+    residual_magnitudes,
+)
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
@@ -19,9 +25,6 @@ from keraspinn.derivatives.checks import (
 from keraspinn.geometry.part import quasi_random
 from keraspinn.networks import FieldNetworks
 from keraspinn.networks.field_networks import networks_of_fields
-from keraspinn.spec.precision import precision_fault, residual_magnitudes
-from keraspinn.spec.problem import Problem
-from keraspinn.spec.scales import Scales
 
 if TYPE_CHECKING:
     import sympy as sp

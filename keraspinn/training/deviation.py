@@ -6,8 +6,8 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.spec.conditions import Data
-from keraspinn.spec.terms import RESIDUAL
+from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.training.tangent import Tangent
 
 POINTS, POINTS_ON_FACE = 1000, 200

@@ -12,10 +12,10 @@ from keraspinn.backend.compatibility import copy_exclusions
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_seed, is_whole
 from keraspinn.common.typing import Optimizer
+from keraspinn.declaration.problem import Problem
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import given_batches
 from keraspinn.sampling.sources import PointSources
-from keraspinn.spec.problem import Problem
 from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.ensemble_evaluation import EvaluatedEnsemble

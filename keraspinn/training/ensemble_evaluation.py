@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import stateless
-from keraspinn.spec.declaration import wrapped
-from keraspinn.spec.problem import Problem
+from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.validation.equations import wrapped
 from keraspinn.training.members import (
     MemberMetrics,
     Spread,

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
+from keraspinn.declaration import ComputedReference, integral
+from keraspinn.declaration.integrals import parts_of
+from keraspinn.declaration.validation.equations import wrapped
 from keraspinn.expressions import NormalComponent, Program
 from keraspinn.geometry.arrays import on_host
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.lattice import lattice
 from keraspinn.sampling.sources import PointSources, checked_points
-from keraspinn.spec import ComputedReference, integral
-from keraspinn.spec.declaration import wrapped
-from keraspinn.spec.integrals import parts_of
 from keraspinn.training.deviation import parameter_deviation
 from keraspinn.training.problem_model import ProblemModel
 

@@ -14,11 +14,11 @@ from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.checks import checked_seed
 from keraspinn.common.typing import Optimizer
+from keraspinn.declaration.problem import Problem
 from keraspinn.residuals import Fields
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import given_batches
 from keraspinn.sampling.sources import PointSources, check_apart
-from keraspinn.spec.problem import Problem
 from keraspinn.training import checks
 from keraspinn.training.evaluation import EvaluatedModel
 from keraspinn.training.fitting import run_fit

@@ -1,8 +1,8 @@
 """Where the points of a fit come from, if the user does not say."""
 
+from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.sampling.residual_based import ResidualBased
 from keraspinn.sampling.sources import PointSources
-from keraspinn.spec.terms import RESIDUAL
 
 # Of optimizers that fit their points before they are renewed: inside, where derivatives
 # must be told apart, and on each face.

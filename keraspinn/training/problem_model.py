@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.declaration.probe_points import sampled
 from keraspinn.sampling.given import evaluation_data
-from keraspinn.spec.sampled import sampled
 from keraspinn.training import checks
 from keraspinn.training.frozen import freeze, frozen
 from keraspinn.training.precision import converted, policy

@@ -219,7 +219,7 @@ def with_another_condition(config):
     [
         (without_classes, "describes no model"),
         (from_the_future, "in format 99 by keraspinn 99.0. This is keraspinn"),
-        (with_another_condition, "asks for keraspinn.spec.conditions.Condition"),
+        (with_another_condition, "asks for keraspinn.declaration.conditions.Condition"),
         (lambda config: hidden(config)["config"].pop("units"), "missing"),
     ],
 )

@@ -1,0 +1,141 @@
+"""A known solution that a solver finds when it is first asked for."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+import keras
+import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
+
+from keraspinn.common.cache import cached
+from keraspinn.common.checks import point_array
+from keraspinn.declaration.conditions import Reference, tabulated
+from keraspinn.version import __version__
+
+
+class ComputedReference(Reference):
+    """A reference whose values are computed when they are first asked for.
+
+    Declaring, saving and loading a problem compute nothing; `Problem.test_data` does,
+    once: the values are kept in the user's cache. Subclass it with `compute`, with a
+    `get_config` of everything the values follow from, and with `from_config` if
+    `__init__` does not take that.
+
+    Args:
+        points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
+        expressions: List of the expressions in the fields that are compared.
+        names: Optional dict from some of these expressions to names for logs.
+        up_to_constant: The expressions that are determined up to a constant only.
+        gaps: The expressions whose values are not known everywhere: NaN where they
+            are not, points that their error leaves out.
+
+    Attributes:
+        revision: Integer of the class. Count it up when the same configuration gives
+            other values than before, or those kept will be found.
+
+    Raises:
+        ValueError: If shapes do not match, or a number is not finite.
+        NotImplementedError: By `compute` and `get_config`, if a class lacks them.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> @keras.saving.register_keras_serializable("my_package")
+    ... class Cooling(keraspinn.ComputedReference):
+    ...     def __init__(self, rate):
+    ...         super().__init__(np.linspace(0, 1, 5)[:, None], [u])
+    ...         self.rate = rate
+    ...
+    ...     def compute(self):
+    ...         return {u: np.exp(-self.rate * self.points[:, 0])}
+    ...
+    ...     def get_config(self):
+    ...         return {"rate": self.rate}
+    >>> Cooling(rate=2.0).names
+    ('u',)
+    """
+
+    revision = 1
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        expressions: Sequence[sp.Expr],
+        names: Mapping[sp.Expr, str] | None = None,
+        up_to_constant: Sequence[sp.Expr] = (),
+        gaps: Sequence[sp.Expr] = (),
+    ) -> None:
+        # Zeros stand for the values while the table is checked.
+        values = dict.fromkeys(
+            expressions, np.zeros(len(point_array("points", points)))
+        )
+        super().__init__(points, values, names, up_to_constant)
+        del self.targets
+        self.gaps = tuple(gaps)
+        unknown = [gap for gap in self.gaps if gap not in self.expressions]
+        if unknown:
+            raise ValueError(f"`gaps` holds what `expressions` does not: {unknown}")
+
+    def compute(self) -> Mapping[sp.Expr, ArrayLike]:
+        """The values: a dict from the expressions to arrays `(n,)`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must have a method `compute` that returns a dict "
+            "from its expressions to values at its points."
+        )
+
+    @functools.cached_property
+    def targets(self) -> np.ndarray:
+        """Values `(n, k)`, a column for each expression."""
+        what = [self.revision, __version__, self.get_config()]
+        digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()
+        name = keras.saving.get_registered_name(type(self)).replace(">", "-")
+        return cached(f"{name}-{digest[:32]}", self._computed, self._fits)
+
+    def _computed(self):
+        values, count = self.compute(), len(self.points)
+        if set(values) != set(self.expressions):
+            raise ValueError(
+                f"`compute` must return values of {list(self.expressions)}. Received: "
+                f"values of {list(values)}"
+            )
+        values = {expression: values[expression] for expression in self.expressions}
+        return table_with_gaps(values, count, self.gaps)
+
+    def _fits(self, table):
+        if table.shape != (len(self.points), len(self.expressions)):
+            return False
+        whole = [e not in self.gaps for e in self.expressions]
+        return table.dtype == "float64" and np.isfinite(table[:, whole]).all()
+
+    def get_config(self):
+        """All that the values follow from; a table's own would be its values."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must have a method `get_config` that returns all "
+            "that its values follow from, as JSON."
+        )
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+
+def table_with_gaps(values, count, gaps):
+    """The table of expressions, as `tabulated`'s, where some of them may be NaN.
+
+    Args:
+        values: Dict from expressions to arrays `(n,)`.
+        count: Number n of points.
+        gaps: The expressions that may be NaN.
+    """
+    unknown = {e: np.isnan(np.ravel(np.asarray(values[e], "float64"))) for e in gaps}
+    whole = {e: np.where(gap, 0.0, np.ravel(values[e])) for e, gap in unknown.items()}
+    expressions, table = tabulated(values | whole, count)
+    for expression, gap in unknown.items():
+        table[gap, expressions.index(expression)] = np.nan
+    return table

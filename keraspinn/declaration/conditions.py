@@ -1,0 +1,348 @@
+"""What must hold besides the equations: conditions on faces, and measured data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsFloat, TypeAlias
+
+import keras
+import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike
+
+from keraspinn.common.checks import finite_array, nonnegative, point_array
+from keraspinn.common.configs import reading
+from keraspinn.declaration import integrals
+from keraspinn.declaration.parts import part_from_json, part_text, part_to_json
+from keraspinn.declaration.validation.equations import aligned, expression_name, short
+from keraspinn.expressions import from_json, normalize, to_json
+from keraspinn.expressions.image import with_images
+from keraspinn.expressions.line_integral import line_integrals
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.part import Block, On
+
+Equation: TypeAlias = sp.Expr | sp.Eq
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Condition:
+    """Equations that hold on a part of the domain: a boundary or initial condition.
+
+    Dirichlet, Neumann, Robin and initial conditions are one concept: an equation in
+    the fields and their derivatives. What `subs` makes of these stands for the field at
+    other points: `u - u.subs(x, 0)` on the face `{x: 1}`. The condition's loss is the
+    sum, over its blocks and equations, of the mean square of the equation's residual on
+    the block.
+
+    Args:
+        equations: A `sympy.Eq`, an expression meaning "= 0", or a list of these,
+            which then share points and one weight.
+        on: Where they hold: `"boundary"`, `"initial"`, a face by its value such as
+            `{y: 1}`, or a list of these. Every entry of a list is a block of its
+            own; `"boundary"` is one block of all spatial faces. A geometry stands
+            for what of the boundary lies on it, `{x: 0.5}` for an inner face too.
+            Equations of integrals, `keraspinn.integral`, say it themselves.
+        weight: The loss weight λ that training starts with, nondimensional.
+        hard: Whether the fields are to satisfy the equations by construction, each
+            u = g on a boundary or initially, or u_t = h initially. Such a condition
+            holds to rounding, and is no term of the loss.
+        where: Optional SymPy relation in the coordinates, such as `x > 0`, which
+            restricts `on`.
+
+    Raises:
+        TypeError: If something is not a SymPy equation or expression.
+        ValueError: If there is no equation, or `weight` is negative or not finite.
+
+    Example:
+
+    >>> x, t = sp.symbols("x t")
+    >>> u = sp.Function("u")(x, t)
+    >>> at_rest = keraspinn.Condition(
+    ...     [sp.Eq(u, sp.sin(x)), sp.Eq(u.diff(t), 0)], on="initial"
+    ... )
+
+    Reference:
+        Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
+        in physics-informed neural networks", equations 5 and 6.
+    """
+
+    def __init__(
+        self,
+        equations: Equation | Sequence[Equation],
+        on: On | None = None,
+        weight: SupportsFloat = 1.0,
+        hard: bool = False,
+        where: sp.Basic | None = None,
+    ) -> None:
+        if not isinstance(equations, (list, tuple)):
+            equations = [equations]
+        if not equations:
+            raise ValueError("A Condition needs at least one equation. Received: []")
+        expressions = tuple(normalize(equation) for equation in equations)
+        self.expressions = with_images(expressions)
+        self.on: Any = on
+        self.weight = nonnegative("weight", weight)
+        self.hard = bool(hard)
+        self.where = where
+        self.regions = integrals.regions_of(self.expressions)
+        if self.regions:
+            self._check_integrals()
+        elif on is None:
+            raise ValueError(
+                'A Condition must say where it holds, on=, such as "boundary" or '
+                f"{{x: 1}}. Received: {self.expressions[0]} = 0 alone"
+            )
+
+    def _check_integrals(self):
+        integrals.check_numbers(self.expressions)
+        if self.on is not None or self.where is not None or self.hard:
+            raise ValueError(
+                "An equation of integrals takes no `on`, `where` or `hard`: write "
+                "where an integral is taken as keraspinn.integral(u, over={x: 1}, "
+                f"where=y > 0). Received: on={self.on!r}, where={self.where}, "
+                f"hard={self.hard}"
+            )
+
+    def blocks(self, domain: Geometry) -> tuple[Block, ...]:
+        """The blocks of a domain's parts on which it holds.
+
+        Args:
+            domain: The geometry.
+        """
+        if self.regions:
+            return tuple(integrals.parts_of(r, domain) for r in self.regions)
+        if self.where is None:
+            return domain.blocks(self.on)
+        return domain.blocks(self.on, self.where)
+
+    @property
+    def place(self) -> str:
+        """Text such as `= 0 on boundary`."""
+        if self.regions:
+            return "= 0"
+        where = "" if self.where is None else f" where {self.where}"
+        how = ", by construction" if self.hard else ""
+        return f"= 0 on {part_text(self.on)}{where}{how}"
+
+    def __repr__(self):
+        what = ", ".join(str(short(e)) for e in self.expressions)
+        return f"<Condition: {what} {self.place}>"
+
+    @property
+    def latex_rows(self) -> list[str]:
+        """LaTeX of the same, a row of an alignment for each equation."""
+        place = _plain(self.place.removeprefix("= 0").lstrip())
+        words = rf" \quad \text{{{place}}}" if place else ""
+        return [rf"{sp.latex(e)} &= 0{words}" for e in self.expressions]
+
+    def _repr_latex_(self):
+        return aligned(self.latex_rows)
+
+    def get_config(self):
+        return {
+            "equations": [to_json(expression) for expression in self.expressions],
+            "on": part_to_json(self.on),
+            "weight": self.weight,
+            **({"hard": True} if self.hard else {}),
+            **({} if self.where is None else {"where": to_json(self.where)}),
+        }
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(
+            [from_json(expression) for expression in config["equations"]],
+            part_from_json(config["on"]),
+            config["weight"],
+            config.get("hard", False),
+            from_json(config["where"]) if "where" in config else None,
+        )
+
+
+class _Table:
+    """Values of expressions at points."""
+
+    def __init__(self, points: ArrayLike, values: Mapping[sp.Expr, ArrayLike]) -> None:
+        self.points = point_array("points", points)
+        self.expressions, self.targets = tabulated(values, len(self.points))
+
+    def __repr__(self):
+        what = ", ".join(str(short(e)) for e in self.expressions)
+        return f"<{type(self).__name__}: {what} at {len(self.points)} points>"
+
+    def get_config(self):
+        return {
+            "points": self.points.tolist(),
+            "expressions": [to_json(expression) for expression in self.expressions],
+            "targets": self.targets.tolist(),
+        }
+
+    @staticmethod
+    def _arguments(config):
+        expressions = [from_json(expression) for expression in config["expressions"]]
+        targets = np.asarray(config["targets"], dtype="float64")
+        return config["points"], dict(zip(expressions, targets.T, strict=True))
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Data(_Table):
+    """Measured values of the fields, or of expressions in them, at given points.
+
+    The loss is the sum over the expressions of the mean square of their misfit.
+
+    Args:
+        points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
+        values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
+            Masked values (netCDF's) and dates are refused: leave their rows out,
+            `points[~mask]`, and count times in the units of the equations.
+        weight: The loss weight λ that training starts with, nondimensional.
+
+    Raises:
+        TypeError: If a key of `values` is not a SymPy expression.
+        ValueError: If shapes do not match, a number is masked or not finite, or
+            `weight` is negative or not finite.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u = sp.Function("u")(x, y)
+    >>> sensors = keraspinn.Data([[0.1, 0.2], [0.3, 0.4]], {u: [1.0, 2.0]})
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        values: Mapping[sp.Expr, ArrayLike],
+        weight: SupportsFloat = 1.0,
+    ) -> None:
+        super().__init__(points, values)
+        self.weight = nonnegative("weight", weight)
+
+    @property
+    def place(self) -> str:
+        """Text such as `at 20 points`."""
+        return f"measured at {len(self.points)} points"
+
+    @property
+    def latex_rows(self) -> list[str]:
+        """LaTeX of the same, a row of an alignment for each expression."""
+        return [
+            rf"{sp.latex(e)} &\quad \text{{{self.place}}}" for e in self.expressions
+        ]
+
+    def _repr_latex_(self):
+        return aligned(self.latex_rows)
+
+    def get_config(self):
+        return {**super().get_config(), "weight": self.weight}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(*cls._arguments(config), weight=config["weight"])
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Reference(_Table):
+    """A known solution as values at points: a solver's output, or measurements.
+
+    Args:
+        points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
+        values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
+        names: Optional dict from some of these expressions to names for logs.
+        up_to_constant: The expressions that are determined up to a constant only,
+            such as a pressure: their error leaves the means out.
+
+    Raises:
+        TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
+            is not a list.
+        ValueError: If shapes do not match, or a number is masked or not finite.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> u, v = (sp.Function(name)(x, y) for name in "uv")
+    >>> speed = sp.sqrt(u**2 + v**2)
+    >>> reference = keraspinn.Reference(
+    ...     [[0.5, 0.5]], {speed: [0.2]}, names={speed: "speed"}
+    ... )
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        values: Mapping[sp.Expr, ArrayLike],
+        names: Mapping[sp.Expr, str] | None = None,
+        up_to_constant: Sequence[sp.Expr] = (),
+    ) -> None:
+        super().__init__(points, values)
+        names = names or {}
+        if isinstance(up_to_constant, (str, sp.Basic)):
+            raise TypeError(
+                "`up_to_constant` must be a list of expressions. Write "
+                f"[{up_to_constant}]. Received: {up_to_constant!r}"
+            )
+        self.up_to_constant = tuple(up_to_constant)
+        for what, own in (("names", names), ("up_to_constant", self.up_to_constant)):
+            unknown = [key for key in own if key not in self.expressions]
+            if unknown:
+                raise ValueError(
+                    f"`{what}` holds expressions that `values` does not: {unknown}"
+                )
+        self.names = tuple(
+            names.get(expression) or expression_name(expression)
+            for expression in self.expressions
+        )
+        twice = sorted({n for n in self.names if self.names.count(n) > 1})
+        if twice:
+            raise ValueError(
+                f"`names` must be different names. Received twice: {twice}"
+            )
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "names": list(self.names),
+            "up_to_constant": [to_json(e) for e in self.up_to_constant],
+        }
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        points, values = cls._arguments(config)
+        return cls(
+            points,
+            values,
+            dict(zip(values, config["names"], strict=True)),
+            [from_json(expression) for expression in config["up_to_constant"]],
+        )
+
+
+def _plain(on):
+    """`on` as text that LaTeX takes literally."""
+    return re.sub(r"[{}\[\]']", "", str(on))
+
+
+def tabulated(values, count):
+    """Expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
+    if not isinstance(values, dict) or not values:
+        raise TypeError(
+            "`values` must be a dict from expressions to arrays, such as {u: values}. "
+            f"Received: {values!r}"
+        )
+    columns = []
+    for expression, column in values.items():
+        if not isinstance(expression, sp.Expr):
+            raise TypeError(
+                "The keys of `values` must be SymPy expressions in the fields, such "
+                f"as u or u.diff(x). Received: {expression!r}"
+            )
+        column = finite_array(f"values of {expression}", column)
+        if column.shape not in ((count,), (count, 1)):
+            raise ValueError(
+                f"The values of {expression} must have shape ({count},), one for each "
+                f"point. Received: shape {column.shape}"
+            )
+        columns.append(column.reshape(count))
+    return tuple(map(line_integrals, values)), np.stack(columns, axis=-1)

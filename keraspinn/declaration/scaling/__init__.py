@@ -1,0 +1,1 @@
+"""Scales of coordinates, fields and terms, from the declaration alone."""

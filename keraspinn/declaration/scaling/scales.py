@@ -1,0 +1,201 @@
+"""Scales: what a unit of each coordinate, field and equation is in training."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Self, SupportsFloat
+
+import keras
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.common.checks import finite_number, positive_number
+from keraspinn.common.configs import reading
+from keraspinn.expressions import from_json, to_json
+from keraspinn.expressions.image import At
+from keraspinn.geometry.base import Geometry
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Scales:
+    """The units that a problem is trained in.
+
+    Training happens in coordinates ξ = (x − centre) / half and fields
+    û = (u − offset) / size, and each equation is divided by a size of its own, so that
+    numbers and derivatives are of the order of one whatever units a problem is written
+    in. A derivative of order k carries a coordinate's scale to the power −k. What the
+    user gives and gets is in the user's units all the same.
+
+    Args:
+        coordinates: Dict from each coordinate to its `(centre, half)`, in its unit.
+        fields: Dict from names of fields to their sizes; 1 for those left out.
+        terms: Dict from names of terms to lists with a size for each of the term's
+            expressions; 1 for those left out.
+        offsets: Dict from names of fields to what they are measured from, such as a
+            temperature in kelvin; 0 for those left out.
+
+    Raises:
+        ValueError: If a size is not a positive finite number, or a centre or an
+            offset not a finite one.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> scales = keraspinn.Scales({x: (1.0, 0.5)}, fields={"u": 3.0})
+    >>> scales.apply(u.diff(x, 2), size=12.0)
+    1.0*Derivative(u(x), (x, 2))
+    """
+
+    def __init__(
+        self,
+        coordinates: Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]],
+        fields: Mapping[str, SupportsFloat] | None = None,
+        terms: Mapping[str, Sequence[SupportsFloat]] | None = None,
+        offsets: Mapping[str, SupportsFloat] | None = None,
+    ) -> None:
+        self.coordinates = {
+            symbol: (
+                finite_number(f"centre of {symbol}", centre),
+                positive_number(f"half of {symbol}", half),
+            )
+            for symbol, (centre, half) in coordinates.items()
+        }
+        self.fields = {
+            name: positive_number(f"size of {name}", size)
+            for name, size in (fields or {}).items()
+        }
+        self.terms = {
+            name: tuple(positive_number(f"size of {name}", size) for size in sizes)
+            for name, sizes in (terms or {}).items()
+        }
+        self.offsets = {
+            name: finite_number(f"offset of {name}", value)
+            for name, value in (offsets or {}).items()
+        }
+
+    @classmethod
+    def standardized(cls, domain: Geometry) -> Self:
+        """Coordinates of zero mean and unit variance over the domain, all else as is.
+
+        Args:
+            domain: A geometry.
+        """
+        pairs = zip(domain.centre, domain.half, strict=True)
+        standardized = [(centre, half / math.sqrt(3)) for centre, half in pairs]
+        return cls(dict(zip(domain.coordinates, standardized, strict=True)))
+
+    @classmethod
+    def raw(cls, domain: Geometry) -> Self:
+        """Everything as the user wrote it.
+
+        Args:
+            domain: A geometry.
+        """
+        return cls(dict.fromkeys(domain.coordinates, (0.0, 1.0)))
+
+    @property
+    def centre(self) -> np.ndarray:
+        """The coordinates' centres, a float64 array `(d,)`."""
+        return np.array([centre for centre, _ in self.coordinates.values()])
+
+    @property
+    def half(self) -> np.ndarray:
+        """The coordinates' scales, a float64 array `(d,)`."""
+        return np.array([half for _, half in self.coordinates.values()])
+
+    def field(self, name: str) -> float:
+        """The size of a field."""
+        return self.fields.get(name, 1.0)
+
+    def offset(self, name: str) -> float:
+        """What a field is measured from."""
+        return self.offsets.get(name, 0.0)
+
+    def sizes(self, term):
+        """What the expressions of a term are divided by, a tuple.
+
+        Args:
+            term: A `declaration.terms.Term`.
+        """
+        return self.terms.get(term.name, (1.0,) * len(term.expressions))
+
+    def apply(self, expression: sp.Expr, size: float = 1.0) -> sp.Expr:
+        """An expression of scaled fields and derivatives, divided by a size.
+
+        Coordinates that it holds itself stay the user's.
+
+        Args:
+            expression: Normalized SymPy expression in the user's units.
+            size: What to divide by.
+        """
+        images = {node: sp.Dummy() for node in expression.atoms(At)}
+        expression = expression.xreplace(images)
+        nodes = expression.atoms(AppliedUndef, sp.Derivative)
+        # A derivative holds its field, which must not be replaced within it.
+        stand_ins = {node: sp.Dummy() for node in nodes}
+        factors = {
+            stand_in: self._in_units(node, node) for node, stand_in in stand_ins.items()
+        }
+        factors |= {s: self._in_units(n.node, n) for n, s in images.items()}
+        derivatives = {
+            n: s for n, s in stand_ins.items() if isinstance(n, sp.Derivative)
+        }
+        fields = {n: s for n, s in stand_ins.items() if n not in derivatives}
+        plain = expression.xreplace(derivatives).xreplace(fields)
+        scaled = plain.xreplace(factors)
+        return scaled if size == 1 else _times(1.0 / size, scaled)
+
+    def _in_units(self, node, scaled):
+        if isinstance(node, AppliedUndef):
+            name = node.func.__name__
+            own = _times(self.field(name), scaled)
+            return own + self.offset(name) if self.offset(name) else own
+        factor = self.field(node.expr.func.__name__)
+        for symbol, count in node.variable_count:
+            factor /= self.coordinates[symbol][1] ** int(count)
+        return _times(factor, scaled)
+
+    def __eq__(self, other):
+        return isinstance(other, Scales) and self.get_config() == other.get_config()
+
+    def __repr__(self):
+        return f"<Scales: {'; '.join(str(self).splitlines())}>"
+
+    def __str__(self):
+        lines = [
+            f"{symbol} = {centre:.4g} + {half:.4g} ξ"
+            for symbol, (centre, half) in self.coordinates.items()
+        ]
+        for name, size in self.fields.items():
+            offset = f"{self.offset(name):.6g} + " if self.offset(name) else ""
+            lines.append(f"{name} = {offset}{size:.4g} û")
+        for name, sizes in self.terms.items():
+            lines.append(f"{name} / {', '.join(f'{size:.4g}' for size in sizes)}")
+        return "\n".join(lines)
+
+    def get_config(self):
+        return {
+            "coordinates": [
+                [to_json(symbol), *pair] for symbol, pair in self.coordinates.items()
+            ],
+            "fields": dict(self.fields),
+            "terms": {name: list(sizes) for name, sizes in self.terms.items()},
+            "offsets": dict(self.offsets),
+        }
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        coordinates = {from_json(s): tuple(pair) for s, *pair in config["coordinates"]}
+        offsets = config.get("offsets")
+        return cls(coordinates, config["fields"], config["terms"], offsets)
+
+
+def _times(factor, expression):
+    """A product with a number, spread over a sum so that each term keeps one number."""
+    if factor == 1:
+        return expression
+    if isinstance(expression, sp.Add):
+        return sp.Add(*(_times(factor, term) for term in expression.args))
+    return sp.Float(factor) * expression

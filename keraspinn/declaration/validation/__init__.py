@@ -1,0 +1,1 @@
+"""Checks of a declaration: well-posedness, discontinuities, floating-point range."""

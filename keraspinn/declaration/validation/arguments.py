@@ -1,0 +1,180 @@
+"""A problem's arguments as it keeps them, each checked together with the others."""
+
+import types
+from collections.abc import Mapping
+
+import sympy as sp
+
+from keraspinn.declaration.conditions import Data, Reference
+from keraspinn.declaration.probe_points import sampled
+from keraspinn.declaration.scaling.find import scales_of
+from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.declaration.terms import check_points
+from keraspinn.declaration.validation.branches import (
+    POINTS,
+    check_branches,
+    has_branches,
+)
+from keraspinn.declaration.validation.equations import (
+    check_holds_a_field,
+    expression_name,
+    parameters_of,
+    warn_without_conditions,
+)
+from keraspinn.declaration.validation.shifted_arguments import (
+    check_images,
+    check_kernels,
+)
+from keraspinn.declaration.validation.table_ranges import check_tables
+from keraspinn.expressions import NormalComponent, Program, fields_of, validate
+from keraspinn.expressions.image import with_sums
+from keraspinn.expressions.line_integral import LineIntegral
+
+
+def validated(equations, conditions, domain):
+    """All declared expressions, checked one by one and together."""
+    coordinates, interior = domain.coordinates, domain.blocks("interior")
+    said = {f"equation '{name}'": (e,) for name, e in equations.items()}
+    said |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    blocks = {f"equation '{name}'": interior for name in equations}
+    blocks |= {
+        f"condition '{n}'": interior if _is_data(c) else c.blocks(domain)
+        for n, c in conditions.items()
+    }
+    drawn = {f"condition '{n}'" for n, c in conditions.items() if not _is_data(c)}
+    summed = {where: with_sums(own, coordinates) for where, own in said.items()}
+    for where, expressions in summed.items():
+        normals = domain.normal if where.startswith("condition") else ()
+        validate(expressions, coordinates, normals, where, where in drawn)
+        for expression in expressions:
+            check_holds_a_field(expression, where)
+    declared = [e for own in summed.values() for e in own]
+    where = "the equations and conditions together"
+    validate(declared, coordinates, domain.normal, where, integrals=True)
+    for where, expressions in summed.items():
+        check_kernels(said[where], domain, blocks[where], where)
+        _check_points(expressions, domain, blocks[where], where)
+        outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in said[where]]
+        _check_branches(outside, domain, blocks[where], where)
+    held = declared[len(equations) :]
+    warn_without_conditions(declared[: len(equations)], held, domain)
+    return declared
+
+
+def _is_data(condition):
+    return isinstance(condition, Data)
+
+
+def _check_points(expressions, domain, blocks, where):
+    check_tables(expressions, domain, blocks, where)
+    check_images(expressions, domain, blocks, where)
+
+
+def _check_branches(expressions, domain, blocks, where):
+    if has_branches(expressions):
+        points = sampled(domain, blocks, POINTS)
+        check_branches(expressions, domain.coordinates, points, where)
+
+
+def checked_scales(scales, domain, terms, fields):
+    names = [field.func.__name__ for field in fields]
+    if scales is None:
+        return Scales.standardized(domain)
+    if scales == "auto":
+        return scales_of(domain, terms, names)
+    if isinstance(scales, Mapping):
+        given = {
+            field if isinstance(field, str) else expression_name(field): size
+            for field, size in scales.items()
+        }
+        return scales_of(domain, terms, names, given)
+    if not isinstance(scales, Scales):
+        raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
+    if tuple(scales.coordinates) != tuple(domain.coordinates):
+        raise ValueError(
+            f"`scales` must have the coordinates {list(domain.coordinates)}, in this "
+            f"order. Received: {list(scales.coordinates)}"
+        )
+    counts = {name: len(term.expressions) for name, term in terms.items()}
+    strange = sorted({*scales.fields, *scales.offsets} - set(names))
+    strange += [n for n, own in scales.terms.items() if len(own) != counts.get(n)]
+    if strange:
+        raise ValueError(
+            f"`scales` must be of the fields {names}, and of terms with as many sizes "
+            f"as these have expressions: {counts}. Received also: {strange}"
+        )
+    return scales
+
+
+def checked_reference(reference, declared, domain):
+    if reference is None:
+        return None
+    if isinstance(reference, Reference):
+        check_points("the reference", reference.points, domain)
+        expressions, exact = reference.expressions, {}
+    elif isinstance(reference, Mapping) and reference:
+        reference = types.MappingProxyType(
+            {key: _number_or_expression(value) for key, value in reference.items()}
+        )
+        expressions, exact = tuple(reference), reference
+    else:
+        raise TypeError(
+            "`reference` must be a dict from fields to their exact solutions, or a "
+            f"keraspinn.Reference. Received: {reference!r}"
+        )
+    _check_reference(expressions, exact, declared, domain.coordinates)
+    interior = domain.blocks("interior")
+    for check in (_check_points, _check_branches):
+        check(list(exact.values()), domain, interior, "the reference")
+    try:
+        Program(list(exact.values()), domain.coordinates)
+    except ValueError as error:
+        raise ValueError(
+            f"In the reference: {error} (Of exp(a + b*x) SymPy makes exp(a), a number, "
+            "where a is a float: write it as an integer or a fraction.)"
+        ) from error
+    return reference
+
+
+def _check_reference(expressions, exact, declared, coordinates):
+    """Compared expressions are in the problem's fields; exact ones in coordinates.
+
+    Args:
+        expressions: The expressions compared.
+        exact: Dict from those with a closed form to it.
+        declared: The problem's equations and conditions.
+        coordinates: The domain's symbols.
+    """
+    normals = {n for e in declared for n in e.atoms(NormalComponent)}
+    validate(expressions, coordinates, where="the reference")
+    validate([*expressions, *declared], coordinates, normals, "the reference", True)
+    unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
+    if unknown:
+        raise ValueError(
+            f"The reference compares {unknown}, which no equation or condition "
+            f"mentions. The problem's fields are {list(fields_of(declared))}."
+        )
+    names = [expression_name(expression) for expression in expressions]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"Two references have one name: {twice}. Rename the field, or give names: "
+            "keraspinn.Reference(points, values, names={...})."
+        )
+    for key, expression in exact.items():
+        if not isinstance(expression, sp.Expr):
+            raise TypeError(
+                f"The reference of {key} must be a SymPy expression in the "
+                "coordinates, or give values: keraspinn.Reference(points, {u: "
+                f"values}}). Received: {expression!r}"
+            )
+        validate([expression], coordinates, where=f"the reference of {key}")
+        if fields_of([expression]) or parameters_of([expression]):
+            raise ValueError(
+                f"The reference of {key} must be known: an expression in the "
+                f"coordinates alone. Received: {expression}"
+            )
+
+
+def _number_or_expression(value):
+    return sp.Number(value) if isinstance(value, (int, float)) else value

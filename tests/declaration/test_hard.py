@@ -1,0 +1,133 @@
+"""Forms g + φ N that keep boundary and initial values."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.declaration.hard import hard_forms
+from keraspinn.declaration.validation.discontinuities import kink
+
+X, Y, T = sp.symbols("x y t")
+U, V = (sp.Function(name)(X, T) for name in "uv")
+W = sp.Function("w")(X, Y)
+STRING = kp.geometry.Box({X: (0, 2)}, time={T: (5, 9)})
+SQUARE = kp.geometry.Box({X: (0, 1), Y: (-1, 1)})
+
+
+def hard(equations, on):
+    return kp.Condition(equations, on=on, hard=True)
+
+
+def form(domain, *conditions):
+    named = {f"c{k}": own for k, own in enumerate(conditions)}
+    (found,) = hard_forms(domain, named).values()
+    return found
+
+
+def test_one_value_on_all_of_the_boundary():
+    found = form(SQUARE, hard(sp.Eq(3 * W, 6 * X), "boundary"))
+    assert sp.simplify(found.value - 2 * X) == 0
+    assert sp.simplify(found.factor - X * (1 - X) * 4 * (1 - Y) * (1 + Y)) == 0
+
+
+def test_values_of_all_faces_are_put_together():
+    exact = sp.exp(X) * sp.cos(Y) + X * Y**2
+    faces = [{X: 0}, {X: 1}, {Y: -1}, {Y: 1}]
+    own = [hard(W - exact.subs(face), face) for face in faces]
+    found = form(SQUARE, *own)
+    for face in faces:
+        assert sp.simplify((found.value - exact).subs(face)) == 0
+        assert found.factor.subs(face) == 0
+    assert found.factor.subs({X: 0.5, Y: 0.2}) > 0
+
+
+def test_a_string_with_its_initial_velocity():
+    left, right = sp.sin(T - 5) + X, 2 + X * 0
+    begin = [sp.Eq(U, X + X * (2 - X)), sp.Eq(U.diff(T), 1 - X / 2)]
+    found = form(
+        STRING, hard(U - left, {X: 0}), hard(U - right, {X: 2}), hard(begin, "initial")
+    )
+    for at, value in (({X: 0}, sp.sin(T - 5)), ({X: 2}, 2), ({T: 5}, begin[0].rhs)):
+        assert sp.simplify(found.value.subs(at) - value) == 0
+    assert sp.simplify(found.value.diff(T).subs(T, 5) - begin[1].rhs) == 0
+    assert found.factor.subs(T, 5) == 0 == found.factor.diff(T).subs(T, 5)
+    assert found.factor.diff(T, 2).subs(T, 5) != 0
+
+
+def test_every_field_has_its_own():
+    found = hard_forms(
+        STRING, {"i": hard([U - X, V + 1], "initial"), "w": hard(V + 1, {X: 0})}
+    )
+    assert found["u"].value == X and found["v"].value == -1
+    assert not found["u"].factor.has(X) and found["v"].factor.has(X)
+
+
+@pytest.mark.parametrize(
+    "condition, key",
+    [
+        (hard(U.diff(X), {X: 0}), "derivative other than the initial velocity"),
+        (hard(U.diff(T), {X: 0}), "elsewhere than at the initial time"),
+        (hard(U.diff(T), "initial"), "no hard condition gives its value"),
+        (hard(U.diff(X) + U, {X: 0}), "relates several"),
+        (hard(U - V, {X: 0}), "relates several"),
+        (hard(U**2 - 1, {X: 0}), "not linear"),
+        (hard(X * U - 1, {X: 2}), "not linear"),
+        (hard(U - kp.Parameter("k", 1.0), {X: 0}), "unknown coefficient"),
+        (hard(U - sp.Max(X - 1, 0), "initial"), r"Max\(0, x - 1\).*\(x \+ sqrt"),
+        (hard(U - sp.Abs(X - 1), "initial"), r"Abs\(x - 1\).*sqrt"),
+        (hard(U, {X: 0, T: 5}), "No smooth function is known"),
+    ],
+)
+def test_what_cannot_be_hard_is_refused(condition, key):
+    with pytest.raises(ValueError, match=key) as caught:
+        form(STRING, condition)
+    assert "'c0' cannot be hard" in str(caught.value)
+    assert "without `hard=True`" in str(caught.value)
+
+
+def test_kinks_of_pieces_are_warned_of():
+    smooth = sp.Piecewise(((X - 1) ** 2, X < 1), (0, True))
+    outside = sp.Piecewise((X, X < 3), (6 - X, True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        form(STRING, hard(U - smooth - outside, "initial"))
+    for other in (2 - X, 3):
+        with pytest.warns(UserWarning, match="kink or a jump at x = 1"):
+            form(STRING, hard(U - sp.Piecewise((X, X < 1), (other, True)), "initial"))
+
+
+def test_values_that_conflict_are_refused():
+    lid = hard(W - 1, {Y: 1})
+    with pytest.raises(ValueError, match="agree where they meet"):
+        form(SQUARE, lid, hard(W, [{X: 0}, {X: 1}, {Y: -1}]))
+    form(SQUARE, hard(W - X * (1 - X), {Y: 1}), hard(W, [{X: 0}, {X: 1}, {Y: -1}]))
+
+
+def test_hard_conditions_are_no_terms_but_say_how_large_a_field_is():
+    problem = kp.Problem(
+        STRING,
+        {"wave": U.diff(T, 2) - U.diff(X, 2)},
+        {
+            "begin": hard([U - 30, U.diff(T)], "initial"),
+            "end": kp.Condition(U - 30, {X: 2}),
+        },
+        scales="auto",
+    )
+    assert list(problem.terms) == ["residual", "end"]
+    assert problem.scales.field("u") == 30 and "begin" not in problem.scales.terms
+    assert "by construction" in str(problem)
+    again = kp.Problem.from_config(problem.get_config())
+    assert again.hard == problem.hard and again.conditions["begin"].hard
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        sp.Piecewise((0.3 * X, X < 0.1), (0.1 * X + 0.2 * X, True)),  # to rounding
+        sp.Piecewise((X, sp.cos(X) < 3 * X), (X, True)),  # SymPy does not solve it
+    ],
+)
+def test_pieces_without_a_kink_are_no_cause_for_a_warning(value):
+    assert kink(kp.geometry.Box({X: (0, 1)}), value) is None

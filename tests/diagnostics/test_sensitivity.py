@@ -1,0 +1,49 @@
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.diagnostics.sensitivity import amplification
+from keraspinn.training.tangent import Tangent
+
+X = sp.Symbol("x")
+U, F = sp.Function("u")(X), sp.Function("f")(X)
+
+
+def amplified(equation, conditions, units=8):
+    """Of a network as it begins, in double precision."""
+    keras.utils.set_random_seed(0)
+    domain = kp.geometry.Box({X: (0, 1)})
+    problem = kp.Problem(domain, {"equation": equation}, conditions, scales=None)
+    network = kp.networks.MLP(units, 2, outputs=len(problem.fields))
+    model = kp.PINNModel(problem, network, seed=0).astype("float64")
+    sizes = dict.fromkeys(problem.terms, 1) | {"residual": 200}
+    tangent = Tangent(model, sizes)
+    rows = tangent.rows(tangent.draw(-1))
+    norms = {name: [np.linalg.norm(j) for _, j in own] for name, own in rows.items()}
+    others = rows, tangent.draw(-2), norms
+    return amplification(tangent, *others, [1.0] * len(problem.fields))
+
+
+ENDS = {"ends": kp.Condition(U, on="boundary")}
+
+
+def test_a_source_sought_from_few_values_is_hardly_determined():
+    places = np.linspace(0.1, 0.9, 6)[:, None]
+    few = kp.Data(places, {U: np.sin(3 * np.pi * places)})
+    sought = amplified(sp.Eq(U.diff(X, 2), F), ENDS | {"data": few})
+    assert sought.max() > 1e3 * amplified(U.diff(X, 2) + 1, ENDS)
+
+
+def test_what_two_conditions_determine_is():
+    assert 1 < amplified(U.diff(X, 2) + 1, ENDS) < 100
+
+
+def test_units_of_an_equation_do_not_count():
+    expected = amplified(U.diff(X, 2) + 1, ENDS)
+    assert amplified(1e6 * U.diff(X, 2) + 1, ENDS) == pytest.approx(expected, 1e-3)
+
+
+def test_more_parameters_than_points_say_nothing():
+    assert amplified(U.diff(X, 2) + 1, ENDS, units=30) == 0.0
