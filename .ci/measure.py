@@ -1,6 +1,6 @@
 """Measure code size and wording of the package and its tests.
 
-    python .ci/measure.py
+python .ci/measure.py
 """
 
 import ast
