@@ -68,20 +68,13 @@ class _Skipped(pytest.Module):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests that run elsewhere, and spread the longest over the first half.
-
-    Workers take tests in blocks: so each gets some of them, and none comes last.
-    """
+    """Skip the tests that run on the other backend."""
     for item in items:
         path = item.path.relative_to(TESTS).as_posix()
         test, bracket, parameters = item.name.partition("[")
         for name in (item.name, test, f"*{bracket}{parameters}"):
             if why := ELSEWHERE.get(f"{path}::{name}"):
                 item.add_marker(pytest.mark.skip(reason=why))
-    longest = [item for item in items if item.path.name == "test_on_jax.py"]
-    for number, item in enumerate(longest):
-        items.remove(item)
-        items.insert(number * len(items) // (2 * len(longest)), item)
 
 
 @pytest.fixture(autouse=True)
