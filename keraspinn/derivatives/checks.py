@@ -59,7 +59,7 @@ def check_derivatives(network, derivatives, coordinates):
         return
     order = min(sum(index) for _, index in vanishing)
     suspects = _layers_that(network, lambda f: _is_broken(f, order))
-    shown = [_notation(*each, coordinates) for each in sorted(vanishing)]
+    shown = [notation(*each, coordinates) for each in sorted(vanishing)]
     blamed = f" because of {_joined(suspects)}" if suspects else ""
     raise ValueError(
         f"The equations need {_joined(shown)}, zero for this network whatever its "
@@ -273,7 +273,7 @@ def _joined(names, most=3):
     return ", ".join(names[:most]) + more
 
 
-def _notation(name, index, coordinates):
+def notation(name, index, coordinates):
     """A derivative as it is written: ∂³u/∂x²∂y."""
     powers = dict(zip(range(10), "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)) | {1: ""}
     below = "".join(

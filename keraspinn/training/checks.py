@@ -22,6 +22,7 @@ from keraspinn.derivatives.checks import (
     warn_of_flatness,
     warn_of_kinks,
 )
+from keraspinn.derivatives.consistency import check_against_differences
 from keraspinn.geometry.part import quasi_random
 from keraspinn.networks import FieldNetworks
 from keraspinn.networks.field_networks import networks_of_fields
@@ -172,11 +173,13 @@ def check_can_learn(problem, network, objective, place):
     for term in objective.terms.values():
         for field, indices in (pair for own in term.passes for pair in own.items()):
             required.setdefault(field, set()).update(indices)
+    names = [symbol.name for symbol in problem.coordinates]
     check_no_activity_losses(network, batch.coordinates)
+    check_against_differences(objective.fields, batch.points, required, names)
     check_derivatives(
         network,
         lambda: objective.fields.derivatives(batch.points, required),
-        [symbol.name for symbol in problem.coordinates],
+        names,
     )
     orders = (sum(index) for indices in required.values() for index in indices)
     warn_of_kinks(network, max(orders, default=0))

@@ -1,6 +1,6 @@
 """Truncated multivariate Taylor arithmetic, and a rule for every Keras layer."""
 
-from keraspinn.derivatives.taylor import operations  # noqa: F401 (its rules)
+from keraspinn.derivatives.taylor import normalizations, operations  # noqa: F401
 from keraspinn.derivatives.taylor.activations import register_activation
 from keraspinn.derivatives.taylor.indices import IndexSet
 from keraspinn.derivatives.taylor.rules import MissingRule, propagate, register_rule

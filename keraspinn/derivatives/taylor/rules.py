@@ -153,7 +153,7 @@ def activate(activation, x):
 def affine(x, kernel, bias=None):
     """The series of x W + b: one matrix product a coefficient."""
     kernel = ops.cast(kernel, x.dtype)
-    x = x.map(lambda coefficient: _spread(coefficient, kernel.shape[-2]))
+    x = x.map(lambda coefficient: spread(coefficient, kernel.shape[-2]))
     if kernel.shape[-1] == 1:
         # XLA turns a product with one column into a loop that evaluates whatever
         # produced the other factor anew for every entry: 14 % of a step's time.
@@ -164,7 +164,7 @@ def affine(x, kernel, bias=None):
     return y if bias is None else y + ops.cast(bias, x.dtype)
 
 
-def _spread(coefficient, width):
+def spread(coefficient, width):
     """A coefficient that is the same in all features, in each of them."""
     if coefficient.shape[-1] == width:
         return coefficient
@@ -176,7 +176,7 @@ def columns(x, places):
     width = x.value.shape[-1]
 
     def take(coefficient):
-        whole = _spread(coefficient, width)
+        whole = spread(coefficient, width)
         return ops.stack([whole[..., place] for place in places], axis=-1)
 
     return x.map(take)

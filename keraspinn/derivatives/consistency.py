@@ -1,0 +1,115 @@
+"""Compare a network's derivatives with difference quotients, once, before training."""
+
+import itertools
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn.derivatives.checks import notation
+
+BATCH = 64  # points, as many as other checks take: JAX compiles anew for other shapes
+LEAST = 3  # points that quotients are taken at, in however many dimensions
+STENCIL = (-2, -1, 1, 2)  # steps from each point, along each coordinate
+TOLERANCE = 1e-2  # relative error of a derivative: wrong ones were off by 17 % or more
+ROUNDING = 100  # units of round-off that layers may add to values and derivatives
+DOUBT = 3  # differences of two quotients that bound the quotients' own error
+
+
+def check_against_differences(fields, points, required, coordinates):
+    """Refuse a network whose derivatives are not those of one function of a point.
+
+    Each derivative is compared with central differences of the one below it, down to
+    the values. Quotients of two steps bound their own error, so that kinks, high
+    frequencies and round-off leave a point undecided. The value at one point is
+    compared with its value in a batch.
+
+    Args:
+        fields: The `Fields` of the network.
+        points: Tensor `(N, d)`, scaled, inside of the domain.
+        required: Dict from field names to sets of multi-indices.
+        coordinates: Names of the coordinates, in the order of the multi-indices.
+
+    Raises:
+        ValueError: If a derivative is wrong at more than half of the points, or the
+            value at a point depends on the other points.
+    """
+    dtype = keras.backend.standardize_dtype(points.dtype)
+    rounding, dimension = float(np.finfo(dtype).eps), points.shape[-1]
+    # Balances truncation, h², with round-off, eps / h.
+    step = 2.0 ** round(np.log2(rounding) / 3)
+    units = np.eye(dimension, dtype=int)
+    offsets = np.array([0 * units[0], *(k * unit for unit in units for k in STENCIL)])
+    shape = max(LEAST, BATCH // len(offsets)), len(offsets)
+    points = ops.convert_to_numpy(points).astype("float64")
+    stencils = (points[: shape[0], None] + step * offsets).reshape(-1, dimension)
+    rest = points[: max(0, BATCH - len(stencils))]
+    points = ops.convert_to_tensor(np.concatenate([stencils, rest]), dtype)
+
+    required = {name: _with_lower(indices) for name, indices in required.items()}
+    found = _on_host(fields.derivatives(points, required))
+    check_values(fields, points, rounding)
+    at = {key: own[: len(stencils)].reshape(shape) for key, own in found.items()}
+    for name, index in sorted(at, key=lambda key: (sum(key[1]), key)):
+        for axis in np.flatnonzero(index):
+            below = tuple(np.subtract(index, units[axis]).tolist())
+            lower, first = at[name, below], 1 + len(STENCIL) * axis
+            # Along this coordinate, at -2, -1, 1 and 2 steps.
+            far, near, after, beyond = lower[:, first : first + len(STENCIL)].T
+            fine, coarse = (after - near) / (2 * step), (beyond - far) / (4 * step)
+            quotient, own = (4 * fine - coarse) / 3, at[name, index][:, 0]
+            allowed = (
+                TOLERANCE * np.maximum(abs(own), abs(quotient))
+                + DOUBT * abs(fine - coarse)
+                + ROUNDING * rounding / step * np.nanmax(abs(lower))
+            )
+            wrong = abs(own - quotient) > allowed
+            if np.mean(wrong) > 0.5:
+                worst = np.flatnonzero(wrong)[0]
+                _refuse(name, index, below, coordinates, own[worst], quotient[worst])
+
+
+def check_values(fields, points, rounding):
+    """Raises `ValueError` if a point's values depend on the batch that it is in."""
+    middle = len(points) // 2
+    whole = ops.convert_to_numpy(fields.scaled_values(points))
+    alone = ops.convert_to_numpy(fields.scaled_values(points[middle : middle + 1]))
+    allowed = TOLERANCE * np.ptp(whole, axis=0)
+    allowed += ROUNDING * rounding * abs(whole).max(axis=0)
+    if (abs(whole[middle] - alone[0]) > allowed).any():
+        raise ValueError(
+            "The network's value at a point changes with the other points of the "
+            f"batch, or from call to call: {_shown(whole[middle])} among "
+            f"{len(points)} points, {_shown(alone[0])} alone. It is no function of the "
+            "coordinates then, and has no derivatives by them. Leave out means over "
+            "the batch (axis 0) and `training=True` in calls of BatchNormalization or "
+            "Dropout; keras.layers.LayerNormalization takes its means over features."
+        )
+
+
+def _refuse(name, index, below, coordinates, own, quotient):
+    below = notation(name, below, coordinates) if any(below) else name
+    raise ValueError(
+        f"The network's derivative {notation(name, index, coordinates)} is wrong: its "
+        f"layers give {own:.4g} where differences of {below} between close points give "
+        f"{quotient:.4g}, in the problem's scales. A layer of the network stops "
+        "gradients: one that calls `ops.stop_gradient` or `ops.moments`, as "
+        "LayerNormalization does on TensorFlow within a layer of your own, where "
+        "keras.layers.RMSNormalization is right; or it has a custom gradient or a "
+        "rule by `keraspinn.taylor.register_rule` that is not that of its `call`."
+    )
+
+
+def _with_lower(indices):
+    """Multi-indices and all below them, down to that of the value."""
+    ranges = ([range(n + 1) for n in index] for index in indices)
+    return {index for own in ranges for index in itertools.product(*own)}
+
+
+def _on_host(derivatives):
+    found = {key: ops.convert_to_numpy(own) for key, own in derivatives.items()}
+    return {key: own.astype("float64") for key, own in found.items()}
+
+
+def _shown(values):
+    return ", ".join(f"{value:.6g}" for value in values)

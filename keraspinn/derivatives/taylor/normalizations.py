@@ -1,0 +1,54 @@
+"""Rules for layers that standardize the features of each point.
+
+Nested Jacobian-vector products are wrong here: Keras takes the variance by
+`tf.nn.moments`, which stops the gradient of the mean, so that on TensorFlow first
+derivatives are right and second ones are not.
+"""
+
+import keras
+from keras import ops
+
+from keraspinn.derivatives.taylor.activations import power
+from keraspinn.derivatives.taylor.rules import MissingRule, register_rule, spread
+
+
+@register_rule(keras.layers.LayerNormalization)
+def layer_normalization(layer, x):
+    if layer.rms_scaling or set(layer.axis) - {-1, len(x.value.shape) - 1}:
+        raise MissingRule(
+            f"Layer '{layer.name}' normalizes axes {layer.axis}, or has `rms_scaling`; "
+            "the Taylor rule for LayerNormalization is for features, axis -1."
+        )
+    return _standardized(layer, x, groups=1)
+
+
+@register_rule(keras.layers.GroupNormalization)
+def group_normalization(layer, x):
+    if len(x.value.shape) != 2 or layer.axis not in (-1, 1):
+        raise MissingRule(
+            f"Layer '{layer.name}' normalizes more than the features of each point; "
+            "the Taylor rule for GroupNormalization is for points (N, F), axis -1."
+        )
+    return _standardized(layer, x, layer.groups)
+
+
+def _standardized(layer, x, groups):
+    """γ (x − mean) / √(variance + ε) + β, with moments over each group of features."""
+    width = x.value.shape[-1]
+
+    def mean(series):
+        def of_groups(coefficient):
+            whole = spread(coefficient, width)
+            shape = (*ops.shape(whole)[:-1], groups, width // groups)
+            means = ops.mean(ops.reshape(whole, shape), axis=-1)
+            return ops.repeat(means, width // groups, axis=-1)
+
+        return series.map(of_groups)
+
+    x = x.cast(layer.compute_dtype)
+    centred = x - mean(x)
+    variance = mean(centred * centred) + layer.epsilon
+    y = centred * variance.compose(power(-0.5))
+    if layer.gamma is not None:
+        y = y * ops.cast(layer.gamma, y.dtype)
+    return y if layer.beta is None else y + ops.cast(layer.beta, y.dtype)
