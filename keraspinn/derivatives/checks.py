@@ -8,6 +8,7 @@ from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.derivatives.engines import jvp_derivatives
+from keraspinn.derivatives.taylor.rules import INACTIVE
 
 _ORDINALS = {2: "second", 3: "third"}
 SCALES = (1.0, 0.3)  # of the weights tried besides the network's own
@@ -130,6 +131,27 @@ def warn_of_flatness(network, lines):
             "about one, such as keras.layers.Rescaling, take one of "
             "keraspinn.networks, which do so by themselves, or measure the coordinate "
             "in units in which it is about one.",
+            stacklevel=5,
+        )
+
+
+def warn_of_inactive_layers(network):
+    """Warn of layers such as Dropout, which act in Keras's training but not here.
+
+    Args:
+        network: The network, built.
+
+    Warns:
+        UserWarning: With the layers' names.
+    """
+    inactive = [layer for layer in every_layer(network) if isinstance(layer, INACTIVE)]
+    if inactive:
+        names = [f"'{own.name}' ({type(own).__name__})" for own in inactive]
+        warnings.warn(
+            f"The network's {_joined(names)} does nothing: equations need derivatives "
+            "of one function of the coordinates, so that the network runs as in "
+            "inference throughout. Leave it out; keraspinn.Ensemble tells how far "
+            "networks differ.",
             stacklevel=5,
         )
 

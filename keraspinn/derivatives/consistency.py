@@ -11,8 +11,9 @@ from keraspinn.derivatives.checks import notation
 BATCH = 64  # points, as many as other checks take: JAX compiles anew for other shapes
 LEAST = 3  # points that quotients are taken at, in however many dimensions
 STENCIL = (-2, -1, 1, 2)  # steps from each point, along each coordinate
-TOLERANCE = 1e-2  # relative error of a derivative: wrong ones were off by 17 % or more
-ROUNDING = 100  # units of round-off that layers may add to values and derivatives
+TOLERANCE = 2e-3  # relative error of a derivative: wrong ones were off by 1 % or more
+ROUNDING = 30  # units of round-off that layers may add to values and derivatives
+COUPLING = 1e-3  # change of a value, as a part of its range, by the other points
 DOUBT = 3  # differences of two quotients that bound the quotients' own error
 
 
@@ -46,9 +47,15 @@ def check_against_differences(fields, points, required, coordinates):
     rest = points[: max(0, BATCH - len(stencils))]
     points = ops.convert_to_tensor(np.concatenate([stencils, rest]), dtype)
 
+    values = dict(
+        zip(fields.names, checked_values(fields, points, rounding), strict=True)
+    )
     required = {name: _with_lower(indices) for name, indices in required.items()}
-    found = _on_host(fields.derivatives(points, required))
-    check_values(fields, points, rounding)
+    found = fields.derivatives(points, required)
+    # Values by a call of the network, not by rules.
+    found |= {key: values[key[0]] for key in found if not any(key[1])}
+    found = {key: ops.convert_to_numpy(own) for key, own in found.items()}
+    found = {key: own.astype("float64") for key, own in found.items()}
     at = {key: own[: len(stencils)].reshape(shape) for key, own in found.items()}
     for name, index in sorted(at, key=lambda key: (sum(key[1]), key)):
         for axis in np.flatnonzero(index):
@@ -69,12 +76,15 @@ def check_against_differences(fields, points, required, coordinates):
                 _refuse(name, index, below, coordinates, own[worst], quotient[worst])
 
 
-def check_values(fields, points, rounding):
-    """Raises `ValueError` if a point's values depend on the batch that it is in."""
+def checked_values(fields, points, rounding):
+    """Each field's values; `ValueError` if they depend on the batch or the call."""
+    # Among points in another order, so that its neighbours are far from it.
+    order = np.random.default_rng(0).permutation(len(points))
     middle = len(points) // 2
-    whole = ops.convert_to_numpy(fields.scaled_values(points))
-    alone = ops.convert_to_numpy(fields.scaled_values(points[middle : middle + 1]))
-    allowed = TOLERANCE * np.ptp(whole, axis=0)
+    shuffled = ops.take(points, order, axis=0)
+    whole = ops.convert_to_numpy(fields.scaled_values(shuffled))
+    alone = ops.convert_to_numpy(fields.scaled_values(shuffled[middle : middle + 1]))
+    allowed = COUPLING * np.ptp(whole, axis=0)
     allowed += ROUNDING * rounding * abs(whole).max(axis=0)
     if (abs(whole[middle] - alone[0]) > allowed).any():
         raise ValueError(
@@ -85,6 +95,7 @@ def check_values(fields, points, rounding):
             "the batch (axis 0) and `training=True` in calls of BatchNormalization or "
             "Dropout; keras.layers.LayerNormalization takes its means over features."
         )
+    return whole[np.argsort(order)].T
 
 
 def _refuse(name, index, below, coordinates, own, quotient):
@@ -104,11 +115,6 @@ def _with_lower(indices):
     """Multi-indices and all below them, down to that of the value."""
     ranges = ([range(n + 1) for n in index] for index in indices)
     return {index for own in ranges for index in itertools.product(*own)}
-
-
-def _on_host(derivatives):
-    found = {key: ops.convert_to_numpy(own) for key, own in derivatives.items()}
-    return {key: own.astype("float64") for key, own in found.items()}
 
 
 def _shown(values):

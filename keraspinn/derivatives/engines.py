@@ -2,8 +2,8 @@
 
 Taylor arithmetic serves networks made of layers it has rules for, nested
 Jacobian-vector products all others. Layers that act otherwise in training than in
-inference, such as `Dropout`, have no rule and act here as in inference: a derivative
-by the coordinates has a meaning for one network, not for one drawn anew at each call.
+inference, such as `Dropout`, act here as in inference: a derivative by the coordinates
+has a meaning for one network, not for one drawn anew at each call.
 """
 
 import warnings

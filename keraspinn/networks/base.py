@@ -56,6 +56,14 @@ class Network(keras.Model):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        if isinstance(units, (list, tuple)):
+            layers = units[1:-1] or units
+            raise ValueError(
+                "Networks take the number of units of a hidden layer and the number "
+                "of these layers; their inputs follow from the problem. Received: "
+                f"units={units}. Write {type(self).__name__}(units={max(layers)}, "
+                f"depth={len(layers)}, outputs={outputs}), with one output a field."
+            )
         self.standardize = bool(standardize)
         if adapted_to is not None:
             self.scales = Scales.from_config(adapted_to["scales"])

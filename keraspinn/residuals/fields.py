@@ -38,18 +38,19 @@ class Fields:
 
     Attributes:
         engine: `"taylor"` or `"jvp"`.
+        names: The fields' names, in the order of columns.
     """
 
     def __init__(self, problem, network, coefficients, dtype):
         self._problem = problem
         self._scales = problem.scales
-        self._names = problem.field_names
+        self.names = problem.field_names
         self._coordinates = [symbol.name for symbol in problem.coordinates]
         self._network = network
         self._coefficients = coefficients
         self._dtype = dtype
-        self._sizes = np.array([problem.scales.field(name) for name in self._names])
-        self._offsets = np.array([problem.scales.offset(n) for n in self._names])
+        self._sizes = np.array([problem.scales.field(name) for name in self.names])
+        self._offsets = np.array([problem.scales.offset(n) for n in self.names])
         self._network_offsets = np.array(network_offsets(problem))
         self._adapted = (
             getattr(network, "scales", None) == problem.scales
@@ -155,7 +156,7 @@ class Fields:
         if values is None:
             values = jvp_derivatives(self.scaled_values, points, indices)
         return {
-            (name, index): values[index][..., self._names.index(name)]
+            (name, index): values[index][..., self.names.index(name)]
             for name in required
             for index in required[name]
         }
@@ -279,11 +280,11 @@ class Fields:
             scaled = [self._scales.apply(expression) for expression in sums]
             check_numbers(scaled, self._dtype)
             program = Program(scaled, self._problem.coordinates)
-            missing = set(program.derivatives) - set(self._names)
+            missing = set(program.derivatives) - set(self.names)
             if missing:
                 raise ValueError(
                     f"The problem has no fields {sorted(missing)}; it has "
-                    f"{list(self._names)}."
+                    f"{list(self.names)}."
                 )
             self._functions[expressions, on_boundary] = backend.compiled(
                 lambda *where: self.evaluate(program, *where),

@@ -74,9 +74,9 @@ def held_or_streamed(x):
     return {"residual": x}, None, False
 
 
-def evaluation_data(problem, x, y, batch_size, replicas=1):
+def evaluation_data(problem, x, y, batch_size, replicas=1, called="evaluation"):
     """Points, with reference values by name, as a dataset of batches for replicas."""
-    points = checked_points(problem, "evaluation", x)
+    points = checked_points(problem, called, x)
     if len(points) < replicas:
         raise ValueError(
             f"{replicas} devices need at least as many points, to share them. "

@@ -20,6 +20,7 @@ from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
     warn_of_flatness,
+    warn_of_inactive_layers,
     warn_of_kinks,
 )
 from keraspinn.derivatives.consistency import check_against_differences
@@ -175,6 +176,7 @@ def check_can_learn(problem, network, objective, place):
             required.setdefault(field, set()).update(indices)
     names = [symbol.name for symbol in problem.coordinates]
     check_no_activity_losses(network, batch.coordinates)
+    warn_of_inactive_layers(network)
     check_against_differences(objective.fields, batch.points, required, names)
     check_derivatives(
         network,
@@ -255,6 +257,15 @@ def check_one_type(model, network):
             "The model and its network must compute in one floating-point type. "
             f"Received: {sorted(types)}. Set it for both with "
             "`keras.config.set_dtype_policy`."
+        )
+    inputs = [n for n in every_layer(network) if isinstance(n, keras.layers.InputLayer)]
+    if "float64" in types and any(layer.dtype != "float64" for layer in inputs):
+        raise ValueError(
+            "The network's keras.Input rounds points to "
+            f"{min(layer.dtype for layer in inputs)}, and the model computes in "
+            "float64: keras.Input does not follow the policy. Write keras.Input(("
+            f"{inputs[0].batch_shape[-1]},), dtype='float64'), or "
+            "keras.config.set_floatx('float64') before it."
         )
 
 

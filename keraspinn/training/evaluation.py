@@ -108,7 +108,7 @@ class EvaluatedModel(ProblemModel):
     def predict_step(self, data):
         """The fields at given points."""
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-        check_batch(self.problem, "evaluation", x)
+        check_batch(self.problem, "prediction", x)
         place = self._evaluation_sources.places["residual"]
         return self._fields.values(*backend.shard(place.locate(x)))
 

@@ -44,7 +44,9 @@ class PINNModel(EvaluatedModel):
             of `problem.fields`, such as `networks.ModifiedMLP`; or a dict from fields,
             or tuples of fields, to networks of their own coordinates.
         seed: Integer that all collocation points follow from. If not given, drawn
-            from Python's `random`, which `keras.utils.set_random_seed` seeds.
+            from Python's `random`. The network's initial weights are drawn when the
+            network is made, before the model: `keras.utils.set_random_seed` first of
+            all makes both reproducible.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Attributes:

@@ -215,7 +215,8 @@ class ProblemModel(FusedModel):
             ValueError: If the points do not fit the problem, or there are none.
         """
         if not arguments.is_stream("predict", x):
-            x, batch_size = self._dataset(x, batch_size=batch_size), None
+            data = self._dataset(x, batch_size=batch_size, called="prediction")
+            x, batch_size = data, None
         x = arguments.as_tuples("predict", x)
         try:
             with backend.double_precision():
@@ -232,9 +233,17 @@ class ProblemModel(FusedModel):
         points = sampled(domain, domain.blocks("interior"), 16)
         return ops.convert_to_numpy(self(points))
 
-    def _dataset(self, x, y=None, *, batch_size=None):
+    def _dataset(self, x, y=None, *, batch_size=None, called="evaluation"):
         replicas = self.replica_count
-        return evaluation_data(self.problem, x, y, batch_size, replicas)
+        return evaluation_data(self.problem, x, y, batch_size, replicas, called)
+
+    def quantize(self, mode, *args, **kwargs):
+        """Raises `ValueError`: equations need derivatives, which 8 bits do not have."""
+        raise ValueError(
+            "Networks of a PINNModel compute in float32 or float64: derivatives of a "
+            f"quantized one are zero. Received: quantize({mode!r}). For predictions "
+            "alone, fit a small Keras model to `model.predict(points)` and quantize it."
+        )
 
     def astype(self, dtype: str) -> Self:
         """The same model at another precision, for second-order training above all.

@@ -5,6 +5,8 @@ import time
 
 import keras
 
+from keraspinn.sampling import Renewed
+
 COLUMNS = 80
 _LONGEST_BAR = 20
 _EVERY = 0.1  # seconds
@@ -44,6 +46,17 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
             # Where lines can be written over, the bar's first one will be.
             print("Compiling …", end="\r" if self._writes_over else "\n", flush=True)
             self._announces = False
+            self._announce_renewal()
+
+    def _announce_renewal(self):
+        """Print how often points that are kept for some steps are drawn anew."""
+        samplers = self.model._sources.samplers.values()
+        if periods := {s.every for s in samplers if isinstance(s, Renewed)}:
+            print(
+                f"New points every {', '.join(map(str, sorted(periods)))} steps, "
+                "where the loss may rise",
+                flush=True,
+            )
 
     def on_train_batch_end(self, batch, logs=None):
         self._show(batch, logs)

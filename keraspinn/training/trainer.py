@@ -109,6 +109,7 @@ class FusedModel(backend.StepFunctions, WholeFiles):
         jit_compile=True,
         *,
         max_points_per_pass="auto",
+        **unknown,
     ):
         """Configure training.
 
@@ -131,10 +132,16 @@ class FusedModel(backend.StepFunctions, WholeFiles):
             ValueError: If given a loss or metrics, an optimizer that scales losses, or
                 accumulates gradients on several devices, or if `steps_per_execution`
                 or `max_points_per_pass` is not a positive integer.
-            TypeError: If given another value than True or False where one is due.
+            TypeError: If given an unknown argument, or another value than True or
+                False where one is due.
             RuntimeError: If a callback calls it before training ends.
         """
         self.refuse_within_fit()
+        if unknown:
+            raise TypeError(
+                f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are "
+                "its arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
+            )
         declared = {
             "loss": loss,
             "loss_weights": loss_weights,

@@ -296,8 +296,8 @@ def quantized():
 @pytest.mark.parametrize(
     ("network", "layer"),
     [
-        (lambda: keras.Sequential([layers.LayerNormalization(name="own")]), "own"),
-        (lambda: keras.Sequential([layers.Dropout(0.5, name="own")]), "own"),
+        (lambda: keras.Sequential([layers.RMSNormalization(name="own")]), "own"),
+        (lambda: keras.Sequential([layers.UnitNormalization(name="own")]), "own"),
         (lambda: kp.networks.MLP(3, activation="elu"), "hidden_1"),
         (lambda: without_rule(kp.networks.MLP(3)), "unknown"),
         (quantized, "whole"),

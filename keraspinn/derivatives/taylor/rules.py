@@ -13,6 +13,14 @@ from keraspinn.derivatives.taylor.series import Taylor
 
 Rule: TypeAlias = Callable[..., Taylor]
 
+INACTIVE = (
+    keras.layers.AlphaDropout,
+    keras.layers.Dropout,
+    keras.layers.GaussianDropout,
+    keras.layers.GaussianNoise,
+)
+"""Layers that are the identity in inference, as which networks run here."""
+
 _RULES: dict[Callable[..., Any], Rule] = {}
 _CALLS: dict[Callable[..., Any], Any] = {}  # what each computed when its rule was made
 
@@ -230,7 +238,7 @@ def input_layer(layer, x):
     return x.cast(layer.dtype)
 
 
-@register_rule(keras.layers.Identity)
+@register_rule(keras.layers.Identity, *INACTIVE)
 def identity(layer, x):
     return x
 

@@ -177,7 +177,7 @@ def fixed_mode(x):
 
 
 def layer_without_rule(x):
-    return layers.LayerNormalization(dtype="float64")(x)
+    return layers.UnitNormalization(dtype="float64")(x)
 
 
 def inner_model_of_two_outputs(x):

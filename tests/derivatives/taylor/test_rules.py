@@ -301,11 +301,11 @@ def test_a_subclass_does_not_inherit_a_rule():
 @pytest.mark.parametrize(
     "layer",
     [
-        layers.Dropout(0.5),
+        layers.UnitNormalization(),
         layers.BatchNormalization(),
         layers.LeakyReLU(),
         layers.Lambda(lambda x: x),
-        keras.Sequential([layers.Dense(3), layers.LayerNormalization()]),
+        keras.Sequential([layers.Dense(3), layers.RMSNormalization()]),
     ],
 )
 def test_layers_without_a_rule_are_named(layer):

@@ -1,0 +1,53 @@
+"""Rules of normalizing layers, against float64 differences of what they compute."""
+
+import keras
+import numpy as np
+import pytest
+from keras import layers, ops
+
+from keraspinn import backend
+from keraspinn.derivatives.engines import taylor_derivatives
+from keraspinn.derivatives.taylor import IndexSet, MissingRule, Taylor, propagate
+
+STEP = 1e-4
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda: layers.LayerNormalization(dtype="float64"),
+        lambda: layers.LayerNormalization(center=False, scale=False, dtype="float64"),
+        lambda: layers.LayerNormalization(axis=1, gamma_initializer="normal"),
+        lambda: layers.GroupNormalization(2, dtype="float64"),
+        lambda: layers.GroupNormalization(-1, epsilon=0.1, dtype="float64"),
+    ],
+)
+def test_second_derivatives_are_those_of_the_values(layer):
+    keras.utils.set_random_seed(0)
+    with backend.double_precision():
+        hidden = layers.Dense(6, "tanh", dtype="float64")
+        layer = layer()
+        layer.dtype_policy = "float64"
+        network = keras.Sequential([hidden, layer])
+        x = np.random.default_rng(0).uniform(-1, 1, (5, 2))
+        values = [
+            ops.convert_to_numpy(network(ops.convert_to_tensor(x + k * np.eye(2)[0])))
+            for k in (-STEP, 0.0, STEP)
+        ]
+        expected = (values[0] - 2 * values[1] + values[2]) / STEP**2
+        derivative = taylor_derivatives(
+            lambda series: propagate(network, series),
+            ops.convert_to_tensor(x),
+            [(2, 0)],
+        )[2, 0]
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(derivative, expected, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize(
+    "layer", [layers.LayerNormalization(axis=0), layers.GroupNormalization(1, axis=0)]
+)
+def test_other_axes_are_left_to_the_other_engine(layer):
+    with pytest.raises(MissingRule, match="features"):
+        points = ops.ones((4, 2))
+        propagate(layer, Taylor.of_points(points, IndexSet([(2, 0)])))
