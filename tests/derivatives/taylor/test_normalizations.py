@@ -17,7 +17,7 @@ STEP = 1e-4
     [
         lambda: layers.LayerNormalization(dtype="float64"),
         lambda: layers.LayerNormalization(center=False, scale=False, dtype="float64"),
-        lambda: layers.LayerNormalization(axis=1, gamma_initializer="normal"),
+        lambda: layers.LayerNormalization(axis=1, dtype="float64"),
         lambda: layers.GroupNormalization(2, dtype="float64"),
         lambda: layers.GroupNormalization(-1, epsilon=0.1, dtype="float64"),
     ],
@@ -27,17 +27,17 @@ def test_second_derivatives_are_those_of_the_values(layer):
     with backend.double_precision():
         hidden = layers.Dense(6, "tanh", dtype="float64")
         layer = layer()
-        layer.dtype_policy = "float64"
-        network = keras.Sequential([hidden, layer])
+        network = keras.Sequential([keras.Input((2,), dtype="float64"), hidden, layer])
         x = np.random.default_rng(0).uniform(-1, 1, (5, 2))
         values = [
-            ops.convert_to_numpy(network(ops.convert_to_tensor(x + k * np.eye(2)[0])))
+            network(ops.convert_to_tensor(x + k * np.eye(2)[0], "float64"))
             for k in (-STEP, 0.0, STEP)
         ]
+        values = [ops.convert_to_numpy(value) for value in values]
         expected = (values[0] - 2 * values[1] + values[2]) / STEP**2
         derivative = taylor_derivatives(
             lambda series: propagate(network, series),
-            ops.convert_to_tensor(x),
+            ops.convert_to_tensor(x, "float64"),
             [(2, 0)],
         )[2, 0]
     scale = np.abs(expected).max()
