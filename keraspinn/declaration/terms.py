@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.probe_points import sampled
@@ -122,6 +123,19 @@ class Term:
     def _where(self, domain):
         parts = {part for block in self.blocks for part in block}
         return " or ".join(sorted(map(str, parts)))
+
+
+def fields_of_fewer_coordinates(domain, terms):
+    """Fields that depend on some of a domain's coordinates alone: a sorted list.
+
+    Args:
+        domain: The geometry.
+        terms: Iterable of `Term`s.
+    """
+    expressions = [e for term in terms for e in term.expressions]
+    fields = set().union(*(e.atoms(AppliedUndef) for e in expressions))
+    fewer = [f for f in fields if set(f.args) < set(domain.coordinates)]
+    return sorted(fewer, key=str)
 
 
 def lack_of_normals(domain, part):

@@ -7,7 +7,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn import backend
 from keraspinn.declaration.probe_points import columns, sampled, sampled_normals
 from keraspinn.declaration.scaling.offsets import shifted
-from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import image
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
@@ -34,11 +34,23 @@ def linearised(domain, terms, polynomials, offsets):
         ValueError: If an expression or a derivative of it cannot be evaluated, or holds
             at more than one place at once.
     """
-    for name, term in terms.items():
+    for name, term in [*terms.items(), *_constancy(domain, terms)]:
         for k in range(len(term.expressions)):
             if len(term.regions) > 1:
                 raise ValueError("It holds at more than one place at once.")
             yield Linearised(name, k, term, domain, polynomials, offsets)
+
+
+def _constancy(domain, terms):
+    """Yields terms that make fields of fewer coordinates constant along the others.
+
+    All fields share one basis, in all coordinates.
+    """
+    for field in fields_of_fewer_coordinates(domain, terms.values()):
+        full = field.func(*domain.coordinates)
+        others = [s for s in domain.coordinates if s not in field.args]
+        gradient = tuple(sp.Derivative(full, symbol) for symbol in others)
+        yield RESIDUAL, Term(RESIDUAL, gradient, domain.blocks("interior"))
 
 
 def stacked(rows, found, sizes):

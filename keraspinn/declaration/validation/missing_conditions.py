@@ -10,7 +10,11 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.probe_points import sampled, values_at
-from keraspinn.declaration.terms import RESIDUAL, lack_of_normals
+from keraspinn.declaration.terms import (
+    RESIDUAL,
+    fields_of_fewer_coordinates,
+    lack_of_normals,
+)
 from keraspinn.declaration.validation.equations import short
 from keraspinn.declaration.validation.normal_order import Across
 from keraspinn.expressions import Parameter, required_derivatives
@@ -72,7 +76,7 @@ def _nothing_of_the_start(domain, terms):
         return ""
     across = Across(domain, equations)
     needed = across.order_in_time()
-    if said >= needed or _has_all_on_a_side(domain, held, across):
+    if said >= needed or _has_all_on_a_side(domain, terms, across):
         return ""
     one = "is one equation" if said == 1 else f"are {max(said, 0) or 'no'} equations"
     known = set().union(
@@ -117,11 +121,11 @@ def _fills(domain, term):
     )
 
 
-def _has_all_on_a_side(domain, held, across):
+def _has_all_on_a_side(domain, terms, across):
     """Whether a side has as many conditions as the equations' order across it: they go
     on from there, as from a start.
     """
-    places = [place for term in held for place in _places(domain, term)]
+    places = _places(domain, terms)
     for part in domain.boundary:
         for piece in part.pieces():
             points, count, _ = _counts(domain, piece, places, [])
@@ -152,7 +156,7 @@ def bare_parts(domain, terms):
     held = [term for name, term in terms.items() if name != RESIDUAL]
     if not held or any(term.table is not None for term in held):
         return []
-    places = [place for term in held for place in _places(domain, term)]
+    places = _places(domain, terms)
     images = [points for term in held for points in _images(domain, term)]
     pieces = [piece for part in domain.boundary for piece in part.pieces()]
     counts = [_counts(domain, piece, places, images) for piece in pieces]
@@ -172,7 +176,27 @@ def bare_parts(domain, terms):
     return found
 
 
-def _places(domain, term):
+def _places(domain, terms):
+    """Pairs of how many equations hold across a part, and the part: -1 for each field
+    of fewer coordinates that these must determine first.
+    """
+    held = [term for name, term in terms.items() if name != RESIDUAL]
+    pairs = [pair for term in held for pair in _equations_across(domain, term)]
+    for field in fields_of_fewer_coordinates(domain, terms.values()):
+        own = [domain.coordinates.index(symbol) for symbol in field.args]
+        parts = {
+            part
+            for term in terms.values()
+            if any(e.has(field) for e in term.expressions)
+            for part in itertools.chain.from_iterable(term.blocks)
+            if np.ptp(sampled(domain, ((part,),), FEW), axis=0)[own].all()
+        }
+        if len(parts) == 1 and not lack_of_normals(domain, *parts):
+            pairs.append((-1, *parts))
+    return pairs
+
+
+def _equations_across(domain, term):
     """Pairs of how many equations a condition has across a part, and the part."""
     number = len(term.expressions)
     if any(e.has(At) for e in term.expressions):  # of two sides, half of them for each
@@ -208,10 +232,13 @@ def _counts(domain, piece, places, images):
     draws = domain.draws(piece)
     uniform = quasi_random(TRIED, draws) if draws else np.zeros((1, 0))
     points = on_host(domain.sample(piece, uniform))
-    count, is_said = np.zeros(len(points)), np.zeros(len(points), bool)
+    count = np.zeros(len(points))
+    is_said, is_taken = np.zeros((2, len(points)), bool)
     for number, part in places:
         is_here = part is piece or on_host(domain.contains(part, points))
         count, is_said = count + number * is_here, is_said | is_here
+        is_taken = is_taken | (is_here & (number < 0))
+    is_said &= ~is_taken | (count > 0)
     if any(np.mean(on_host(domain.contains(piece, own))) > BARE for own in images):
         is_said[:] = True
     return points, count, is_said

@@ -3,11 +3,12 @@ velocity at the start: what a network then learns looks converged, and is any of
 """
 
 import numpy as np
+import sympy as sp
 
 from keraspinn.declaration.probe_points import corners
 from keraspinn.declaration.scaling.linearization import linearised, stacked
 from keraspinn.declaration.scaling.polynomials import Polynomials
-from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.declaration.terms import RESIDUAL, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.missing_conditions import said_nothing_of
 
 # Of the largest singular value: what is noticed by no more than the first, rounding, or
@@ -41,8 +42,7 @@ def left_open(domain, terms, field_names):
         return ""
     return (
         f"Equations and conditions leave {', '.join(found)} open: there are other "
-        "fields, not just by constants, that meet all of them as well, and any of "
-        "these may be learned. Is a condition missing, such as the velocity that a "
+        "fields that meet all of them as well, and any of these may be learned. Is a condition missing, such as the velocity that a "
         "wave starts with, or what holds at a side? What the network keeps by the way "
         "it is built may be declared too."
     )
@@ -91,6 +91,19 @@ def _open(domain, terms, field_names, fixed, degree, unnoticed):
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
     # Not by constants, nor where a domain is not and polynomials are all the same.
     inside = changes @ polynomials.inside().T
-    inside -= inside.mean(axis=2, keepdims=True)
+    is_free = np.isin(field_names, _without_constants(domain, terms), invert=True)
+    inside -= inside.mean(axis=2, keepdims=True) * is_free[:, None]
     moved = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
     return [n for n, own in zip(field_names, moved, strict=True) if own > FELT]
+
+
+def _without_constants(domain, terms):
+    """Names of fields of fewer coordinates that change in time, from a value of theirs.
+
+    A constant more, as a pressure may have, is another solution.
+    """
+    expressions = [e for term in terms.values() for e in term.expressions]
+    derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
+    started = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
+    fewer = fields_of_fewer_coordinates(domain, terms.values())
+    return [field.func.__name__ for field in fewer if field in started]
