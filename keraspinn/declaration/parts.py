@@ -5,7 +5,7 @@ import keras
 from keraspinn.common.configs import restored
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.intervals import check_values
+from keraspinn.geometry.intervals import check_values, written
 
 
 def part_to_json(on):
@@ -42,6 +42,6 @@ def part_text(on):
 
 def _short(value):
     try:
-        return f"{float(value):g}"
+        return written(float(value))
     except (TypeError, ValueError):  # no number, which the domain will refuse
         return str(value)

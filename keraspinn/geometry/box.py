@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import keras
 import numpy as np
@@ -13,7 +14,7 @@ from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.faces import beyond
-from keraspinn.geometry.intervals import Intervals, checked_intervals, names
+from keraspinn.geometry.intervals import Intervals, checked_intervals, names, written
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -57,13 +58,13 @@ class Slice(Part):
         return inside
 
     def normals(self, points):
-        """The outward normal of a face; towards greater values on an inner one."""
+        """The outward normal of a face; an inner one has none."""
         spatial = [(c, place) for c, place in self.fixed if c < self.spatial]
-        if len(spatial) != 1:
+        if len(spatial) != 1 or abs(spatial[0][1]) != 1:
             return super().normals(points)
         ((column, place),) = spatial
         normal = np.zeros(self.spatial)
-        normal[column] = -1.0 if place == -1 else 1.0
+        normal[column] = place
         return like(normal, points) + library(points).zeros_like(
             points[..., : self.spatial]
         )
@@ -106,7 +107,7 @@ class Box(Geometry):
         coordinates: The symbols, time last: the columns of an array of points.
 
     Raises:
-        TypeError: If a coordinate is not a SymPy symbol.
+        TypeError: If a coordinate is not a SymPy symbol, or a name is no argument.
         ValueError: If an interval is empty, reversed or not finite, a coordinate is
             declared twice, or a periodic one is not a coordinate of space.
 
@@ -124,7 +125,13 @@ class Box(Geometry):
         time: Intervals | None = None,
         parameters: Intervals | None = None,
         periodic: Sequence[sp.Symbol] = (),
+        **others: Any,
     ) -> None:
+        if others:
+            raise TypeError(
+                "A coordinate is a SymPy symbol, the key of a dict: write Box({x: (0, "
+                f"1)}}) with x = sympy.Symbol('x'). Received: {others}"
+            )
         self.space = checked_intervals({} if space is None else space, "space")
         self.parameters = checked_intervals(parameters or {}, "parameters")
         self.time = checked_intervals(time or {}, "time")
@@ -209,14 +216,14 @@ class Box(Geometry):
 
     def _slice(self, *fixed):
         values = [(column, self._value(column, place)) for column, place in fixed]
-        text = ", ".join(f"{self.coordinates[c].name} = {v:g}" for c, v in values)
+        text = ", ".join(f"{self.coordinates[c]} = {written(v)}" for c, v in values)
         fixed = tuple((column, float(place)) for column, place in fixed)
         spatial = len(self.space)
         return Slice(tuple(self.half.tolist()), fixed, spatial, text or "the interior")
 
     def _face_words(self):
         faces = [
-            f"{{{symbol.name}: {end:g}}}"
+            f"{{{symbol.name}: {written(end)}}}"
             for symbol, ends in self._intervals.items()
             if symbol not in self.parameters
             for end in ends
@@ -224,13 +231,14 @@ class Box(Geometry):
         return [f"a face ({', '.join(faces)})"] if faces else []
 
     def __str__(self):
-        intervals = self._intervals.items()
-        return " × ".join(f"{s} ∈ [{a:g}, {b:g}]" for s, (a, b) in intervals)
+        return " × ".join(f"{symbol} ∈ {ends}" for symbol, ends in self._written())
 
     def _latex(self):
-        intervals = self._intervals.items()
-        intervals = [rf"{sp.latex(s)} \in [{a:g}, {b:g}]" for s, (a, b) in intervals]
-        return r" \quad ".join(intervals)
+        return r" \quad ".join(rf"{sp.latex(s)} \in {e}" for s, e in self._written())
+
+    def _written(self):
+        for symbol, (low, high) in self._intervals.items():
+            yield symbol, f"[{written(low)}, {written(high)}]"
 
     def get_config(self):
         config = {

@@ -11,7 +11,7 @@ from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import Program
 from keraspinn.geometry.arrays import columns_of, library, like, on_host
-from keraspinn.geometry.intervals import names
+from keraspinn.geometry.intervals import names, written
 from keraspinn.geometry.part import TOLERANCE, quasi_random
 from keraspinn.geometry.rejection import portion
 
@@ -194,7 +194,7 @@ def beyond(domain, on):
         column = domain.coordinates.index(symbol)
         low, high = domain.lower[column], domain.upper[column]
         if not low <= float(value) <= high:
-            return f": {symbol} goes from {low:g} to {high:g}"
+            return f": {symbol} goes from {written(low)} to {written(high)}"
     return ""
 
 

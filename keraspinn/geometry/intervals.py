@@ -68,6 +68,11 @@ def check_coordinates(symbols, dimension):
         )
 
 
+def written(value):
+    """A number as text, with more digits where it is large, as times of clocks are."""
+    return f"{value:.12g}" if abs(value) >= 1e4 else f"{value:g}"
+
+
 def names(symbols):
     """Their names, as a list for messages."""
     return [symbol.name for symbol in symbols]

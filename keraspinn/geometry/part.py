@@ -62,7 +62,8 @@ class Part:
             ValueError: If this part has none.
         """
         raise ValueError(
-            f"There is no normal on {self}. Normals are those of a face or a boundary."
+            f"There is no normal on {self}. Normals are those of a face or a boundary; "
+            "inside write the derivative that is meant, such as u.diff(x)."
         )
 
     def measure(self) -> float:

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import positive_number
+from keraspinn.common.checks import positive_number, real_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.ball import Disk
 from keraspinn.geometry.base import Geometry
@@ -159,20 +159,25 @@ class Sector(Geometry):
     ) -> None:
         self.center = checked_center(center, 2)
         self.radius = positive_number("radius", radius)
-        self.angles = tuple(float(angle) for angle in angles)
-        self.inner = float(inner)
-        start, end = self.angles
-        if not 0 <= self.inner < self.radius or not 0 < end - start <= 2 * math.pi:
+        self.inner, *ends = (
+            real_number(inner),
+            *map(real_number, angles if np.iterable(angles) else ()),
+        )
+        self.angles = tuple(ends)
+        turn = ends[1] - ends[0] if len(ends) == 2 else math.nan
+        if not (0 <= self.inner < self.radius and 0 < turn <= 2 * math.pi):
             raise ValueError(
-                "A sector needs 0 <= inner < radius and angles (start, end) in order, "
-                "a turn apart at most, in radians. Received: "
+                "A sector needs center, radius, angles, inner in this order, as in "
+                "Sector((0, 0), 1, (0, 1.5), 0.5), with 0 <= inner < radius and angles "
+                "(start, end) in radians, a turn apart at most. Received: "
                 f"inner={inner}, radius={radius}, angles={angles}"
             )
+        start, end = self.angles
         corners = self._extremes()
         lower, upper = corners.min(axis=0), corners.max(axis=0)
         super().__init__(coordinates, lower, upper)
         origin = tuple((np.array(self.center) - self.centre).tolist())
-        both, turn = (self.inner, self.radius), end - start
+        both = self.inner, self.radius
 
         def part(text, radii, angles, side=0):
             return Polar(radii, angles, origin, self.radius, side, turn, text)

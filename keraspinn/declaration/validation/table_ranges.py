@@ -38,7 +38,7 @@ def check_tables(expressions, domain, blocks, where):
         margin = _MARGIN * (end - start)
         if low < start - margin or high > end + margin:
             raise ValueError(
-                f"In {where}: the table of {node} goes from {start:g} to {end:g} in "
-                f"{argument}, which goes from {low:.4g} to {high:.4g} there. Give "
+                f"In {where}: the table of {node} goes from {start:.8g} to {end:.8g} "
+                f"in {argument}, which goes from {low:.8g} to {high:.8g} there. Give "
                 "values for all of it, or a smaller domain."
             )
