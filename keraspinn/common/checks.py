@@ -83,12 +83,12 @@ def positive_number(name, value):
     return number
 
 
-def nonnegative(name, value):
+def nonnegative(name, value, hint=""):
     """A number as a float, or `ValueError` unless it is finite, zero or more."""
     number = real_number(value)
     if not 0 <= number < math.inf:
         raise ValueError(
-            f"`{name}` must be a finite number, zero or more. Received: {value!r}"
+            f"`{name}` must be a finite number, zero or more. Received: {value!r}{hint}"
         )
     return number
 

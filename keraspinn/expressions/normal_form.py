@@ -44,9 +44,10 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
             "An equation must leave something to solve for. Received "
             f"{bool(equation)}: both sides of a `sympy.Eq` are the same or can never "
             "be, as where a field is differentiated by a coordinate that it was not "
-            "declared of, which SymPy makes 0; or `==` was used, which compares how "
-            "two expressions are written. Write `sympy.Eq(left, right)`, and fields "
-            "as functions of all coordinates, `u(x, t)`."
+            "declared of, which SymPy makes 0, or before it is applied to any, as in "
+            "sympy.Function('u').diff(x), which SymPy makes 1; or `==` was used, which "
+            "compares how two expressions are written. Write `sympy.Eq(left, right)`, "
+            "and fields as functions of all coordinates, `u(x, t)`."
         )
     if isinstance(equation, numbers.Number) and not isinstance(equation, sp.Basic):
         raise TypeError(
@@ -59,14 +60,48 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
         raise TypeError(
             f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
             f"Received the {type(equation).__name__} {equation}. Inequalities and "
-            "logic may stand only in the conditions of a `sympy.Piecewise`."
+            "logic may stand only in the conditions of a `sympy.Piecewise`. For an "
+            "obstacle, u >= g where an equation e = 0 may turn into e >= 0, write the "
+            "equation `sympy.Min(u - g, e)`."
         )
     else:
         sides = (equation,)
     for side in sides:
         _check_scalar(side, called)
     left, right = (*map(line_integrals, sides), sp.S.Zero)[:2]
-    return _with_numbers((left - right).doit())
+    return _with_numbers(_without_deltas(_real((left - right).doit())))
+
+
+def _real(expression):
+    """An expression without the complex parts in |z|' and sign(z)', where z is real.
+
+    SymPy does not know that derivatives of a real field are. A user's own re(z) is left
+    as it is, unless all in z is declared as real.
+    """
+    signs = {node.args[0] for node in expression.atoms(sp.sign)}
+    parts = {}
+    for node in expression.atoms(sp.re, sp.im, sp.conjugate):
+        (z,) = node.args
+        if z in signs or all(s.is_real for s in z.atoms(AppliedUndef, sp.Symbol)):
+            parts[node] = sp.S.Zero if isinstance(node, sp.im) else z
+    if parts:
+        expression = expression.xreplace(parts).doit()
+    for node in expression.atoms(sp.Derivative) if signs else ():
+        if isinstance(node.expr, sp.sign):  # sign(z) = 2 H(z) - 1
+            jump = 2 * sp.Heaviside(*node.expr.args).diff(*node.variables)
+            expression = expression.xreplace({node: jump})
+    return expression
+
+
+def _without_deltas(expression):
+    """An expression without z δ(z), which is zero: (max(z, 0)²)'' holds it."""
+    for delta in expression.atoms(sp.DiracDelta):
+        zero, *order = delta.args
+        factor = expression.xreplace({delta: (own := sp.Dummy())}).diff(own)
+        known = {node: sp.Dummy() for node in factor.atoms(sp.Derivative)}
+        if not order and factor.xreplace({**known, zero: sp.S.Zero}) == 0:
+            expression = expression.xreplace({delta: sp.S.Zero})
+    return expression
 
 
 def _with_numbers(expression):

@@ -23,11 +23,14 @@ _HINTS = {
     **dict.fromkeys(
         ("re", "im", "conjugate", "arg"),
         "Declare what is real as such, with `sympy.symbols('x', real=True)` and "
-        "`sympy.Function('u', real=True)`, and SymPy will not split it.",
+        "`sympy.Function('u', real=True)`, and a complex field as two real ones.",
     ),
-    "DiracDelta": "It has no value at a point: model the source as a narrow Gaussian.",
-    "Subs": "A field can be evaluated only at the coordinates themselves: write "
-    "u(x, y), and choose the points with the condition's `on=`.",
+    "DiracDelta": "It has no value at a point, and is the derivative of a jump: of "
+    "Heaviside, sign, or the slope of Max, Min and Abs. For a coefficient k that "
+    "jumps, declare the flux q as a field: u.diff(x) - q/k and q.diff(x) - f. A source "
+    "at a point can be a narrow Gaussian, and Heaviside(z) (1 + tanh(z/width))/2.",
+    "Subs": "A field can be taken at another point, `u.subs(x, 0)`, where it stands "
+    "with its coordinates, u(x, y), in an equation or a condition too.",
     "ITE": "A condition cannot hold a Piecewise: write its branches out.",
     "acot": "Write `sympy.atan(1/z)`.",
     "asec": "Write `sympy.acos(1/z)`.",
@@ -153,7 +156,9 @@ class _Check:
                 self._fail(
                     f"a field can be applied only to the coordinates {self._names}. "
                     f"Received {field}, whose argument {argument} is not one of them. "
-                    f"Write {call}; where a condition holds is chosen by its `on=`."
+                    f"Write {call}; where a condition holds is chosen by its `on=`. A "
+                    "field that an equation or a condition holds so can be taken at "
+                    f"other points, as by `{name}({self._names}).subs(...)`."
                 )
         if len(set(field.args)) < len(field.args):
             self._fail(
@@ -161,16 +166,11 @@ class _Check:
                 f"{field}, which repeats one. Write {call}."
             )
         other = self._fields.setdefault(name, field)
-        if set(other.args) != set(field.args):
-            self._fail(
-                f"the field {name} depends on other coordinates in one place than in "
-                f"another. Received {other} and {field}. Write {call} throughout, or "
-                "the same coordinates everywhere if it depends on those alone."
-            )
         if other.args != field.args:
             self._fail(
-                f"the field {name} is applied to its arguments in two orders. Received "
-                f"{other} and {field}. Write {other} throughout."
+                f"the field {name} depends on other coordinates in one place than in "
+                f"another, or on them in two orders. Received {other} and {field}. "
+                f"Write {call} throughout, or fewer coordinates, the same everywhere."
             )
         if other != field:
             self._fail(
@@ -231,7 +231,11 @@ class _Check:
                 "one into its real and imaginary parts."
             )
         name = type(node).__name__
-        hint = _HINTS.get(name, f"Supported are {supported_functions()}.")
+        hint = _HINTS.get(
+            name,
+            f"Supported are {supported_functions()}; others by a "
+            "table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and then j0(u).",
+        )
         self._fail(f"{name} cannot be evaluated. Received {node}. {hint}")
 
 

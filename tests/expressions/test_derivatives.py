@@ -1,7 +1,7 @@
 import pytest
 import sympy as sp
 
-from keraspinn.expressions import fields_of, normalize, required_derivatives
+from keraspinn.expressions import fields_of, required_derivatives
 
 x, y = sp.symbols("x y")
 u, p = sp.Function("u")(x, y), sp.Function("p")(x, y)
@@ -39,7 +39,7 @@ def test_a_shared_subexpression_is_visited_once():
     ("expression", "message"),
     [
         (sp.Derivative(u * p, x), "plain fields.*normalize"),
-        (normalize(sp.sign(u).diff(x)), "plain fields"),
+        (sp.Derivative(sp.sign(u), x), "plain fields"),
         (sp.Function("u")(sp.Symbol("t"), x).diff("t"), "not a coordinate.*are x, y"),
         (sp.Derivative(u, (x, sp.Symbol("n"))), "whole number"),
     ],
