@@ -128,9 +128,9 @@ DECLARED = {
         r"other coordinates in one place.*Write u\(x, y\) throughout",
     ),
     "field elsewhere": (
-        lambda: equation(U.subs(X, 0) - U),
+        lambda: equation(U.subs(X, 7) - U),
         ValueError,
-        "argument 0 is not one of them.*by its `on=`",
+        r"outside of the domain.*sympy\.Max",
     ),
     "equation that always holds": (
         lambda: kp.Condition(sp.Eq(U, U), on="boundary"),

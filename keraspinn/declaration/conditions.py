@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat, TypeAlias
@@ -23,6 +24,8 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Block, On
 
 Equation: TypeAlias = sp.Expr | sp.Eq
+
+_POINTWISE = ". Points have weights w by a factor sympy.sqrt(w) of the equation."
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -82,7 +85,7 @@ class Condition:
         expressions = tuple(normalize(equation) for equation in equations)
         self.expressions = with_images(expressions)
         self.on: Any = on
-        self.weight = nonnegative("weight", weight)
+        self.weight = nonnegative("weight", weight, _POINTWISE)
         self.hard = bool(hard)
         self.where = where
         self.regions = integrals.regions_of(self.expressions)
@@ -132,7 +135,8 @@ class Condition:
     @property
     def latex_rows(self) -> list[str]:
         """LaTeX of the same, a row of an alignment for each equation."""
-        place = _plain(self.place.removeprefix("= 0").lstrip())
+        place = self.place.removeprefix("= 0").lstrip()
+        place = re.sub(r"[{}\[\]']", "", place)  # which LaTeX would not print
         words = rf" \quad \text{{{place}}}" if place else ""
         return [rf"{sp.latex(e)} &= 0{words}" for e in self.expressions]
 
@@ -217,7 +221,7 @@ class Data(_Table):
         weight: SupportsFloat = 1.0,
     ) -> None:
         super().__init__(points, values)
-        self.weight = nonnegative("weight", weight)
+        self.weight = nonnegative("weight", weight, _POINTWISE)
 
     @property
     def place(self) -> str:
@@ -319,9 +323,22 @@ class Reference(_Table):
         )
 
 
-def _plain(on):
-    """`on` as text that LaTeX takes literally."""
-    return re.sub(r"[{}\[\]']", "", str(on))
+def with_places(equations, conditions):
+    """Both dicts with `At` for fields that are taken at other points.
+
+    A field's order of arguments is that in which any expression applies it to symbols.
+
+    Args:
+        equations: Dict from names to normalized expressions.
+        conditions: Dict from names to `Condition` and `Data`.
+    """
+    every = [e for c in conditions.values() for e in c.expressions]
+    every = *equations.values(), *every
+    placed = dict(zip(every, with_images(every), strict=True))
+    held = {name: copy.copy(condition) for name, condition in conditions.items()}
+    for condition in held.values():
+        condition.expressions = tuple(placed[e] for e in condition.expressions)
+    return {name: placed[e] for name, e in equations.items()}, held
 
 
 def tabulated(values, count):

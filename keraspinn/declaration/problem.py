@@ -13,7 +13,13 @@ import sympy as sp
 
 from keraspinn.common.configs import reading, restored, stamped, unstamped
 from keraspinn.declaration.computed_reference import table_with_gaps
-from keraspinn.declaration.conditions import Condition, Data, Equation, Reference
+from keraspinn.declaration.conditions import (
+    Condition,
+    Data,
+    Equation,
+    Reference,
+    with_places,
+)
 from keraspinn.declaration.hard import HardForm, hard_forms
 from keraspinn.declaration.probe_points import values_at
 from keraspinn.declaration.scaling.scales import Scales
@@ -108,16 +114,17 @@ class Problem:
                 "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
                 f"(0, 1)}})`. Received: {domain!r}"
             )
-        equations = declaration.normalized_equations(equations, domain.coordinates)
+        equations = declaration.normalized_equations(equations)
         conditions = declaration.named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
+        equations, conditions = with_places(equations, conditions)
         declared = checked.validated(equations, conditions, domain)
         parameters = declaration.parameters_of(declared)
         declaration.check_term_names(equations, conditions, parameters)
-        terms = terms_of(domain, equations, conditions)
-        check_said_once(list(terms.values())[1:], domain)
         fields = declaration.ordered_fields(fields, declared)
+        terms = terms_of(domain, equations, conditions, fields)
+        check_said_once(list(terms.values())[1:], domain)
         declaration.check_every_coordinate(fields, domain.coordinates)
         self.__dict__.update(
             domain=domain,

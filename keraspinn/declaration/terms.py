@@ -108,9 +108,11 @@ class Term:
         astray = np.flatnonzero(~on_blocks.any(axis=0))
         if len(astray):
             row = int(astray[0])
+            parts = {str(part) for block in self.blocks for part in block}
+            where = " or ".join(sorted(parts))
             raise ValueError(
                 f"The points of '{self.name}' must lie where it holds: "
-                f"{self._where(domain)}. Received: {points[row]} in row {row}."
+                f"{where}. Received: {points[row]} in row {row}."
             )
         if not on_blocks.any(axis=1).all():
             empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
@@ -119,10 +121,6 @@ class Term:
                 f"{' and '.join(map(str, empty))}. Give some there too, or "
                 f"leave '{self.name}' out, and all of its points are drawn."
             )
-
-    def _where(self, domain):
-        parts = {part for block in self.blocks for part in block}
-        return " or ".join(sorted(map(str, parts)))
 
 
 def fields_of_fewer_coordinates(domain, terms):
@@ -208,24 +206,29 @@ def _share(domain, part, other):
     return np.mean(domain.contains(other, points))
 
 
-def terms_of(domain, equations, conditions):
+def terms_of(domain, equations, conditions, fields):
     """Dict from names to the `Term`s of equations and conditions, `"residual"` first.
 
     Args:
         domain: The geometry.
         equations: Dict from names to normalized expressions.
         conditions: Dict from names to `Condition` and `Data`.
+        fields: Tuple of the fields, applied to their coordinates.
     """
+
+    def summed(expressions):
+        return with_sums(tuple(expressions), domain.coordinates, fields=fields)
+
     terms = {
         RESIDUAL: Term(
             RESIDUAL,
-            with_sums(tuple(equations.values()), domain.coordinates),
+            summed(equations.values()),
             domain.blocks("interior"),
             labels=tuple(equations),
         )
     }
     for name, condition in conditions.items():
-        expressions = with_sums(condition.expressions, domain.coordinates)
+        expressions = summed(condition.expressions)
         if isinstance(condition, Data):
             check_points(f"Data '{name}'", condition.points, domain)
             table = condition.points, condition.targets
@@ -238,7 +241,7 @@ def terms_of(domain, equations, conditions):
                 blocks,
                 hard=condition.hard,
                 regions=regions,
-                sizes=tuple(_size(domain, b) for b in blocks) if regions else (),
+                sizes=tuple(sum(map(domain.measure, b)) for b in blocks if regions),
             )
         terms[name].check_normals(domain)
     return terms
@@ -266,7 +269,3 @@ def check_points(what, points, domain):
             f"The points of {what} must lie in the domain, {domain}, with columns "
             f"{names}. Received: {points[row]} in row {row}."
         )
-
-
-def _size(domain, block):
-    return sum(map(domain.measure, block))

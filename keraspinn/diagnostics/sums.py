@@ -33,8 +33,8 @@ def missed_by_sums(model, batches, largest):
             if not _is_looked_at(expression) or term.regions:
                 continue
             both = [
-                with_sums((expression, *problem.fields), problem.coordinates, *parts)[0]
-                for parts in ((), (FINER,))
+                with_sums((expression,), problem.coordinates, parts, problem.fields)[0]
+                for parts in ((0.0, 1.0), FINER)
             ]
             size = problem.scales.sizes(term)[k]
             scaled = [problem.scales.apply(own, size) for own in both]

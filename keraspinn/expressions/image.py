@@ -6,6 +6,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions.line_integral import LineIntegral
+from keraspinn.expressions.parameter import Parameter
 
 
 class At(sp.Expr):
@@ -51,16 +52,16 @@ class At(sp.Expr):
         return rf"\left.{printer._print(self.node)}\right|_{{{images}}}"
 
 
-def with_images(expressions, coordinates=()):
+def with_images(expressions, fields=()):
     """Expressions with `At` for fields that are taken at other points.
 
     Which coordinate a number stands for is known from where the same field stands
     with its coordinates; without such a place expressions stay as they are.
 
     Args:
-        expressions: Tuple of normalized SymPy expressions, of one condition.
-        coordinates: The domain's symbols, where they are known: those of a field that
-            stands in integrals alone, and has as many.
+        expressions: Tuple of normalized SymPy expressions.
+        fields: Iterable of fields, applied to their coordinates, or of expressions
+            that they stand in so.
 
     Example:
 
@@ -69,18 +70,19 @@ def with_images(expressions, coordinates=()):
     >>> with_images((u.diff(x) - u.diff(x).subs(x, 0),))
     (-Derivative(u(x, t), x)[x=0] + Derivative(u(x, t), x),)
     """
-    plain = _plain(expressions, coordinates)
+    plain = plain_fields((*expressions, *fields))
     return tuple(_converted(expression, plain) for expression in expressions)
 
 
 @functools.lru_cache(maxsize=64)  # a declaration asks for the same several times
-def with_sums(expressions, coordinates, parts=(0.0, 1.0)):
+def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
     """Expressions with sums of fields at other points for `LineIntegral`s.
 
     Args:
         expressions: Tuple of normalized SymPy expressions.
         coordinates: The domain's symbols.
         parts: As in `LineIntegral.at_nodes`.
+        fields: Tuple of fields, applied to their coordinates.
 
     Raises:
         ValueError: If it cannot be told which coordinate a symbol stands for.
@@ -95,7 +97,7 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0)):
     """
     if not any(e.has(LineIntegral) for e in expressions):
         return expressions
-    plain = _plain(expressions, coordinates)
+    plain = plain_fields((*expressions, *fields), coordinates)
     for field in set().union(*(e.atoms(AppliedUndef) for e in expressions)):
         if field.func not in plain:
             raise ValueError(
@@ -111,8 +113,14 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0)):
     return tuple(_converted(own, plain) for own in sums)
 
 
-def _plain(expressions, coordinates):
-    """Dict from functions to the coordinates that they are once applied to."""
+def plain_fields(expressions, coordinates=()):
+    """Dict from functions to the coordinates that they are once applied to.
+
+    Args:
+        expressions: Iterable of normalized SymPy expressions.
+        coordinates: The domain's symbols, in the order of a field that stands in
+            integrals alone and has as many arguments.
+    """
     plain = {}
     for expression in expressions:
         # What an integral is taken by stands for no coordinate.
@@ -120,11 +128,11 @@ def _plain(expressions, coordinates):
         for field in outside.atoms(AppliedUndef):
             own = set(field.args)
             # A Dummy is what SymPy's chain rule calls an argument that is replaced.
-            named = [a for a in own if a.is_Symbol and not isinstance(a, sp.Dummy)]
+            named = [a for a in own if type(a) is sp.Symbol]
             if len(named) == len(field.args):
                 plain.setdefault(field.func, field.args)
-    for expression in expressions if coordinates else ():
-        for field in expression.replace(At, lambda node, *_: node).atoms(AppliedUndef):
+    for integral in set().union(*(e.atoms(LineIntegral) for e in expressions)):
+        for field in integral.replace(At, lambda node, *_: node).atoms(AppliedUndef):
             if len(field.args) == len(coordinates):
                 plain.setdefault(field.func, tuple(coordinates))
     return plain
@@ -153,7 +161,8 @@ def _image(node, bound, plain):
         value = bound.get(argument, argument)
         if argument.is_Symbol:
             names[argument] = symbol
-            if argument not in bound and argument != symbol:
+            is_value = argument in bound or isinstance(argument, Parameter)
+            if argument != symbol and not is_value:
                 return None  # two orders of arguments
         if value != symbol:
             images += [symbol, value]

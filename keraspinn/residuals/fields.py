@@ -18,7 +18,7 @@ from keraspinn.derivatives.engines import (
 )
 from keraspinn.derivatives.taylor import MissingRule, Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
-from keraspinn.expressions.image import with_sums
+from keraspinn.expressions.image import with_images, with_sums
 from keraspinn.expressions.program import moved
 from keraspinn.residuals.hard import HardConstraint
 
@@ -272,8 +272,9 @@ class Fields:
         if (expressions, on_boundary) not in self._functions:
             known = [*self._problem.fields, *self._problem.parameters]
             coordinates = self._problem.coordinates
-            sums = with_sums((*expressions, *self._problem.fields), coordinates)
-            sums = sums[: len(expressions)]
+            fields = self._problem.fields
+            placed = with_images(expressions, fields)
+            sums = with_sums(placed, coordinates, fields=fields)
             normal = self._problem.domain.normal if on_boundary else ()
             validate([*known, *sums], coordinates, normal, where="the expression")
             self._check_places(expressions, sums)

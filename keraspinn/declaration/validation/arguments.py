@@ -21,13 +21,14 @@ from keraspinn.declaration.validation.equations import (
     parameters_of,
     warn_without_conditions,
 )
+from keraspinn.declaration.validation.periodicity import check_periodicity
 from keraspinn.declaration.validation.shifted_arguments import (
     check_images,
     check_kernels,
 )
 from keraspinn.declaration.validation.table_ranges import check_tables
 from keraspinn.expressions import NormalComponent, Program, fields_of, validate
-from keraspinn.expressions.image import with_sums
+from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
@@ -38,11 +39,14 @@ def validated(equations, conditions, domain):
     said |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
     blocks = {f"equation '{name}'": interior for name in equations}
     blocks |= {
-        f"condition '{n}'": interior if _is_data(c) else c.blocks(domain)
+        f"condition '{n}'": interior if isinstance(c, Data) else c.blocks(domain)
         for n, c in conditions.items()
     }
-    drawn = {f"condition '{n}'" for n, c in conditions.items() if not _is_data(c)}
-    summed = {where: with_sums(own, coordinates) for where, own in said.items()}
+    drawn = {n for n, c in conditions.items() if not isinstance(c, Data)}
+    drawn = {f"condition '{name}'" for name in drawn}
+    every = [e for own in said.values() for e in own]
+    fields = tuple(f(*own) for f, own in plain_fields(every, coordinates).items())
+    summed = {n: with_sums(own, coordinates, fields=fields) for n, own in said.items()}
     for where, expressions in summed.items():
         normals = domain.normal if where.startswith("condition") else ()
         validate(expressions, coordinates, normals, where, where in drawn)
@@ -53,21 +57,14 @@ def validated(equations, conditions, domain):
     validate(declared, coordinates, domain.normal, where, integrals=True)
     for where, expressions in summed.items():
         check_kernels(said[where], domain, blocks[where], where)
-        _check_points(expressions, domain, blocks[where], where)
+        check_tables(expressions, domain, blocks[where], where)
+        check_images(expressions, domain, blocks[where], where)
         outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in said[where]]
         _check_branches(outside, domain, blocks[where], where)
+        check_periodicity(outside, domain, blocks[where], where)
     held = declared[len(equations) :]
     warn_without_conditions(declared[: len(equations)], held, domain)
     return declared
-
-
-def _is_data(condition):
-    return isinstance(condition, Data)
-
-
-def _check_points(expressions, domain, blocks, where):
-    check_tables(expressions, domain, blocks, where)
-    check_images(expressions, domain, blocks, where)
 
 
 def _check_branches(expressions, domain, blocks, where):
@@ -114,7 +111,10 @@ def checked_reference(reference, declared, domain):
         expressions, exact = reference.expressions, {}
     elif isinstance(reference, Mapping) and reference:
         reference = types.MappingProxyType(
-            {key: _number_or_expression(value) for key, value in reference.items()}
+            {
+                key: sp.Number(value) if isinstance(value, (int, float)) else value
+                for key, value in reference.items()
+            }
         )
         expressions, exact = tuple(reference), reference
     else:
@@ -124,7 +124,7 @@ def checked_reference(reference, declared, domain):
         )
     _check_reference(expressions, exact, declared, domain.coordinates)
     interior = domain.blocks("interior")
-    for check in (_check_points, _check_branches):
+    for check in (check_tables, check_images, _check_branches):
         check(list(exact.values()), domain, interior, "the reference")
     try:
         Program(list(exact.values()), domain.coordinates)
@@ -174,7 +174,3 @@ def _check_reference(expressions, exact, declared, coordinates):
                 f"The reference of {key} must be known: an expression in the "
                 f"coordinates alone. Received: {expression}"
             )
-
-
-def _number_or_expression(value):
-    return sp.Number(value) if isinstance(value, (int, float)) else value

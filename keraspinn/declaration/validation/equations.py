@@ -13,8 +13,6 @@ from keraspinn.expressions import (
     normalize,
     required_derivatives,
 )
-from keraspinn.expressions.image import with_images
-from keraspinn.expressions.line_integral import LineIntegral
 
 RESIDUAL = "residual"
 
@@ -37,7 +35,7 @@ def named(parts, what, kinds):
     return dict(parts)
 
 
-def normalized_equations(equations, coordinates):
+def normalized_equations(equations):
     """Equations by name, each an expression that should vanish."""
     if not isinstance(equations, Mapping) or not equations:
         raise TypeError(
@@ -46,11 +44,7 @@ def normalized_equations(equations, coordinates):
         )
     for name in equations:
         check_name(name, "equations")
-    found = {name: normalize(equation) for name, equation in equations.items()}
-    return {  # elsewhere an equation has no other places than a point
-        name: with_images((e,), coordinates)[0] if e.has(LineIntegral) else e
-        for name, e in found.items()
-    }
+    return {name: normalize(equation) for name, equation in equations.items()}
 
 
 def check_name(name, what):
@@ -110,15 +104,10 @@ def warn_without_conditions(equations, conditions, domain):
             conditions, and a field that stands there by itself, as u does in
             u'' - u = f, needs none.
     """
-    groups = []
-    for expression in [*equations, *conditions]:
-        own = {"fields": {*fields_of([expression])}, "said": expression in conditions}
-        joined = [g for g in groups if g["fields"] & own["fields"]]
-        groups = [g for g in groups if g not in joined]
-        said = any(g["said"] for g in [own, *joined])
-        fields = set().union(*(g["fields"] for g in [own, *joined]))
-        groups.append({"fields": fields, "said": said})
-    open_ = {name for g in groups if not g["said"] for name in g["fields"]}
+    groups, held = [{*fields_of([e])} for e in equations], {*fields_of(conditions)}
+    for _ in groups:  # as many steps as it may take from equation to equation
+        held = held.union(*(fields for fields in groups if fields & held))
+    open_ = set().union(*groups) - held
     needed = required_derivatives(equations, domain.coordinates)
     if not domain.boundary and domain.initial is None:
         open_ = {
@@ -139,12 +128,7 @@ def warn_without_conditions(equations, conditions, domain):
 
 def parameters_of(expressions):
     """The unknown coefficients in `expressions`, by name."""
-    found = {
-        symbol
-        for expression in expressions
-        for symbol in expression.free_symbols
-        if isinstance(symbol, Parameter)
-    }
+    found = set().union(*(e.atoms(Parameter) for e in expressions))
     names = [parameter.name for parameter in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -20,6 +20,7 @@ from keraspinn.declaration.validation.normal_order import Across
 from keraspinn.expressions import Parameter, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
+from keraspinn.geometry.intervals import written
 from keraspinn.geometry.part import quasi_random
 
 # Points of a part; the share of them that makes it bare: who leaves out a corner means
@@ -46,7 +47,7 @@ def said_nothing_of(domain, terms):
     places = []
     for part, share, point in found[:NAMED]:
         pairs = zip(domain.coordinates, point, strict=True)
-        near = ", ".join(f"{symbol} = {value:.3g}" for symbol, value in pairs)
+        near = ", ".join(f"{symbol} = {written(value)}" for symbol, value in pairs)
         of = "" if share == 1 else f"{share:.0%} of "
         places.append(f"{of}{part} (at {near})")
     places += [f"{len(found) - NAMED} more"] * (len(found) > NAMED)
@@ -70,7 +71,7 @@ def _nothing_of_the_start(domain, terms):
     moments = [term for term in held if _at_moments(domain, term)]
     said = sum(_at_moments(domain, term) for term in moments)
     if domain.dimension == 1:  # so do integrals
-        said = _said(held) - len(_unknowns(terms))
+        said = _said(terms)
     start = list(_of_a_start(domain, equations))
     if said >= len(start):  # their order is no more than that
         return ""
@@ -163,7 +164,7 @@ def bare_parts(domain, terms):
     # What is said on some of a part may be enough.
     most = max((np.quantile(own, 1 - BARE) for _, own, _ in counts), default=0)
     if domain.dimension == 1:  # so may values inside, and integrals
-        most = max(most, _said(held) - len(_unknowns(terms)))
+        most = max(most, _said(terms))
     found, across = [], None
     for piece, (points, _, is_said) in zip(pieces, counts, strict=True):
         bare = points[~is_said]
@@ -207,13 +208,12 @@ def _equations_across(domain, term):
             yield number if is_face and not term.regions else 0, part
 
 
-def _said(held):
-    return sum(len(term.expressions) * max(len(term.blocks), 1) for term in held)
-
-
-def _unknowns(terms):
+def _said(terms):
+    """Count the equations of conditions, less one for each unknown parameter."""
+    held = [term for name, term in terms.items() if name != RESIDUAL]
+    count = sum(len(term.expressions) * max(len(term.blocks), 1) for term in held)
     every = [e for term in terms.values() for e in term.expressions]
-    return set().union(*(e.atoms(Parameter) for e in every))
+    return count - len(set().union(*(e.atoms(Parameter) for e in every)))
 
 
 def _images(domain, term):

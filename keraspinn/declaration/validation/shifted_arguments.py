@@ -51,7 +51,8 @@ def check_images(expressions, domain, blocks, where):
             row = int(np.argmin(inside))
             raise ValueError(
                 f"In {where}: {node} is taken at {other[row]} for the point "
-                f"{points[row]}, and that is outside of the domain, {domain}."
+                f"{points[row]}, and that is outside of the domain, {domain}. Keep it "
+                "inside where it is of no use, as by u.subs(t, sympy.Max(t - 1, 0))."
             )
 
 

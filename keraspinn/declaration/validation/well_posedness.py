@@ -37,14 +37,14 @@ def left_open(domain, terms, field_names):
     """
     if unsaid := said_nothing_of(domain, terms):
         return unsaid
-    found = _unnoticed(domain, terms, field_names)
-    if not found:
+    if not (found := _unnoticed(domain, terms, field_names)):
         return ""
     return (
         f"Equations and conditions leave {', '.join(found)} open: there are other "
-        "fields that meet all of them as well, and any of these may be learned. Is a condition missing, such as the velocity that a "
-        "wave starts with, or what holds at a side? What the network keeps by the way "
-        "it is built may be declared too."
+        "fields that meet all of them as well, and any of these may be learned. Is a "
+        "condition missing, such as the velocity that a wave starts with, or what "
+        "holds at a side? What the network keeps by the way it is built may be "
+        "declared too."
     )
 
 

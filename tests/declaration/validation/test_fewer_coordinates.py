@@ -1,0 +1,167 @@
+"""Fields of fewer coordinates, whose equations stand on faces or hold integrals."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T, R = sp.symbols("x y t r")
+C, U = (sp.Function(name)(X, T) for name in "cu")
+M, Q, Z = (sp.Function(name)(T) for name in "MQZ")
+S, V = sp.Function("s")(X), sp.Function("v")(X, Y)
+ROD = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+SQUARE = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+LEFT, RIGHT = {X: 0}, {X: 1}
+HEAT = C.diff(T) - C.diff(X, 2)
+TOTAL = sp.Integral(C.subs(X, R), (R, 0, 1)) - sp.sin(T)
+AT_REST = [U - X, U.diff(T), Z - 1, Z.diff(T)]
+ON_SOIL = [S.diff(X, 2) + V.diff(Y) + 1, V - S]
+
+# Domain, equations, conditions by name, and those that may be left out: others make
+# sure of the same.
+PROBLEMS = {
+    "absorbed mass": (
+        ROD,
+        [HEAT],
+        {
+            "mass": ([M.diff(T) - C], RIGHT),
+            "left": ([C.diff(X)], LEFT),
+            "right": ([C.diff(X)], RIGHT),
+            "c(0)": ([C - 1 - sp.cos(sp.pi * X)], "initial"),
+            "M(0)": ([M], "initial"),
+        },
+        (),
+    ),
+    "growth of a layer": (
+        ROD,
+        [HEAT],
+        {
+            "layer": ([M.diff(T) - C], LEFT),
+            "left": ([C.diff(X) - C], LEFT),
+            "right": ([C - 1], RIGHT),
+            "c(0)": ([C - 1], "initial"),
+            "M(0)": ([M - 1], "initial"),
+        },
+        (),
+    ),
+    "growth of a layer, as an equation": (
+        ROD,
+        [HEAT, M.diff(T) - C.subs(X, 0)],
+        {
+            "left": ([C.diff(X) - C], LEFT),
+            "right": ([C - 1], RIGHT),
+            "c(0)": ([C - 1], "initial"),
+            "M(0)": ([M - 1], "initial"),
+        },
+        (),
+    ),
+    "unknown flux": (
+        ROD,
+        [HEAT],
+        {
+            "measured": ([C - sp.sin(T)], LEFT),
+            "flux": ([C.diff(X) + Q], LEFT),
+            "right": ([C], RIGHT),
+            "c(0)": ([C], "initial"),
+        },
+        {"flux"},
+    ),
+    "lumped mass": (
+        ROD,
+        [HEAT],
+        {
+            "mass": ([M.diff(T) + C.diff(X)], RIGHT),
+            "contact": ([C - M], RIGHT),
+            "left": ([C.diff(X)], LEFT),
+            "c(0)": ([C - 1], "initial"),
+            "M(0)": ([M - 1], "initial"),
+        },
+        {"M(0)"},
+    ),
+    "pressure gradient of a flow rate": (
+        ROD,
+        [HEAT - Q],
+        {
+            "rate": ([TOTAL], LEFT),
+            "left": ([C], LEFT),
+            "right": ([C], RIGHT),
+            "c(0)": ([C], "initial"),
+        },
+        {"c(0)"},  # what decays as exp(-40 t) is not followed
+    ),
+    "oscillator at a string's end": (
+        ROD,
+        [U.diff(T, 2) - U.diff(X, 2)],
+        {
+            "left": ([U], LEFT),
+            "contact": ([U - Z], RIGHT),
+            "oscillator": ([Z.diff(T, 2) + U.diff(X) + 4 * Z], RIGHT),
+            **{f"start {k}": ([e], "initial") for k, e in enumerate(AT_REST)},
+        },
+        {"start 2", "start 3"},
+    ),
+    "controlled flux": (
+        ROD,
+        [HEAT],
+        {
+            "controller": ([Q.diff(T) - 1 + C], RIGHT),
+            "left": ([C.diff(X) + Q], LEFT),
+            "right": ([C.diff(X)], RIGHT),
+            "c(0)": ([C], "initial"),
+            "Q(0)": ([Q], "initial"),
+        },
+        {"Q(0)"},
+    ),
+    "membrane on a body": (
+        SQUARE,
+        [V.diff(X, 2) + V.diff(Y, 2)],
+        {
+            "membrane": (ON_SOIL, {Y: 0}),
+            "top": ([V], {Y: 1}),
+            "left": ([V], LEFT),
+            "right": ([V], RIGHT),
+        },
+        (),
+    ),
+}
+DROPPED = [
+    (name, left_out)
+    for name, (*_, conditions, implied) in PROBLEMS.items()
+    for left_out in conditions
+    if left_out not in implied
+]
+
+
+def says(name, left_out=None):
+    domain, equations, conditions, _ = PROBLEMS[name]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        problem = kp.Problem(
+            domain,
+            {f"e{k}": equation for k, equation in enumerate(equations)},
+            {
+                key: kp.Condition(own, on=on)
+                for key, (own, on) in conditions.items()
+                if key != left_out
+            },
+        )
+    assert bool(problem.left_open) == bool(found)
+    return " ".join(str(warning.message) for warning in found)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_well_posed_problems_are_not_warned_of(name):
+    assert says(name) == ""
+
+
+@pytest.mark.parametrize(("name", "left_out"), DROPPED)
+def test_a_missing_condition_is_warned_of(name, left_out):
+    message = says(name, left_out)
+    assert "missing" in message or "open" in message
+
+
+def test_a_face_without_its_own_condition_is_named():
+    assert "missing on x = 1" in says("lumped mass", "mass")
+    assert "leave M open" in says("absorbed mass", "M(0)")

@@ -1,0 +1,79 @@
+"""Warnings of functions that differ at the ends of a periodic coordinate."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X, T)
+RING = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}, periodic=[X])
+HEAT = U.diff(T) - U.diff(X, 2)
+
+
+def says(equation, initial, domain=RING):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
+        kp.Problem(
+            domain, {"e": equation}, {"c": kp.Condition(U - initial, on="initial")}
+        )
+    return " ".join(str(warning.message) for warning in found)
+
+
+@pytest.mark.parametrize(
+    ("equation", "initial", "where"),
+    [
+        (HEAT, X, "condition 'c'"),
+        (HEAT - X * T, 1, "equation 'e'"),
+        (U.diff(T) + (1 + X) * U.diff(X), 1, "equation 'e'"),
+        (U.diff(T) + 1e6 * U.diff(X) + X, 1, "equation 'e'"),
+        (HEAT + sp.sin(sp.pi * X / 2) * U**3, 1, "equation 'e'"),
+    ],
+)
+def test_functions_that_differ_are_warned_of(equation, initial, where):
+    message = says(equation, initial)
+    assert where in message and "periodic=[x]" in message and "period 1" in message
+
+
+@pytest.mark.parametrize(
+    ("equation", "initial"),
+    [
+        (HEAT, sp.sin(2 * sp.pi * X)),
+        (HEAT, X - X**2),
+        (HEAT, X * (1 - X)),
+        (HEAT, sp.exp(-100 * (X - 0.4) ** 2)),
+        (HEAT - U**2 * sp.cos(2 * sp.pi * X), 1),
+        (HEAT, sp.Piecewise((1, (X > 0.25) & (X < 0.75)), (0, True))),
+    ],
+)
+def test_functions_that_agree_are_not_warned_of(equation, initial):
+    assert says(equation, initial) == ""
+
+
+def test_the_advice_works():
+    assert says(HEAT - sp.sin(2 * sp.pi * X) * T, 1) == ""
+    rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kp.Problem(
+            rod,
+            {"e": HEAT - X * T},
+            {
+                "c": kp.Condition(U, on="initial"),
+                "w": kp.Condition(U, on="boundary"),
+            },
+        )
+
+
+def test_other_coordinates_may_differ():
+    v = sp.Function("u")(X, Y)
+    strip = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, periodic=[X])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kp.Problem(
+            strip,
+            {"e": v.diff(X, 2) + (1 + Y) * v.diff(Y, 2)},
+            {"c": kp.Condition(v - Y, on="boundary")},
+        )
