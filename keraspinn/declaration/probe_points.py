@@ -5,9 +5,12 @@ import itertools
 import numpy as np
 import sympy as sp
 from keras import ops
+from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
-from keraspinn.expressions import Program
+from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions.image import At
+from keraspinn.expressions.nodes import distinct_nodes
 
 
 def sampled(domain, blocks, count):
@@ -62,6 +65,21 @@ def corners(domain, expressions):
 def columns(coordinates, points):
     """Points by coordinate, as a `Program` takes them: dict from names to arrays."""
     return {symbol.name: points[:, k] for k, symbol in enumerate(coordinates)}
+
+
+def with_symbols(expression):
+    """Replace fields, derivatives and parameters by symbols.
+
+    Args:
+        expression: A normalized SymPy expression.
+
+    Returns:
+        The expression, and a dict from all that was replaced to its symbol.
+    """
+    kinds = AppliedUndef, sp.Derivative, At, Parameter, NormalComponent
+    atoms = distinct_nodes([expression], kinds)
+    names = {atom: sp.Symbol(f"value_{k}") for k, atom in enumerate(atoms)}
+    return expression.xreplace(names), names
 
 
 def values_at(expressions, coordinates, points):

@@ -59,6 +59,8 @@ class Problem:
         hard: Dict from names of fields with hard conditions to the `HardForm` of each.
         left_open: What the declaration leaves open, in words, as the warning says it;
             "" if nothing is found.
+        unreliable: Jumps of coefficients and narrow peaks that training gets wrong, as
+            the warning names them; "" if there are none.
 
     Raises:
         TypeError: If an argument is not of the form described.
@@ -70,7 +72,8 @@ class Problem:
         UserWarning: If differential equations have no conditions, or none on a part
             of the boundary that needs one, or too few, which is found in linear
             problems of up to two coordinates. Infinitely many fields solve them,
-            unless the network itself keeps some, as periodic layers do.
+            unless the network itself keeps some, as periodic layers do. If the
+            problem is `unreliable`, or a coefficient has a pole.
 
     Example:
 
@@ -98,6 +101,7 @@ class Problem:
     hard: Mapping[str, HardForm]
     scales: Scales
     left_open: str
+    unreliable: str
     _every_term: Mapping[str, Term]
 
     def __init__(
@@ -114,12 +118,15 @@ class Problem:
                 "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
                 f"(0, 1)}})`. Received: {domain!r}"
             )
+        as_declared = equations
         equations = declaration.normalized_equations(equations)
         conditions = declaration.named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
         equations, conditions = with_places(equations, conditions)
-        declared = checked.validated(equations, conditions, domain)
+        declared, unreliable = checked.validated(
+            equations, conditions, domain, as_declared
+        )
         parameters = declaration.parameters_of(declared)
         declaration.check_term_names(equations, conditions, parameters)
         fields = declaration.ordered_fields(fields, declared)
@@ -139,10 +146,11 @@ class Problem:
             hard=types.MappingProxyType(hard_forms(domain, conditions)),
             scales=checked.checked_scales(scales, domain, terms, fields),
             left_open=left_open(domain, terms, [f.func.__name__ for f in fields]),
+            unreliable=unreliable,
             _every_term=terms,
         )
-        if self.left_open:
-            warnings.warn(self.left_open, stacklevel=2)
+        for fault in filter(None, (self.left_open, self.unreliable)):
+            warnings.warn(fault, stacklevel=2)
 
     def __setattr__(self, name, value):
         raise AttributeError(

@@ -10,7 +10,12 @@ import keraspinn as kp
 from public_examples import DECLARED, EXAM, TRUE, missed
 from public_examples.common import REPOSITORY
 
-pytestmark = pytest.mark.filterwarnings("error")
+# Its conductivity jumps, which the declaration as published loses.
+UNRELIABLE = "Poisson 2d-MS"
+pytestmark = [
+    pytest.mark.filterwarnings("error"),
+    pytest.mark.filterwarnings("ignore:In equation 'poisson'.*jumps at:UserWarning"),
+]
 
 ROWS = DECLARED | EXAM
 ONCE = {declare: row for row, declare in reversed(ROWS.items())}  # some share theirs
@@ -59,6 +64,11 @@ def test_it_is_declared(row):
     again = kp.Problem.from_config(config)
     assert str(again) == str(problem) and again.get_config() == config
     assert model_of(row).derivative_engine == "taylor"
+
+
+def test_one_of_them_is_unreliable():
+    unreliable = [row for row in ONCE.values() if problem_of(ROWS[row]).unreliable]
+    assert unreliable == [UNRELIABLE]
 
 
 @pytest.mark.parametrize("row", SOLVED)

@@ -6,15 +6,11 @@ from collections.abc import Mapping
 import sympy as sp
 
 from keraspinn.declaration.conditions import Data, Reference
-from keraspinn.declaration.probe_points import sampled
 from keraspinn.declaration.scaling.find import scales_of
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import check_points
-from keraspinn.declaration.validation.branches import (
-    POINTS,
-    check_branches,
-    has_branches,
-)
+from keraspinn.declaration.validation.branches import check_branches
+from keraspinn.declaration.validation.discontinuities import lost_jump
 from keraspinn.declaration.validation.equations import (
     check_holds_a_field,
     expression_name,
@@ -22,6 +18,7 @@ from keraspinn.declaration.validation.equations import (
     warn_without_conditions,
 )
 from keraspinn.declaration.validation.periodicity import check_periodicity
+from keraspinn.declaration.validation.peaks import missed_peaks
 from keraspinn.declaration.validation.shifted_arguments import (
     check_images,
     check_kernels,
@@ -32,12 +29,23 @@ from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
-def validated(equations, conditions, domain):
-    """All declared expressions, checked one by one and together."""
+def validated(equations, conditions, domain, declared_equations):
+    """Check all expressions, one by one and together.
+
+    Args:
+        equations: Dict from names to normalized equations.
+        conditions: Dict from names to conditions.
+        domain: The geometry.
+        declared_equations: The equations as declared.
+
+    Returns:
+        A list of the expressions, and why training is unreliable, as text.
+    """
     coordinates, interior = domain.coordinates, domain.blocks("interior")
     said = {f"equation '{name}'": (e,) for name, e in equations.items()}
     said |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
     blocks = {f"equation '{name}'": interior for name in equations}
+    as_declared = {f"equation '{n}'": e for n, e in declared_equations.items()}
     blocks |= {
         f"condition '{n}'": interior if isinstance(c, Data) else c.blocks(domain)
         for n, c in conditions.items()
@@ -53,24 +61,22 @@ def validated(equations, conditions, domain):
         for expression in expressions:
             check_holds_a_field(expression, where)
     declared = [e for own in summed.values() for e in own]
-    where = "the equations and conditions together"
+    unreliable, where = {}, "the equations and conditions together"
     validate(declared, coordinates, domain.normal, where, integrals=True)
     for where, expressions in summed.items():
         check_kernels(said[where], domain, blocks[where], where)
         check_tables(expressions, domain, blocks[where], where)
         check_images(expressions, domain, blocks[where], where)
         outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in said[where]]
-        _check_branches(outside, domain, blocks[where], where)
+        check_branches(outside, domain, blocks[where], where)
+        faults = missed_peaks(outside, domain, blocks[where], where)
+        if where in as_declared:
+            faults += lost_jump(as_declared[where], *outside, domain)
+        unreliable |= {f"In {where}: {fault}": None for fault in faults}
         check_periodicity(outside, domain, blocks[where], where)
     held = declared[len(equations) :]
     warn_without_conditions(declared[: len(equations)], held, domain)
-    return declared
-
-
-def _check_branches(expressions, domain, blocks, where):
-    if has_branches(expressions):
-        points = sampled(domain, blocks, POINTS)
-        check_branches(expressions, domain.coordinates, points, where)
+    return declared, " ".join(unreliable)
 
 
 def checked_scales(scales, domain, terms, fields):
@@ -125,6 +131,7 @@ def checked_reference(reference, declared, domain):
     _check_reference(expressions, exact, declared, domain.coordinates)
     interior = domain.blocks("interior")
     for check in (check_tables, check_images, _check_branches):
+    for check in (_check_points, check_branches):
         check(list(exact.values()), domain, interior, "the reference")
     try:
         Program(list(exact.values()), domain.coordinates)

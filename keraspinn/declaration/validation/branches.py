@@ -6,9 +6,8 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, values_at
-from keraspinn.expressions import Program
+from keraspinn.declaration.probe_points import sampled, values_at, with_symbols
+from keraspinn.expressions import Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 
 POINTS = 1_000
@@ -20,18 +19,13 @@ domain, and the guard of `fit` finds it."""
 _FLAT = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
 
 
-def has_branches(expressions):
-    """Whether an expression holds a `sympy.Piecewise`."""
-    return any(isinstance(n, sp.Piecewise) for n in distinct_nodes(expressions))
-
-
-def check_branches(expressions, coordinates, points, where):
+def check_branches(expressions, domain, blocks, where):
     """Checks the branches of every Piecewise.
 
     Args:
         expressions: Normalized SymPy expressions.
-        coordinates: The domain's symbols.
-        points: Array `(n, d)` of points where the expressions should hold.
+        domain: The geometry.
+        blocks: The parts of the domain where the expressions should hold.
         where: String that names them in errors.
 
     Raises:
@@ -39,15 +33,16 @@ def check_branches(expressions, coordinates, points, where):
             never met and is not needed either, or if no branch holds at a point.
 
     Warns:
-        UserWarning: If a branch holds at none of the points, or the coefficient of a
-            second derivative jumps.
+        UserWarning: If a branch holds at none of the points.
     """
-    for node in distinct_nodes(expressions):
-        if isinstance(node, sp.Piecewise):
-            _check_sizes(node, where)
-            _warn_of_branches_not_met(node, coordinates, points, where)
+    pieces = list(distinct_nodes(expressions, sp.Piecewise))
+    if not pieces:
+        return
+    coordinates, points = domain.coordinates, sampled(domain, blocks, POINTS)
+    for piece in pieces:
+        _check_sizes(piece, where)
+        _warn_of_branches_not_met(piece, coordinates, points, where)
     for expression in expressions:
-        _warn_of_jumps(expression, where)
         hole = _find_hole(expression, coordinates, points)
         if hole is not None:
             at = dict(zip(map(str, coordinates), hole.tolist(), strict=True))
@@ -56,32 +51,6 @@ def check_branches(expressions, coordinates, points, where):
                 "expression has no value. Give it a last branch that holds elsewhere, "
                 f"such as (0, True). Received: {expression}"
             )
-
-
-def _warn_of_jumps(expression, where):
-    """Warns of a second derivative whose coefficient jumps from number to number.
-
-    SymPy's derivative of such a Piecewise is zero, so that (k u')' has become k u'',
-    and nothing is left that holds the flux k u' together where k jumps.
-    """
-    for node in distinct_nodes([expression]):
-        if not isinstance(node, sp.Mul):
-            continue
-        orders = [d.derivative_count for d in node.args if isinstance(d, sp.Derivative)]
-        for factor in node.args:
-            if not isinstance(factor, sp.Piecewise) or max(orders, default=0) < 2:
-                continue
-            values = {value for value, _ in factor.args}
-            if len(values) > 1 and all(value.is_number for value in values):
-                warnings.warn(
-                    f"In {where}: the coefficient {factor} of a second derivative "
-                    "jumps. If it stood within a derivative, as in (k u')', SymPy has "
-                    "left the jump out, and no term says what the flux does there. Make"
-                    " the flux a field, u' = q / k and q' = f, or k smooth. Not as q ="
-                    " k u', where a small k counts for little beside a large one.",
-                    stacklevel=5,
-                )
-                return
 
 
 def _check_sizes(node, where):
@@ -146,28 +115,15 @@ def _is_needed(value, others, surface):
 
 def _find_hole(expression, coordinates, points):
     """A point where no branch holds, whatever the fields are, or `None`."""
-    holes = _without_values(expression)
+    initial = {p: sp.Float(p.initial) for p in expression.atoms(Parameter)}
+    holes, names = with_symbols(_without_values(expression.xreplace(initial)))
     if not holes.has(sp.Piecewise):
         return None
-    program = Program([holes], coordinates)
-    generator = np.random.default_rng(0)
-
-    def some():
-        sizes = 10.0 ** generator.uniform(-3, 3, len(points))
-        return generator.standard_normal(len(points)) * sizes
-
-    derivatives = {
-        (f, i): some() for f, own in program.derivatives.items() for i in own
-    }
-    # What is no Parameter is a component of a normal.
-    parameters = {
-        symbol.name: getattr(symbol, "initial", 0.5)
-        for symbol in holes.free_symbols - set(coordinates)
-        if symbol.name in program.parameters
-    }
-    given = columns(coordinates, points), derivatives, parameters
-    with backend.double_precision():
-        (values,) = program.on_host(*given)
+    random, shape = np.random.default_rng(0), (len(points), len(names))
+    others = random.standard_normal(shape) * 10.0 ** random.uniform(-3, 3, shape)
+    states = np.hstack([points, others])
+    symbols = *coordinates, *names.values()
+    (values,) = values_at([holes], symbols, states)
     rows = np.flatnonzero(np.isnan(values))
     return points[rows[0]] if len(rows) else None
 

@@ -122,22 +122,6 @@ def test_branches_that_points_meet_are_not(recwarn):
     assert not recwarn
 
 
-def test_a_jump_that_a_derivative_left_out_is_told(recwarn):
-    k = sp.Piecewise((1, X < 0.5), (10, True))
-    parts = {"e": (k * U.diff(X)).diff(X) + U.diff(Y, 2)}, WALL
-    with pytest.warns(
-        UserWarning, match=r"coefficient .* jumps.*the flux a field, u' = q / k"
-    ):
-        kp.Problem(BOX, *parts)
-    recwarn.clear()
-    q = sp.Function("q")(X, Y)
-    flux = {"flux": sp.Eq(q, k * U.diff(X)), "e": q.diff(X) + U.diff(Y, 2)}
-    kp.Problem(BOX, flux, WALL)
-    steady = sp.Piecewise((X, X < 0.5), (0.5, True))  # SymPy knows its slope
-    kp.Problem(BOX, {"e": ((1 + steady) * U.diff(X)).diff(X)}, WALL)
-    assert not recwarn
-
-
 def test_a_field_apart_from_the_others_needs_conditions_of_its_own(recwarn):
     other = sp.Function("v")(X, Y)
     apart = {"e": U.diff(X), "f": other.diff(Y)}

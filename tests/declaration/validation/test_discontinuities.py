@@ -1,0 +1,107 @@
+"""Jumps of coefficients that differentiation drops."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t", real=True)
+U, V, Q = (sp.Function(name, real=True)(X, Y, T) for name in "uvq")
+BOX = kp.geometry.Box({X: (0, 1), Y: (0, 2)}, time={T: (0, 9)})
+A, B = kp.Parameter("a", 1.0), kp.Parameter("b", 1.0)
+
+
+def step(one, other, symbol=X, end=0.5):
+    return sp.Piecewise((one, symbol < end), (other, True))
+
+
+def flux(k):
+    return (k * U.diff(X)).diff(X)
+
+
+def unreliable(*equations, domain=BOX):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        named = {f"e{k}": e for k, e in enumerate(equations)}
+        return kp.Problem(domain, named).unreliable
+
+
+INCLUSION = sp.Piecewise((9, (X - 0.5) ** 2 + (Y - 1) ** 2 < 0.1), (1, True))
+LOST = {
+    "numbers": flux(step(1, 10)),
+    "coordinate": flux(step(1 + X, 10)),
+    "field": flux(step(1 + U / 10, 0.1)),
+    "by the field": flux(step(1, 2, U, 1500)),
+    "by another field": flux(step(1, 2, V, 1e6)),
+    "parameters": flux(step(A, B)),
+    "at a parameter": flux(step(1, 2, X, A / 2)),
+    "in a sum": flux(1 + step(1, 10)),
+    "in a function": flux(sp.exp(step(1, 10))),
+    "in a quotient": flux(1 / (1 + 3 * step(1, 10))),
+    "within a band": flux(sp.Piecewise((5, (X > 0.4) & (X < 0.6)), (1, True))),
+    "sign": (2 + sp.sign(X - 0.5)) * U.diff(X, 2),
+    "Heaviside": (1 + sp.Heaviside(X - 0.5)) * U.diff(X, 2),
+    "inclusion": flux(INCLUSION) + (INCLUSION * U.diff(Y)).diff(Y),
+    "Laplacian": step(1, 2) * (U.diff(X, 2) + U.diff(Y, 2)),
+    "within branches": step(U.diff(X, 2), 3 * U.diff(X, 2)),
+    "(A u)'": (step(1, 2) * U).diff(X) - 1,
+    "(m v)'": (step(1, 2, T, 5) * U).diff(T) - 1,
+    "step of the bottom": V.diff(T) + (step(1, 2) * U).diff(X),
+    "beam": (step(1, 2) * U.diff(X, 2)).diff(X, 2),
+    "beam with a kink": (step(X, sp.Rational(1, 2)) * U.diff(X, 2)).diff(X, 2),
+    "unevaluated": sp.Derivative(step(1, 2) * U.diff(X), X),
+    "latent heat": sp.Eq(sp.Derivative(U + step(0, 1, U, 0), T), U.diff(X, 2)),
+}
+RIGHT = {
+    "kink": flux(step(1 + X, sp.Rational(3, 2))),
+    "kink of Abs": flux(1 + sp.Abs(X - 0.5)),
+    "kink of Max": flux(sp.Max(X, 0.5)),
+    "kink by the field": flux(1 + step(0, U, U, 0)),
+    "fit of a table": flux(step(1 + X, 1.50001)),
+    "removable": sp.Piecewise((1, sp.Eq(X, 0)), (sp.sin(X) / X, True)) * U.diff(X, 2),
+    "density": step(1, 2) * U.diff(T, 2) - U.diff(X, 2),
+    "source": U.diff(X, 2) - step(1, 2),
+    "reaction": U.diff(X, 2) - step(1, 2) * U,
+    "law": Q - step(1, 2) * U.diff(X),
+    "heat capacity": step(1, 2, U, 0.3) * U.diff(T) - U.diff(X, 2),
+    "velocity across": step(0, Y, Y, 1) * U.diff(X) - U.diff(Y, 2),
+    "hardening": step(2, 1, U.diff(X), 0.1) * U.diff(X, 2),
+    "beyond the domain": flux(step(1, 2, X, 5)),
+    "unevaluated": sp.Derivative((1 + X) * U.diff(X), X) - U,
+    "unevaluated kink": sp.Derivative(step(U, 2 * U, U, 0), T) - U.diff(X, 2),
+}
+
+
+@pytest.mark.parametrize("equation", LOST.values(), ids=LOST)
+def test_a_lost_jump_is_told(equation):
+    assert "jumps at" in unreliable(equation, V.diff(X), Q.diff(X))
+
+
+@pytest.mark.parametrize("equation", RIGHT.values(), ids=RIGHT)
+def test_what_loses_no_jump_is_not(equation):
+    assert unreliable(equation, V.diff(X), Q.diff(X)) == ""
+
+
+def test_the_place_is_told_and_the_cures_are_silent():
+    k, line = step(1, 10), kp.geometry.Box({X: (0, 1)})
+    u, q, w = (sp.Function(name)(X) for name in "uqw")
+    ends = {"ends": kp.Condition(sp.Eq(u, X), on="boundary")}
+    with pytest.warns(UserWarning, match=r"'heat'.*x = 0.5\..*u' = q / k") as told:
+        problem = kp.Problem(line, {"heat": (k * u.diff(X)).diff(X)}, ends)
+    assert str(told[0].message) == problem.unreliable
+    assert told[0].filename == __file__
+    cures = [
+        [sp.Eq(u.diff(X), q / k), q.diff(X)],
+        [u.diff(X, 2) - 1 / k],
+        [k * w - 1, sp.Eq(w, u.diff(X, 2))],
+    ]
+    for equations in cures:
+        assert unreliable(*equations, domain=line) == ""
+
+
+def test_a_table_is_continuous():
+    table = kp.Tabulated(np.linspace(0, 1, 5), np.array([1, 1, 9, 9, 9.0]), degree=1)
+    assert unreliable(flux(table(X))) == ""

@@ -1,0 +1,111 @@
+"""Peaks that no point meets, and poles of coefficients."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+C = sp.Function("c")(T)
+U = sp.Function("u")(X, Y)
+HOURS = kp.geometry.Box(time={T: (0, 12)})
+SQUARE = kp.geometry.Box({X: (0, 1), Y: (0, 2)})
+W = 1e-5
+BOLUS = sp.exp(-(((T - 4) / W) ** 2)) / W
+NARROW = {
+    "Gaussian": BOLUS,
+    "beside a wave": BOLUS + sp.sin(T),
+    "with a factor": (T - 4) / W * BOLUS,
+    "soliton": sp.sech((T - 4) / W) ** 2 / W,
+    "Lorentzian": 1 / (W**2 + (T - 4) ** 2),
+    "derivative of a front": sp.tanh((T - 4) / W).diff(T),
+}
+
+
+def problem(domain, equation, conditions):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kp.Problem(domain, {"e": equation}, conditions)
+
+
+def of_time(source):
+    start = {"initial": kp.Condition(C - 1, on="initial")}
+    return problem(HOURS, sp.Eq(C.diff(T), source - C), start).unreliable
+
+
+def in_a_square(source, domain=SQUARE, on_wall=0):
+    wall = {"wall": kp.Condition(U - on_wall, on="boundary")}
+    laplacian = U.diff(X, 2) + U.diff(Y, 2)
+    return problem(domain, sp.Eq(laplacian, source), wall).unreliable
+
+
+@pytest.mark.parametrize("source", NARROW.values(), ids=NARROW)
+def test_a_narrow_peak_is_told(source):
+    assert "has a peak at t = 4, " in of_time(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        sp.exp(-(((T - 4) / 0.05) ** 2)),
+        sp.exp(-T) + sp.tanh(T - 4),
+        1 + sp.exp(-(((T - 4) / W) ** 2)),  # an area of 1e-5 beside 12
+        1 / sp.sqrt(T),
+        sp.sin(1000 * T),
+    ],
+)
+def test_what_points_meet_or_matters_little_is_not(source):
+    assert of_time(source) == ""
+
+
+def test_a_peak_in_the_plane_and_on_a_face():
+    blob = sp.exp(-((X - 0.3) ** 2 + (Y - 0.7) ** 2) / 1e-8)
+    assert "x = 0.3, y = 0.7" in in_a_square(blob)
+    holed = SQUARE - kp.geometry.Ball((0.7, 1.5), 0.2)
+    assert "x = 0.3, y = 0.7" in in_a_square(blob, holed)
+    assert in_a_square(sp.exp(-((X - 0.7) ** 2 + (Y - 1.5) ** 2) / 1e-8), holed) == ""
+    beam = sp.exp(-((X - 0.3) ** 2) / 1e-10)
+    assert "In condition 'wall'" in in_a_square(0, on_wall=beam)
+    assert in_a_square(sp.exp(-((X - Y) ** 2) / 1e-2)) == ""
+
+
+def test_cures_are_silent():
+    assert of_time(0) == ""
+    assert of_time(3 / (0.1 * sp.sqrt(sp.pi)) * sp.exp(-(((T - 4) / 0.1) ** 2))) == ""
+    late = kp.geometry.Box(time={T: (4, 12)})
+    start = {"initial": kp.Condition(C - 4, on="initial")}
+    assert problem(late, C.diff(T) + C, start).unreliable == ""
+
+
+def test_a_coefficient_of_a_derivative_counts():
+    front = 1 + sp.tanh((T - 4) / W) / 2
+    ends = {"ends": kp.Condition([C, C.diff(T)], on="initial")}
+    assert (
+        "has a peak at t = 4"
+        in problem(HOURS, (front * C.diff(T)).diff(T), ends).unreliable
+    )
+
+
+def test_a_pole_is_warned_of_with_its_factor():
+    u = sp.Function("u")(X, Y)
+    sphere = kp.geometry.Box({X: (0, sp.pi), Y: (0, 2 * sp.pi)}, periodic=[Y])
+    laplacian = (sp.sin(X) * u.diff(X)).diff(X) / sp.sin(X)
+    laplacian += u.diff(Y, 2) / sp.sin(X) ** 2
+    gauge = {"gauge": kp.Condition(kp.integral(u * sp.sin(X)))}
+    with pytest.warns(UserWarning, match=r"unbounded at x = .*\(sin\(x\)\*\*2\)"):
+        declared = kp.Problem(sphere, {"e": sp.Eq(laplacian, u)}, gauge)
+    assert declared.unreliable == ""  # the verdict measures what it does
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaled = sp.expand(sp.sin(X) ** 2 * (laplacian - u))
+        kp.Problem(sphere, {"e": scaled}, gauge)
+
+
+def test_a_pole_of_the_first_order_trains_well(recwarn):
+    u = sp.Function("u")(X)
+    radial = u.diff(X, 2) + u.diff(X) / X + 1
+    ends = {"axis": kp.Condition(u.diff(X), on={X: 0}), "rim": kp.Condition(u, {X: 1})}
+    kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": radial}, ends)
+    assert not recwarn
