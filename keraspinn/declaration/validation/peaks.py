@@ -141,7 +141,7 @@ def _peaks(known, is_source, domain, part, where):
                 f"In {where}: a coefficient is unbounded at {at}, as 1/({factor}) is, "
                 "and few points outweigh all others. Multiply the equation by that "
                 "factor.",
-                stacklevel=5,
+                stacklevel=6,
             )
         half, rest = size(centre[None])[0] - np.log(2), size(everywhere)
         if BOUNDED < order < POLE[1] or rest.max() > half:

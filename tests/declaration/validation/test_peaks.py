@@ -94,8 +94,11 @@ def test_a_pole_is_warned_of_with_its_factor():
     laplacian = (sp.sin(X) * u.diff(X)).diff(X) / sp.sin(X)
     laplacian += u.diff(Y, 2) / sp.sin(X) ** 2
     gauge = {"gauge": kp.Condition(kp.integral(u * sp.sin(X)))}
-    with pytest.warns(UserWarning, match=r"unbounded at x = .*\(sin\(x\)\*\*2\)"):
+    with pytest.warns(
+        UserWarning, match=r"unbounded at x = .*\(sin\(x\)\*\*2\)"
+    ) as told:
         declared = kp.Problem(sphere, {"e": sp.Eq(laplacian, u)}, gauge)
+    assert told[0].filename == __file__
     assert declared.unreliable == ""  # the verdict measures what it does
     with warnings.catch_warnings():
         warnings.simplefilter("error")
