@@ -17,8 +17,8 @@ from keraspinn.declaration.validation.equations import (
     parameters_of,
     warn_without_conditions,
 )
-from keraspinn.declaration.validation.periodicity import check_periodicity
 from keraspinn.declaration.validation.peaks import missed_peaks
+from keraspinn.declaration.validation.periodicity import check_periodicity
 from keraspinn.declaration.validation.shifted_arguments import (
     check_images,
     check_kernels,
@@ -130,8 +130,7 @@ def checked_reference(reference, declared, domain):
         )
     _check_reference(expressions, exact, declared, domain.coordinates)
     interior = domain.blocks("interior")
-    for check in (check_tables, check_images, _check_branches):
-    for check in (_check_points, check_branches):
+    for check in (check_tables, check_images, check_branches):
         check(list(exact.values()), domain, interior, "the reference")
     try:
         Program(list(exact.values()), domain.coordinates)
