@@ -101,7 +101,7 @@ def goes_on_to_the_bit(tmp_path):
             return model
 
         def state(model):
-            return [*model.get_weights(), *model.extra_training_state().values()]
+            return [*model.get_weights(), *model.trainer.extra().values()]
 
         backup = kp.callbacks.BackupAndRestore(tmp_path, delete_checkpoint=False)
         trained(2, backup).save(path := tmp_path / "toy.keras")

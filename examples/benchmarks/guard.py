@@ -39,9 +39,9 @@ def program(name, guarded, units, depth):
         model.fit(steps_per_epoch=1, callbacks=annealing, verbose=0)
 
     def run(steps):
-        model._progress = Progress(steps, steps)
+        model.trainer.progress = Progress(steps, steps)
         keras.ops.convert_to_numpy(model.train_function(None)["loss"])
-        model._progress = None
+        model.trainer.progress = None
 
     return run
 

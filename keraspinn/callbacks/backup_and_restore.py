@@ -14,6 +14,7 @@ from keraspinn.common.checks import checked_flag
 from keraspinn.common.differences import differences
 from keraspinn.common.lock import Lock
 from keraspinn.common.typing import PathLike
+from keraspinn.training.digests import sampled_fields, weights_digest
 
 LOCK = "training.lock"
 FIELDS = "fields at some points"
@@ -140,7 +141,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     def _resume(self):
         params = self.params or {}
         self._identity = identity(self.model, params.get("steps"), params.get("epochs"))
-        self._began_with = self.model.weights_digest()
+        self._began_with = weights_digest(self.model)
         for path in self._backups():
             if (state := read_state(path)) is not None:
                 self._restore(path, *state)
@@ -167,9 +168,9 @@ class BackupAndRestore(keras.callbacks.Callback):
             "begin": epoch + 1,
             **self._history_with(epoch, logs or {}),
             "identity": self._identity | {"seed": self.model.seed},
-            "weights": [self._began_with, self.model.weights_digest()],
+            "weights": [self._began_with, weights_digest(self.model)],
         }
-        arrays = self._arrays() | {FIELDS: self.model.sampled_fields()}
+        arrays = self._arrays() | {FIELDS: sampled_fields(self.model)}
         write_state(self.directory / f"epoch-{epoch + 1:08d}.npz", data, arrays)
         for path in self._backups()[2:]:
             path.unlink()
@@ -180,21 +181,21 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     def _arrays(self):
         """All that is kept, by names that are the same for each model made."""
-        values = map(ops.convert_to_numpy, self.model.state_variables)
+        values = map(ops.convert_to_numpy, self.model.trainer.state_variables)
         own = {f"variable {place}": value for place, value in enumerate(values)}
-        return own | self.model.extra_training_state()
+        return own | self.model.trainer.extra()
 
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])
         declared_rate, weights = self._check_identity(path, saved["identity"])
         fields = arrays.pop(FIELDS)
         self._check_alike(path, arrays, self._arrays())
-        for place, variable in enumerate(self.model.state_variables):
+        for place, variable in enumerate(self.model.trainer.state_variables):
             variable.assign(arrays.pop(f"variable {place}"))
         self._check_fields(path, fields)
         for name, weight in weights.items():
             self.model.loss_weights[name].assign(weight)
-        self.model.restore_extra_training_state(arrays)
+        self.model.trainer.restore_extra(arrays)
         if declared_rate is not None:
             self.model.optimizer.learning_rate = declared_rate
         begin_at_epoch(self.model, saved["begin"])
@@ -250,7 +251,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         What its configuration says of it may be the same: a function, a layer's code,
         or what a layer holds that is in no configuration.
         """
-        now = self.model.sampled_fields()
+        now = sampled_fields(self.model)
         size = np.abs(fields).max()
         if not np.allclose(now, fields, rtol=0, atol=1e-3 * size, equal_nan=True):
             raise ValueError(

@@ -32,7 +32,7 @@ def identity(model, steps_per_epoch, epochs):
     parts["problem"] = {k: v for k, v in problem.items() if k not in _UNTOUCHED}
     optimizer = plain(model.get_compile_config().get("optimizer", {}))
     optimizer.pop("name", None)
-    settings = dict(model.training_settings)
+    settings = dict(model.trainer.settings)
     rule = settings.pop("weighting")
     if rule is not None:
         rule = {"class_name": type(rule).__qualname__, "config": rule.get_config()}

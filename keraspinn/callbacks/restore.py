@@ -4,8 +4,7 @@ import keras
 import numpy as np
 
 from keraspinn.callbacks.schedule import Schedule
-from keraspinn.training import Ensemble
-from keraspinn.training.trainer import FusedModel
+from keraspinn.training import Ensemble, PINNModel
 
 
 class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
@@ -51,7 +50,7 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
                 "that is not finite stops alone, with the weights from before it: "
                 "leave the callback out."
             )
-        if not isinstance(model, FusedModel):
+        if not isinstance(model, PINNModel):
             raise TypeError(
                 "RestoreOnNonFinite needs a keraspinn.PINNModel, which takes no step "
                 f"that is not finite. Received: {type(model).__name__}"
@@ -72,7 +71,7 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
             if self._schedule.due(self.model.steps_taken):
                 self._keep()
             return
-        text = self.model.explain_nonfinite(logs)
+        text = self.model.trainer.explain_nonfinite(logs)
         for variable, value in zip(self._variables, self._kept, strict=True):
             variable.assign(value)
         back = f"Back to iteration {self.model.steps_taken}. "

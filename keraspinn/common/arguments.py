@@ -25,7 +25,7 @@ OF_DATA = {"self", "y", "class_weight", "sample_weight", "validation_split"}
 OF_FIT = set(inspect.signature(keras.Model.fit).parameters)
 
 
-def refuse_what_the_problem_says(method, y=None, **arguments):
+def reject_targets(method, y=None, **arguments):
     """Raises `ValueError` for arguments of a method that have no meaning here."""
     if y is not None:
         raise ValueError(
@@ -52,7 +52,7 @@ def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
         validation_batch_size: Number of points, or `None`.
         arguments: All others, a dict.
     """
-    refuse_what_the_problem_says("fit", y, **arguments)
+    reject_targets("fit", y, **arguments)
     unknown = sorted(set(arguments) - OF_FIT)
     if unknown:
         raise TypeError(f"`fit` takes {sorted(OF_FIT - OF_DATA)}. Received: {unknown}")
@@ -207,8 +207,30 @@ def _yields_batches(x):
     return bool(packages & {"torch", "grain"})  # which Keras reads as well
 
 
-def check_optimizer(optimizer, replicas):
-    """Raises `ValueError` for settings that cannot be honoured on these replicas."""
+def check_one_worker(action, workers):
+    """Raise `ValueError` if several workers would run a step of Keras's.
+
+    Args:
+        action: Text, the action that is refused.
+        workers: Number of processes that train together.
+    """
+    if workers > 1:
+        raise ValueError(
+            f"Keras cannot {action} in {workers} workers: it averages scalars over an "
+            "axis they lack. Train there on points drawn or held, without "
+            "`validation_data` and `run_eagerly`; save the weights, and do the rest in "
+            "one process."
+        )
+
+
+def check_optimizer(optimizer, replicas, is_second_order):
+    """Raise `ValueError` for settings that have no effect on these replicas.
+
+    Args:
+        optimizer: A Keras optimizer.
+        replicas: Number of devices that share a batch.
+        is_second_order: Whether the optimizer is one of `keraspinn.optimizers`.
+    """
     scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
     if scales or optimizer.loss_scale_factor is not None:
         raise ValueError(
@@ -217,7 +239,7 @@ def check_optimizer(optimizer, replicas):
             "LossScaleOptimizer or `loss_scale_factor`. Received: "
             f"{type(optimizer).__name__}"
         )
-    if replicas > 1 and hasattr(optimizer, "step"):
+    if replicas > 1 and is_second_order:
         raise ValueError(
             f"{type(optimizer).__name__} trains on one device: its searches along a "
             "line would have to agree on every one. Make the model outside of the "

@@ -4,8 +4,6 @@ import glob
 import os
 import pathlib
 
-import keras
-
 
 def write_whole(path, write):
     """Write a file so that no one finds half of it at `path`.
@@ -61,38 +59,36 @@ def _is_dead(pid):
     return False
 
 
-class WholeFiles(keras.Model):
-    """A model whose files are whole, also those that Keras's callbacks write."""
+def save_model(save, filepath, overwrite, zipped, **kwargs):
+    """Save a model to one `.keras` file, which appears at once.
 
-    def save(self, filepath, overwrite=True, zipped=None, **kwargs):
-        """Save the model to one `.keras` file; see `keras.Model.save`.
+    Args:
+        save: The `save` of `keras.Model`.
+        filepath, overwrite, zipped, **kwargs: Its arguments.
+    """
+    name = str(filepath)
+    whole = name.endswith(".keras") or "://" in name
+    if name.endswith((".h5", ".hdf5")) or (zipped is not False and not whole):
+        raise ValueError(
+            "A PINNModel is saved to a `.keras` file, or its weights alone to "
+            "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
+            f"Received: {name!r}"
+        )
+    if zipped is False or not _replaceable(filepath, ".keras", overwrite):
+        return save(filepath, overwrite, zipped, **kwargs)
+    return write_whole(filepath, lambda path: save(path, **kwargs))
 
-        The file appears at once: a process that dies on the way leaves what was there
-        before, and perhaps a file `partial-…`, which the next one removes.
-        """
-        name = str(filepath)
-        whole = name.endswith(".keras") or "://" in name
-        if name.endswith((".h5", ".hdf5")) or (zipped is not False and not whole):
-            raise ValueError(
-                "A PINNModel is saved to a `.keras` file, or its weights alone to "
-                "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
-                f"Received: {name!r}"
-            )
-        save = super().save
-        if zipped is False or not _replaceable(filepath, ".keras", overwrite):
-            return save(filepath, overwrite, zipped, **kwargs)
-        return write_whole(filepath, lambda path: save(path, **kwargs))
 
-    def save_weights(self, filepath, overwrite=True, max_shard_size=None):
-        """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`.
+def save_weights(save, filepath, overwrite, max_shard_size):
+    """Save weights to a `.weights.h5` file, which appears at once.
 
-        As with `save`, the file appears at once. Shards are several files, each of
-        which Keras writes in its place.
-        """
-        save = super().save_weights
-        if max_shard_size or not _replaceable(filepath, ".weights.h5", overwrite):
-            return save(filepath, overwrite, max_shard_size)
-        return write_whole(filepath, save)
+    Args:
+        save: The `save_weights` of `keras.Model`.
+        filepath, overwrite, max_shard_size: Its arguments.
+    """
+    if max_shard_size or not _replaceable(filepath, ".weights.h5", overwrite):
+        return save(filepath, overwrite, max_shard_size)
+    return write_whole(filepath, save)
 
 
 def _replaceable(filepath, suffix, overwrite):

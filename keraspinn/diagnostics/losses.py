@@ -55,6 +55,6 @@ class Losses:
         if name in self._model.problem.terms:
             return objective.loss(name, batches[name])
         weights = self._model.loss_weights
-        weights = dict(zip(weights, backend.copies(weights.values()), strict=True))
+        weights = dict(zip(weights, backend.snapshot(weights.values()), strict=True))
         variables = self._model.trainable_variables
         return objective.losses(batches, weights, variables)["loss"]

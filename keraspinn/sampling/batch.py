@@ -70,7 +70,7 @@ class Batch(NamedTuple):
         weights = ops.pad(self.weights * ops.ones_like(self.points[:, 0]), (0, fill))
 
         def split(tensor):
-            tensor = backend.whole(tensor)  # to be shared another way
+            tensor = backend.replicate(tensor)  # to be shared another way
             filled = ops.concatenate([tensor, tensor[:fill]])
             rows = ops.reshape(filled, (count, size, *tensor.shape[1:]))
             return backend.shard(rows, axis=1)

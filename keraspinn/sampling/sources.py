@@ -12,9 +12,11 @@ from keraspinn.sampling.base import Sampler
 from keraspinn.sampling.held import Held
 from keraspinn.sampling.place import Place
 from keraspinn.sampling.uniform import Uniform
+from keraspinn.weighting.base import TrainingSetup
 
-BATCH_SIZE = 128
-INTEGRAL_SIZE = 512
+BATCH_SIZE = 128  # points of a step, inside and on each face
+INTEGRAL_SIZE = 512  # points of an integral in a step
+WEIGHTING = " weighting"  # no term's name: the weighting rule's random numbers
 
 
 class PointSources:
@@ -48,7 +50,7 @@ class PointSources:
     ):
         counts = _checked_counts(problem.terms, batch_size)
         self._dtype = dtype
-        self._marks = _distinct_marks(problem.terms)
+        self._marks = _distinct_marks([*problem.terms, WEIGHTING])
         own = batch_size if isinstance(batch_size, dict) else {}
         self.samplers, self.places, self.digests = {}, {}, {}
         given = given or {}
@@ -172,6 +174,20 @@ class PointSources:
             return ops.convert_to_tensor(True)
         answers = [answer for answer in answers if answer is not False]
         return ops.any(ops.stack([False, *answers]))
+
+    def weighting_uniform(self, seed, iteration):
+        """Return the random numbers of a weighting rule; the same on all replicas."""
+        return self._uniform(WEIGHTING, seed, iteration, 0)
+
+    def weighting_setup(self, weights, seed):
+        """Return the `TrainingSetup` of a weighting rule.
+
+        Args:
+            weights: Dict from condition names to the initial weights.
+            seed: Integer, that of the training.
+        """
+        uniform = self.weighting_uniform(seed, -1)
+        return TrainingSetup(tuple(self.places), weights, self._dtype, uniform)
 
     def _uniform(self, name, seed, iteration, replica, offset=0):
         # Iterations, terms and replicas never share a stream of random numbers.

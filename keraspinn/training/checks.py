@@ -27,6 +27,7 @@ from keraspinn.derivatives.consistency import check_against_differences
 from keraspinn.geometry.part import quasi_random
 from keraspinn.networks import FieldNetworks
 from keraspinn.networks.field_networks import networks_of_fields
+from keraspinn.optimizers import Optimizer
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -155,7 +156,7 @@ def check_trainable(variables, optimizer):
             "There is nothing to train: every layer of the network is frozen. Set "
             "`trainable = True` for the network or some of its layers."
         )
-    if hasattr(optimizer, "step"):  # Keras's own go by the variable
+    if isinstance(optimizer, Optimizer):  # Keras's train each variable by itself
         optimizer.check_built_for(variables)
 
 

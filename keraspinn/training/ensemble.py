@@ -1,11 +1,15 @@
 """Many models of one problem, trained as one program by a leading axis."""
 
+from __future__ import annotations
+
+import types
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
 from keras import ops
+from numpy.typing import ArrayLike
 
 from keraspinn import backend, optimizers
 from keraspinn.backend.compatibility import copy_exclusions
@@ -13,28 +17,25 @@ from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_seed, is_whole
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.validation.equations import wrapped
 from keraspinn.sampling.base import Given
-from keraspinn.sampling.given import given_batches
-from keraspinn.sampling.sources import PointSources
 from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
-from keraspinn.training.ensemble_evaluation import EvaluatedEnsemble
-from keraspinn.training.fitting import run_fit
-from keraspinn.training.flat import joined
-from keraspinn.training.member_steps import MemberSteps
-from keraspinn.training.members import (
-    ReportStopped,
-    check_averages,
-    drawn_networks,
-    explained,
-)
+from keraspinn.training.digests import weights_digest
+from keraspinn.training.member_trainer import MemberTrainer, ReportStopped
+from keraspinn.training.members import Members, check_averages, drawn_networks
 from keraspinn.training.model import PINNModel
-from keraspinn.training.state import TrainingState
-from keraspinn.training.weighting import Weighting
+from keraspinn.training.problem_model import ProblemModel
+from keraspinn.training.spread import Spread, mean_and_deviation, spread
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+_OPTIMIZER = "optimizer."
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class Ensemble(EvaluatedEnsemble):
+class Ensemble(ProblemModel):
     """Models of one problem that begin with other weights, trained as one program.
 
     Member k is what `PINNModel` is after `keras.utils.set_random_seed(seed + k)` with
@@ -94,6 +95,7 @@ class Ensemble(EvaluatedEnsemble):
     """
 
     _kind = "ensemble"
+    trainer: MemberTrainer
 
     def __init__(
         self,
@@ -114,144 +116,105 @@ class Ensemble(EvaluatedEnsemble):
             )
         backend.check_dtype(self.variable_dtype)
         network = checks.checked_network(problem, network)
-        networks = drawn_networks(problem, network, self.variable_dtype, self._seeds)
+        seeds = range(self.seed, self.seed + self.size)
+        networks = drawn_networks(problem, network, self.variable_dtype, seeds)
         model = PINNModel(problem, networks[0], seed=seed, dtype=self.dtype_policy)
-        self._stack(model, networks)
-        self._sources = PointSources(problem, self.compute_dtype)
-        self._weighting = Weighting()
+        # Within another object Keras does not take the model for a part of this one.
+        self._members = Members(self, model, networks)
+        self.trainer = MemberTrainer(self, self._members)
         self.build((None, problem.domain.dimension))
         # Keras exports what was called once.
         self(keras.Input((problem.domain.dimension,), dtype=self.compute_dtype))
-        self.digest_when_made = self.weights_digest()
+        self.digest_when_made = weights_digest(self)
+
+    def build(self, input_shape):
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
+        self.built = True
+
+    @property
+    def problem(self) -> Problem:
+        """The `Problem`."""
+        return self._members.model.problem
+
+    @property
+    def network(self):
+        """A network of the members' kind; its weights belong to no member."""
+        return self._members.model.network
+
+    def summary(self, *args, print_fn=None, **kwargs):
+        """Keras's table of a member's network, how many there are, and what they solve.
+
+        λ and unknown coefficients are means and deviations over the members.
+
+        Args:
+            *args, **kwargs: As in `keras.Model.summary`.
+            print_fn: Function that prints a text; the default is `print`.
+        """
+        keras.Model.summary(self._members.model, *args, print_fn=print_fn, **kwargs)
+        values = {
+            name: ops.convert_to_numpy(value)[self._members.is_going]
+            for name, value in self.adapted().items()
+        }
+        numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
+        line = wrapped(", ".join([str(self), *numbers]))
+        (print_fn or print)(f"{self.problem}\n{line}")
+
+    def __repr__(self):
+        count = self.network.count_params()
+        stopped = f", {len(self.stopped)} of them stopped" if self.stopped else ""
+        network = type(self.network).__name__
+        return f"<Ensemble: {self.size} × {network} of {count} parameters{stopped}>"
+
+    def _repr_markdown_(self):
+        return f"`{self!r}`\n\n{self.problem._repr_latex_()}"
+
+    @property
+    def loss_weights(self) -> Mapping[str, keras.Variable]:
+        """Read-only dict from condition names to the members' λ, variables."""
+        return self._stacked_dict(self._members.model.loss_weights)
+
+    @property
+    def coefficients(self) -> Mapping[str, keras.Variable]:
+        """Read-only dict from the names of unknown parameters to variables."""
+        return self._stacked_dict(self._members.model.coefficients)
+
+    def _stacked_dict(self, variables):
+        stacked = self._members.stacked(variables.values())
+        return types.MappingProxyType(dict(zip(variables, stacked, strict=True)))
+
+    @property
+    def stopped(self) -> list[int]:
+        """List of the numbers of the members that stopped."""
+        return np.flatnonzero(~self._members.is_going).tolist()
+
+    @property
+    def metrics(self):
+        """The members' running means and errors."""
+        return [self._members.metrics]
+
+    @property
+    def member_steps(self):
+        """Numbers of steps that the members have taken, an array `(size,)`."""
+        return self.trainer.member_steps
 
     # Training
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
         self.refuse_within_fit()
-        model = self._one.model
+        model = self._members.model
         if optimizer is not None:  # which the model refuses
             optimizer = optimizers.get(optimizer)
             check_averages(optimizer)
-            stacked = self._of_members(model.variables)
+            stacked = self._members.stacked(model.variables)
             copy_exclusions(optimizer, optimizer, stacked, model.variables)
         model.compile(optimizer, *args, **kwargs)
         super().compile(model.optimizer, *args, **kwargs)
-        values = [self.repeated(variable) for variable in self.optimizer.variables]
-        if hasattr(self.optimizer, "step"):
-            names = list(self.optimizer.state_variables)
-            states = [self._begun(number) for number in range(self.size)]
-            values[-len(names) :] = [np.stack([s[n] for s in states]) for n in names]
-        self._one.optimizer = [
-            keras.Variable(value, dtype=variable.dtype, trainable=False)
-            for value, variable in zip(values, self.optimizer.variables, strict=True)
-        ]
-        self._begin_metrics()
-        self.training, self._made = None, None
 
-    compile.__doc__ = EvaluatedEnsemble.compile.__doc__
-
-    def _begun(self, number):
-        """What an optimizer of ours remembers of a member before its first step."""
-        variables = self._loaded(number).trainable_variables
-        begun = self.optimizer.init(joined(variables))
-        return {name: ops.convert_to_numpy(value) for name, value in begun.items()}
-
-    def _begun_sampling(self):
-        begun = [self._sources.init(seed) for seed in self._seeds]
-        return keras.tree.map_structure(lambda *own: ops.stack(own), *begun)
-
-    def _begun_training(self):
-        return TrainingState(
-            self._of_members(self._one.model.trainable_variables),
-            self._one.optimizer,
-            self.loss_weights,
-            self._weighting.begin(self.loss_weights, members=True),
-            self._begun_sampling(),
-            len(self._objective.names),
-            members=(self.size,),
-        )
-
-    def _new_step(self):
-        fixed = tuple(v for v in self.network.variables if not v.trainable)
-        return MemberSteps(super()._new_step(), fixed, self.optimizer_writes)
-
-    @property
-    def _objective(self):
-        return self._one.model._objective
-
-    @property
-    def _seed_tensor(self):
-        return ops.convert_to_tensor(np.array(self._seeds, "uint32"), "uint32")
-
-    def run_step(self, given=None, going=None):
-        """Make a step of every member that has not stopped."""
-        state = self.training.read()
-        state["optimizer"] = self._with_present_rate(state["optimizer"])
-        fixed = backend.copies(self._of_members(self._step.fixed))
-        iteration, going = backend.copies([self.step_count, self._going])
-        new, losses, taken = self._step(
-            state, fixed, self._seed_tensor, iteration, going, given
-        )
-        self.training.write(new, state)
-        self._going.assign(taken)
-        self.step_count.assign(iteration + 1)
-        return losses | {"taken": ops.cast(taken, losses["loss"].dtype)}
-
-    def _with_present_rate(self, values):
-        """The optimizer's state with the learning rate as it is set now."""
-        rates = self._places("learning_rate")
-        present = backend.copies(self.optimizer.variables)
-        return [
-            ops.broadcast_to(present[place], (self.size,)) if place in rates else value
-            for place, value in enumerate(values)
-        ]
-
-    def train_step(self, data):
-        """One step of all members on the points of a pipeline."""
-        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        arguments.refuse_what_the_problem_says("fit", y)
-        losses = self.run_step(given_batches(self._sources, self.problem, x))
-        return self.training_logs(losses)
-
-    def training_logs(self, losses, steps=1):
-        """Means over the members of their running means, λ and coefficients."""
-        model, losses = self._one.model, dict(losses)
-        steps = ops.cast(steps, losses["loss"].dtype)
-        taken = losses.pop("taken")
-        own = {n: ops.divide_no_nan(loss, taken) for n, loss in losses.items()}
-        found = self._logged(model._logs.update, (own, taken * steps)) | self._adapted()
-        return {name: self._mean(values) for name, values in found.items()}
-
-    @property
-    def training_loss_names(self):
-        """Those of one model, and how many steps were taken."""
-        return [*self._one.model.training_loss_names, "taken"]
-
-    def _places(self, name):
-        """Where variables of some name stand among the optimizer's."""
-        names = [variable.name for variable in self.optimizer.variables]
-        return [place for place, own in enumerate(names) if own == name]
-
-    @property
-    def loss_shape(self):
-        return (self.size,)
-
-    @property
-    def written_variables(self):
-        rates = [self.optimizer.variables[n] for n in self._places("learning_rate")]
-        return [*self.training.variables, self._going, self.step_count, *rates]
-
-    @property
-    def watched_variables(self):
-        return ()  # no member takes a step that leaves what is not finite
-
-    @property
-    def state_variables(self):
-        return [*super().state_variables, *self._one.optimizer]
+    compile.__doc__ = ProblemModel.compile.__doc__
 
     def fit(
         self,
-        x: "Given | Iterable[Any] | None" = None,
+        x: Given | Iterable[Any] | None = None,
         y: Any = None,
         batch_size: int | Mapping[str, int] | None = None,
         *,
@@ -276,35 +239,152 @@ class Ensemble(EvaluatedEnsemble):
         Warns:
             UserWarning: If a member stops.
         """
-        if not self._is_going.any():
-            raise FloatingPointError(self.explain_nonfinite({}))
+        if not self._members.is_going.any():
+            raise FloatingPointError(self.trainer.explain_nonfinite({}))
         callbacks = arguments.callback_list(kwargs.get("callbacks"))
         kwargs["callbacks"] = [ReportStopped(), *callbacks]
-        return run_fit(
-            self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
+        return self.train(
+            x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
 
-    def explain_nonfinite(self, logs):
-        """What is not finite in the last member's next step, as a sentence."""
-        if self._step is None:  # loaded
-            return f"All {self.size} members have stopped. Train another ensemble."
-        last = np.argmax(self.member_steps)
-        return f"All {self.size} members have stopped. " + explained(self, last)
+    # Fields
 
-    def explain_stop(self, number):
-        """What is not finite in a member's next step, as a sentence."""
-        return (
-            f"Member {number} of {self.size} has stopped; those that have not go on. "
-            f"{explained(self, number)}"
+    def call(self, points):
+        return self._members.mean(self._members.map(self._members.model.call, points))
+
+    def predict_step(self, data):
+        """Return the members' fields at given points, `(n, size, F)`."""
+        fields = self._members.map(self._members.model.predict_step, data)
+        return ops.transpose(fields, (1, 0, 2))
+
+    def predict_members(
+        self,
+        x: ArrayLike | Iterable[Any],
+        expression: sp.Expr | None = None,
+        batch_size: int | None = None,
+    ) -> np.ndarray:
+        """Predict by every member.
+
+        Args:
+            x: Points `(n, d)`.
+            expression: SymPy expression in the fields, derivatives included, in place
+                of the fields.
+            batch_size: Number of points at a time.
+
+        Returns:
+            The fields `(size, n, F)`, or the expression's values `(size, n)`.
+        """
+        if expression is not None:
+            models = map(self._members.load, range(self.size))
+            return np.stack([m.predict_expression(expression, x) for m in models])
+        return super().predict(x, batch_size, verbose=0).transpose(1, 0, 2)
+
+    def predict(  # type: ignore[override]  # Keras's takes arguments without use here
+        self,
+        x: ArrayLike | Iterable[Any],
+        batch_size: int | None = None,
+        verbose: str | int = 0,
+    ) -> np.ndarray:
+        """The mean of the members' fields at points `(n, d)`, an array `(n, F)`."""
+        del verbose  # there is no progress to show
+        return self.predict_mean_and_deviation(x, None, batch_size)[0]
+
+    def predict_deviation(
+        self,
+        x: ArrayLike | Iterable[Any],
+        expression: sp.Expr | None = None,
+        batch_size: int | None = None,
+    ) -> np.ndarray:
+        """The standard deviation of the members' fields.
+
+        How far trainings that differ in seed alone lie apart; what all of them miss
+        alike, it does not show.
+
+        Args:
+            x: Points `(n, d)`.
+            expression: SymPy expression to take in place of the fields.
+            batch_size: Number of points at a time.
+
+        Returns:
+            Array `(n, F)`, or `(n,)` of an expression, in the units of the field.
+        """
+        return self.predict_mean_and_deviation(x, expression, batch_size)[1]
+
+    def predict_on_batch(self, x):
+        """`predict` on a single batch; see `keras.Model.predict_on_batch`."""
+        fields = super().predict_on_batch(x).transpose(1, 0, 2)
+        return mean_and_deviation(fields, self._members.is_going)[0]
+
+    def predict_expression(self, expression: sp.Expr, points: ArrayLike) -> np.ndarray:
+        """The mean of any expression in the members' fields, an array `(n,)`.
+
+        Args:
+            expression: As for `PINNModel.predict_expression`.
+            points: Array `(n, d)`.
+        """
+        return self.predict_mean_and_deviation(points, expression)[0]
+
+    def predict_mean_and_deviation(self, x, expression=None, batch_size=None):
+        """Both at once; the arguments are those of `predict_deviation`."""
+        values = self.predict_members(x, expression, batch_size)
+        return mean_and_deviation(values, self._members.is_going)
+
+    # Errors
+
+    def test_step(self, data):
+        """Update losses and errors of every member; return their means."""
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        members, model = self._members, self._members.model
+        logs = members.logged(
+            lambda seed: model.evaluation_logs(x, y, seed),
+            (members.seed_tensor,),
+            model.variables,
         )
+        return members.means(logs)
 
-    @property
-    def member_steps(self):
-        """Numbers of steps that the members have taken, an array `(size,)`."""
-        (place,) = self._places(self.step_count.name)
-        return ops.convert_to_numpy(self._one.optimizer[place])
+    def member_logs(self):
+        """Return the members' metrics, λ and coefficients, `(size,)` each.
 
-    # Unknown parameters
+        Losses are means since the epoch, or evaluation, began; NaN if a member took no
+        step.
+        """
+        logs = self._members.results() | self.adapted()
+        return {name: ops.convert_to_numpy(values) for name, values in logs.items()}
+
+    def evaluate(
+        self,
+        x: ArrayLike | Iterable[Any] | None = None,
+        y: Mapping[str, ArrayLike] | None = None,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> dict[str, Spread]:
+        """Losses and relative L2 errors of every member, their mean and deviation.
+
+        Args:
+            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
+            y: Optional dict from reference names to values `(n,)`.
+            batch_size: Number of points at a time.
+            verbose: As in `keras.Model.evaluate`.
+            **kwargs: The same.
+
+        Returns:
+            Dict from names to `Spread(members, mean, deviation)`. Errors are those of
+            each member, not of the mean of their fields.
+
+        Example:
+
+        ```python
+        errors = ensemble.evaluate(*problem.test_data(100))["u_relative_l2"]
+        best = ensemble.member(np.nanargmin(errors.members))
+        ```
+        """
+        kwargs["return_dict"] = True
+        means = super().evaluate(x, y, batch_size, verbose, **kwargs)
+        if kwargs.get("_use_cached_eval_dataset"):  # by `fit`, which logs the means
+            return means
+        logs = self.member_logs()
+        return {name: spread(logs[name], self._members.is_going) for name in means}
 
     def parameter_deviation(self) -> dict[str, np.ndarray]:
         """What noise in the data makes of each unknown parameter, for every member.
@@ -328,9 +408,9 @@ class Ensemble(EvaluatedEnsemble):
         ```
         """
         names = list(self.coefficients)
-        return member_deviations(self._loaded, names, self._is_going)
+        return member_deviations(self._members.load, names, self._members.is_going)
 
-    # One member, precision and saving
+    # One member, and saving
 
     def member(self, number: int | np.integer) -> PINNModel:
         """A member as a model of its own, which goes on where the member is.
@@ -358,16 +438,34 @@ class Ensemble(EvaluatedEnsemble):
                 f"{number!r}"
             )
         number = int(number) % self.size
-        alone = self._loaded(number).astype(self.variable_dtype)
-        alone._weighting = self._weighting.continued(self.variable_dtype, number)
+        alone = self._members.load(number).astype(self.variable_dtype)
+        alone.trainer.weighting = self.trainer.weighting.continued(
+            self.variable_dtype, number
+        )
         if self.compiled:
             optimizer = self.optimizer
-            own = type(optimizer).from_config(optimizer.get_config())
-            copy_exclusions(optimizer, own, self._one.model.variables, alone.variables)
-            alone.compile(own, **self.compiled_with)
-            rates = self._places("learning_rate")
-            for place, variable in enumerate(alone.optimizer.variables):
-                own = self._one.optimizer[place][number]
-                value = optimizer.variables[place] if place in rates else own
+            copy = type(optimizer).from_config(optimizer.get_config())
+            variables = self._members.model.variables
+            copy_exclusions(optimizer, copy, variables, alone.variables)
+            alone.compile(copy, **self.compiled_with)
+            rates = self.trainer.indices("learning_rate")
+            for index, variable in enumerate(alone.optimizer.variables):
+                value = self._members.optimizer[index][number]
+                value = optimizer.variables[index] if index in rates else value
                 variable.assign(ops.copy(value))  # a compiled loop writes over it
         return alone
+
+    def get_config(self):
+        return {**super().get_config(), "size": self.size}
+
+    def save_own_variables(self, store):
+        super().save_own_variables(store)
+        for index, variable in enumerate(self._members.optimizer):
+            store[f"{_OPTIMIZER}{index}"] = variable
+
+    def load_own_variables(self, store):
+        # No dict, but a group of an HDF5 file.
+        rest = {name: store[name] for name in store.keys()}  # noqa: SIM118
+        for index, variable in enumerate(self._members.optimizer):
+            variable.assign(rest.pop(f"{_OPTIMIZER}{index}"))
+        super().load_own_variables(rest)

@@ -2,6 +2,7 @@
 
 from keraspinn import backend
 from keraspinn.derivatives.taylor import IndexSet
+from keraspinn.optimizers import Optimizer
 
 _LONGEST = 250
 
@@ -40,7 +41,7 @@ def steps_per_execution_for(
     )
     # A product with every weight forward, and two more backward.
     flops = 6 * coefficients * parameter_count
-    if hasattr(optimizer, "flops_needed"):
+    if isinstance(optimizer, Optimizer):
         rows = sum(
             sources.total(name) * len(sources.places[name].term.expressions)
             for name in terms

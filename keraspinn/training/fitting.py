@@ -1,49 +1,91 @@
-"""What `fit` does before the first step: points, validation, steps of a program."""
+"""Arguments of `compile` and `fit`: checks, and their translation for Keras."""
 
+from keraspinn import backend, optimizers
 from keraspinn.common import arguments
-from keraspinn.sampling.given import held_or_streamed
-from keraspinn.training.checks import check_trainable
-from keraspinn.training.execution import steps_per_execution_for
-from keraspinn.training.points import point_sources
+from keraspinn.common.checks import check_count, checked_flag
+from keraspinn.sampling.given import evaluation_data
+from keraspinn.training.execution import Progress
 
 STEPS_PER_EPOCH = 1000
 
 
-def run_fit(model, x, y, batch_size, steps_per_epoch, validation_batch_size, settings):
-    """What `PINNModel.fit` and `Ensemble.fit` do.
+def compile_arguments(optimizer, declared, settings, replicas):
+    """Check the arguments of `compile`.
 
     Args:
-        model: The model.
-        x: As `fit` receives it, like the four that follow.
+        optimizer: Name or instance of an optimizer.
+        declared: Dict of arguments that the problem declares.
+        settings: Dict of the others.
+        replicas: Number of devices that share a batch.
+
+    Returns:
+        The optimizer, and the settings with flags as Python's booleans.
+    """
+    if given := [name for name, value in declared.items() if value is not None]:
+        raise ValueError(
+            "A PINNModel takes its loss from the problem's equations and conditions "
+            f"and its metrics from the problem's reference. Received: {given}. Set "
+            "initial loss weights with `Condition(..., weight=)`."
+        )
+    for name in ("steps_per_execution", "max_points_per_pass"):
+        check_count(name, settings[name], "auto")
+    settings = dict(settings)
+    if settings["jit_compile"] == "auto":
+        settings["jit_compile"] = True  # Keras's "auto" means to compile here
+    for name in ("jit_compile", "run_eagerly"):
+        settings[name] = checked_flag(name, settings[name])
+    if optimizer is None:
+        raise ValueError("`compile` needs an optimizer. Received: None")
+    optimizer = optimizers.get(optimizer)
+    is_second_order = isinstance(optimizer, optimizers.Optimizer)
+    arguments.check_optimizer(optimizer, replicas, is_second_order)
+    return optimizer, settings
+
+
+def fit_arguments(
+    model, x, y, batch_size, steps_per_epoch, validation_batch_size, settings
+):
+    """Check the arguments of `fit`, and set the points and the pace of a training.
+
+    Args:
+        model: The `PINNModel` or `Ensemble`.
+        x: Points as `fit` receives them.
         y: Must be `None`.
         batch_size: Number of points, a dict of them, or `None`.
         steps_per_epoch: Number of steps, or `None`.
         validation_batch_size: Number of points, or `None`.
         settings: All other arguments, a dict.
+
+    Returns:
+        Data for Keras's `fit`, the number of steps of an execution, and a dict of the
+        other arguments.
     """
     arguments.check_fit(y, steps_per_epoch, validation_batch_size, settings)
     if not model.compiled:
         raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
-    check_trainable(model._single().trainable_variables, model.optimizer)
-    model._weighting.rule = None
-    given, default, model._streams = held_or_streamed(x)
-    where = model.problem, model.optimizer, model.compute_dtype
-    model._sources = point_sources(*where, batch_size, given, default)
-    pair = arguments.validation_pair(settings.get("validation_data"))
-    if pair is not None:
-        batches = model._dataset(*pair, batch_size=validation_batch_size)
-        settings["validation_data"] = batches
-    steps = model.compiled_with["steps_per_execution"]
-    if model._streams:
-        steps = 1 if steps == "auto" else steps
-        return model.fit_stepwise(x, steps, steps_per_epoch=steps_per_epoch, **settings)
-    steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
-    if steps == "auto":
-        steps = steps_per_execution_for(
-            model._sources,
-            model._objective.terms,
-            model.count_params(),
-            steps_per_epoch,
-            model.optimizer,
+    trainer, workers = model.trainer, model.worker_count
+    trainer.set_points(x, batch_size)
+    validation = settings.get("validation_data")
+    if (pair := arguments.validation_pair(validation)) is not None:
+        validation = evaluation_data(
+            model.problem, *pair, validation_batch_size, model.replica_count
         )
-    return model.fit_fused(steps_per_epoch, steps, **settings)
+    if trainer.streams:
+        arguments.check_one_worker("train on streamed points", workers)
+        settings.setdefault("shuffle", False)  # as the pipeline orders them
+        data = arguments.as_tuples("fit", x)
+        steps = trainer.steps_per_execution(steps_per_epoch)
+    else:
+        settings["shuffle"] = False  # there is nothing to shuffle
+        data = backend.tick_dataset(model.replica_count)
+        steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
+        steps = trainer.steps_per_execution(steps_per_epoch)
+        if model.run_eagerly:
+            arguments.check_one_worker("train eagerly", workers)
+            steps = 1  # Keras would overrun the epoch's last step
+        else:
+            trainer.progress = Progress(steps_per_epoch, steps)
+    if validation is not None:
+        arguments.check_one_worker("evaluate", workers)
+        settings["validation_data"] = arguments.as_tuples("evaluate", validation)
+    return data, steps, settings | {"steps_per_epoch": steps_per_epoch}

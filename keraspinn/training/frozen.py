@@ -25,8 +25,8 @@ def freeze(model, places):
     """
     parameters = _parameters(model)
     chosen = [parameters[place] for place in places]
-    if model._single() is not model:
-        chosen += model._of_members(chosen)
+    if model.trainer.single is not model:
+        chosen += model._members.stacked(chosen)
     for variable in chosen:
         variable.trainable = False
 
@@ -54,5 +54,5 @@ def _places(variables):
 
 
 def _parameters(model):
-    single = model._single()
+    single = model.trainer.single
     return [*single.network.weights, *single.coefficients.values()]

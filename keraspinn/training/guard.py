@@ -25,17 +25,17 @@ class StopOnNonFinite(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         loss = (logs or {}).get("loss")
         if loss is not None and not np.isfinite(loss):
-            raise FloatingPointError(self.model.explain_nonfinite(logs))
+            raise FloatingPointError(self.model.trainer.explain_nonfinite(logs))
 
     def on_epoch_end(self, epoch, logs=None):
         """The last update of a step may overflow, whose loss was finite."""
-        if not self.model.watched_variables:
+        if not self.model.trainer.watched_variables:
             return  # no member of an ensemble takes such a step
         values = map(
-            ops.convert_to_numpy, backend.copies(self.model.trainable_variables)
+            ops.convert_to_numpy, backend.snapshot(self.model.trainable_variables)
         )
         if not all(np.isfinite(value).all() for value in values):
-            raise FloatingPointError(self.model.explain_nonfinite(logs or {}))
+            raise FloatingPointError(self.model.trainer.explain_nonfinite(logs or {}))
 
 
 def with_guard(callbacks):
@@ -50,7 +50,7 @@ def explanation(cause, iteration, coefficients):
     """The sentence for the user: what, when, and what to try.
 
     Args:
-        cause: What is not finite, as `found_again` or `seen_in` say it.
+        cause: What is not finite, as `find_cause` or `nonfinite_losses` say it.
         iteration: Number of steps taken before.
         coefficients: Dict from names of unknown parameters to variables.
     """
@@ -74,7 +74,7 @@ def explanation(cause, iteration, coefficients):
     )
 
 
-def seen_in(losses):
+def nonfinite_losses(losses):
     """The cause, by the mean losses in the logs alone."""
     terms = [
         name.removesuffix("_loss")
@@ -86,7 +86,7 @@ def seen_in(losses):
     return "the gradient, or the sum of the weighted losses, is not finite"
 
 
-def found_again(objective, loss_weights, draws, variables, coordinates, largest=None):
+def find_cause(objective, loss_weights, draws, variables, coordinates, largest=None):
     """The cause, by taking the losses and gradients of the step once more.
 
     Args:

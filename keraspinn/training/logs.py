@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keraspinn.metrics.relative_l2 import RelativeL2
+from keraspinn.optimizers import Optimizer
 
 
 class Logs:
@@ -37,7 +38,8 @@ class Logs:
 
     def follow(self, optimizer):
         """Log what an optimizer of `keraspinn.optimizers` says, from now on."""
-        self._optimizer = self._means(getattr(optimizer, "log_names", ()))
+        names = optimizer.log_names if isinstance(optimizer, Optimizer) else ()
+        self._optimizer = self._means(names)
 
     @property
     def metrics(self):

@@ -7,6 +7,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
+from keraspinn.training.second_order import SecondOrderStep
 from keraspinn.training.step import marked
 
 
@@ -42,7 +43,7 @@ class MemberSteps:
             The state; the losses by name, `(size,)`, zero where no step was taken; and
             where one was, which leaves nothing that is not finite.
         """
-        if self.step.is_ours:
+        if isinstance(self.step, SecondOrderStep):
             new, losses = self._in_turn(state, fixed, seeds, iteration, given)
         else:
             new, losses = self._first_order(state, fixed, seeds, iteration, given)

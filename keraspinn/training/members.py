@@ -1,57 +1,158 @@
-"""The members of an ensemble: how they begin, what they log, and how one stops."""
+"""The members of an ensemble: their variables, stacked along a first axis."""
 
 import contextlib
 import random
-import typing
-import warnings
 
 import keras
 import numpy as np
 from keras import ops
 
+from keraspinn import backend
+from keraspinn.backend.scopes import stateless
 from keraspinn.training.checks import check_network
 from keraspinn.training.frozen import freeze_as
-from keraspinn.training.guard import explanation, found_again, seen_in
 from keraspinn.training.precision import rebuilt
+from keraspinn.training.spread import MemberMetrics, result_or_nan
 
 
-class Spread(typing.NamedTuple):
-    """A number of each member, with its mean and deviation.
+class Members:
+    """The variables of all members, and functions of one model mapped over them.
+
+    Args:
+        ensemble: The `Ensemble`, to which the variables are added as weights.
+        model: A `PINNModel` of the members' kind. It says how a member computes; the
+            numbers that it holds itself are scratch.
+        networks: The members' networks.
 
     Attributes:
-        members: Array `(size,)`, in the order of the members.
-        mean: The mean of the members that have not stopped.
-        deviation: Their standard deviation, with size − 1 in the denominator.
+        model: The `PINNModel`.
+        going: Boolean variable `(size,)`, false for members that stopped.
+        metrics: The `MemberMetrics`.
+        optimizer: List of the optimizer's variables.
     """
 
-    members: np.ndarray
-    mean: float
-    deviation: float
+    def __init__(self, ensemble, model, networks):
+        self._ensemble, self.model = ensemble, model
+        self.size = len(networks)
+        self._stacked, self.optimizer = {}, []
+        drawn = zip(*(network.variables for network in networks), strict=True)
+        initial = {
+            id(v): np.stack([ops.convert_to_numpy(one) for one in values])
+            for v, values in zip(model.network.variables, drawn, strict=True)
+        }
+        if model.network.trainable_variables:
+            check_distinct([initial[id(v)] for v in model.network.trainable_variables])
+        for variable in model.variables:
+            values = initial.get(id(variable))
+            if values is None:
+                values = self.repeated(variable)
+            self._stacked[id(variable)] = stacked = ensemble.add_weight(
+                shape=values.shape,
+                initializer=lambda shape, dtype, values=values: ops.cast(values, dtype),
+                # Keras orders weights, in files too, by the first value of this.
+                trainable=variable.trainable or id(variable) in initial,
+                dtype=variable.dtype,
+                name=variable.name,
+            )
+            stacked.trainable = variable.trainable
+        self.going = ensemble.add_weight(
+            shape=(self.size,),
+            initializer="ones",
+            dtype="bool",
+            trainable=False,
+            name="going",
+        )
+        self.begin_metrics()
 
+    def begin_metrics(self):
+        """Make variables for the metrics that one model has now."""
+        self.metrics = MemberMetrics(self.model.metrics, self.size)
+        read = self.metrics.of_members
+        self.results = backend.compiled(self._results, read=read)
 
-def spread(values, going):
-    """The `Spread` of an array `(size,)`, of which some members count."""
-    mean, deviation = mean_and_deviation(values, going)
-    return Spread(values, float(mean), float(deviation))
+    @property
+    def is_going(self):
+        """Boolean array `(size,)`, false for members that stopped."""
+        return ops.convert_to_numpy(self.going)
 
+    @property
+    def seeds(self):
+        """The members' seeds, a range."""
+        return range(self._ensemble.seed, self._ensemble.seed + self.size)
 
-def mean_and_deviation(values, going):
-    """Mean and standard deviation over the first axis, of the members that count."""
-    kept = values[going] if going.any() else values
-    deviation = kept.std(axis=0, ddof=1) if len(kept) > 1 else np.zeros_like(kept[0])
-    return kept.mean(axis=0), deviation
+    @property
+    def seed_tensor(self):
+        """The members' seeds, a tensor `(size,)`."""
+        return ops.convert_to_tensor(np.array(self.seeds, "uint32"), "uint32")
 
+    def repeated(self, variable):
+        """Return a variable's value once for each member, an array `(size, ...)`."""
+        return np.repeat(ops.convert_to_numpy(variable)[None], self.size, axis=0)
 
-def result_or_nan(metric):
-    """What a metric stands at, NaN for a mean of nothing, which Keras has as 0."""
-    result = metric.result()
-    if isinstance(metric, keras.metrics.Mean):
-        return ops.where(metric.count > 0, result, float("nan"))
-    return result
+    def stacked(self, variables):
+        """Return the members' variables for a list of variables of one model."""
+        return [self._stacked[id(variable)] for variable in variables]
+
+    def load(self, number):
+        """Copy a member's numbers to the model, and return it."""
+        model = self.model
+        stacked = self.stacked(model.variables)
+        for variable, values in zip(model.variables, stacked, strict=True):
+            variable.assign(values[number])
+        model.seed = self.seeds[number]
+        return model
+
+    def map(self, function, *arguments):
+        """Return the results of a function of one model, `(size, ...)`."""
+        variables = self.model.variables
+        pure = stateless(function, variables)
+        values = backend.snapshot(self.stacked(variables))
+        return backend.map_members(
+            lambda values: pure(values, *arguments)[0], (list(values),)
+        )
+
+    def mean(self, values):
+        """Return the mean over the members that have not stopped, of `(size, ...)`."""
+        going = ops.cast(self.going, values.dtype)
+        shares = ops.divide_no_nan(going, ops.sum(going))
+        shares = ops.reshape(shares, (-1,) + (1,) * (len(values.shape) - 1))
+        # A member that stopped may hold NaN, which zero times is NaN.
+        kept = ops.where(shares > 0, values, ops.zeros_like(values))
+        mean = ops.sum(shares * kept, axis=0)
+        none = ops.full_like(mean, float("nan"))
+        return ops.where(ops.any(self.going.value), mean, none)
+
+    def means(self, logs):
+        """Return `mean` of each entry of a dict."""
+        return {name: self.mean(values) for name, values in logs.items()}
+
+    def logged(self, function, tensors, read=()):
+        """Return the logs for each member of a function that updates one's metrics.
+
+        Args:
+            function: Function of structures of tensors.
+            tensors: Tuple of its arguments for all members.
+            read: The variables of one model that it reads.
+        """
+        of_members = self.metrics.of_members
+        pure = stateless(function, [*self.metrics.of_one, *read])
+        values = list(backend.snapshot([*of_members, *self.stacked(read)]))
+        logs, after = backend.map_members(pure, (values, *tensors))
+        for variable, value in zip(of_members, after[: len(of_members)], strict=True):
+            variable.assign(value)
+        return logs
+
+    def _results(self):
+        pure = stateless(
+            lambda: {m.name: result_or_nan(m) for m in self.model.metrics},
+            self.metrics.of_one,
+        )
+        values = list(backend.snapshot(self.metrics.of_members))
+        return backend.map_members(lambda values: pure(values)[0], (values,))
 
 
 def drawn_networks(problem, network, dtype, seeds):
-    """Networks of one configuration, each with the initial weights of a seed.
+    """Make networks of one configuration, each with the initial weights of a seed.
 
     Args:
         problem: The `Problem` that they are made for.
@@ -67,36 +168,36 @@ def drawn_networks(problem, network, dtype, seeds):
     for seed in seeds:
         with _seeded(seed):
             try:
-                networks.append(own := rebuilt(network, dtype))
+                networks.append(copy := rebuilt(network, dtype))
             except (NotImplementedError, TypeError) as error:
                 raise ValueError(
                     "The members' networks are made from the configuration of the one "
                     f"given. Received: a {type(network).__name__} that cannot be made "
                     f"from it, {error} Write `get_config`, as in any Keras layer."
                 ) from error
-            if hasattr(own, "adapt") and not own.adapted:
-                own.adapt(problem)
-            check_network(problem, own, points)  # which builds it
-            freeze_as(network, own)
+            if hasattr(copy, "adapt") and not copy.adapted:
+                copy.adapt(problem)
+            check_network(problem, copy, points)  # which builds it
+            freeze_as(network, copy)
     return networks
 
 
 def check_distinct(stacked):
-    """Raises `ValueError` if the members' networks begin with the same weights.
+    """Raise `ValueError` if the members' networks begin with the same weights.
 
     Args:
         stacked: The arrays `(size, ...)` of all their trained variables.
     """
-    if len(stacked[0]) > 1 and all(np.array_equal(own[0], own[1]) for own in stacked):
+    if len(stacked[0]) > 1 and all(np.array_equal(a[0], a[1]) for a in stacked):
         raise ValueError(
-            "The members of an ensemble begin with weights of their own. Those of this "
+            "The members of an ensemble need different initial weights. Those of this "
             "network are the same for every seed: leave the seed of its initializers "
             "out, and draw random numbers with initializers of Keras's."
         )
 
 
 def check_averages(optimizer):
-    """Raises `ValueError` if an optimizer averages weights, which are one model's."""
+    """Raise `ValueError` if an optimizer averages weights, which are one model's."""
     if optimizer.use_ema:
         raise ValueError(
             "Averages of an ensemble's weights cannot replace them: Keras holds one "
@@ -108,91 +209,10 @@ def check_averages(optimizer):
 
 @contextlib.contextmanager
 def _seeded(seed):
-    """Python's `random` from a seed for a while."""
+    """Seed Python's `random` for a while."""
     kept = random.getstate()
     random.seed(seed)
     try:
         yield
     finally:
         random.setstate(kept)
-
-
-class MemberMetrics(keras.metrics.Metric):
-    """The variables of a model's metrics, those of every member.
-
-    Args:
-        metrics: The metrics of one member.
-        size: Number of members.
-
-    Attributes:
-        of_members: A variable `(size, ...)` for each of `of_one`.
-    """
-
-    def __init__(self, metrics, size):
-        super().__init__(name="members")
-        of_one = [v for metric in metrics for v in metric.variables]
-        # Behind a function, Keras does not take them for variables of this metric.
-        self._of_one = lambda: of_one
-        self.of_members = [
-            self.add_variable((size, *v.shape), "zeros", dtype=v.dtype) for v in of_one
-        ]
-
-    @property
-    def of_one(self):
-        """The variables of one member's metrics."""
-        return self._of_one()
-
-    def result(self):
-        return {}  # what is logged are means over the members
-
-
-class ReportStopped(keras.callbacks.Callback):
-    """Warns of members that stopped, and keeps what each member logs.
-
-    `History` gets a list of numbers for each epoch, `loss_of_members` and the like, in
-    the order of the members; a loss is NaN where a member took no step in the epoch.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self._reported, self._logs, self._validation = set(), None, {}
-
-    def on_train_begin(self, logs=None):
-        self._reported = set(self.model.stopped)
-
-    def on_train_batch_end(self, batch, logs=None):
-        stopped = set(self.model.stopped)
-        if len(stopped) < self.model.size:  # else that is an error, and told as one
-            for number in sorted(stopped - self._reported):
-                warnings.warn(self.model.explain_stop(number), stacklevel=2)
-        self._reported = stopped
-
-    def on_test_begin(self, logs=None):
-        self._logs = self.model.member_logs()  # validation begins the metrics anew
-
-    def on_test_end(self, logs=None):
-        found = self.model.member_logs().items()
-        self._validation = {f"val_{name}": values for name, values in found}
-
-    def on_epoch_end(self, epoch, logs=None):
-        found, self._logs = self._logs or self.model.member_logs(), None
-        found, self._validation = found | self._validation, {}
-        history = self.model.history.history
-        for name in logs or ():
-            if name in found:
-                history.setdefault(f"{name}_of_members", []).append(
-                    found[name].tolist()
-                )
-
-
-def explained(ensemble, number):
-    """What is not finite in a member's next step, as a sentence."""
-    model = ensemble._loaded(number)
-    step, training = ensemble._step.of_member(model.seed), ensemble.training
-    steps, draws = int(ensemble.member_steps[number]), []
-    if not ensemble._streams:  # what was streamed is gone
-        state = keras.tree.map_structure(lambda own: own[number], training.read())
-        draws.append(step.points(state, ops.convert_to_tensor(steps)))
-    what = step.variables, ensemble.problem.coordinates, step.largest
-    cause = found_again(model._objective, model.loss_weights, draws, *what)
-    return explanation(cause or seen_in({}), steps, model.coefficients)

@@ -5,32 +5,38 @@ from __future__ import annotations
 import random
 import re
 import types
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import keras
+import numpy as np
+from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.common import arguments
 from keraspinn.common.checks import checked_seed
-from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.validation.equations import wrapped
 from keraspinn.residuals import Fields
 from keraspinn.sampling.base import Given
-from keraspinn.sampling.given import given_batches
-from keraspinn.sampling.sources import PointSources, check_apart
+from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
+from keraspinn.sampling.sources import check_apart, checked_points
 from keraspinn.training import checks
-from keraspinn.training.evaluation import EvaluatedModel
-from keraspinn.training.fitting import run_fit
-from keraspinn.training.guard import explanation, found_again, seen_in
+from keraspinn.training.deviation import parameter_deviation
+from keraspinn.training.digests import weights_digest
+from keraspinn.training.evaluation import Evaluation, integrate
 from keraspinn.training.logs import Logs
 from keraspinn.training.objective import Objective
-from keraspinn.training.state import TrainingState
-from keraspinn.training.weighting import Weighting
+from keraspinn.training.problem_model import ProblemModel
+from keraspinn.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from keraspinn.geometry.part import On
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class PINNModel(EvaluatedModel):
+class PINNModel(ProblemModel):
     """A network trained to satisfy a problem's equations and conditions.
 
     Minimises L_r(θ) + Σ λ_i L_i(θ), the residual loss and one loss for each condition,
@@ -92,7 +98,7 @@ class PINNModel(EvaluatedModel):
         backend.check_dtype(self.variable_dtype)
         self.network = checks.checked_network(problem, network)
         self.problem = problem
-        self._seed_given = seed is not None
+        self.seed_is_given = seed is not None
         self.seed = random.randint(0, 2**31 - 1) if seed is None else checked_seed(seed)
         soft = [name for name in problem.conditions if name in problem.terms]
         weights = {name: problem.conditions[name].weight for name in soft}
@@ -101,22 +107,21 @@ class PINNModel(EvaluatedModel):
         self.coefficients = self._scalars(initial, "{}", trainable=True)
         self._logs = Logs(problem, self.variable_dtype)
         dtype = self.compute_dtype
-        self._prepare_evaluation(problem, dtype)
-        self._sources = PointSources(problem, dtype)
-        self._weighting = Weighting()
+        self._evaluation = Evaluation(problem, dtype)
+        self.trainer = Trainer(self)
         self.build((None, problem.domain.dimension))
         self._fields = Fields(problem, self.network, self.coefficients, dtype)
         # Keras exports what was called once, which training does not do.
-        self(keras.Input((problem.domain.dimension,), dtype=self.compute_dtype))
+        self(keras.Input((problem.domain.dimension,), dtype=dtype))
         self._objective = Objective(problem, self._fields)
-        place = self._evaluation_sources.places["residual"]
+        place = self._evaluation.place
         checks.check_can_learn(problem, self.network, self._objective, place)
-        self.digest_when_made = self.weights_digest()
+        self.digest_when_made = weights_digest(self)
 
     def _scalars(self, values, name_format, trainable):
-        """Variables by name, read-only: a number put in place of one would be lost.
+        """Return variables by name, read-only: assigning a number would have no effect.
 
-        Names may be any text, a variable's only what TensorFlow takes.
+        Names may be any text; TensorFlow restricts the names of variables.
         """
         variables = {
             name: self.add_weight(
@@ -132,7 +137,7 @@ class PINNModel(EvaluatedModel):
     def build(self, input_shape):
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
-        # Networks of ours learn what the problem's units are, and give fields in them.
+        # keraspinn's networks are adapted to the problem's units.
         if hasattr(self.network, "adapt") and not self.network.adapted:
             self.network.adapt(self.problem)
         checks.check_network(self.problem, self.network, points)
@@ -146,7 +151,7 @@ class PINNModel(EvaluatedModel):
 
     @property
     def derivative_engine(self) -> str:
-        """Which engine finds derivatives, `"taylor"` or `"jvp"`."""
+        """The engine that computes derivatives, `"taylor"` or `"jvp"`."""
         return self._fields.engine
 
     @property
@@ -154,57 +159,25 @@ class PINNModel(EvaluatedModel):
         """The losses' running means, and the errors against the reference."""
         return self._logs.metrics
 
-    # Training
+    def summary(self, *args, print_fn=None, **kwargs):
+        """Print Keras's table of the network, and the problem.
 
-    def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
-        super().compile(optimizer, *args, **kwargs)
-        self._logs.follow(self.optimizer)
+        Args:
+            *args, **kwargs: As in `keras.Model.summary`.
+            print_fn: Function that prints a text; the default is `print`.
+        """
+        super().summary(*args, print_fn=print_fn, **kwargs)
+        numbers = [f"{k} = {float(v):.4g}" for k, v in self.adapted().items()]
+        engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
+        (print_fn or print)(f"{self.problem}\n{wrapped(engine)}")
 
-    compile.__doc__ = EvaluatedModel.compile.__doc__
-
-    def _begun_training(self):
-        with self.replica_scope():
-            return TrainingState(
-                self.trainable_variables,
-                self.optimizer.variables,
-                self.loss_weights,
-                self._weighting.begin(self.loss_weights),
-                self._begun_sampling(),
-                len(self._objective.names),
-            )
-
-    def train_step(self, data):
-        """One step on the points of a user's pipeline; what it lacks is drawn."""
-        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        arguments.refuse_what_the_problem_says("fit", y)
-        given = given_batches(self._step.sources, self.problem, x)
-        # A step not taken is the epoch's last: the ones after it see NaN in the mean.
-        going = self._logs.is_finite
-        return self.training_logs(self.run_step(given, going))
-
-    def explain_nonfinite(self, logs):
-        """What is not finite in the step that follows, as a sentence."""
-        replicas = range(self.replica_count)
-        # Points that were streamed are gone; those drawn are drawn once more.
-        draws = () if self._streams else self._draws(replicas)
-        what = self._step.variables, self.problem.coordinates, self.max_points_per_pass
-        cause = found_again(self._objective, self.loss_weights, draws, *what)
-        return explanation(cause or seen_in(logs), self.steps_taken, self.coefficients)
-
-    def _draws(self, replicas):
-        """The points of the step that follows, for each replica."""
-        state, (iteration,) = self.training.read(), backend.copies([self.step_count])
-        for replica in replicas:
-            yield self._step.points(state, iteration, replica)
-
-    def training_logs(self, losses, steps=1):
-        """Running means of the losses, λ and the coefficients."""
-        return self._logs.update(losses, steps) | self._adapted()
-
-    @property
-    def training_loss_names(self):
-        """Names of the losses that a step returns."""
-        return self._logs.names
+    def add_loss(self, loss):
+        """Raise `ValueError`: steps are made from the problem's losses alone."""
+        raise ValueError(
+            "A PINNModel takes its losses from the problem's equations and conditions. "
+            "Add an equation as a `keraspinn.Condition`, or regularize weights, as "
+            f"with `kernel_regularizer`. Received: {loss}"
+        )
 
     def fit(
         self,
@@ -245,6 +218,131 @@ class PINNModel(EvaluatedModel):
                 layers were frozen after `compile`, with an optimizer of
                 `keraspinn.optimizers` that sees all parameters at once.
         """
-        return run_fit(
-            self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
+        return self.train(
+            x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
+
+    def test_step(self, data):
+        """Return losses at given points, and errors against reference values there."""
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        return self.evaluation_logs(x, y, self.seed)
+
+    def evaluation_logs(self, x, y, seed):
+        """Return the logs of a step of `evaluate`; see `Evaluation.update`."""
+        return self._evaluation.update(self, x, y, seed)
+
+    def predict_step(self, data):
+        """Return the fields at given points."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        check_batch(self.problem, "evaluation", x)
+        return self._fields.values(*backend.shard(self._evaluation.place.locate(x)))
+
+    def predict_expression(
+        self, expression: sp.Expr | Sequence[sp.Expr], points: ArrayLike
+    ) -> np.ndarray | Any:
+        """Evaluate any expression in the fields, derivatives included.
+
+        Args:
+            expression: SymPy expression in the problem's fields, coordinates and
+                parameters, or a list of them.
+            points: Array `(n, d)`.
+
+        Returns:
+            Array `(n,)`, or a list of arrays.
+
+        Raises:
+            ValueError: If the expression holds symbols that the problem lacks, or a
+                number outside the range of the floating-point type.
+
+        Example:
+
+        ```python
+        flux = model.predict_expression(u.diff(x), points)
+        ```
+        """
+        points = checked_points(self.problem, "prediction", points)
+        locate = self._evaluation.place.locate
+        return self._fields.predict(expression, points, locate, EVALUATION_BATCH_SIZE)
+
+    def integrate(
+        self,
+        expression: sp.Expr,
+        over: On = "interior",
+        where: sp.Basic | None = None,
+        points: int = 16_384,
+    ) -> float:
+        """Integrate any expression in the fields over the domain or a part of it.
+
+        A mass, a flow rate, the heat through a side, the force on a hole:
+
+        ```python
+        n = domain.normal
+        drag = model.integrate(-p * n[0], over=hole)
+        ```
+
+        Args:
+            expression: SymPy expression in the problem's fields, coordinates and
+                parameters, and in the outward normal on a boundary.
+            over: `"interior"`, all of the domain, or a part of it as for
+                `keraspinn.integral`: entries of a list add up, and a geometry stands
+                for what of the domain lies in it, or, if nothing does, of the boundary.
+            where: Optional SymPy relation in the coordinates that restricts `over`.
+            points: Number of lattice points on each part. The size of what `where` or a
+                geometry cuts out is known to some 1e-4 of the whole, however many.
+
+        Returns:
+            A number, in the user's units.
+
+        Raises:
+            ValueError: If there is no such part, or the expression holds what the
+                problem does not have.
+        """
+        place = self._evaluation.place
+        return integrate(self, place, expression, over, where, points)
+
+    def parameter_deviation(self) -> dict[str, float]:
+        """The standard deviation of each unknown parameter, from noise in the data.
+
+        Of the Gauss–Newton covariance at the present state,
+
+            C = (Σ_i Jᵢᵀ Jᵢ / σᵢ²  +  κ Eᵀ E)⁻¹,        σᵢ² = rᵢᵀrᵢ / (nᵢ − hᵢ)
+
+        the block of the unknown parameters: the network's weights are marginalised. rᵢ
+        are the nᵢ residuals of the i-th measured expression, after the step to where
+        the equations hold, and Jᵢ their derivative by all parameters; E are those of
+        the equations and other conditions, at drawn points, with κ so large that these
+        hold exactly, whatever the loss weights are; hᵢ is the trace of Jᵢ C Jᵢᵀ / σᵢ²,
+        the degrees of freedom that the data lose. Where one of the expressions has
+        fewer than ten rows, all of them share one σ.
+
+        Equations that are bent to follow the noise, as data of much weight bend them,
+        make a parameter wrong: a warning says where it would be if they held, where
+        that is farther than half its deviation. Assumed are a training that has come to
+        its end (see `diagnostics.verdict`);
+        noise that is independent, and normal with one σᵢ for each measured expression;
+        an equation that is right; and parameters that move by little. A network too
+        small for the solution makes σᵢ, and so the deviation, too large.
+
+        Computed in double precision. Time grows with the cube of the number of
+        parameters, memory with its square, so keep to a few thousand.
+
+        Returns:
+            Dict from the names of the unknown parameters to numbers, in their units;
+            infinite, with a warning, where data are too few to say how noisy they are,
+            and for parameters of which others fit as well, as of `a*b`.
+
+        Raises:
+            ValueError: If the problem has no unknown parameters, or no `Data`.
+
+        Example:
+
+        ```python
+        model.coefficients["nu"].numpy(), model.parameter_deviation()["nu"]
+        ```
+
+        Reference:
+            Seber & Wild, "Nonlinear regression", Wiley 1989, for the covariance;
+            Björck, "Numerical methods for least squares problems", SIAM 1996, for how
+            it follows from a QR factorization.
+        """
+        return parameter_deviation(self)

@@ -97,7 +97,7 @@ class Objective:
             Dict from names of terms, and of expressions that have one, to losses; and
             dict from term names to lists of gradients, one for each variable.
         """
-        values = backend.copies(variables) if values is None else values
+        values = backend.snapshot(variables) if values is None else values
         losses, gradients = {}, {}
         for name, batch in batches.items():
             count, part = self.parts(name, batch, largest)

@@ -1,6 +1,7 @@
 """Where the points of a fit come from, if the user does not say."""
 
 from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.optimizers import Optimizer
 from keraspinn.sampling.residual_based import ResidualBased
 from keraspinn.sampling.sources import PointSources
 
@@ -20,7 +21,7 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
         given: Dict from term names to samplers or arrays of points, or `None`.
         default: The sampler of terms that are not given, or `None`.
     """
-    if hasattr(optimizer, "step"):
+    if isinstance(optimizer, Optimizer):
         every = optimizer.resample_every
         default = default or (every and ResidualBased(every))
         if batch_size is None and default:

@@ -1,5 +1,6 @@
-"""What a model of a problem is, of one network or of many."""
+"""The Keras model of a problem: the methods that one network or many have in common."""
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
@@ -9,49 +10,64 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.common import arguments
+from keraspinn.backend.compatibility import begin_at_epoch
+from keraspinn.common import arguments, files
+from keraspinn.common.checks import check_unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
-from keraspinn.declaration.probe_points import sampled
+from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training import checks
+from keraspinn.training.fitting import compile_arguments, fit_arguments
 from keraspinn.training.frozen import freeze, frozen
+from keraspinn.training.guard import with_guard
 from keraspinn.training.precision import converted, policy
 from keraspinn.training.progress import with_progress_bar
-from keraspinn.training.resuming import Resuming
-from keraspinn.training.step import Step
-from keraspinn.training.trainer import FusedModel
+from keraspinn.training.trainer import Trainer
 from keraspinn.training.weighting import Weighting
 from keraspinn.weighting import WeightingRule
 
 
-class ProblemModel(FusedModel):
-    """What `PINNModel` and `Ensemble` have in common.
+class ProblemModel(backend.StepFunctions, keras.Model):
+    """A Keras model trained on a problem: the base of `PINNModel` and `Ensemble`.
 
-    A subclass has the attributes `problem`, `network`, `seed`, `loss_weights` and
-    `coefficients`, makes `_weighting` and `_sources`, and has a method
-    `_begun_training` that returns the `TrainingState` before the first step.
+    It translates Keras's methods; the training itself is the `trainer`'s. A subclass
+    sets the attributes `problem`, `network`, `seed`, `loss_weights`, `coefficients`
+    and `trainer`.
+
+    Attributes:
+        trainer: The `Trainer`.
+        compiled_with: The arguments of `compile` but the optimizer, or `None`.
+        announced: The function whose compilation the progress bar has announced.
+        seed_is_given: Whether the user chose the seed.
     """
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self._resuming = Resuming()
+    trainer: Trainer
+    compiled_with: Any = None
+    announced = None
+    seed_is_given = True
+    _kind = "model"  # its name in saved configurations
+    _evaluates = None  # the key that `test_function` was compiled for
+    _is_fitting = False
 
-    _kind = "model"  # what a saved configuration is called
-    _seed_given = True
-    _streams = False
-    _made = None  # what step and state were made for
+    # Training
+
+    @property
+    def steps_taken(self):
+        """Number of training steps taken, a Python integer."""
+        (steps,) = backend.snapshot([self.trainer.step_count])
+        return int(steps)
 
     @property
     def weighting(self) -> WeightingRule | None:
         """The rule that last adapted the loss weights, or `None`."""
-        return self._weighting.last
+        return self.trainer.weighting.last
 
     def set_weighting(self, rule: WeightingRule | Callable[..., Any] | None) -> None:
         """Let `rule` update the loss weights in every training step.
 
-        Meant for callbacks, in their `set_model`; `fit` begins without a rule. What a
-        rule remembers is kept until another is set, and saved with the model. Each
-        member of an ensemble has loss weights and memory of its own.
+        Meant for callbacks, in their `set_model`; `fit` begins without a rule. The
+        rule's state is kept until another rule is set, and saved with the model. Each
+        member of an ensemble has loss weights and a state to itself.
 
         Args:
             rule: A `weighting.WeightingRule`; a hashable function of `(gradients,
@@ -61,102 +77,189 @@ class ProblemModel(FusedModel):
             ValueError: If the model has no conditions, or a rule already.
         """
         paths = [v.path for v in self.network.trainable_variables]
-        self._weighting.set(rule, self.loss_weights, paths)
-
-    @property
-    def training_settings(self):
-        """What a training follows from beside the configs of `fit`'s model, a dict.
-
-        The seed, `None` if it was drawn; what the sources of points are; whether points
-        are streamed; and the weighting rule.
-        """
-        return {
-            "seed": self.seed if self._seed_given else None,
-            **self._sources.settings,
-            "streamed": self._streams,
-            "weighting": self._weighting.rule,
-        }
-
-    def extra_training_state(self):
-        """What samplers and the weighting rule remember: arrays by name."""
-        return self.training.extra()
-
-    def restore_extra_training_state(self, arrays):
-        """Put back what `extra_training_state` returned."""
-        self.training.restore_extra(arrays)
-
-    # No property: Keras saves what those return.
-    def _single(self):
-        """The model of one network whose losses are trained."""
-        return self
-
-    def prepare_training(self):
-        """Make the step and the variables of its state, or keep those there are."""
-        checks.check_trainable(self._single().trainable_variables, self.optimizer)
-        made = self._to_make
-        if self.training is None or self._made[0] != made[0]:
-            self.training = self._begun_training()
-            self._step = self._new_step()
-        elif self._made != made:
-            # The same program; only the numbers of the points given are others.
-            self.training.restart(self._begun_sampling())
-        self._made = made
-        self._resuming.resume(*self._resumed())
-
-    @property
-    def _to_make(self):
-        """What step and state would be made for now."""
-        return self.training_key, self._sources.digests
-
-    def _resumed(self):
-        """What a training goes on from in no other file, and a text that tells which.
-
-        Variables of what is not as it was begun. They are of these points, this rule
-        and so many steps of an optimizer of this class.
-        """
-        state, rule = self.training.structure, self._weighting.rule
-        sampling = {n: state["sampling"][n] for n in self._sources.drawn}
-        settings = self.training_settings | {
-            "seed": self.seed,
-            "weighting": rule and [type(rule).__qualname__, rule.get_config()],
-            "optimizer": type(self.optimizer).__qualname__,
-            "steps": self.steps_taken,
-        }
-        variables = keras.tree.flatten([sampling, state["seen"]])
-        return variables, repr(sorted(settings.items()))
-
-    def _begun_sampling(self):
-        """What the samplers remember before the first step."""
-        return self._sources.init(self.seed)
-
-    def _new_step(self):
-        return Step(
-            objective=self._single()._objective,
-            variables=tuple(self._single().trainable_variables),
-            network_variables=tuple(self.network.trainable_variables),
-            optimizer=self.optimizer,
-            sources=self._sources,
-            rule=self._weighting.rule,
-            seed=self.seed,
-            largest=self.max_points_per_pass,
-        )
-
-    @property
-    def training_key(self):
-        """Hashable: a compiled program serves until this changes."""
-        how = id(self.optimizer), self.max_points_per_pass
-        return self.evaluation_key, self._sources.key, self._weighting.rule, how
+        self.trainer.weighting.set(rule, self.loss_weights, paths)
 
     @property
     def evaluation_key(self):
-        """Hashable: compiled evaluation serves until this changes."""
-        return self.seed, tuple(map(id, self._single().trainable_variables))
+        """Hashable: a compiled evaluation serves until this changes."""
+        return self.seed, tuple(map(id, self.trainer.single.trainable_variables))
 
-    def _adapted(self):
-        """λ and the unknown coefficients by their names in logs, tensors."""
+    def adapted(self):
+        """Return λ and the unknown coefficients by their names in logs, tensors."""
         adapted = {f"{name}_weight": v for name, v in self.loss_weights.items()}
         adapted |= self.coefficients
         return {name: ops.convert_to_tensor(v) for name, v in adapted.items()}
+
+    def compile(
+        self,
+        optimizer: Optimizer = "adam",
+        loss: None = None,
+        loss_weights: None = None,
+        metrics: None = None,
+        weighted_metrics: None = None,
+        run_eagerly: bool = False,
+        steps_per_execution: int | str = "auto",
+        jit_compile: bool | str = True,
+        *,
+        max_points_per_pass: int | str = "auto",
+    ) -> None:
+        """Configure training.
+
+        Args:
+            optimizer: Name or instance of an optimizer of Keras's or of
+                `keraspinn.optimizers`, as `keraspinn.optimizers.get` takes it.
+            loss, loss_weights, metrics, weighted_metrics: Must be `None`: the problem
+                declares them.
+            run_eagerly: Whether to run step by step, uncompiled, for debugging.
+            steps_per_execution: Number of steps run as one program; `"auto"` takes
+                as many as keep the progress bar moving a few times a second.
+            jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
+                default is to compile on a CPU too. On several replicas it never does.
+            max_points_per_pass: Number of points of a term that are differentiated at
+                a time, on each device. It bounds the memory of a step, whatever the
+                batch, except of streamed batches whose size is not fixed; `"auto"`
+                takes as many as are fast.
+
+        Raises:
+            ValueError: If given a loss or metrics, an optimizer that scales losses, or
+                accumulates gradients on several devices, or if `steps_per_execution`
+                or `max_points_per_pass` is not a positive integer.
+            TypeError: If given another value than True or False for a flag.
+            RuntimeError: If a callback calls it before training ends.
+        """
+        self.refuse_within_fit()
+        optimizer, settings = compile_arguments(
+            optimizer,
+            {
+                "loss": loss,
+                "loss_weights": loss_weights,
+                "metrics": metrics,
+                "weighted_metrics": weighted_metrics,
+            },
+            {
+                "steps_per_execution": steps_per_execution,
+                "jit_compile": jit_compile,
+                "run_eagerly": run_eagerly,
+                "max_points_per_pass": max_points_per_pass,
+            },
+            self.replica_count,
+        )
+        self.check_devices()
+        eager, jit = (settings[name] for name in ("run_eagerly", "jit_compile"))
+        # XLA has no way for replicas to exchange gradients within a program.
+        jit = jit and not eager and self.replica_count == 1
+        super().compile(optimizer=optimizer, jit_compile=jit, run_eagerly=eager)
+        self.compiled_with = settings
+        self.optimizer.build(self.trainable_variables)
+        self.train_function = self.test_function = self.predict_function = None
+        self.trainer.follow(self.optimizer)
+
+    def get_compile_config(self):
+        if self.compiled_with is None:
+            return {}
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer, **self.compiled_with}
+
+    def compile_from_config(self, config):
+        config = dict(config)
+        optimizer = keras.saving.deserialize_keras_object(config.pop("optimizer"))
+        self.compile(optimizer, **config)
+
+    def refuse_within_fit(self):
+        """Raise `RuntimeError` if called within `fit`, which has its own program."""
+        if self._is_fitting:
+            raise RuntimeError(
+                "`compile` was called by a callback, within `fit`, which continues "
+                "with the program compiled before it, as in Keras. Write "
+                "`model.fit(...)`, `model.compile(...)` and `model.fit(...)` one after "
+                "the other; to end the first early, set `model.stop_training = True`."
+            )
+
+    def train(self, *args):
+        """Run the `fit` of a subclass; the arguments are those of `fit_arguments`."""
+        data, steps_per_execution, settings = fit_arguments(self, *args)
+        # `evaluate` takes one batch at a time, `fit` as many as it fuses steps.
+        compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
+        self.test_function = None
+        self.steps_per_execution = steps_per_execution
+        # First of all, so that later callbacks may compile anew when training ends.
+        end = keras.callbacks.LambdaCallback(on_train_end=self._end_of_fit)
+        callbacks = [end, *with_guard(settings.get("callbacks"))]
+        settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
+        self.check_devices()
+        self._is_fitting = True
+        try:
+            with backend.full_products(), backend.undistributed():
+                history = super().fit(data, **settings)
+        finally:
+            self._end_of_fit()
+            self.trainer.progress = None  # single batches are trained on as in Keras
+            # Restored from a backup, it would be where every later fit begins.
+            begin_at_epoch(self, None)
+            self.steps_per_execution = 1
+            self.test_function = None
+            if self.compiled_with is compiled:
+                self.test_function, self._evaluates = evaluating
+        if self.trainer.streams and history.epoch and "loss" not in history.history:
+            raise ValueError(arguments.without_batches("fit"))
+        return history
+
+    def _end_of_fit(self, logs=None):
+        self._is_fitting = False
+
+    def make_train_function(self, force=False):
+        """Compile self-contained steps as one program, and others as Keras does."""
+        fused = self.trainer.progress is not None
+        if fused:
+            # Keras has read it for the training data; validation goes batch by batch.
+            self.steps_per_execution = 1
+        stale = self.trainer.is_stale(fused)
+        if stale or force or self.train_function is None:
+            if fused:
+                self.train_function = self.trainer.loop()
+            else:
+                super().make_train_function(force=True)
+        return self.train_function
+
+    def make_test_function(self, force=False):
+        """Compile the evaluation as Keras does, and anew where the last is stale."""
+        stale, self._evaluates = self._evaluates, self.evaluation_key
+        return super().make_test_function(force or stale != self._evaluates)
+
+    def train_step(self, data):
+        """Make one step on the points of a pipeline."""
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
+        return self.trainer.train_step(x, y)
+
+    def train_on_batch(self, x=None, y=None, return_dict=False, **unsupported):
+        """Make one step on given or drawn points; see `keras.Model.train_on_batch`.
+
+        Args:
+            x: Points as `fit` takes them, but no stream: all are used at once.
+            y: Must be `None`: the equations are what the fields should satisfy.
+            return_dict: Whether to return a dict instead of a list.
+            **unsupported: Must be `None`.
+
+        Returns:
+            The losses and the loss weights.
+        """
+        method = "train_on_batch"
+        arguments.reject_targets(method, y, **unsupported)
+        x = arguments.single_batch(method, x, by_term=True)
+        with backend.full_products(), backend.undistributed():
+            logs = super().train_on_batch(x, return_dict=return_dict)
+        if not np.isfinite(list(logs.values()) if return_dict else logs).all():
+            self.reset_metrics()  # the next step may be finite, and is to be made
+        return logs
+
+    # Evaluation
+
+    def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
+            return super().__call__(points, *args, **kwargs)
+        check_unmasked("points", points)
+        with backend.double_precision():  # points may be far from the origin
+            return super().__call__(points, *args, **kwargs)
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], len(self.problem.fields))
@@ -186,8 +289,8 @@ class ProblemModel(FusedModel):
             TypeError: If `x` is neither an array nor batches of points.
             ValueError: If points or values do not fit the problem, or there are none.
         """
-        self.refuse_in_several_workers("evaluate")
-        arguments.refuse_what_the_problem_says("evaluate", **kwargs)
+        arguments.check_one_worker("evaluate", self.worker_count)
+        arguments.reject_targets("evaluate", **kwargs)
         ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
         if not ready and not arguments.is_stream("evaluate", x):
             x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
@@ -195,7 +298,7 @@ class ProblemModel(FusedModel):
         if not ready:
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
-        with backend.double_precision():  # points may be far from the origin
+        with self._exact_batches():
             logs = super().evaluate(x, y, batch_size, verbose, **kwargs)
         if isinstance(logs, (list, dict)) and not logs:
             raise ValueError(arguments.without_batches("evaluate"))
@@ -219,19 +322,31 @@ class ProblemModel(FusedModel):
             x, batch_size = data, None
         x = arguments.as_tuples("predict", x)
         try:
-            with backend.double_precision():
+            with self._exact_batches():
                 return super().predict(x, batch_size, verbose, **kwargs)
         except UnboundLocalError as error:  # Keras's, of batches it did not see
             raise ValueError(arguments.without_batches("predict")) from error
 
-    def sampled_fields(self):
-        """The fields at some points inside, always the same: an array `(16, F)`.
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        """Evaluate a single batch; see `keras.Model.test_on_batch`."""
+        method = "test_on_batch"
+        arguments.reject_targets(method, sample_weight=sample_weight)
+        x = arguments.single_batch(method, x)
+        arguments.check_each_unmasked("reference values", y)
+        with self._exact_batches():
+            return super().test_on_batch(x, y, return_dict=return_dict)
 
-        Other fields of the same weights are those of another network.
-        """
-        domain = self.problem.domain
-        points = sampled(domain, domain.blocks("interior"), 16)
-        return ops.convert_to_numpy(self(points))
+    def predict_on_batch(self, x):
+        """Predict for a single batch; see `keras.Model.predict_on_batch`."""
+        x = arguments.single_batch("predict_on_batch", x)
+        with self._exact_batches():
+            return super().predict_on_batch(x)
+
+    @contextlib.contextmanager
+    def _exact_batches(self):
+        """Open a scope of whole batches in float64: points may be far from 0."""
+        with backend.double_precision(), backend.undistributed():
+            yield
 
     def _dataset(self, x, y=None, *, batch_size=None, called="evaluation"):
         replicas = self.replica_count
@@ -271,38 +386,55 @@ class ProblemModel(FusedModel):
         'float64'
         """
         other = converted(self, dtype)
-        other._seed_given = self._seed_given
-        other._weighting = self._weighting.continued(dtype)
+        other.seed_is_given = self.seed_is_given
+        other.trainer.weighting = self.trainer.weighting.continued(dtype)
         return other
 
+    # Saving
+
+    def save(self, filepath, overwrite=True, zipped=None, **kwargs):
+        """Save the model to one `.keras` file; see `keras.Model.save`.
+
+        The file appears at once: a process that dies while saving leaves the previous
+        file, and perhaps a file `partial-…`, which the next save removes.
+        """
+        return files.save_model(super().save, filepath, overwrite, zipped, **kwargs)
+
+    def save_weights(self, filepath, overwrite=True, max_shard_size=None):
+        """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`.
+
+        As with `save`, the file appears at once. Shards are several files, each of
+        which Keras writes in its place.
+        """
+        save = super().save_weights
+        return files.save_weights(save, filepath, overwrite, max_shard_size)
+
     def get_config(self):
-        own = {
+        config = {
             "problem": keras.saving.serialize_keras_object(self.problem),
             "network": keras.saving.serialize_keras_object(self.network),
             "seed": self.seed,
         }
-        if (rule := self._weighting.get_config()) is not None:
-            own["weighting"] = rule
-        if places := frozen(self):
-            own["frozen"] = places
-        return stamped({**super().get_config(), **own})
+        if (rule := self.trainer.weighting.get_config()) is not None:
+            config["weighting"] = rule
+        if indices := frozen(self):
+            config["frozen"] = indices
+        return stamped({**super().get_config(), **config})
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         config = unstamped(config, cls._kind)
-        rule, places = config.pop("weighting", None), config.pop("frozen", ())
+        rule, indices = config.pop("weighting", None), config.pop("frozen", ())
         with policy(config.get("dtype")):
             model = cls(**checks.deserialized_parts(config))
-        freeze(model, places)
+        freeze(model, indices)
         if rule is not None:
-            model._weighting = Weighting(restored(rule, WeightingRule))
+            model.trainer.weighting = Weighting(restored(rule, WeightingRule))
         return model
 
     def save_own_variables(self, store):
         super().save_own_variables(store)
-        self._weighting.save(store)
-        goes_on = self.training is not None and self._made == self._to_make
-        self._resuming.save(store, *(self._resumed() if goes_on else ((), "")))
+        self.trainer.save(store)
 
     def load_own_variables(self, store):
-        super().load_own_variables(self._resuming.load(self._weighting.load(store)))
+        super().load_own_variables(self.trainer.load(store))

@@ -49,7 +49,7 @@ class TrainingState:
     def read(self):
         """The state as a structure of tensors."""
         return keras.tree.pack_sequence_as(
-            self.structure, backend.copies(self.variables)
+            self.structure, backend.snapshot(self.variables)
         )
 
     def write(self, new, old, without=()):

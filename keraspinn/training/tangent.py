@@ -91,7 +91,7 @@ class Tangent:
         ]
 
     def _rows(self, batches):
-        found, values = {}, backend.copies(self._variables)
+        found, values = {}, backend.snapshot(self._variables)
         for name, batch in batches.items():
             residuals = self._objective.residuals(name, batch)
             term = self._objective.terms[name]
@@ -115,7 +115,7 @@ class Tangent:
                 found = self._fields.values(inside.points, inside.coordinates)
             return [found[:, k] for k in range(len(self.model.problem.fields))]
 
-        values = backend.copies(self._variables)
+        values = backend.snapshot(self._variables)
         return backend.jacobian(fields, values, batches["residual"].by_point())
 
     def _moved(self, batches, direction):
@@ -131,5 +131,5 @@ class Tangent:
             columns = range(len(self.model.problem.fields))
             return found | {(FIELDS, k): fields[:, k] for k in columns}
 
-        parameters = joined(backend.copies(self._variables))
+        parameters = joined(backend.snapshot(self._variables))
         return backend.jvp(values, parameters, direction)

@@ -47,23 +47,22 @@ class Weighting:
             rule.check(paths)
         self.rule = rule
 
-    def begin(self, weights, members=False):
-        """The variables of what the present rule remembers, a dict.
+    def begin(self, weights, begin):
+        """Return the variables of the present rule's state, a dict.
 
-        A rule that was the last one goes on where it was.
+        The rule of the last fit continues from its state.
 
         Args:
             weights: Dict from condition names to the variables of their weights.
-            members: Whether these are those of an ensemble's members.
+            begin: Function of a rule and the weights' values that returns the rule's
+                first state.
         """
         if self.rule is None:
             return {}
         if self._memory is None or self.rule != self.last:
-            values = dict(zip(weights, backend.copies(weights.values()), strict=True))
+            values = dict(zip(weights, backend.snapshot(weights.values()), strict=True))
             self.last = self.rule
-            init = self.rule.init
-            memory = backend.map_members(init, (values,)) if members else init(values)
-            self._memory = state_variables(memory, "weighting")
+            self._memory = state_variables(begin(self.rule, values), "weighting")
         return self._memory
 
     def continued(self, dtype, member=None):

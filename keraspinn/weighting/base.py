@@ -1,28 +1,56 @@
-"""Weighting rules: how the loss weights λ follow the training.
+"""Weighting rules, which adapt the loss weights λ during training.
 
-The losses of a problem's terms pull at the same network, and some pull harder. A rule
-looks at the gradients and losses of the terms, which the training step takes anyway,
-and says what each condition's loss should count. `GradientRatio`, the paper's, compares
-gradients of one moment and remembers nothing but the weights; another may keep running
-means. What a rule remembers is its *state*, a dict of tensors that goes in and comes
-out of every update, saved and resumed with the training.
+The losses of a problem's terms compete for the same network, and some have far larger
+gradients. In every training step a rule receives the gradients and losses of all terms,
+and returns a weight for each condition's loss. `GradientRatio`, the paper's, compares
+the gradients of one step; another rule may keep running means. Numbers that a rule
+keeps are its *state*, a dict of tensors that each update receives and returns. It is
+saved and resumed with the training.
 
-To add one, copy `gradient_ratio.py`.
+To add one, copy `gradient_ratio.py`: a frozen dataclass with `update`. A rule with a
+state defines `init`, or `begin` if the state depends on more than the weights.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from keraspinn.common.configs import described
 from keraspinn.common.typing import State, Tensor
 
 
+class TrainingSetup(NamedTuple):
+    """The training that a weighting rule is about to adapt; see `WeightingRule.begin`.
+
+    Attributes:
+        terms: Names of all terms, `"residual"` first.
+        weights: Dict from condition names to the initial weights, scalars. Conditions
+            that the fields satisfy by construction have no weight.
+        dtype: Name of the floating-point type of losses, gradients and weights.
+        uniform: Function of a shape, and perhaps of a number that tells one call from
+            another, that returns a tensor uniform in [0, 1). It follows from the seed.
+
+    Example:
+
+    >>> weights = {"boundary": keras.ops.ones(())}
+    >>> setup = keraspinn.weighting.TrainingSetup(
+    ...     ("residual", "boundary"), weights, "float32", keras.random.uniform
+    ... )
+    >>> setup.dtype
+    'float32'
+    """
+
+    terms: tuple[str, ...]
+    weights: dict[str, Tensor]
+    dtype: str
+    uniform: Callable[..., Tensor]
+
+
 class WeightingRule:
-    """Turns gradients and losses into loss weights; the contract of every rule.
+    """A rule from gradients and losses to loss weights; the contract of every rule.
 
     Subclasses are immutable and hashable, such as frozen dataclasses: a rule is part
-    of what is compiled. A saved model has its rule, and what that remembers, if its
+    of the compiled program. A saved model has its rule, and the rule's state, if its
     class is registered with `keras.saving.register_keras_serializable`.
 
     Raises:
@@ -31,7 +59,7 @@ class WeightingRule:
     Example:
 
     >>> class Halve(keraspinn.weighting.WeightingRule):
-    ...     "Every weight half of what it was, and how often that was done."
+    ...     "Halves every weight, and counts the updates."
     ...     def init(self, weights):
     ...         return {"count": keras.ops.zeros(())}
     ...     def update(self, gradients, losses, state):
@@ -39,12 +67,22 @@ class WeightingRule:
     ...         return weights, {"count": state["count"] + 1}
     """
 
-    def init(self, weights: dict[str, Tensor]) -> State:
-        """What the rule remembers when training starts, a dict from names to tensors.
+    def begin(self, setup: TrainingSetup) -> State:
+        """Return the rule's first state, a dict from names to tensors.
+
+        A rule whose state depends on the weights alone defines `init` instead.
 
         Args:
-            weights: Dict from condition names to the weights that training starts
-                with, scalars.
+            setup: The terms' names, the initial weights, the floating-point type and
+                random numbers.
+        """
+        return self.init(setup.weights)
+
+    def init(self, weights: dict[str, Tensor]) -> State:
+        """Return the rule's first state, a dict from names to tensors.
+
+        Args:
+            weights: Dict from condition names to the initial weights, scalars.
         """
         return {}
 
@@ -54,19 +92,20 @@ class WeightingRule:
         losses: dict[str, Tensor],
         state: dict[str, Any],
     ) -> tuple[dict[str, Tensor], State]:
-        """New weights, and what the rule remembers.
+        """Return new weights, and the rule's new state.
 
         Args:
             gradients: Dict from term names, `"residual"` among them, to dicts from
                 variables' paths to gradients of the unweighted losses.
             losses: Dict from term names to the unweighted losses, scalars.
-            state: What `init` or the update before returned, and besides `"weights"`,
-                the present weights by condition, and `"iteration"`, an integer scalar
-                counted from 0.
+            state: The state that `begin` or the update before returned, with three
+                more entries: `"weights"`, the present weights by condition;
+                `"iteration"`, an integer scalar counted from 0; and `"uniform"`, as in
+                `TrainingSetup`, with other numbers in each step.
 
         Returns:
-            Dict from condition names to the new weights, and the rule's own entries of
-            the new state.
+            Dict from condition names to the new weights, and the new state without
+            those three entries.
         """
         raise NotImplementedError
 
@@ -78,12 +117,12 @@ class WeightingRule:
         """
 
     def get_config(self):
-        """The constructor's arguments: a dataclass's fields."""
+        """Return the constructor's arguments: a dataclass's fields."""
         return dataclasses.asdict(self) if dataclasses.is_dataclass(self) else {}
 
     @classmethod
     def from_config(cls, config):
-        """A rule from what `get_config` returned."""
+        """Make a rule from a config that `get_config` returned."""
         return cls(**config)
 
     def __eq__(self, other):

@@ -27,7 +27,7 @@ def found(integrand, over="interior", where=None, domain=BOX, step=0):
     network.add(keras.layers.Activation("linear"))
     network.trainable = False
     model = kp.PINNModel(declared, network, seed=3)
-    batch = model._sources.draw(3, step)["mass"]
+    batch = model.trainer.sources.draw(3, step)["mass"]
     (residual,) = model._objective.residuals("mass", batch)
     assert residual.shape == (1,)
     return float(residual[0])
@@ -148,5 +148,5 @@ def test_points_of_an_integral_are_not_given():
 
 def test_parts_of_a_batch_do_not_change_the_loss():
     model = kp.PINNModel(problem(kp.integral(U) - 1), kp.networks.MLP(3, 1), seed=0)
-    batch = model._sources.draw(0, 0)["mass"]
+    batch = model.trainer.sources.draw(0, 0)["mass"]
     assert batch.parts(10)[0] == 1

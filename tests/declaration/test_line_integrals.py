@@ -52,7 +52,7 @@ def test_residuals_of_a_known_field(field, integral):
     problem = kp.Problem(domain, {"e": field + 3 * integral}, {})
     assert_it_is_saved(problem)
     model = kp.PINNModel(problem, layer, seed=0)
-    batch = model._sources.draw(0, 0)["residual"]
+    batch = model.trainer.sources.draw(0, 0)["residual"]
     (found,) = model._objective.residuals("residual", batch)
     known = sp.Lambda(field.args, EXACT[field])
     exact = (field + 3 * integral).replace(field.func, known).doit()
@@ -81,7 +81,7 @@ def test_one_pass_of_the_network_for_all_places(monkeypatch):
     monkeypatch.setattr(
         fields, "_series", lambda *own: (passes.append(1), series(*own))[1]
     )
-    model._objective.residuals("residual", model._sources.draw(0, 0)["residual"])
+    model._objective.residuals("residual", model.trainer.sources.draw(0, 0)["residual"])
     assert len(passes) == 2  # at the points, and at twenty places for each
 
 
@@ -132,7 +132,7 @@ def test_data_may_hold_what_is_seen_along_a_line():
         {"seen": data, "ends": ends, "start": start},
     )
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
-    batch = model._sources.draw(0, 0)["seen"]
+    batch = model.trainer.sources.draw(0, 0)["seen"]
     assert np.isfinite(model._objective.residuals("seen", batch)).all()
 
 

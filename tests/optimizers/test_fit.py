@@ -51,7 +51,7 @@ RUN = {"batch_size": 64, "steps_per_epoch": 20, "verbose": 0}
 def values_of(model):
     """All that a training goes on from."""
     optimizer = map(np.array, model.optimizer.variables)
-    return [*model.get_weights(), *optimizer, *model.extra_training_state().values()]
+    return [*model.get_weights(), *optimizer, *model.trainer.extra().values()]
 
 
 def assert_same(one, other):

@@ -116,7 +116,7 @@ def test_derivatives_are_numbers_on_edges_whose_lines_enter_the_domain(float64, 
 def test_combined_derivatives_are_right(float64):
     """Of u_tt − u_xx the engine carries the difference alone."""
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(6, 2, outputs=2))
-    term, batch = model.problem.terms["residual"], model._evaluation_sources.draw(0, 0)
+    term, batch = model.problem.terms["residual"], model._evaluation.sources.draw(0, 0)
     (found,) = model._objective.residuals("residual", batch["residual"])
     points = np.array(batch["residual"].coordinates)
     assert model._objective.terms["residual"].program.combinations

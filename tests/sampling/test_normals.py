@@ -79,7 +79,7 @@ def test_the_normals_sign_and_scale_reach_the_residual():
         network = keras.Sequential([keras.layers.Dense(1)])
         model = kp.PINNModel(problem("boundary", scales=scales), network)
         network.set_weights([np.array([[3.0], [-0.5]]), np.zeros(1)])
-        batch = model._evaluation_sources.draw(0, 0)["wall"]
+        batch = model._evaluation.sources.draw(0, 0)["wall"]
         (found,) = model._objective.residuals("wall", batch)
         size = model.problem.scales.sizes(model.problem.terms["wall"])[0]
         slopes = expected(np.array(batch.coordinates)) @ [3, -0.5]

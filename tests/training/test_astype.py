@@ -115,7 +115,7 @@ def test_a_network_that_is_shared_stays():
 
 def test_a_seed_that_was_drawn_is_still_one():
     double = trained().astype("float64")
-    assert double.training_settings["seed"] is None
+    assert double.trainer.settings["seed"] is None
 
 
 def test_it_saves_and_loads(tmp_path):

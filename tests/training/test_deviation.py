@@ -189,7 +189,7 @@ def test_an_ensemble_has_those_of_its_members(stopped):
     noisy = {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})}
     problem = known(0.5, 1.0, noisy).problem
     ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=3, seed=0)
-    ensemble._going.assign([True, not stopped, True])
+    ensemble._members.going.assign([True, not stopped, True])
     found, _ = warned_by(ensemble)
     expected = [warned_by(ensemble.member(number))[0]["k"] for number in range(3)]
     if stopped:

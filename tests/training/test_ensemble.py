@@ -156,7 +156,9 @@ def test_mean_and_deviation_are_those_of_the_members(trained):
 
 
 def state(made):
-    return [keras.ops.convert_to_numpy(v).tobytes() for v in made.state_variables]
+    return [
+        keras.ops.convert_to_numpy(v).tobytes() for v in made.trainer.state_variables
+    ]
 
 
 def test_goes_on_from_a_file_to_the_bit(tmp_path):

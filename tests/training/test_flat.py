@@ -45,7 +45,7 @@ def model():
 
 
 def flat_of(model, largest=None):
-    step, state = model._step, model.training.read()
+    step, state = model.trainer.step, model.trainer.state.read()
     object.__setattr__(step, "largest", largest)
     iteration = ops.convert_to_tensor(3, "int32")
     batches = step.points(state, iteration)

@@ -27,7 +27,7 @@ def parts():
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(PROBLEM, network, seed=0)
     network.layers[0].set_weights([np.array([[5.0]]), np.array([4.0])])
-    return model, model._objective, model._sources.draw(0, 0)
+    return model, model._objective, model.trainer.sources.draw(0, 0)
 
 
 def test_losses_by_hand(parts):
@@ -46,7 +46,7 @@ def test_losses_of_some_points_at_a_time_are_the_same(largest):
     network = kp.networks.MLP(4, 1)
     declared = kp.problems.poisson(2)
     model = kp.PINNModel(declared, network, seed=0)
-    batches = model._sources.draw(0, 0)
+    batches = model.trainer.sources.draw(0, 0)
     whole = model._objective.losses(batches, {})
     parts = model._objective.losses(batches, {}, largest=largest)
     for name, loss in whole.items():
@@ -72,9 +72,9 @@ def trained_once(model, rule=None):
     model.compile("sgd", jit_compile=False)
     model.optimizer.learning_rate = 1.0
     model.set_weighting(rule)
-    model.prepare_training()
+    model.trainer.prepare()
     before = [v.numpy() for v in model.trainable_variables]
-    losses = model.run_step()
+    losses = model.trainer.run()
     moved = [
         b - v.numpy() for b, v in zip(before, model.trainable_variables, strict=True)
     ]
@@ -108,7 +108,7 @@ def test_gradients_do_not_depend_on_how_many_points_go_at_a_time(largest):
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(kp.problems.klein_gordon(), kp.networks.ModifiedMLP(5, 1))
     objective, variables = model._objective, model.trainable_variables
-    batches = model._sources.draw(0, 0)
+    batches = model.trainer.sources.draw(0, 0)
     expected = objective.gradients(batches, variables)
     found = objective.gradients(batches, variables, largest=largest)
     for one, other in zip(

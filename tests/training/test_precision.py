@@ -59,11 +59,11 @@ def test_no_float32_from_the_points_to_the_gradients(policy, name):
     assert model.derivative_engine == ("jvp" if name == "jvp" else "taylor")
     model.compile("adam", jit_compile=False)
     model.set_weighting(kp.weighting.GradientRatio())
-    model.prepare_training()
-    state, iteration = model.training.read(), ops.convert_to_tensor(0)
+    model.trainer.prepare()
+    state, iteration = model.trainer.state.read(), ops.convert_to_tensor(0)
 
     def gradients_and_weights():
-        step = model._step
+        step = model.trainer.step
         batches = step.points(state, iteration)
         losses, gradients = model._objective.gradients(batches, step.variables)
         return gradients, step._weighted(gradients, losses, state, iteration)

@@ -148,9 +148,9 @@ class Fit:
 
     def _run_bare(self, steps):
         """An epoch of one execution, by the program that `fit` left."""
-        self.model._progress = Progress(steps, steps)
+        self.model.trainer.progress = Progress(steps, steps)
         keras.ops.convert_to_numpy(self.model.train_function(None)["loss"])
-        self.model._progress = None
+        self.model.trainer.progress = None
 
 
 if __name__ == "__main__":

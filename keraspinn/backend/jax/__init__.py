@@ -25,11 +25,16 @@ from keraspinn.backend.jax.jvp import jvp
 from keraspinn.backend.jax.linalg import cholesky
 from keraspinn.backend.jax.members import map_members
 from keraspinn.backend.jax.random import uniform
-from keraspinn.backend.jax.sharding import shard, shard_count, whole
+from keraspinn.backend.jax.sharding import (
+    replicate,
+    shard,
+    shard_count,
+    undistributed,
+)
 from keraspinn.backend.jax.steps import (
     all_finite,
     apply_optimizer,
-    chosen,
-    copies,
+    select,
+    snapshot,
 )
 from keraspinn.backend.jax.trainer import StepFunctions

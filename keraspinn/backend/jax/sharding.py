@@ -26,7 +26,7 @@ def shard(tensors, axis=0):
     return _placed(tensors, PartitionSpec(*[None] * axis, mesh.axis_names))
 
 
-def whole(tensors):
+def replicate(tensors):
     """Tensors of which every device of a program has all.
 
     Args:
@@ -108,75 +108,13 @@ def mesh_of(distribution):
     return distribution.device_mesh.backend_mesh
 
 
-class DistributedModel:
-    """A Keras model that stays on the devices of the distribution it was made under.
+@contextlib.contextmanager
+def undistributed():
+    """Open a scope in which Keras distributes no batches.
 
     Keras would hand each device its share of a batch, which must divide by their
-    number. Here batches come whole, and programs share their points.
+    number. Here every device receives the whole batch, and programs share its points.
     """
-
-    _distribution = None
-
-    def __init__(self, *args, **kwargs):
-        mesh_of(keras.distribution.distribution())
-        super().__init__(*args, **kwargs)
-        self._distribution = keras.distribution.distribution()
-
-    @property
-    def mesh(self):
-        """The devices, or `None` for one."""
-        return mesh_of(self._distribution)
-
-    def replica_scope(self):
-        """Where variables are made that devices share."""
-        if self._distribution is None:
-            return contextlib.nullcontext()
-        return self._distribution.scope()
-
-    def _check_devices(self):
-        mesh = mesh_of(keras.distribution.distribution())
-        if mesh is not None and mesh != self.mesh:
-            there = "one device" if self.mesh is None else f"{self.mesh.size} devices"
-            raise ValueError(
-                "A model stays on the devices it was made on. Received: a model on "
-                f"{there}, and a distribution of {mesh.size}. Call "
-                "keras.distribution.set_distribution before the network, the model and "
-                "the optimizer are made"
-            )
-
-    def compile(self, *args, **kwargs):
-        self._check_devices()
-        super().compile(*args, **kwargs)
-
-    def fit(self, *args, **kwargs):
-        self._check_devices()
-        with _whole_batches():
-            return super().fit(*args, **kwargs)
-
-    def evaluate(self, *args, **kwargs):
-        with _whole_batches():
-            return super().evaluate(*args, **kwargs)
-
-    def predict(self, *args, **kwargs):
-        with _whole_batches():
-            return super().predict(*args, **kwargs)
-
-    def train_on_batch(self, *args, **kwargs):
-        with _whole_batches():
-            return super().train_on_batch(*args, **kwargs)
-
-    def test_on_batch(self, *args, **kwargs):
-        with _whole_batches():
-            return super().test_on_batch(*args, **kwargs)
-
-    def predict_on_batch(self, *args, **kwargs):
-        with _whole_batches():
-            return super().predict_on_batch(*args, **kwargs)
-
-
-@contextlib.contextmanager
-def _whole_batches():
-    """A scope in which Keras distributes no data."""
     kept = keras.distribution.distribution()
     keras.distribution.set_distribution(None)
     try:

@@ -10,7 +10,7 @@ from keraspinn.backend.jax.sharding import program
 from keraspinn.backend.scopes import distinct, stateless, substituted
 
 
-def copies(variables):
+def snapshot(variables):
     """The present values of Keras variables, which later assignments do not change."""
     return [variable.value for variable in variables]
 
@@ -21,7 +21,7 @@ def all_finite(tensors):
     return functools.reduce(jnp.logical_and, checks)
 
 
-def chosen(condition, new, old):
+def select(condition, new, old):
     """One of two structures of tensors: `new` where a boolean scalar is true."""
     return keras.tree.map_structure(
         lambda a, b: b if a is b else jnp.where(condition, a, b), new, old
@@ -49,7 +49,7 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
         optimizer.apply(gradients, variables)
         after = [scope.get_current_value(variable) for variable in moved]
     if taken is not None:
-        after = chosen(taken, after, before)
+        after = select(taken, after, before)
     return after[: len(variables)], after[len(variables) :]
 
 
@@ -100,7 +100,7 @@ def fused_loop(
         start = jnp.int32(0), before, zeros
         done, after, totals = jax.lax.while_loop(going, body, start)
         good = jnp.isfinite(totals["loss"]).all()
-        after = chosen(good, after, before)
+        after = select(good, after, before)
         means = {name: totals[name] / done.astype(dtype) for name in names}
         last = [after[n] for n in kept if after[n].dtype == dtype]
         if last:  # the last update may have overflowed, and no step follows it

@@ -5,27 +5,58 @@ import contextlib
 import keras
 import numpy as np
 
-from keraspinn.backend.jax.sharding import DistributedModel, program
+from keraspinn.backend.jax.sharding import mesh_of, program
 from keraspinn.backend.jax.steps import fused_loop
 from keraspinn.backend.scopes import distinct, stateless
 
 
-class StepFunctions(DistributedModel):
+class StepFunctions:
     """A Keras model whose steps are methods of data, as on TensorFlow.
 
     Keras takes the variables' values away from a model, and hands them to functions
-    `(state, iterator) → (results, state)`. Those made here put the values back first,
-    run the step as a program of them, and write what comes of it: variables hold the
+    `(state, iterator) → (results, state)`. The functions made here assign the values
+    first, run the step as a program of them, and write its results: variables hold the
     present values whenever Python runs, also where a fit is interrupted.
+
+    A model stays on the devices of the distribution under which it was made.
     """
 
-    optimizer_writes = False  # it returns what they become
+    optimizer_writes = False  # it returns the new values
 
     replica_count = 1
     worker_count = 1
+    _distribution = None
+
+    def __init__(self, *args, **kwargs):
+        mesh_of(keras.distribution.distribution())
+        super().__init__(*args, **kwargs)
+        self._distribution = keras.distribution.distribution()
+
+    @property
+    def mesh(self):
+        """The devices, or `None` for one."""
+        return mesh_of(self._distribution)
+
+    def replica_scope(self):
+        """Open the scope in which to make variables that devices share."""
+        if self._distribution is None:
+            return contextlib.nullcontext()
+        return self._distribution.scope()
+
+    def check_devices(self):
+        """Raise `ValueError` if the distribution has other devices than the model."""
+        mesh = mesh_of(keras.distribution.distribution())
+        if mesh is not None and mesh != self.mesh:
+            there = "one device" if self.mesh is None else f"{self.mesh.size} devices"
+            raise ValueError(
+                "A model stays on the devices it was made on. Received: a model on "
+                f"{there}, and a distribution of {mesh.size}. Call "
+                "keras.distribution.set_distribution before the network, the model and "
+                "the optimizer are made"
+            )
 
     def jax_state_sync(self):
-        """Nothing to do: the variables hold what Keras would write to them."""
+        """Do nothing: the variables hold their present values already."""
 
     def loop_function(self, count, step, finish, names, variables, watched, shape=()):
         """Many steps as one program, as Keras calls it.
@@ -48,7 +79,7 @@ class StepFunctions(DistributedModel):
     def make_train_function(self, force=False):
         """Steps one by one, each a program."""
         if self.train_function is None or force:
-            trained = [*self.optimizer.variables, *self.training.variables]
+            trained = [*self.optimizer.variables, *self.trainer.state.variables]
             self.train_function = self._function(self.train_step, trained)
         return self.train_function
 

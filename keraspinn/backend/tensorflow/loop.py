@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from keraspinn.backend.tensorflow.replicas import all_finite, copies, on_replicas
+from keraspinn.backend.tensorflow.replicas import all_finite, on_replicas, snapshot
 
 
 def fused_loop(
@@ -43,7 +43,7 @@ def fused_loop(
         return tf.reduce_all(tf.math.is_finite(tensor))
 
     def run(count):
-        before = copies(variables)
+        before = snapshot(variables)
 
         def going(i, totals):
             return tf.logical_and(i < count, finite(totals["loss"]))

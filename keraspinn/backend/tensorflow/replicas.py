@@ -1,5 +1,6 @@
 """TensorFlow: training steps on several devices, and steps that are not taken."""
 
+import contextlib
 import threading
 
 import tensorflow as tf
@@ -25,7 +26,7 @@ def shard(tensors, axis=0):
     return tensors
 
 
-def whole(tensors):
+def replicate(tensors):
     """The tensors, of which a replica has all."""
     return tensors
 
@@ -35,7 +36,7 @@ def shard_count():
     return 1
 
 
-def copies(variables):
+def snapshot(variables):
     """The present values of Keras variables, which later assignments do not change."""
     return [tf.identity(variable.value) for variable in variables]
 
@@ -53,7 +54,7 @@ def all_finite(tensors):
     )
 
 
-def chosen(condition, new, old):
+def select(condition, new, old):
     """One of two structures of tensors: `new` where a boolean scalar is true."""
     return tf.nest.map_structure(
         lambda a, b: b if a is b else tf.where(condition, a, b), new, old
@@ -82,12 +83,12 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     context = tf.distribute.get_replica_context()
     if context is None or context.num_replicas_in_sync == 1:
         optimizer.apply(gradients, variables)
-        after = copies(moved)
+        after = snapshot(moved)
         if taken is not None:
-            after = chosen(taken, after, before)
+            after = select(taken, after, before)
     else:
         _apply_on_replicas(context, optimizer, variables, gradients, taken)
-        after = copies(moved)
+        after = snapshot(moved)
     return after[: len(variables)], after[len(variables) :]
 
 
@@ -125,6 +126,11 @@ def on_replicas(strategy, function, *arguments):
     return tf.nest.map_structure(
         lambda result: strategy.experimental_local_results(result)[0], results
     )
+
+
+def undistributed():
+    """Open a scope without effect: replicas take batches as Keras distributes them."""
+    return contextlib.nullcontext()
 
 
 def has_accelerator():

@@ -28,6 +28,9 @@ class StepFunctions:
         """Where variables are made that replicas share."""
         return self.distribute_strategy.scope()
 
+    def check_devices(self):
+        """Do nothing: a strategy's variables tell Keras their devices."""
+
     def loop_function(self, count, step, finish, names, variables, watched, shape=()):
         """Many steps as one program, as Keras calls it.
 

@@ -58,7 +58,7 @@ class Exact(keras.layers.Layer):
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 def test_residuals_of_a_known_field(equation, misfit, scales):
     model = kp.PINNModel(problem(equation, scales=scales), Exact(), seed=0)
-    batch = model._sources.draw(0, 0)["c"]
+    batch = model.trainer.sources.draw(0, 0)["c"]
     (found,) = model._objective.residuals("c", batch)
     points = ops.convert_to_numpy(batch.coordinates).astype("float64")
     exact = sp.lambdify((X, Y), misfit)(*points.T)
@@ -72,7 +72,7 @@ def test_our_networks_agree_with_themselves():
         kp.networks.MLP(5, 2),
         seed=0,
     )
-    batch = model._sources.draw(0, 0)["c"]
+    batch = model.trainer.sources.draw(0, 0)["c"]
     (found,) = model._objective.residuals("c", batch)
     points = ops.convert_to_numpy(batch.coordinates)
     slopes = [

@@ -1,0 +1,232 @@
+"""The training of an ensemble: a step of all members, and members that stop."""
+
+import warnings
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common import arguments
+from keraspinn.sampling.given import given_batches
+from keraspinn.training.flat import joined
+from keraspinn.training.guard import explanation, find_cause, nonfinite_losses
+from keraspinn.training.member_steps import MemberSteps
+from keraspinn.training.state import TrainingState
+from keraspinn.training.trainer import Trainer
+
+
+class MemberTrainer(Trainer):
+    """Trains all members of an `Ensemble`, which holds it, as one program.
+
+    Args:
+        model: The `Ensemble`.
+        members: Its `Members`.
+    """
+
+    watched_variables = ()  # no member takes a step that is not finite
+
+    def __init__(self, model, members):
+        super().__init__(model)
+        self._members = members
+
+    @property
+    def single(self):
+        return self._members.model
+
+    def follow(self, optimizer):
+        """Make variables for the members' optimizers; `single` is compiled already."""
+        members = self._members
+        values = [members.repeated(variable) for variable in optimizer.variables]
+        if self.is_second_order:
+            names = list(optimizer.state_variables)
+            states = [self._initial_optimizer(n) for n in range(members.size)]
+            values[-len(names) :] = [np.stack([s[n] for s in states]) for n in names]
+        members.optimizer = [
+            keras.Variable(value, dtype=variable.dtype, trainable=False)
+            for value, variable in zip(values, optimizer.variables, strict=True)
+        ]
+        members.begin_metrics()
+        self.reset()
+
+    def _initial_optimizer(self, number):
+        """Return the state of a second-order optimizer before a member's first step."""
+        variables = self._members.load(number).trainable_variables
+        state = self.model.optimizer.init(joined(variables))
+        return {name: ops.convert_to_numpy(value) for name, value in state.items()}
+
+    def _initial_sampling(self):
+        states = [self.sources.init(seed) for seed in self._members.seeds]
+        return keras.tree.map_structure(lambda *values: ops.stack(values), *states)
+
+    def _initial_weighting(self):
+        def begin(rule, weights):
+            def of_member(weights, seed):
+                return rule.begin(self.sources.weighting_setup(weights, seed))
+
+            seeds = self._members.seed_tensor
+            return backend.map_members(of_member, (weights, seeds))
+
+        return self.weighting.begin(self.model.loss_weights, begin)
+
+    def _initial_state(self):
+        members = self._members
+        return TrainingState(
+            members.stacked(members.model.trainable_variables),
+            members.optimizer,
+            self.model.loss_weights,
+            self._initial_weighting(),
+            self._initial_sampling(),
+            len(members.model._objective.names),
+            members=(members.size,),
+        )
+
+    def _new_step(self):
+        fixed = tuple(v for v in self.single.network.variables if not v.trainable)
+        return MemberSteps(super()._new_step(), fixed, self.model.optimizer_writes)
+
+    def run(self, given=None, going=None):
+        """Make a step of every member that has not stopped."""
+        members = self._members
+        state = self.state.read()
+        state["optimizer"] = self._with_present_rate(state["optimizer"])
+        fixed = backend.snapshot(members.stacked(self.step.fixed))
+        iteration, going = backend.snapshot([self.step_count, members.going])
+        new, losses, taken = self.step(
+            state, fixed, members.seed_tensor, iteration, going, given
+        )
+        self.state.write(new, state)
+        members.going.assign(taken)
+        self.step_count.assign(iteration + 1)
+        return losses | {"taken": ops.cast(taken, losses["loss"].dtype)}
+
+    def _with_present_rate(self, values):
+        """Return the optimizer's state with the learning rate as it is set now."""
+        rates = self.indices("learning_rate")
+        present = backend.snapshot(self.model.optimizer.variables)
+        size = self._members.size
+        return [
+            ops.broadcast_to(present[index], (size,)) if index in rates else value
+            for index, value in enumerate(values)
+        ]
+
+    def indices(self, name):
+        """Return the indices of variables of some name among the optimizer's."""
+        names = [variable.name for variable in self.model.optimizer.variables]
+        return [index for index, other in enumerate(names) if other == name]
+
+    def train_step(self, x, y):
+        """Make one step of all members on the points of a pipeline."""
+        arguments.reject_targets("fit", y)
+        given = given_batches(self.sources, self.model.problem, x)
+        return self.logs(self.run(given))
+
+    def logs(self, losses, steps=1):
+        """Return means over the members of their running means, λ and coefficients."""
+        losses = dict(losses)
+        steps = ops.cast(steps, losses["loss"].dtype)
+        taken = losses.pop("taken")
+        means = {n: ops.divide_no_nan(loss, taken) for n, loss in losses.items()}
+        update = self.single._logs.update
+        logs = self._members.logged(update, (means, taken * steps))
+        return self._members.means(logs | self.model.adapted())
+
+    @property
+    def loss_names(self):
+        """Names of one model's losses, and of the number of steps taken."""
+        return [*super().loss_names, "taken"]
+
+    @property
+    def loss_shape(self):
+        return (self._members.size,)
+
+    @property
+    def written_variables(self):
+        optimizer = self.model.optimizer.variables
+        rates = [optimizer[index] for index in self.indices("learning_rate")]
+        going = self._members.going
+        return [*self.state.variables, going, self.step_count, *rates]
+
+    @property
+    def state_variables(self):
+        return [*super().state_variables, *self._members.optimizer]
+
+    @property
+    def member_steps(self):
+        """Numbers of steps that the members have taken, an array `(size,)`."""
+        (index,) = self.indices(self.step_count.name)
+        return ops.convert_to_numpy(self._members.optimizer[index])
+
+    # Failure
+
+    def explain_nonfinite(self, logs):
+        """Explain in a sentence why the last member's next step is not finite."""
+        if self.step is None:  # loaded
+            size = self._members.size
+            return f"All {size} members have stopped. Train another ensemble."
+        last = np.argmax(self.member_steps)
+        return f"All {self._members.size} members have stopped. {self._explain(last)}"
+
+    def explain_stop(self, number):
+        """Explain in a sentence why a member's next step is not finite."""
+        return (
+            f"Member {number} of {self._members.size} has stopped; the others "
+            f"continue. {self._explain(number)}"
+        )
+
+    def _explain(self, number):
+        model = self._members.load(number)
+        step, steps, draws = self.step.of_member(model.seed), self.member_steps, []
+        if not self.streams:  # streamed points are gone
+            state = keras.tree.map_structure(lambda t: t[number], self.state.read())
+            draws.append(step.points(state, ops.convert_to_tensor(steps[number])))
+        cause = find_cause(
+            model._objective,
+            model.loss_weights,
+            draws,
+            step.variables,
+            model.problem.coordinates,
+            step.largest,
+        )
+        cause = cause or nonfinite_losses({})
+        return explanation(cause, int(steps[number]), model.coefficients)
+
+
+class ReportStopped(keras.callbacks.Callback):
+    """Warns of members that stopped, and keeps the logs of each member.
+
+    `History` gets a list of numbers for each epoch, `loss_of_members` and the like, in
+    the order of the members; a loss is NaN if the member took no step in the epoch.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self._reported, self._logs, self._validation = set(), None, {}
+
+    def on_train_begin(self, logs=None):
+        self._reported = set(self.model.stopped)
+
+    def on_train_batch_end(self, batch, logs=None):
+        stopped = set(self.model.stopped)
+        if len(stopped) < self.model.size:  # else an error is raised
+            for number in sorted(stopped - self._reported):
+                text = self.model.trainer.explain_stop(number)
+                warnings.warn(text, stacklevel=2)
+        self._reported = stopped
+
+    def on_test_begin(self, logs=None):
+        self._logs = self.model.member_logs()  # validation resets the metrics
+
+    def on_test_end(self, logs=None):
+        results = self.model.member_logs().items()
+        self._validation = {f"val_{name}": values for name, values in results}
+
+    def on_epoch_end(self, epoch, logs=None):
+        results, self._logs = self._logs or self.model.member_logs(), None
+        results, self._validation = results | self._validation, {}
+        history = self.model.history.history
+        for name in logs or ():
+            if name in results:
+                history.setdefault(f"{name}_of_members", []).append(
+                    results[name].tolist()
+                )
