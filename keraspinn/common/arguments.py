@@ -207,6 +207,17 @@ def _yields_batches(x):
     return bool(packages & {"torch", "grain"})  # which Keras reads as well
 
 
+def check_not_fitting(is_fitting):
+    """Raise `RuntimeError` if `compile` is called within `fit`, by a callback."""
+    if is_fitting:
+        raise RuntimeError(
+            "`compile` was called by a callback, within `fit`, which continues with "
+            "the program compiled before it, as in Keras. Write `model.fit(...)`, "
+            "`model.compile(...)` and `model.fit(...)` one after the other; to end the "
+            "first early, set `model.stop_training = True`."
+        )
+
+
 def check_one_worker(action, workers):
     """Raise `ValueError` if several workers would run a step of Keras's.
 

@@ -1,4 +1,4 @@
-"""A network's fields and their derivatives, and expressions in them."""
+"""Fields of a network with their derivatives, and expressions in them."""
 
 import numpy as np
 from keras import backend as keras_backend
@@ -24,11 +24,11 @@ from keraspinn.residuals.hard import HardConstraint
 
 
 class Fields:
-    """The fields that a network stands for, evaluated with their derivatives.
+    """The fields that a network represents, evaluated with their derivatives.
 
-    Everything here is in the problem's scales: points are ξ, values û. A network of
-    ours that is adapted to them takes and gives just these; any other sees the
-    coordinates that the user declared, and gives the fields in the user's units.
+    Points and values are in the problem's scales, ξ and û. A network of keraspinn that
+    is adapted to the scales takes and returns these. Any other network takes the
+    coordinates in the user's units, and returns the fields in the user's units.
 
     Args:
         problem: The `Problem`, which names the fields and coordinates.
@@ -58,44 +58,50 @@ class Fields:
         )
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
-        self.engine = self._chosen_engine()
+        self.engine = self._choose_engine()
 
-    def _chosen_engine(self):
+    def _choose_engine(self):
         return choose_engine(self._series, len(self._coordinates), self._dtype)
 
-    def _series(self, points, coordinates=None):
-        """The series of the scaled fields, from that of scaled points."""
-        series = self._network_series(points, coordinates)
-        return self._hard.series(points.value, series) if self._hard else series
+    def scaled_values(self, points):
+        """Return all scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
+        return self._scaled(points, lambda layer, *inputs: layer(*inputs))
 
-    def _network_series(self, points, coordinates):
+    def _series(self, points, coordinates=None):
+        return self._scaled(points, propagate, coordinates)
+
+    def _scaled(self, points, apply, coordinates=None):
+        """Return the scaled fields at scaled points: tensors or Taylor series.
+
+        Args:
+            points: Tensor `(N, d)`, or a `Taylor` series of it.
+            apply: Function that calls a layer on tensors, or propagates series.
+            coordinates: Tensor `(N, d)`, the value of a series in the user's units.
+        """
         if self._adapted:
-            return self._network.scaled(points, propagate)
-        # The value as the user has it, to the last digit; its slope by ξ.
+            fields = self._network.scaled(points, apply)
+        else:
+            fields = apply(self._network, self._unscaled(points, coordinates))
+            if self._network_offsets.any():
+                fields = fields - ops.cast(self._network_offsets, self._dtype)
+            if (self._sizes != 1).any():
+                fields = fields * ops.cast(1.0 / self._sizes, self._dtype)
+        if self._hard is None:
+            return fields
+        if isinstance(points, Taylor):
+            return self._hard.series(points.value, fields)
+        return self._hard.values(points, fields)
+
+    def _unscaled(self, points, coordinates):
         unscaled = points * ops.cast(self._scales.half, points.dtype)
         if coordinates is None:
-            unscaled = unscaled + ops.cast(self._scales.centre, points.dtype)
-        else:
-            value = {points.indices.zero: coordinates}
-            unscaled = Taylor(points.indices, unscaled.coefficients | value)
-        return self._scaled(propagate(self._network, unscaled))
-
-    def scaled_values(self, points):
-        """All scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
-        values = self._network_values(points)
-        return self._hard.values(points, values) if self._hard else values
-
-    def _network_values(self, points):
-        if self._adapted:
-            return self._network.scaled(points, lambda layer, *x: layer(*x))
-        half, centre = (
-            ops.cast(numbers, points.dtype)
-            for numbers in (self._scales.half, self._scales.centre)
-        )
-        return self._scaled(self._network(points * half + centre))
+            return unscaled + ops.cast(self._scales.centre, points.dtype)
+        # The value as the user has it, to the last digit; its gradient is by ξ.
+        value = {points.indices.zero: coordinates}
+        return Taylor(points.indices, unscaled.coefficients | value)
 
     def values(self, points, coordinates):
-        """All fields in the user's units, a tensor `(N, F)`.
+        """Return all fields in the user's units, a tensor `(N, F)`.
 
         Args:
             points: Tensor `(N, d)`, scaled.
@@ -107,7 +113,7 @@ class Fields:
         return fields + ops.cast(self._offsets, self._dtype)
 
     def in_units(self, coordinates):
-        """All fields in the user's units, of points `(N, d)` in these alone."""
+        """Return all fields in the user's units at points `(N, d)` in these alone."""
         dtype = keras_backend.standardize_dtype(coordinates.dtype)
         if not self._hard and dtype == self._dtype:
             return self._network(coordinates)
@@ -119,21 +125,14 @@ class Fields:
         points = ops.cast((coordinates - centre) / half, self._dtype)
         return self.values(points, ops.cast(coordinates, self._dtype))
 
-    def _scaled(self, fields):
-        if self._network_offsets.any():
-            fields = fields - ops.cast(self._network_offsets, fields.dtype)
-        if (self._sizes == 1).all():
-            return fields
-        return fields * ops.cast(1.0 / self._sizes, fields.dtype)
-
     def derivatives(self, points, required, combinations=(), coordinates=None):
-        """Derivatives of scaled fields by scaled coordinates.
+        """Return derivatives of scaled fields by scaled coordinates.
 
         Args:
             points: Tensor `(N, d)`, scaled.
             required: Dict from field names to sets of multi-indices.
-            combinations: Those in which alone the highest derivatives matter, as
-                `Program` finds them.
+            combinations: The only sums in which the highest derivatives are needed, as
+                `Program` derives them.
             coordinates: Tensor `(N, d)`, the same points in the user's units.
 
         Returns:
@@ -152,7 +151,7 @@ class Fields:
                     combinations,
                 )
             except MissingRule:  # a layer was changed since the model was made
-                self.engine = self._chosen_engine()
+                self.engine = self._choose_engine()
         if values is None:
             values = jvp_derivatives(self.scaled_values, points, indices)
         return {
@@ -162,7 +161,7 @@ class Fields:
         }
 
     def evaluate(self, program, points, coordinates, normals=None):
-        """Values `(N,)` of each of a program's scaled expressions.
+        """Return values `(N,)` of each of a program's scaled expressions.
 
         Args:
             program: The `Program`.
@@ -171,8 +170,8 @@ class Fields:
             normals: Tensor `(N, s)`, if the program holds the outward normal.
         """
         columns = {
-            name: coordinates[..., place]
-            for place, name in enumerate(self._coordinates)
+            name: coordinates[..., column]
+            for column, name in enumerate(self._coordinates)
         }
         derivatives = self.derivatives(
             points, program.derivatives, program.combinations, coordinates
@@ -181,78 +180,81 @@ class Fields:
         coefficients = self.coefficients()
         if normals is not None:
             coefficients |= {
-                symbol.name: normals[..., place]
-                for place, symbol in enumerate(self._problem.domain.normal)
+                symbol.name: normals[..., column]
+                for column, symbol in enumerate(self._problem.domain.normal)
             }
         return program(columns, derivatives, coefficients)
 
     def _at_images(self, program, columns, points):
-        """What a program needs at images of points, in one pass where it is the same.
+        """Return the derivatives that a program needs at images of points.
 
-        An integral's sum is over twenty images.
+        Images with the same derivatives share one pass; an integral's sum is over
+        twenty images.
         """
-        alike, found = {}, {}
+        alike, derivatives = {}, {}
         for images, required in program.images.items():
             alike.setdefault(frozenset(required.items()), []).append(images)
-        for required, several in alike.items():
-            moved_ = [self._moved(images, columns, points) for images in several]
-            there, at = (
-                ops.concatenate(own, axis=-2) for own in zip(*moved_, strict=True)
+        for required, group in alike.items():
+            pairs = [self._moved(images, columns, points) for images in group]
+            moved_points, coordinates = (
+                ops.concatenate(parts, axis=-2) for parts in zip(*pairs, strict=True)
             )
-            values = self.derivatives(there, dict(required), coordinates=at)
+            values = self.derivatives(
+                moved_points, dict(required), coordinates=coordinates
+            )
             for key, value in values.items():
-                parts = ops.split(value, len(several), axis=-1)
-                pairs = zip(several, parts, strict=True)
-                found |= {(images, key): part for images, part in pairs}
-        return found
+                parts = ops.split(value, len(group), axis=-1)
+                for images, part in zip(group, parts, strict=True):
+                    derivatives[images, key] = part
+        return derivatives
 
     def _moved(self, images, columns, points):
-        """Images of points: in the problem's scales, and in the user's units."""
+        """Return images of points: in the problem's scales, and in the user's units."""
         coordinates = moved(images, self._problem.coordinates)(columns)
         pairs = self._scales.coordinates.items()
         known = [symbol for symbol, _ in images]
         scaled = [
-            (own - centre) * (1 / half) if symbol in known else points[..., place]
-            for place, (own, (symbol, (centre, half))) in enumerate(
+            (value - centre) * (1 / half) if symbol in known else points[..., column]
+            for column, (value, (symbol, (centre, half))) in enumerate(
                 zip(coordinates, pairs, strict=True)
             )
         ]
         return ops.stack(scaled, axis=-1), ops.stack(coordinates, axis=-1)
 
     def coefficients(self):
-        """The unknown coefficients' values by name, scalars."""
+        """Return the unknown coefficients' values by name, scalars."""
         return {
             name: ops.convert_to_tensor(variable)
             for name, variable in self._coefficients.items()
         }
 
     def predict(self, expression, points, locate, size, normals=None):
-        """Values of an expression, or of each of a list, in the user's units.
+        """Return values of an expression, or of each of a list, in the user's units.
 
         Args:
             expression: SymPy expression, or a list of them.
             points: Float64 array `(n, d)`.
             locate: Function from a tensor of points to scaled and unscaled ones.
             size: Number of points at a time.
-            normals: Array `(n, s)` of outward normals there, where there are any.
+            normals: Array `(n, s)` of outward normals at the points, or `None`.
         """
         several = isinstance(expression, (list, tuple))
         requested = expression if several else [expression]
-        called = "An expression to predict"
-        requested = tuple(normalize(e, called) for e in requested)
+        name = "An expression to predict"
+        requested = tuple(normalize(e, name) for e in requested)
         function = self._function(requested, normals is not None)
-        places = range(size, len(points), size)
+        cuts = range(size, len(points), size)
         with backend.double_precision():
             batches = [
                 locate(ops.convert_to_tensor(part, "float64"))
-                for part in np.split(points, places)
+                for part in np.split(points, cuts)
             ]
             if normals is not None:
                 normals = ops.convert_to_tensor(normals, self._dtype)
                 batches = [
                     (*batch, part)
                     for batch, part in zip(
-                        batches, ops.split(normals, list(places)), strict=True
+                        batches, ops.split(normals, list(cuts)), strict=True
                     )
                 ]
         batches = [function(*batch) for batch in batches]
@@ -261,12 +263,6 @@ class Fields:
             for column in zip(*batches, strict=True)
         ]
         return values if several else values[0]
-
-    def _check_places(self, expressions, sums):
-        domain = self._problem.domain
-        where = domain.blocks("interior"), "the expression"
-        check_kernels(expressions, domain, *where)
-        check_images(sums, domain, *where)
 
     def _function(self, expressions, on_boundary):
         if (expressions, on_boundary) not in self._functions:
@@ -277,7 +273,10 @@ class Fields:
             sums = with_sums(placed, coordinates, fields=fields)
             normal = self._problem.domain.normal if on_boundary else ()
             validate([*known, *sums], coordinates, normal, where="the expression")
-            self._check_places(expressions, sums)
+            domain = self._problem.domain
+            interior = domain.blocks("interior"), "the expression"
+            check_kernels(expressions, domain, *interior)
+            check_images(sums, domain, *interior)
             scaled = [self._scales.apply(expression) for expression in sums]
             check_numbers(scaled, self._dtype)
             program = Program(scaled, self._problem.coordinates)
@@ -288,7 +287,7 @@ class Fields:
                     f"{list(self.names)}."
                 )
             self._functions[expressions, on_boundary] = backend.compiled(
-                lambda *where: self.evaluate(program, *where),
+                lambda *points: self.evaluate(program, *points),
                 read=[*self._network.variables, *self._coefficients.values()],
             )
         return self._functions[expressions, on_boundary]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,7 @@ import numpy as np
 from keras import ops
 from numpy.typing import ArrayLike
 
-from keraspinn import backend, optimizers
-from keraspinn.backend.compatibility import copy_exclusions
+from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_seed, is_whole
 from keraspinn.common.typing import Optimizer
@@ -23,7 +21,7 @@ from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.digests import weights_digest
 from keraspinn.training.member_trainer import MemberTrainer, ReportStopped
-from keraspinn.training.members import Members, check_averages, drawn_networks
+from keraspinn.training.members import Members, check_one_device, drawn_networks
 from keraspinn.training.model import PINNModel
 from keraspinn.training.problem_model import ProblemModel
 from keraspinn.training.spread import Spread, mean_and_deviation, spread
@@ -31,32 +29,29 @@ from keraspinn.training.spread import Spread, mean_and_deviation, spread
 if TYPE_CHECKING:
     import sympy as sp
 
-_OPTIMIZER = "optimizer."
-
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Ensemble(ProblemModel):
-    """Models of one problem that begin with other weights, trained as one program.
+    """Models of one problem with different initial weights, trained as one program.
 
-    Member k is what `PINNModel` is after `keras.utils.set_random_seed(seed + k)` with
-    a network made then and `seed=seed + k`: it has initial weights, points, loss
-    weights λ, unknown coefficients, an optimizer's state and metrics of its own, and
-    trains to the same numbers, to rounding. Every variable has the members along its
-    first axis.
+    Member k equals a `PINNModel` made after `keras.utils.set_random_seed(seed + k)`,
+    with a network made then and `seed=seed + k`. It has its initial weights, points,
+    loss weights λ, unknown coefficients, optimizer state and metrics, and trains to the
+    same numbers up to round-off. Every variable has the members along its first axis.
 
-    A member whose loss or gradient turns non-finite stops, with the weights from
-    before that step, and `fit` warns of it; the others go on. Means and deviations
-    leave it out. `fit` raises when all have stopped.
+    A member with a non-finite loss or gradient stops, with the weights from before that
+    step, and `fit` warns of it; the others continue. Means and deviations leave it out.
+    `fit` raises when all have stopped.
 
-    On JAX the whole step is mapped over the members. On TensorFlow so are the losses
-    and gradients, and the optimizer takes one member after the other; those of
-    `keraspinn.optimizers` take whole steps one after the other there, which trains a
-    member no faster than alone. Several devices of JAX share the members.
+    On JAX the whole step is mapped over the members. On TensorFlow losses and gradients
+    are, and the optimizer updates one member after the other; with an optimizer of
+    `keraspinn.optimizers` whole steps run one after the other, which trains a member no
+    faster than alone. Several devices of JAX share the members.
 
     Args:
         problem: The `Problem` to solve.
-        network: A network as for `PINNModel`. Members have its configuration, with
-            what is frozen in it; its weights are not used, and it stays as it is.
+        network: A network as for `PINNModel`. Members have its configuration and its
+            frozen layers, but not its weights.
         size: Number of members.
         seed: Integer, that of the first member; the next has the next.
         **kwargs: `name`, `dtype` of `keras.Model`.
@@ -76,7 +71,7 @@ class Ensemble(ProblemModel):
     Raises:
         TypeError: If `problem` or `network` is something else.
         ValueError: If `size` is not a positive integer, or the members would begin
-            with the same weights; by `evaluate` and all that predicts, if points,
+            with the same weights; by methods that evaluate or predict, if points,
             values or an expression do not fit the problem.
 
     Example:
@@ -109,11 +104,7 @@ class Ensemble(ProblemModel):
         self.size = int(check_count("size", size))
         self.seed = checked_seed(seed)
         checked_seed(self.seed + self.size - 1)
-        if self.replica_count > 1:
-            raise ValueError(
-                "An ensemble trains on one device. Make it outside of the strategy's "
-                f"scope. Received: {self.replica_count} devices"
-            )
+        check_one_device(self.replica_count)
         backend.check_dtype(self.variable_dtype)
         network = checks.checked_network(problem, network)
         seeds = range(self.seed, self.seed + self.size)
@@ -142,7 +133,7 @@ class Ensemble(ProblemModel):
         return self._members.model.network
 
     def summary(self, *args, print_fn=None, **kwargs):
-        """Keras's table of a member's network, how many there are, and what they solve.
+        """Print Keras's table of a member's network, the members and the problem.
 
         λ and unknown coefficients are means and deviations over the members.
 
@@ -153,7 +144,7 @@ class Ensemble(ProblemModel):
         keras.Model.summary(self._members.model, *args, print_fn=print_fn, **kwargs)
         values = {
             name: ops.convert_to_numpy(value)[self._members.is_going]
-            for name, value in self.adapted().items()
+            for name, value in self.trainer.adapted().items()
         }
         numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
         line = wrapped(", ".join([str(self), *numbers]))
@@ -171,16 +162,12 @@ class Ensemble(ProblemModel):
     @property
     def loss_weights(self) -> Mapping[str, keras.Variable]:
         """Read-only dict from condition names to the members' λ, variables."""
-        return self._stacked_dict(self._members.model.loss_weights)
+        return self._members.stacked_dict(self._members.model.loss_weights)
 
     @property
     def coefficients(self) -> Mapping[str, keras.Variable]:
         """Read-only dict from the names of unknown parameters to variables."""
-        return self._stacked_dict(self._members.model.coefficients)
-
-    def _stacked_dict(self, variables):
-        stacked = self._members.stacked(variables.values())
-        return types.MappingProxyType(dict(zip(variables, stacked, strict=True)))
+        return self._members.stacked_dict(self._members.model.coefficients)
 
     @property
     def stopped(self) -> list[int]:
@@ -200,15 +187,9 @@ class Ensemble(ProblemModel):
     # Training
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
-        self.refuse_within_fit()
-        model = self._members.model
-        if optimizer is not None:  # which the model refuses
-            optimizer = optimizers.get(optimizer)
-            check_averages(optimizer)
-            stacked = self._members.stacked(model.variables)
-            copy_exclusions(optimizer, optimizer, stacked, model.variables)
-        model.compile(optimizer, *args, **kwargs)
-        super().compile(model.optimizer, *args, **kwargs)
+        arguments.check_not_fitting(self.is_fitting)
+        optimizer = self.trainer.compiled_optimizer(optimizer, *args, **kwargs)
+        super().compile(optimizer, *args, **kwargs)
 
     compile.__doc__ = ProblemModel.compile.__doc__
 
@@ -224,13 +205,12 @@ class Ensemble(ProblemModel):
     ) -> keras.callbacks.History:
         """Train all members; the arguments are those of `PINNModel.fit`.
 
-        Points that are given or streamed are the same for every member, and all that
-        is drawn is drawn for each.
+        Given or streamed points are the same for every member; drawn points are not.
 
         Returns:
             A `keras.callbacks.History` of means over the members that have not
             stopped, and for each name, as `loss`, of `loss_of_members`: a list of
-            numbers for every epoch. A loss is NaN where a member took no step.
+            numbers for every epoch. A loss is NaN if a member took no step.
 
         Raises:
             ValueError: If an argument names a term or points the problem lacks.
@@ -285,7 +265,7 @@ class Ensemble(ProblemModel):
         batch_size: int | None = None,
         verbose: str | int = 0,
     ) -> np.ndarray:
-        """The mean of the members' fields at points `(n, d)`, an array `(n, F)`."""
+        """Return the mean of the members' fields at points `(n, d)`, `(n, F)`."""
         del verbose  # there is no progress to show
         return self.predict_mean_and_deviation(x, None, batch_size)[0]
 
@@ -295,15 +275,13 @@ class Ensemble(ProblemModel):
         expression: sp.Expr | None = None,
         batch_size: int | None = None,
     ) -> np.ndarray:
-        """The standard deviation of the members' fields.
+        """Return the standard deviation of the members' fields.
 
-        How far trainings that differ in seed alone lie apart; what all of them miss
-        alike, it does not show.
+        It measures the spread of trainings that differ in the seed alone. Errors that
+        all members share do not show in it.
 
         Args:
-            x: Points `(n, d)`.
-            expression: SymPy expression to take in place of the fields.
-            batch_size: Number of points at a time.
+            x, expression, batch_size: As for `predict_members`.
 
         Returns:
             Array `(n, F)`, or `(n,)` of an expression, in the units of the field.
@@ -311,21 +289,20 @@ class Ensemble(ProblemModel):
         return self.predict_mean_and_deviation(x, expression, batch_size)[1]
 
     def predict_on_batch(self, x):
-        """`predict` on a single batch; see `keras.Model.predict_on_batch`."""
+        """Predict for a single batch; see `keras.Model.predict_on_batch`."""
         fields = super().predict_on_batch(x).transpose(1, 0, 2)
         return mean_and_deviation(fields, self._members.is_going)[0]
 
     def predict_expression(self, expression: sp.Expr, points: ArrayLike) -> np.ndarray:
-        """The mean of any expression in the members' fields, an array `(n,)`.
+        """Return the mean of any expression in the members' fields, an array `(n,)`.
 
         Args:
-            expression: As for `PINNModel.predict_expression`.
-            points: Array `(n, d)`.
+            expression, points: As for `PINNModel.predict_expression`.
         """
         return self.predict_mean_and_deviation(points, expression)[0]
 
     def predict_mean_and_deviation(self, x, expression=None, batch_size=None):
-        """Both at once; the arguments are those of `predict_deviation`."""
+        """Return mean and deviation; the arguments are those of `predict_deviation`."""
         values = self.predict_members(x, expression, batch_size)
         return mean_and_deviation(values, self._members.is_going)
 
@@ -334,22 +311,7 @@ class Ensemble(ProblemModel):
     def test_step(self, data):
         """Update losses and errors of every member; return their means."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        members, model = self._members, self._members.model
-        logs = members.logged(
-            lambda seed: model.evaluation_logs(x, y, seed),
-            (members.seed_tensor,),
-            model.variables,
-        )
-        return members.means(logs)
-
-    def member_logs(self):
-        """Return the members' metrics, λ and coefficients, `(size,)` each.
-
-        Losses are means since the epoch, or evaluation, began; NaN if a member took no
-        step.
-        """
-        logs = self._members.results() | self.adapted()
-        return {name: ops.convert_to_numpy(values) for name, values in logs.items()}
+        return self.trainer.evaluate(x, y)
 
     def evaluate(
         self,
@@ -359,14 +321,10 @@ class Ensemble(ProblemModel):
         verbose: str | int = "auto",
         **kwargs: Any,
     ) -> dict[str, Spread]:
-        """Losses and relative L2 errors of every member, their mean and deviation.
+        """Return losses and relative L2 errors of every member, and their spread.
 
         Args:
-            x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
-            y: Optional dict from reference names to values `(n,)`.
-            batch_size: Number of points at a time.
-            verbose: As in `keras.Model.evaluate`.
-            **kwargs: The same.
+            x, y, batch_size, verbose, **kwargs: As for `PINNModel.evaluate`.
 
         Returns:
             Dict from names to `Spread(members, mean, deviation)`. Errors are those of
@@ -383,20 +341,20 @@ class Ensemble(ProblemModel):
         means = super().evaluate(x, y, batch_size, verbose, **kwargs)
         if kwargs.get("_use_cached_eval_dataset"):  # by `fit`, which logs the means
             return means
-        logs = self.member_logs()
+        logs = self.trainer.member_logs()
         return {name: spread(logs[name], self._members.is_going) for name in means}
 
     def parameter_deviation(self) -> dict[str, np.ndarray]:
-        """What noise in the data makes of each unknown parameter, for every member.
+        """Estimate each unknown parameter's deviation from noise, for every member.
 
-        That of `PINNModel.parameter_deviation`, at the state of each: members differ
-        in their initial weights and points, and what noise does is not how far they lie
-        apart. It takes as long as for so many models, one after the other.
+        The estimate is `PINNModel.parameter_deviation` at the state of each member. It
+        is not the spread of the members, which comes from their initial weights and
+        points. It takes as long as for so many models, one after the other.
 
         Returns:
-            Dict from the names of the unknown parameters to arrays `(size,)`, as the
-            variables of `coefficients` are: standard deviations, infinite with a
-            warning where there is none, and NaN for members that stopped.
+            Dict from the names of the unknown parameters to arrays `(size,)` of
+            standard deviations: infinite with a warning if undetermined, and NaN for
+            members that stopped.
 
         Raises:
             ValueError: If the problem has no unknown parameters, or no `Data`.
@@ -410,10 +368,8 @@ class Ensemble(ProblemModel):
         names = list(self.coefficients)
         return member_deviations(self._members.load, names, self._members.is_going)
 
-    # One member, and saving
-
     def member(self, number: int | np.integer) -> PINNModel:
-        """A member as a model of its own, which goes on where the member is.
+        """Return a member as a `PINNModel`, which continues from its state.
 
         Args:
             number: Its number, from 0; negative ones count from the end.
@@ -437,35 +393,7 @@ class Ensemble(ProblemModel):
                 f"The members are numbered from 0 to {self.size - 1}. Received: "
                 f"{number!r}"
             )
-        number = int(number) % self.size
-        alone = self._members.load(number).astype(self.variable_dtype)
-        alone.trainer.weighting = self.trainer.weighting.continued(
-            self.variable_dtype, number
-        )
-        if self.compiled:
-            optimizer = self.optimizer
-            copy = type(optimizer).from_config(optimizer.get_config())
-            variables = self._members.model.variables
-            copy_exclusions(optimizer, copy, variables, alone.variables)
-            alone.compile(copy, **self.compiled_with)
-            rates = self.trainer.indices("learning_rate")
-            for index, variable in enumerate(alone.optimizer.variables):
-                value = self._members.optimizer[index][number]
-                value = optimizer.variables[index] if index in rates else value
-                variable.assign(ops.copy(value))  # a compiled loop writes over it
-        return alone
+        return self.trainer.extracted(int(number) % self.size)
 
     def get_config(self):
         return {**super().get_config(), "size": self.size}
-
-    def save_own_variables(self, store):
-        super().save_own_variables(store)
-        for index, variable in enumerate(self._members.optimizer):
-            store[f"{_OPTIMIZER}{index}"] = variable
-
-    def load_own_variables(self, store):
-        # No dict, but a group of an HDF5 file.
-        rest = {name: store[name] for name in store.keys()}  # noqa: SIM118
-        for index, variable in enumerate(self._members.optimizer):
-            variable.assign(rest.pop(f"{_OPTIMIZER}{index}"))
-        super().load_own_variables(rest)

@@ -6,14 +6,18 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn import backend
+from keraspinn import backend, optimizers
+from keraspinn.backend.compatibility import copy_exclusions
 from keraspinn.common import arguments
 from keraspinn.sampling.given import given_batches
 from keraspinn.training.flat import joined
 from keraspinn.training.guard import explanation, find_cause, nonfinite_losses
 from keraspinn.training.member_steps import MemberSteps
+from keraspinn.training.members import check_averages
 from keraspinn.training.state import TrainingState
 from keraspinn.training.trainer import Trainer
+
+_OPTIMIZER = "optimizer."
 
 
 class MemberTrainer(Trainer):
@@ -33,6 +37,17 @@ class MemberTrainer(Trainer):
     @property
     def single(self):
         return self._members.model
+
+    def compiled_optimizer(self, optimizer, *args, **kwargs):
+        """Compile one member's model; return its optimizer for the ensemble."""
+        model = self.single
+        if optimizer is not None:  # which the model refuses
+            optimizer = optimizers.get(optimizer)
+            check_averages(optimizer)
+            stacked = self._members.stacked(model.variables)
+            copy_exclusions(optimizer, optimizer, stacked, model.variables)
+        model.compile(optimizer, *args, **kwargs)
+        return model.optimizer
 
     def follow(self, optimizer):
         """Make variables for the members' optimizers; `single` is compiled already."""
@@ -129,7 +144,7 @@ class MemberTrainer(Trainer):
         means = {n: ops.divide_no_nan(loss, taken) for n, loss in losses.items()}
         update = self.single._logs.update
         logs = self._members.logged(update, (means, taken * steps))
-        return self._members.means(logs | self.model.adapted())
+        return self._members.means(logs | self.adapted())
 
     @property
     def loss_names(self):
@@ -156,6 +171,61 @@ class MemberTrainer(Trainer):
         """Numbers of steps that the members have taken, an array `(size,)`."""
         (index,) = self.indices(self.step_count.name)
         return ops.convert_to_numpy(self._members.optimizer[index])
+
+    def evaluate(self, x, y):
+        """Update losses and errors of every member; return their means.
+
+        Args:
+            x: Tensor `(n, d)`.
+            y: Dict from reference names to tensors `(n,)`, or `None`.
+        """
+        members, model = self._members, self._members.model
+        logs = members.logged(
+            lambda seed: model.evaluation_logs(x, y, seed),
+            (members.seed_tensor,),
+            model.variables,
+        )
+        return members.means(logs)
+
+    def member_logs(self):
+        """Return the members' metrics, λ and coefficients, `(size,)` each.
+
+        Losses are means since the epoch, or evaluation, began; NaN if a member took no
+        step.
+        """
+        logs = self._members.results() | self.adapted()
+        return {name: ops.convert_to_numpy(values) for name, values in logs.items()}
+
+    # Saving
+
+    def save(self, store):
+        super().save(store)
+        for index, variable in enumerate(self._members.optimizer):
+            store[f"{_OPTIMIZER}{index}"] = variable
+
+    def load(self, store):
+        # No dict, but a group of an HDF5 file.
+        rest = {name: store[name] for name in store.keys()}  # noqa: SIM118
+        for index, variable in enumerate(self._members.optimizer):
+            variable.assign(rest.pop(f"{_OPTIMIZER}{index}"))
+        return super().load(rest)
+
+    def extracted(self, number):
+        """Return a member as a `PINNModel`, with copies of all numbers."""
+        model, members = self.model, self._members
+        alone = members.load(number).astype(model.variable_dtype)
+        alone.trainer.weighting = self.weighting.continued(model.variable_dtype, number)
+        if model.compiled:
+            copy = type(model.optimizer).from_config(model.optimizer.get_config())
+            variables = members.model.variables
+            copy_exclusions(model.optimizer, copy, variables, alone.variables)
+            alone.compile(copy, **model.compiled_with)
+            rates = self.indices("learning_rate")
+            for index, variable in enumerate(alone.optimizer.variables):
+                value = members.optimizer[index][number]
+                value = model.optimizer.variables[index] if index in rates else value
+                variable.assign(ops.copy(value))  # a compiled loop writes over it
+        return alone
 
     # Failure
 
@@ -215,14 +285,14 @@ class ReportStopped(keras.callbacks.Callback):
         self._reported = stopped
 
     def on_test_begin(self, logs=None):
-        self._logs = self.model.member_logs()  # validation resets the metrics
+        self._logs = self.model.trainer.member_logs()  # validation resets the metrics
 
     def on_test_end(self, logs=None):
-        results = self.model.member_logs().items()
+        results = self.model.trainer.member_logs().items()
         self._validation = {f"val_{name}": values for name, values in results}
 
     def on_epoch_end(self, epoch, logs=None):
-        results, self._logs = self._logs or self.model.member_logs(), None
+        results, self._logs = self._logs or self.model.trainer.member_logs(), None
         results, self._validation = results | self._validation, {}
         history = self.model.history.history
         for name in logs or ():

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import types
 
 import keras
 import numpy as np
@@ -92,6 +93,11 @@ class Members:
     def stacked(self, variables):
         """Return the members' variables for a list of variables of one model."""
         return [self._stacked[id(variable)] for variable in variables]
+
+    def stacked_dict(self, variables):
+        """Return the same for a dict of variables, read-only."""
+        stacked = self.stacked(variables.values())
+        return types.MappingProxyType(dict(zip(variables, stacked, strict=True)))
 
     def load(self, number):
         """Copy a member's numbers to the model, and return it."""
@@ -193,6 +199,15 @@ def check_distinct(stacked):
             "The members of an ensemble need different initial weights. Those of this "
             "network are the same for every seed: leave the seed of its initializers "
             "out, and draw random numbers with initializers of Keras's."
+        )
+
+
+def check_one_device(devices):
+    """Raise `ValueError` if an ensemble is made for several devices of a strategy."""
+    if devices > 1:
+        raise ValueError(
+            "An ensemble trains on one device. Make it outside of the strategy's "
+            f"scope. Received: {devices} devices"
         )
 
 

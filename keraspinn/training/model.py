@@ -167,7 +167,7 @@ class PINNModel(ProblemModel):
             print_fn: Function that prints a text; the default is `print`.
         """
         super().summary(*args, print_fn=print_fn, **kwargs)
-        numbers = [f"{k} = {float(v):.4g}" for k, v in self.adapted().items()]
+        numbers = [f"{k} = {float(v):.4g}" for k, v in self.trainer.adapted().items()]
         engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
         (print_fn or print)(f"{self.problem}\n{wrapped(engine)}")
 

@@ -39,6 +39,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         compiled_with: The arguments of `compile` but the optimizer, or `None`.
         announced: The function whose compilation the progress bar has announced.
         seed_is_given: Whether the user chose the seed.
+        is_fitting: Whether `fit` runs.
     """
 
     trainer: Trainer
@@ -47,7 +48,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     seed_is_given = True
     _kind = "model"  # its name in saved configurations
     _evaluates = None  # the key that `test_function` was compiled for
-    _is_fitting = False
+    is_fitting = False
 
     # Training
 
@@ -66,8 +67,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """Let `rule` update the loss weights in every training step.
 
         Meant for callbacks, in their `set_model`; `fit` begins without a rule. The
-        rule's state is kept until another rule is set, and saved with the model. Each
-        member of an ensemble has loss weights and a state to itself.
+        rule's state is kept until another rule is set, and saved with the model.
 
         Args:
             rule: A `weighting.WeightingRule`; a hashable function of `(gradients,
@@ -78,17 +78,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """
         paths = [v.path for v in self.network.trainable_variables]
         self.trainer.weighting.set(rule, self.loss_weights, paths)
-
-    @property
-    def evaluation_key(self):
-        """Hashable: a compiled evaluation serves until this changes."""
-        return self.seed, tuple(map(id, self.trainer.single.trainable_variables))
-
-    def adapted(self):
-        """Return λ and the unknown coefficients by their names in logs, tensors."""
-        adapted = {f"{name}_weight": v for name, v in self.loss_weights.items()}
-        adapted |= self.coefficients
-        return {name: ops.convert_to_tensor(v) for name, v in adapted.items()}
 
     def compile(
         self,
@@ -110,24 +99,23 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 `keraspinn.optimizers`, as `keraspinn.optimizers.get` takes it.
             loss, loss_weights, metrics, weighted_metrics: Must be `None`: the problem
                 declares them.
-            run_eagerly: Whether to run step by step, uncompiled, for debugging.
+            run_eagerly: Whether to run uncompiled, for debugging.
             steps_per_execution: Number of steps run as one program; `"auto"` takes
                 as many as keep the progress bar moving a few times a second.
             jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
                 default is to compile on a CPU too. On several replicas it never does.
             max_points_per_pass: Number of points of a term that are differentiated at
-                a time, on each device. It bounds the memory of a step, whatever the
-                batch, except of streamed batches whose size is not fixed; `"auto"`
-                takes as many as are fast.
+                a time, on each device; `"auto"` takes as many as are fast. It bounds
+                the memory of a step, but for streamed batches of unknown size.
 
         Raises:
-            ValueError: If given a loss or metrics, an optimizer that scales losses, or
-                accumulates gradients on several devices, or if `steps_per_execution`
-                or `max_points_per_pass` is not a positive integer.
-            TypeError: If given another value than True or False for a flag.
+            ValueError: For a loss or metrics, an optimizer that scales losses or
+                accumulates gradients on several devices, or a number of steps or
+                points that is not a positive integer.
+            TypeError: If a flag is not True or False.
             RuntimeError: If a callback calls it before training ends.
         """
-        self.refuse_within_fit()
+        arguments.check_not_fitting(self.is_fitting)
         optimizer, settings = compile_arguments(
             optimizer,
             {
@@ -165,16 +153,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         optimizer = keras.saving.deserialize_keras_object(config.pop("optimizer"))
         self.compile(optimizer, **config)
 
-    def refuse_within_fit(self):
-        """Raise `RuntimeError` if called within `fit`, which has its own program."""
-        if self._is_fitting:
-            raise RuntimeError(
-                "`compile` was called by a callback, within `fit`, which continues "
-                "with the program compiled before it, as in Keras. Write "
-                "`model.fit(...)`, `model.compile(...)` and `model.fit(...)` one after "
-                "the other; to end the first early, set `model.stop_training = True`."
-            )
-
     def train(self, *args):
         """Run the `fit` of a subclass; the arguments are those of `fit_arguments`."""
         data, steps_per_execution, settings = fit_arguments(self, *args)
@@ -182,12 +160,12 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
         self.test_function = None
         self.steps_per_execution = steps_per_execution
-        # First of all, so that later callbacks may compile anew when training ends.
+        # First, so that later callbacks may compile when training ends.
         end = keras.callbacks.LambdaCallback(on_train_end=self._end_of_fit)
         callbacks = [end, *with_guard(settings.get("callbacks"))]
         settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
         self.check_devices()
-        self._is_fitting = True
+        self.is_fitting = True
         try:
             with backend.full_products(), backend.undistributed():
                 history = super().fit(data, **settings)
@@ -205,7 +183,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         return history
 
     def _end_of_fit(self, logs=None):
-        self._is_fitting = False
+        self.is_fitting = False
 
     def make_train_function(self, force=False):
         """Compile self-contained steps as one program, and others as Keras does."""
@@ -223,7 +201,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def make_test_function(self, force=False):
         """Compile the evaluation as Keras does, and anew where the last is stale."""
-        stale, self._evaluates = self._evaluates, self.evaluation_key
+        stale, self._evaluates = self._evaluates, self.trainer.evaluation_key
         return super().make_test_function(force or stale != self._evaluates)
 
     def train_step(self, data):
@@ -235,10 +213,9 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """Make one step on given or drawn points; see `keras.Model.train_on_batch`.
 
         Args:
-            x: Points as `fit` takes them, but no stream: all are used at once.
-            y: Must be `None`: the equations are what the fields should satisfy.
+            x: Points as `fit` takes them, but no stream.
+            y, **unsupported: Must be `None`.
             return_dict: Whether to return a dict instead of a list.
-            **unsupported: Must be `None`.
 
         Returns:
             The losses and the loss weights.
@@ -272,9 +249,9 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         verbose: str | int = "auto",
         **kwargs: Any,
     ) -> Any:
-        """Losses, and relative L2 errors against the reference.
+        """Return losses, and relative L2 errors against the reference.
 
-        The residual's loss is taken at the points given, the conditions' at fixed ones.
+        The residual's loss is taken at the given points, the conditions' at fixed ones.
 
         Args:
             x: Points `(n, d)`, as `problem.test_data` returns them, or a dataset.
@@ -293,12 +270,13 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         arguments.reject_targets("evaluate", **kwargs)
         ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
         if not ready and not arguments.is_stream("evaluate", x):
-            x, y, batch_size = self._dataset(x, y, batch_size=batch_size), None, None
+            x = evaluation_data(self.problem, x, y, batch_size, self.replica_count)
+            y, batch_size = None, None
         x = arguments.as_tuples("evaluate", x)
         if not ready:
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
-        with self._exact_batches():
+        with _exact_batches():
             logs = super().evaluate(x, y, batch_size, verbose, **kwargs)
         if isinstance(logs, (list, dict)) and not logs:
             raise ValueError(arguments.without_batches("evaluate"))
@@ -311,18 +289,17 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         verbose: str | int = "auto",
         **kwargs: Any,
     ) -> np.ndarray:
-        """The fields at points: an array `(n, F)`; see `keras.Model.predict`.
+        """Return the fields at points, an array `(n, F)`; see `keras.Model.predict`.
 
         Raises:
-            TypeError: If `x` is neither an array nor batches of points.
-            ValueError: If the points do not fit the problem, or there are none.
+            TypeError, ValueError: As `evaluate`.
         """
         if not arguments.is_stream("predict", x):
-            data = self._dataset(x, batch_size=batch_size, called="prediction")
-            x, batch_size = data, None
+            data = self.problem, x, None, batch_size, self.replica_count
+            x, batch_size = evaluation_data(*data), None
         x = arguments.as_tuples("predict", x)
         try:
-            with self._exact_batches():
+            with _exact_batches():
                 return super().predict(x, batch_size, verbose, **kwargs)
         except UnboundLocalError as error:  # Keras's, of batches it did not see
             raise ValueError(arguments.without_batches("predict")) from error
@@ -333,40 +310,21 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         arguments.reject_targets(method, sample_weight=sample_weight)
         x = arguments.single_batch(method, x)
         arguments.check_each_unmasked("reference values", y)
-        with self._exact_batches():
+        with _exact_batches():
             return super().test_on_batch(x, y, return_dict=return_dict)
 
     def predict_on_batch(self, x):
         """Predict for a single batch; see `keras.Model.predict_on_batch`."""
         x = arguments.single_batch("predict_on_batch", x)
-        with self._exact_batches():
+        with _exact_batches():
             return super().predict_on_batch(x)
 
-    @contextlib.contextmanager
-    def _exact_batches(self):
-        """Open a scope of whole batches in float64: points may be far from 0."""
-        with backend.double_precision(), backend.undistributed():
-            yield
-
-    def _dataset(self, x, y=None, *, batch_size=None, called="evaluation"):
-        replicas = self.replica_count
-        return evaluation_data(self.problem, x, y, batch_size, replicas, called)
-
-    def quantize(self, mode, *args, **kwargs):
-        """Raises `ValueError`: equations need derivatives, which 8 bits do not have."""
-        raise ValueError(
-            "Networks of a PINNModel compute in float32 or float64: derivatives of a "
-            f"quantized one are zero. Received: quantize({mode!r}). For predictions "
-            "alone, fit a small Keras model to `model.predict(points)` and quantize it."
-        )
-
     def astype(self, dtype: str) -> Self:
-        """The same model at another precision, for second-order training above all.
+        """Return a copy in another type, such as float64 for second-order training.
 
-        Its network has the same configuration with every type replaced. Weights, loss
-        weights, coefficients and what the weighting rule remembers are copies, what is
-        frozen stays so, and points follow from the same seed. This model stays as it
-        is, its network too.
+        Its network has the same configuration with every type replaced. It copies the
+        weights, loss weights, coefficients, frozen layers, the weighting rule's state
+        and the seed.
 
         Args:
             dtype: `"float32"` or `"float64"`.
@@ -393,19 +351,14 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     # Saving
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
-        """Save the model to one `.keras` file; see `keras.Model.save`.
+        """Save the model to one `.keras` file, at once; see `keras.Model.save`.
 
-        The file appears at once: a process that dies while saving leaves the previous
-        file, and perhaps a file `partial-…`, which the next save removes.
+        A process that dies while saving leaves the previous file.
         """
         return files.save_model(super().save, filepath, overwrite, zipped, **kwargs)
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
-        """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`.
-
-        As with `save`, the file appears at once. Shards are several files, each of
-        which Keras writes in its place.
-        """
+        """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`."""
         save = super().save_weights
         return files.save_weights(save, filepath, overwrite, max_shard_size)
 
@@ -438,3 +391,10 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def load_own_variables(self, store):
         super().load_own_variables(self.trainer.load(store))
+
+
+@contextlib.contextmanager
+def _exact_batches():
+    """Open a scope of whole batches in float64: points may be far from the origin."""
+    with backend.double_precision(), backend.undistributed():
+        yield

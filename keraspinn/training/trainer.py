@@ -1,6 +1,7 @@
 """The training of a model: its points, weighting rule, state, step and loop."""
 
 import keras
+from keras import ops
 
 from keraspinn import backend
 from keraspinn.common import arguments
@@ -123,7 +124,12 @@ class Trainer:
         """Hashable: a compiled training program serves until this changes."""
         optimizer = id(self.model.optimizer), self.max_points_per_pass
         rule = self.weighting.rule
-        return self.model.evaluation_key, self.sources.key, rule, optimizer
+        return self.evaluation_key, self.sources.key, rule, optimizer
+
+    @property
+    def evaluation_key(self):
+        """Hashable: a compiled evaluation serves until this changes."""
+        return self.model.seed, tuple(map(id, self.single.trainable_variables))
 
     # State
 
@@ -275,7 +281,13 @@ class Trainer:
 
     def logs(self, losses, steps=1):
         """Return running means of the losses, λ and the coefficients."""
-        return self.single._logs.update(losses, steps) | self.model.adapted()
+        return self.single._logs.update(losses, steps) | self.adapted()
+
+    def adapted(self):
+        """Return λ and the unknown coefficients by their names in logs, tensors."""
+        adapted = {f"{name}_weight": v for name, v in self.model.loss_weights.items()}
+        adapted |= self.model.coefficients
+        return {name: ops.convert_to_tensor(v) for name, v in adapted.items()}
 
     @property
     def loss_names(self):

@@ -256,7 +256,7 @@ def test_a_member_whose_weights_are_nan_stops_alone():
 def test_several_members_stop():
     made = ensemble(breaking())
     made.coefficients["c"].assign([-1.0, 1.0, -2.0])
-    with pytest.warns(UserWarning, match="has stopped; those that have not") as told:
+    with pytest.warns(UserWarning, match="has stopped; the others continue") as told:
         fit(made)
     texts = [str(w.message) for w in told if "has stopped" in str(w.message)]
     assert [text[:13] for text in texts] == ["Member 0 of 3", "Member 2 of 3"]
