@@ -1,4 +1,4 @@
-"""What Keras has no public interface for, one folder for each Keras backend."""
+"""Functions that Keras has no public interface for, a folder for each backend."""
 
 import importlib
 import types
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import keras
 
-if TYPE_CHECKING:  # what every folder has, seen in one of them
+if TYPE_CHECKING:  # every folder has the same names
     from keraspinn.backend.tensorflow import *  # noqa: F403
 
 BACKENDS = ("tensorflow", "jax")  # folders of this package
@@ -17,15 +17,15 @@ def _load(name):
         raise ImportError(
             f"keraspinn runs on Keras's backends {' and '.join(BACKENDS)}. Received: "
             f"'{name}'. Set the environment variable KERAS_BACKEND to one of them "
-            "before Keras is imported. What stands in another's way is that many "
-            "steps run as one compiled program with second derivatives inside, which "
-            f"'{name}' has no folder for in keraspinn/backend."
+            "before Keras is imported. Training runs many steps as one compiled "
+            f"program with second derivatives; '{name}' has no folder for that in "
+            "keraspinn/backend."
         )
     module = importlib.import_module(f"keraspinn.backend.{name}")
     return {
-        own: value
-        for own, value in vars(module).items()
-        if not own.startswith("_") and not isinstance(value, types.ModuleType)
+        public: value
+        for public, value in vars(module).items()
+        if not public.startswith("_") and not isinstance(value, types.ModuleType)
     }
 
 

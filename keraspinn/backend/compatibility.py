@@ -1,4 +1,4 @@
-"""What Keras keeps to itself and we need, each thing touched here and nowhere else."""
+"""Access to private parts of Keras, in this file alone."""
 
 import operator
 import re
@@ -9,53 +9,53 @@ MODELS = {
     "keras.src.models.functional.Functional",
     "keras.src.models.sequential.Sequential",
 }
-"""What saved configurations call models of Keras's own."""
+"""The names of Keras's models in saved configurations."""
 
 OPERATIONS = {f"keras.src.ops.{name}" for name in ("core", "math", "nn", "numpy")}
 """Modules of the operations in functional models: to Keras, they are layers."""
 
 
 def every_layer(layer):
-    """A layer and all layers inside it, at any depth, each once."""
+    """Return a layer and all layers inside it, at any depth, each once."""
     return layer._flatten_layers()
 
 
 def inner_layers(layer):
-    """The layers right inside a layer, in the order in which they were made."""
-    found = layer._flatten_layers(include_self=False, recursive=False)
-    return [own for own in found if not isinstance(own, keras.layers.InputLayer)]
+    """Return the layers directly inside a layer, in the order of their creation."""
+    layers = layer._flatten_layers(include_self=False, recursive=False)
+    return [x for x in layers if not isinstance(x, keras.layers.InputLayer)]
 
 
 def begin_at_epoch(model, epoch):
-    """Let the `fit` that has begun go on at an epoch; `None` ends that.
+    """Let the running `fit` continue at an epoch; `None` ends that.
 
-    What `keras.callbacks.BackupAndRestore` does, which reads the epoch from a file.
+    `keras.callbacks.BackupAndRestore` does the same with an epoch from a file.
     """
     model._initial_epoch = epoch
 
 
 def copy_exclusions(optimizer, other, variables, likes):
-    """Leave out of an optimizer's weight decay what another leaves out of its own.
+    """Exclude the same variables from weight decay as another optimizer does.
 
     Args:
-        optimizer: That of variables.
-        other: That of their likes, which may be the same.
-        variables: Keras variables.
-        likes: As many, in the same order.
+        optimizer: The optimizer to copy from.
+        other: The optimizer to change, which may be the same.
+        variables: Keras variables of `optimizer`.
+        likes: The matching variables of `other`, in the same order.
     """
     keys = getattr(optimizer, "_exclude_from_weight_decay", set())
     pattern = getattr(optimizer, "_exclude_from_weight_decay_pattern", None)
     pairs = zip(variables, likes, strict=True)
-    found = {other._var_key(like) for v, like in pairs if optimizer._var_key(v) in keys}
-    if found or pattern:
-        own = getattr(other, "_exclude_from_weight_decay", set())
-        other._exclude_from_weight_decay = own | found
+    added = {other._var_key(like) for v, like in pairs if optimizer._var_key(v) in keys}
+    if added or pattern:
+        present = getattr(other, "_exclude_from_weight_decay", set())
+        other._exclude_from_weight_decay = present | added
         other._exclude_from_weight_decay_pattern = pattern
         other._exclude_from_weight_decay_cache = {}
 
 
 def public_function(operation):
-    """The function that an operation in a functional model is a call of.
+    """Return the function that an operation in a functional model calls.
 
     The classes of Keras's operations have no public names, but those of its functions:
     `TrueDivide` is the class of `keras.ops.true_divide`.
@@ -63,19 +63,19 @@ def public_function(operation):
     Returns:
         A function of `keras.ops`, `operator.getitem`, or `None`.
     """
-    own = type(operation)
-    if own.__module__.partition(".")[0] != "keras":
+    kind = type(operation)
+    if kind.__module__.partition(".")[0] != "keras":
         return None
-    if own.__name__ == "GetItem":
+    if kind.__name__ == "GetItem":
         return operator.getitem
-    name = "relu" if own.__name__ == "ReLU" else own.__name__  # of keras.activations
+    name = "relu" if kind.__name__ == "ReLU" else kind.__name__  # of keras.activations
     return getattr(
         keras.ops, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower(), None
     )
 
 
 class _Narrowed(dict):
-    """What Keras computes 64-bit types in, but float64 where that is to be had."""
+    """Keras's types for 64-bit types, with float64 kept where the backend has it."""
 
     def __init__(self, types, has_float64):
         super().__init__(types)
@@ -88,10 +88,10 @@ class _Narrowed(dict):
 
 
 def keep_float64(has_float64):
-    """Let Keras's operations compute in the float64 that they are given.
+    """Let Keras's operations compute float64 inputs in float64.
 
-    On every backend but TensorFlow, Keras rounds what `tanh`, `sin` and others are
-    given to float32, and so it does with JAX's double precision on.
+    On every backend but TensorFlow, Keras rounds the inputs of `tanh`, `sin` and others
+    to float32, even with JAX's double precision on.
 
     Args:
         has_float64: Function that tells whether the backend has float64 now.

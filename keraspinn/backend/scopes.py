@@ -10,10 +10,10 @@ _around = contextvars.ContextVar("around", default=((), None))
 
 @contextlib.contextmanager
 def substituted(variables, values):
-    """A scope in which variables have other values, and are not written to.
+    """Open a scope in which variables have other values, and are not written to.
 
-    Inside another of these scopes the others' values hold still, unlike with
-    `keras.StatelessScope`, which sees what it is given alone.
+    Inside another such scope the outer values still hold, unlike with nested
+    `keras.StatelessScope`s, of which only the innermost counts.
 
     Args:
         variables: Keras variables.
@@ -24,7 +24,7 @@ def substituted(variables, values):
     """
     before, outer = _around.get()
     pairs = {id(v): (v, outer.get_current_value(v)) for v in before}
-    pairs |= {id(v): (v, own) for v, own in zip(variables, values, strict=True)}
+    pairs |= {id(v): (v, value) for v, value in zip(variables, values, strict=True)}
     with keras.StatelessScope(list(pairs.values())) as scope:
         token = _around.set(([v for v, _ in pairs.values()], scope))
         try:
@@ -34,7 +34,7 @@ def substituted(variables, values):
 
 
 def stateless(function, variables):
-    """A function that reads and writes variables, as one of their values.
+    """Make a pure function of variables' values from one that reads and writes them.
 
     Args:
         function: Any function.
@@ -42,7 +42,7 @@ def stateless(function, variables):
 
     Returns:
         Function of the variables' values, a list, and `function`'s arguments, that
-        returns what `function` does and the values after it.
+        returns the result of `function` and the values after it.
     """
 
     def pure(values, *arguments):
@@ -54,5 +54,5 @@ def stateless(function, variables):
 
 
 def distinct(variables):
-    """The variables without repetition, in order."""
+    """Return the variables without repetition, in order."""
     return list({id(variable): variable for variable in variables}.values())

@@ -1,1 +1,1 @@
-"""What every room may lean on: checks of arguments, saved configurations, files."""
+"""Helpers for all folders: checks of arguments, saved configurations, files."""

@@ -1,4 +1,4 @@
-"""What a model's methods may be given, and what they answer to anything else."""
+"""Arguments of a model's methods, and the errors for any others."""
 
 import inspect
 
@@ -26,10 +26,16 @@ OF_FIT = set(inspect.signature(keras.Model.fit).parameters)
 
 
 def reject_targets(method, y=None, **arguments):
-    """Raises `ValueError` for arguments of a method that have no meaning here."""
+    """Raise `ValueError` for targets and weights, which the problem declares.
+
+    Args:
+        method: Name of the method.
+        y: Targets, or `None`.
+        **arguments: Other arguments of the method.
+    """
     if y is not None:
         raise ValueError(
-            f"`{method}` takes no `y`: the equations say what holds at the points. "
+            f"`{method}` takes no `y`: the equations are the targets at all points. "
             "Declare measurements as a keraspinn.Data condition."
         )
     for name in ("class_weight", "sample_weight", "validation_split"):
@@ -38,13 +44,13 @@ def reject_targets(method, y=None, **arguments):
         if given is not None and not nothing:
             instead = ", and pass `validation_data`" if method == "fit" else ""
             raise ValueError(
-                f"`{method}` takes no `{name}`: the problem says what counts. Weigh "
-                f"its terms with `Condition(..., weight=)`{instead}."
+                f"`{method}` takes no `{name}`: the problem declares "
+                f"its terms. Weigh them with `Condition(..., weight=)`{instead}."
             )
 
 
 def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
-    """Raises `TypeError` or `ValueError` unless `fit` can do with these arguments.
+    """Raise `TypeError` or `ValueError` unless `fit` accepts these arguments.
 
     Args:
         y: As `fit` receives it, like the two that follow.
@@ -62,7 +68,7 @@ def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
 
 
 def callback_list(callbacks):
-    """Callbacks as a list, or `TypeError`."""
+    """Return callbacks as a list, or raise `TypeError`."""
     if isinstance(callbacks, keras.callbacks.CallbackList):
         return callbacks.callbacks
     callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
@@ -85,7 +91,7 @@ def callback_list(callbacks):
 
 
 def is_stream(method, x):
-    """Whether `x` yields batches; otherwise it is an array, or a list of points.
+    """Return whether `x` yields batches; if not, it is an array or a list of points.
 
     Raises:
         TypeError: If it is neither.
@@ -95,7 +101,7 @@ def is_stream(method, x):
         return False
     if not _yields_batches(x):
         raise TypeError(_takes(method, x))
-    # The cardinality of what tf.distribute makes is no method.
+    # On datasets of tf.distribute, `cardinality` is no method.
     cardinality = getattr(x, "cardinality", None)
     count = cardinality() if callable(cardinality) else getattr(x, "num_batches", None)
     if count is not None and int(count) == 0:
@@ -104,20 +110,20 @@ def is_stream(method, x):
 
 
 def as_tuples(method, x):
-    """What yields batches as Keras takes it, which wants tuples of a generator."""
+    """Return a stream of batches as Keras takes it: generators must yield tuples."""
     if isinstance(x, keras.utils.PyDataset):
         return _Unmasked(method, x)
     return _tuples(method, x) if inspect.isgenerator(x) else x
 
 
-def check_each_unmasked(what, arrays):
-    """Raises `ValueError` for masked values and dates anywhere in a structure."""
+def check_each_unmasked(label, arrays):
+    """Raise `ValueError` for masked values and dates anywhere in a structure."""
     for array in keras.tree.flatten(arrays):
-        check_unmasked(what, array)
+        check_unmasked(label, array)
 
 
 class _Unmasked(keras.utils.PyDataset):
-    """A user's dataset, which may yield no masked values."""
+    """A user's dataset that raises an error for masked values."""
 
     def __init__(self, method, inner):
         names = ("workers", "use_multiprocessing", "max_queue_size")
@@ -151,15 +157,15 @@ def _tuples(method, generator):
 
 
 def without_batches(method):
-    """The sentence for a stream that ended before it began."""
+    """Return the error message for a stream without batches."""
     return (
-        f"`{method}` received a dataset without batches. Check what it reads, and "
-        "whether `drop_remainder` or a filter leaves nothing of it."
+        f"`{method}` received a dataset without batches. Check its "
+        "source, and whether `drop_remainder` or a filter removes everything."
     )
 
 
 def single_batch(method, x, by_term=False):
-    """A batch of points as a tensor or array, or a dict of them if that may be."""
+    """Return a batch of points as a tensor or array, or a dict of them if allowed."""
     if by_term and x is None:
         return {}
     if by_term and isinstance(x, dict):
@@ -173,8 +179,8 @@ def single_batch(method, x, by_term=False):
 
 
 def validation_pair(data):
-    """Points, with values where there are some; `None` of a stream, or of nothing."""
-    what = "validation_data"
+    """Return points, with values if given; `None` for a stream, or for no data."""
+    name = "validation_data"
     if isinstance(data, list) and any(isinstance(part, dict) for part in data):
         data = tuple(data)
     if isinstance(data, tuple):
@@ -182,13 +188,13 @@ def validation_pair(data):
             data = data[:2]
         if len(data) not in (1, 2):
             raise ValueError(
-                f"`{what}` must be {TAKES[what]}. Received: a tuple of {len(data)}. "
-                "Leave weights of samples out: errors are relative to the whole."
+                f"`{name}` must be {TAKES[name]}. Received: a tuple of {len(data)}. "
+                "Leave out sample weights: errors are relative to all points."
             )
-        if is_stream(what, data[0]):
-            raise TypeError(_takes(what, data))
+        if is_stream(name, data[0]):
+            raise TypeError(_takes(name, data))
         return data
-    return None if data is None or is_stream(what, data) else (data,)
+    return None if data is None or is_stream(name, data) else (data,)
 
 
 def _takes(method, x):
@@ -246,7 +252,7 @@ def check_optimizer(optimizer, replicas, is_second_order):
     if scales or optimizer.loss_scale_factor is not None:
         raise ValueError(
             "Losses are not scaled: they are computed in float32 or float64, where "
-            "gradients do not underflow. Give the optimizer itself, without "
+            "gradients do not underflow. Pass the optimizer itself, without "
             "LossScaleOptimizer or `loss_scale_factor`. Received: "
             f"{type(optimizer).__name__}"
         )

@@ -1,4 +1,4 @@
-"""What is dear to compute and follows from little, kept in the user's cache."""
+"""Arrays that are expensive to compute, kept in the user's cache."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.
 
 
 def cache_directory():
-    """The package's part of the user's cache, or `None` where there is no such place.
+    """Return the package's directory in the user's cache, or `None`.
 
     `keraspinn` in `$XDG_CACHE_HOME`, else in `~/.cache`; on Windows in
     `%LOCALAPPDATA%`.
@@ -29,15 +29,15 @@ def cache_directory():
 
 
 def cached(name, compute, usable):
-    """An array from the cache, or else computed and kept there.
+    """Return an array from the cache, or compute it and keep it there.
 
-    Nothing that is wrong with the cache is an error: what cannot be read is computed
-    again, and what cannot be written is computed the next time too.
+    No fault of the cache is an error: an unreadable file is computed again, and an
+    array that cannot be written is computed the next time too.
 
     Args:
-        name: Name of the file, which tells all that the array follows from.
+        name: Name of the file, which identifies all inputs of the array.
         compute: Function without arguments that returns the array.
-        usable: Function that says whether an array read is one of those.
+        usable: Function that tells whether an array from a file is valid.
     """
     directory = cache_directory()
     if directory is None:

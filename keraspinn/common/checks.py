@@ -1,7 +1,7 @@
-"""Checks of what is met everywhere: counts, flags, names, numbers, arrays, points.
+"""Checks of arguments: counts, flags, names, numbers, arrays, points.
 
-Each is written once, returns the value in the one form that the package works with,
-and raises an error that says what was wrong, what was received, and what to write.
+Each returns the value in the form that the package works with. Its error tells the
+fault, the value received, and a value to write instead.
 """
 
 import datetime
@@ -14,16 +14,16 @@ _TIMES = (np.datetime64, np.timedelta64, datetime.date, datetime.timedelta)
 
 
 def is_whole(number):
-    """Whether something is an integer, of Python or NumPy, and no truth value."""
+    """Return whether a value is an integer of Python or NumPy, and no truth value."""
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 def check_count(name, count, *otherwise, least=1):
-    """The count as an int, or as one of the other values that it may be.
+    """Return a count as an int, or one of the other values that it may be.
 
     Args:
         name: String, the argument's name.
-        count: What was received.
+        count: The value received.
         *otherwise: Texts, or `None`, that it may be instead.
         least: The smallest integer that it may be.
 
@@ -41,14 +41,14 @@ def check_count(name, count, *otherwise, least=1):
 
 
 def checked_flag(name, value):
-    """A truth value as a bool, or `TypeError`."""
+    """Return a truth value as a bool, or raise `TypeError`."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"`{name}` must be True or False. Received: {value!r}")
     return bool(value)
 
 
 def checked_seed(seed):
-    """The seed as an int, or `ValueError`."""
+    """Return the seed as an int, or raise `ValueError`."""
     if not is_whole(seed) or not 0 <= seed < 2**32:
         raise ValueError(
             "`seed` must be an integer, zero or more and below 2**32. Received: "
@@ -58,7 +58,7 @@ def checked_seed(seed):
 
 
 def real_number(value):
-    """A number as a float; NaN for texts, truth values, and what else is none."""
+    """Return a number as a float; NaN for texts, truth values and other objects."""
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.iscomplexobj(value):
         return math.nan
     try:
@@ -68,7 +68,7 @@ def real_number(value):
 
 
 def finite_number(name, value):
-    """A number as a float, or `ValueError` unless it is finite."""
+    """Return a number as a float, or raise `ValueError` unless it is finite."""
     number = real_number(value)
     if not math.isfinite(number):
         raise ValueError(f"`{name}` must be a finite number. Received: {value!r}")
@@ -76,7 +76,7 @@ def finite_number(name, value):
 
 
 def positive_number(name, value):
-    """A number as a float, or `ValueError` unless it is positive and finite."""
+    """Return a number as a float, or raise `ValueError` unless it is positive."""
     number = real_number(value)
     if not 0 < number < math.inf:
         raise ValueError(f"`{name}` must be a positive number. Received: {value!r}")
@@ -84,7 +84,7 @@ def positive_number(name, value):
 
 
 def nonnegative(name, value, hint=""):
-    """A number as a float, or `ValueError` unless it is finite, zero or more."""
+    """Return a number as a float, or raise `ValueError` if it is negative."""
     number = real_number(value)
     if not 0 <= number < math.inf:
         raise ValueError(
@@ -93,37 +93,37 @@ def nonnegative(name, value, hint=""):
     return number
 
 
-def check_known(what, names, known, kinds):
-    """Raises `ValueError` unless all names are known.
+def check_known(argument, names, known, kinds):
+    """Raise `ValueError` unless all names are known.
 
     Args:
-        what: String, what holds the names, such as an argument's name.
-        names: Iterable of what was received.
-        known: Iterable of the names there are.
-        kinds: String, what they are names of, such as `"terms of the problem"`.
+        argument: String, the argument that holds the names.
+        names: Iterable of the names received.
+        known: Iterable of the known names.
+        kinds: String, the kind of things named, such as `"terms of the problem"`.
     """
     known = list(known)
     unknown = sorted((name for name in names if name not in known), key=str)
     if unknown:
         raise ValueError(
-            f"`{what}` names {unknown}, which are no {kinds}. There are: {known}"
+            f"`{argument}` names {unknown}, which are no {kinds}. There are: {known}"
         )
 
 
-def real_array(what, numbers):
-    """Numbers as a float64 array of one's own.
+def real_array(label, numbers):
+    """Return numbers as a new float64 array.
 
-    Masked values are refused, and not dropped: which rows go is for the user to say,
-    as the columns of points and values belong together.
+    Masked values are refused, not dropped: the rows of points and values belong
+    together, so the user must remove both.
 
     Args:
-        what: String, how to call the numbers in errors, such as `"points"`.
+        label: String, the numbers' name in errors, such as `"points"`.
         numbers: Array, nested lists, or anything that NumPy takes for an array.
 
     Raises:
         ValueError: If they are no real numbers, some are masked, or they are dates.
     """
-    check_unmasked(what, numbers)
+    check_unmasked(label, numbers)
     try:
         # Straight to numbers: an array of text is as wide as its longest entry.
         array = None if numbers is None else np.asarray(numbers, dtype="complex128")
@@ -131,20 +131,21 @@ def real_array(what, numbers):
         array = None
     if array is None or np.isnan(array.imag).any():  # NumPy's way to read a None
         raise ValueError(
-            f"The {what} must be an array of numbers. Received: {reprlib.repr(numbers)}"
+            f"The {label} must be an array of numbers. Received: "
+            f"{reprlib.repr(numbers)}"
         )
     if array.imag.any() or (hasattr(numbers, "dtype") and np.iscomplexobj(numbers)):
-        raise ValueError(f"The {what} must be real. Received: complex ones")
+        raise ValueError(f"The {label} must be real. Received: complex ones")
     return array.real.copy()
 
 
-def check_unmasked(what, numbers):
-    """Raises `ValueError` for masked values and dates, which NumPy makes numbers of."""
-    # Whatever makes an array, as xarray's and netCDF's do, may make a masked one.
+def check_unmasked(label, numbers):
+    """Raise `ValueError` for masked values and dates, which NumPy converts."""
+    # Objects with `__array__`, as xarray's and netCDF's, may make masked arrays.
     array = np.asanyarray(numbers) if hasattr(numbers, "__array__") else numbers
     if masked := _masked(array):
         raise ValueError(
-            f"The {what} must be known numbers. Received: {masked} masked. Leave out "
+            f"The {label} must be known numbers. Received: {masked} masked. Leave out "
             "their rows, of points and values alike: with mask = "
             "numpy.ma.getmaskarray(values), write values[~mask].data and "
             "points[~mask]."
@@ -158,51 +159,51 @@ def check_unmasked(what, numbers):
         or (kind == "O" and any(isinstance(entry, _TIMES) for entry in array.flat))
     ):
         raise ValueError(
-            f"The {what} must be numbers, in the units of the equations. Received: "
+            f"The {label} must be numbers, in the units of the equations. Received: "
             "dates or times. Write seconds since a moment of your choice: (times - "
             "times[0]) / numpy.timedelta64(1, 's')."
         )
 
 
 def _masked(numbers):
-    """How many numbers of an array, or of nested lists, are masked."""
+    """Return the number of masked entries of an array, or of nested lists."""
     if isinstance(numbers, (list, tuple)):
         return sum(map(_masked, numbers))
     return int(np.ma.count_masked(numbers)) if np.ma.isMaskedArray(numbers) else 0
 
 
-def finite_array(what, numbers):
-    """The same, and `ValueError` too if one of the numbers is not finite."""
-    array = real_array(what, numbers)
+def finite_array(label, numbers):
+    """Return numbers as a float64 array, or raise `ValueError` if one is not finite."""
+    array = real_array(label, numbers)
     bad = ~np.isfinite(array)
     if bad.any():
         row = int(np.argwhere(bad)[0][0]) if array.ndim else ()
-        place = f" in row {row}" if array.ndim else ""
+        where = f" in row {row}" if array.ndim else ""
         raise ValueError(
-            f"The {what} must be finite. Received: {array[row]}{place}. Drop the rows "
+            f"The {label} must be finite. Received: {array[row]}{where}. Drop the rows "
             "that hold NaN or infinity."
         )
     return array
 
 
-def point_array(what, points, coordinates=None):
-    """Points as a float64 array `(n, d)`, a row a point.
+def point_array(label, points, coordinates=None):
+    """Return points as a float64 array `(n, d)`, a row for each point.
 
     Args:
-        what: String, how to call them in errors, such as `"points of 'wall'"`.
-        points: What was received.
+        label: String, their name in errors, such as `"points of 'wall'"`.
+        points: The value received.
         coordinates: The names or symbols of the columns, if known.
 
     Raises:
         ValueError: If there are none, or they are of another shape or not finite.
     """
-    array = real_array(what, points)
+    array = real_array(label, points)
     names = [str(symbol) for symbol in coordinates or ()]
     columns = len(names)
     if array.ndim != 2 or not len(array) or (names and array.shape[1] != columns):
         each = f", a column for each of {names}" if names else ", a row a point"
         raise ValueError(
-            f"The {what} must have shape (n, {columns if names else 'd'}){each}. "
+            f"The {label} must have shape (n, {columns if names else 'd'}){each}. "
             f"Received: shape {array.shape}"
         )
-    return finite_array(what, array)
+    return finite_array(label, array)

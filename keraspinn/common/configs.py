@@ -1,4 +1,4 @@
-"""Reading saved configurations: what is wrong with one ends in a `ValueError`."""
+"""Reading of saved configurations, whose faults raise `ValueError`."""
 
 import functools
 
@@ -7,17 +7,17 @@ import keras
 from keraspinn.version import __version__
 
 FORMAT = 1
-"""Counts the ways in which problems and models have been saved."""
+"""The version of the format in which problems and models are saved."""
 
 
 def reading(from_config):
-    """Make a `from_config` say what it reads when the configuration is no such thing.
+    """Make a `from_config` raise `ValueError` for any fault of a configuration.
 
     Args:
         from_config: Function of a class and a configuration.
 
     Returns:
-        A function that raises `ValueError` where that one raises anything.
+        A function that raises `ValueError` for any exception of that one.
     """
 
     @functools.wraps(from_config)
@@ -39,46 +39,47 @@ def reading(from_config):
 
 
 def described(thing, config=None):
-    """Text such as `Name(key=value)`, of a thing's configuration."""
+    """Return a text such as `Name(key=value)` from a configuration."""
     config = thing.get_config() if config is None else config
     settings = ", ".join(f"{key}={value!r}" for key, value in config.items())
     return f"{type(thing).__name__}({settings})"
 
 
 def restored(config, *kinds):
-    """The object of a saved configuration, if it is of one of the kinds.
+    """Make the object of a saved configuration, if it is of one of the kinds.
 
-    Its class is looked at before anything is built, and must be registered: Keras
-    would look for others by importing what the file names.
+    Its class is checked before anything is built, and must be registered: Keras would
+    find others by importing modules that the file names.
     """
     name = config.get("registered_name") if isinstance(config, dict) else None
-    found = keras.saving.get_registered_object(name) if isinstance(name, str) else None
-    if found is None or (kinds and not issubclass(found, kinds)):
+    known = keras.saving.get_registered_object(name) if isinstance(name, str) else None
+    if known is None or (kinds and not issubclass(known, kinds)):
         expected = " or ".join(kind.__name__ for kind in kinds) or "registered class"
         raise ValueError(f"Expected a saved {expected}. Received: {str(name)[:60]}")
     return keras.saving.deserialize_keras_object(config)
 
 
 def stamped(config):
-    """A configuration that tells what wrote it."""
+    """Return a configuration with the format and version that wrote it."""
     return {"format": FORMAT, "version": __version__, **config}
 
 
-def unstamped(config, what):
-    """The same without that; `ValueError` if a later version wrote it otherwise.
+def unstamped(config, kind):
+    """Return a configuration without them, or raise `ValueError` if it is too new.
 
     Args:
         config: Dict, of which a copy is returned.
-        what: What was saved, a word such as `"problem"`.
+        kind: The kind of object saved, a word such as `"problem"`.
     """
     config = dict(config)
-    found, writer = config.pop("format", FORMAT), config.pop("version", None)
-    if isinstance(found, bool) or not isinstance(found, int) or found < 1:
-        raise ValueError(f"A format is a positive integer. Received: {str(found)[:60]}")
-    if found > FORMAT:
+    version, writer = config.pop("format", FORMAT), config.pop("version", None)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        received = str(version)[:60]
+        raise ValueError(f"A format is a positive integer. Received: {received}")
+    if version > FORMAT:
         wanted = f"keraspinn {str(writer)[:60]}" if writer else "a later keraspinn"
         raise ValueError(
-            f"The {what} was saved in format {found} by {wanted}. This is keraspinn "
+            f"The {kind} was saved in format {version} by {wanted}. This is keraspinn "
             f"{__version__}, which reads formats up to {FORMAT}. Update it: pip "
             "install --upgrade keraspinn."
         )

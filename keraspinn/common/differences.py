@@ -1,29 +1,29 @@
-"""What differs between two configurations, as places and values."""
+"""Differences between two configurations, as paths and values."""
 
 import hashlib
 import json
 
 import numpy as np
 
-LONGEST_ROW = 100
+LONGEST_ROW = 100  # entries of a list that are compared one by one
 NOTHING = "nothing"
 
 _STAMPS = {"format", "version"}
-# Of a saved object, what says where its class was found and how it was built.
+# Entries of a saved object that tell the module of its class and how it was built.
 _ABOUT = {"module", "registered_name", "build_config", "compile_config"}
 # Names of layers, which Keras counts up in every program.
 _NAMES = {"name", "keras_history", "input_layers", "output_layers"}
 
 
 def plain(config):
-    """A saved configuration as data that compares equal wherever it was made.
+    """Return a saved configuration as data that compares equal wherever it was made.
 
     A saved object becomes a dict of its settings and its `"class"`. Versions and names
     of layers are left out, NumPy's numbers become Python's, and long arrays of numbers
     a digest of them.
 
     Args:
-        config: What `get_config` or `keras.saving.serialize_keras_object` returns.
+        config: The result of `get_config` or `keras.saving.serialize_keras_object`.
 
     Returns:
         Dicts, lists, texts, numbers and `None`, from which JSON makes the same.
@@ -40,8 +40,8 @@ def plain(config):
         if "class_name" in config and isinstance(config.get("config"), dict):
             # Layers of functional models have their calls beside their settings.
             beside = {k: v for k, v in config.items() if k not in _ABOUT | {"config"}}
-            own = {"class": beside.pop("class_name"), **beside, **config["config"]}
-            config = {k: v for k, v in own.items() if k not in _NAMES}
+            merged = {"class": beside.pop("class_name"), **beside, **config["config"]}
+            config = {k: v for k, v in merged.items() if k not in _NAMES}
         return {str(k): plain(v) for k, v in config.items() if k not in _STAMPS}
     if isinstance(config, (list, tuple, np.ndarray)):
         rows = [plain(row) for row in config]
@@ -57,16 +57,16 @@ def plain(config):
     return getattr(config, "__qualname__", type(config).__qualname__)
 
 
-def differences(old, new, place=""):
-    """Where two plain configurations differ.
+def differences(old, new, path=""):
+    """Return the entries in which two plain configurations differ.
 
     Args:
-        old: What `plain` returned.
+        old: The result of `plain`.
         new: The same of another.
-        place: Where both are found, a text.
+        path: The path of both, a text.
 
     Returns:
-        List of tuples of the place, such as `"network.units"`, the old value and the
+        List of tuples of the path, such as `"network.units"`, the old value and the
         new one; of an expression, the terms that differ.
 
     Example:
@@ -77,28 +77,28 @@ def differences(old, new, place=""):
     """
     if isinstance(old, dict) and isinstance(new, dict):
         if old.get("class") != new.get("class"):
-            return [(place, *(d.get("class", d) for d in (old, new)))]
-        found = []
+            return [(path, *(d.get("class", d) for d in (old, new)))]
+        different = []
         for key in dict.fromkeys((*old, *new)):
-            there = f"{place}.{key}" if place else key
+            there = f"{path}.{key}" if path else key
             pair = old.get(key, NOTHING), new.get(key, NOTHING)
-            found += differences(*pair, there)
-        return found
+            different += differences(*pair, there)
+        return different
     if _is_node(old) and _is_node(new) and old[0] == new[0]:
-        return _differing_terms(old, new, place)
+        return _differing_terms(old, new, path)
     lists = isinstance(old, list) and isinstance(new, list)
     if lists and len(old) == len(new) and not _is_node(old):
         pairs = enumerate(zip(old, new, strict=True))
-        return [d for n, pair in pairs for d in differences(*pair, f"{place}[{n}]")]
-    return [] if old == new else [(place, old, new)]
+        return [d for n, pair in pairs for d in differences(*pair, f"{path}[{n}]")]
+    return [] if old == new else [(path, old, new)]
 
 
 def _is_node(data):
-    """Whether this is an operation with its operands, `["Add", ...]`."""
+    """Return whether data is an operation with its operands, `["Add", ...]`."""
     return isinstance(data, list) and bool(data) and isinstance(data[0], str)
 
 
-def _differing_terms(old, new, place):
+def _differing_terms(old, new, path):
     head, gone, come = old[0], list(old[1:]), []
     for term in new[1:]:
         if term in gone:
@@ -106,16 +106,16 @@ def _differing_terms(old, new, place):
         else:
             come.append(term)
     if len(gone) == len(come) == 1:
-        return differences(*gone, *come, place)
+        return differences(*gone, *come, path)
     if head in ("Add", "Mul") and gone and come:
         join = [t[0] if len(t) == 1 else [head, *t] for t in (gone, come)]
-        return [(place, *join)]
+        return [(path, *join)]
     same = old == new or (head in ("Add", "Mul") and not gone and not come)
-    return [] if same else [(place, old, new)]
+    return [] if same else [(path, old, new)]
 
 
 def _folded(rows):
-    """A digest in place of a table that nobody would read; expressions stay whole."""
+    """Return a digest instead of a long table; expressions stay whole."""
     if any(isinstance(row, (dict, str)) or _is_node(row) for row in rows):
         return rows
     digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()

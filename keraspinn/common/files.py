@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whenever the process that writes them dies."""
+"""Files that are complete or absent, even if the process that writes them dies."""
 
 import glob
 import os
@@ -6,14 +6,14 @@ import pathlib
 
 
 def write_whole(path, write):
-    """Write a file so that no one finds half of it at `path`.
+    """Write a file so that `path` never holds half of it.
 
-    What is written goes to a file beside it first, named `partial-…` with the number
-    of the process; the disk has it before it takes the place of what stood at `path`.
-    Such files of processes that are dead are removed.
+    The content goes to a file beside it first, named `partial-…` with the number of
+    the process. When the disk has it, that file replaces the one at `path`. Such files
+    of dead processes are removed.
 
     Args:
-        path: Where the file shall be.
+        path: The path of the file.
         write: Function that writes a file to the path it is given.
     """
     path = pathlib.Path(path)
@@ -49,7 +49,7 @@ def sync(path):
 
 
 def _is_dead(pid):
-    """Whether there is no process of this number, where that can be seen."""
+    """Return whether there is no process of this number, as far as can be known."""
     if os.name == "nt":
         return False  # there, a signal of no effect would end the process
     try:
@@ -92,7 +92,7 @@ def save_weights(save, filepath, overwrite, max_shard_size):
 
 
 def _replaceable(filepath, suffix, overwrite):
-    """Whether it is a local file of this kind that may be replaced unasked."""
+    """Return whether a local file of this kind may be replaced without a question."""
     if not isinstance(filepath, (str, os.PathLike)):
         return False
     name = os.fspath(filepath)

@@ -8,14 +8,14 @@ import sys
 from typing import IO
 
 _HELD: dict[pathlib.Path, IO[str]] = {}  # the open files of this process's locks
-_BYTE = 2**20  # which is locked: Windows lets no other process read what is
+_BYTE = 2**20  # the byte that is locked: on Windows others cannot read it
 
 
 class Lock:
-    """A file that one process holds. The system lets go of it when the process dies.
+    """A file that one process holds. The system releases it when the process dies.
 
     Args:
-        path: Where the file shall be; its directory must exist.
+        path: The path of the file; its directory must exist.
 
     Example:
 
@@ -60,7 +60,7 @@ class Lock:
         _HELD[self.path] = self._file = file
 
     def release(self):
-        """Give the lock back, if it is held."""
+        """Release the lock, if it is held."""
         if self._file is None or self._file.closed:
             return
         if sys.platform == "win32":

@@ -1,7 +1,7 @@
 """Types that signatures share.
 
-Keras and SymPy say no types of their own, so that a type checker takes their classes
-for `Any`; signatures name them all the same, for those who read.
+Keras and SymPy declare no types, so a type checker takes their classes for `Any`.
+Signatures name them all the same, for readers.
 """
 
 import os
@@ -14,7 +14,7 @@ Tensor: TypeAlias = Any
 """A tensor of the backend, or an array: Keras has no public class for it."""
 
 State: TypeAlias = dict[str, Tensor]
-"""What an optimizer, a sampler or a weighting rule remembers from step to step."""
+"""The state of an optimizer, a sampler or a weighting rule, from step to step."""
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -22,4 +22,4 @@ Optimizer: TypeAlias = str | keras.optimizers.Optimizer
 Activation: TypeAlias = str | Callable[[Tensor], Tensor] | None
 Initializer: TypeAlias = str | Callable[..., Tensor] | None
 Regularizer: TypeAlias = str | Callable[[Tensor], Tensor] | None
-"""Names, or what Keras has under them."""
+"""Names, or the objects that Keras has under them."""

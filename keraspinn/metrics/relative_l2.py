@@ -8,15 +8,15 @@ from keras import ops
 class RelativeL2(keras.metrics.Metric):
     """The relative L2 error ‖u − û‖₂ / ‖u‖₂ over all points seen.
 
-    Accumulates both sums of squares, so the result does not depend on batches.
-    Points where the exact value is NaN, which is how `ComputedReference` says that it
-    is not known, are left out. Nondimensional. Infinite, or not a number, where the
-    exact values are all zero.
+    Accumulates both sums of squares, so the result does not depend on batches. Points
+    with a NaN as the exact value are left out: `ComputedReference` returns NaN where
+    the solution is unknown. Nondimensional. Infinite or NaN if all exact values are
+    zero.
 
     Args:
         name: Name of the metric.
         up_to_constant: Whether to leave out the means of the error and of the exact
-            values, for what is determined up to a constant, such as a pressure.
+            values, for a field determined up to a constant, such as a pressure.
         dtype: Floating-point type of the sums.
 
     Raises:
@@ -42,8 +42,8 @@ class RelativeL2(keras.metrics.Metric):
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.up_to_constant = bool(up_to_constant)
-        # Sums over all points: 1, of the error and its square, of the exact value and
-        # its square.
+        # Sums over all points of 1, the error, its square, the exact value and its
+        # square.
         self.sums = self.add_weight(
             name="sums", shape=(5,), initializer="zeros", dtype=self.dtype
         )

@@ -1,4 +1,4 @@
-"""What a problem's equations come to for a network, and their losses."""
+"""Residuals of a problem's equations for a network, and their losses."""
 
 from keraspinn.residuals.fields import Fields
 from keraspinn.residuals.integral_terms import IntegralTerm

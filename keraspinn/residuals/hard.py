@@ -1,4 +1,4 @@
-"""Fields that keep hard conditions, from what a network makes of points."""
+"""Fields that satisfy hard constraints, from the outputs of a network."""
 
 import math
 
@@ -25,8 +25,8 @@ class HardConstraint:
             sp.Symbol(symbol.name, real=True) for symbol in problem.coordinates
         )
         scaled = {
-            symbol: exact_number(centre) + exact_number(half) * own
-            for (symbol, (centre, half)), own in zip(
+            symbol: exact_number(centre) + exact_number(half) * xi
+            for (symbol, (centre, half)), xi in zip(
                 scales.coordinates.items(), self._symbols, strict=True
             )
         }
@@ -41,18 +41,18 @@ class HardConstraint:
         self._programs = {}
 
     def values(self, points, network):
-        """Scaled fields `(..., N, F)` from scaled points and what the network makes."""
+        """Return scaled fields `(..., N, F)` from scaled points and network outputs."""
         zero = (0,) * len(self._symbols)
         values, factors = self._evaluated(points, (zero,))
         return values[zero] + factors[zero] * network
 
     def series(self, points, network):
-        """The same for the network's `Taylor` series, at points `(..., N, d)`."""
+        """Return the same for a network's `Taylor` series, at points `(..., N, d)`."""
         indices = network.indices
-        combined = {i for own in indices.combinations for i, _ in own}
+        combined = {i for pairs in indices.combinations for i, _ in pairs}
         wanted = tuple(sorted({*indices.members, *combined}))
         values, factors = (
-            self._series(own, indices) for own in self._evaluated(points, wanted)
+            self._series(d, indices) for d in self._evaluated(points, wanted)
         )
         return factors * network + values
 
@@ -61,34 +61,34 @@ class HardConstraint:
         for index, derivative in derivatives.items():
             factorial = math.prod(map(math.factorial, index))
             for key, share in indices.destinations(index):
-                own = derivative * (share / factorial)
+                term = derivative * (share / factorial)
                 known = coefficients.get(key)
-                coefficients[key] = own if known is None else known + own
+                coefficients[key] = term if known is None else known + term
         return Taylor(indices, coefficients)
 
     def _evaluated(self, points, wanted):
-        """Derivatives of all g and of all φ, those that do not vanish: two dicts."""
+        """Return two dicts of the nonzero derivatives of all g and of all φ."""
         if wanted not in self._programs:
             self._programs[wanted] = self._compiled(wanted)
         kept, program = self._programs[wanted]
         columns = {
-            symbol.name: points[..., place]
-            for place, symbol in enumerate(self._symbols)
+            symbol.name: points[..., column]
+            for column, symbol in enumerate(self._symbols)
         }
-        found = iter(program(columns, {}))
+        values = iter(program(columns, {}))
         results = {}, {}
-        for place, index in kept:
-            of_fields = [next(found) for _ in self._values]
-            results[place][index] = ops.stack(of_fields, axis=-1)
+        for side, index in kept:
+            of_fields = [next(values) for _ in self._values]
+            results[side][index] = ops.stack(of_fields, axis=-1)
         return results
 
     def _compiled(self, wanted):
         kept, expressions = [], []
-        for place, own in enumerate((self._values, self._factors)):
+        for side, forms in enumerate((self._values, self._factors)):
             for index in wanted:
-                derivatives = [self._derivative(e, index) for e in own]
+                derivatives = [self._derivative(e, index) for e in forms]
                 if any(derivatives) or not any(index):
-                    kept.append((place, index))
+                    kept.append((side, index))
                     expressions += derivatives
         return kept, Program(expressions, self._symbols)
 

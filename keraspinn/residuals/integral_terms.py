@@ -1,4 +1,4 @@
-"""What a condition's integrals come to for a network's fields, and its loss."""
+"""Integrals of a condition for a network's fields, and the condition's loss."""
 
 import sympy as sp
 from keras import ops
@@ -7,11 +7,11 @@ from keraspinn.expressions import PartIntegral, Program
 
 
 class IntegralTerm:
-    """A term of the loss whose equations hold integrals: Σ squares of one number each.
+    """A term of the loss whose equations contain integrals: one residual each.
 
     An integral is Σ w f over the points of its region, with weights w that add up to
-    the region's size. The sum is inside of the square: a batch is not divided, and an
-    equation has one residual however many points there are.
+    the region's measure. The sum is inside the square, so a batch is not divided, and
+    an equation has one residual for any number of points.
 
     Args:
         term: The `declaration.terms.Term`.
@@ -19,7 +19,7 @@ class IntegralTerm:
 
     Attributes:
         passes: A list of one dict, from names of fields to the derivatives needed.
-        labels: Names of the expressions' own losses: none.
+        labels: Names of the losses of single expressions: none.
         count: Number of equations.
     """
 
@@ -28,9 +28,10 @@ class IntegralTerm:
 
     def __init__(self, term, problem):
         self.count = len(term.expressions)
-        found = {i: None for e in term.expressions for i in e.atoms(PartIntegral)}
+        atoms = [i for e in term.expressions for i in e.atoms(PartIntegral)]
         numbers = {
-            own: sp.Symbol(f"integral {place}") for place, own in enumerate(found)
+            integral: sp.Symbol(f"integral {number}")
+            for number, integral in enumerate(dict.fromkeys(atoms))
         }
         equations = [
             problem.scales.apply(expression.xreplace(numbers), size)
@@ -41,18 +42,17 @@ class IntegralTerm:
         self._equations = Program(equations, ())
         self._by_region, needed = [], {}
         for region in term.regions:
-            own = {i: symbol.name for i, symbol in numbers.items()}
-            own = {i: name for i, name in own.items() if i.region == region}
-            scaled = [problem.scales.apply(i.integrand) for i in own]
+            names = {i: s.name for i, s in numbers.items() if i.region == region}
+            scaled = [problem.scales.apply(i.integrand) for i in names]
             program = Program(scaled, problem.coordinates)
-            self._by_region.append((tuple(own.values()), program))
-            for own in (program.derivatives, *program.images.values()):
-                for field, indices in own.items():
+            self._by_region.append((tuple(names.values()), program))
+            for derivatives in (program.derivatives, *program.images.values()):
+                for field, indices in derivatives.items():
                     needed.setdefault(field, set()).update(indices)
         self.passes = [needed]
 
     def residuals(self, fields, batch):
-        """What each equation misses: a list of `(1,)`.
+        """Return the residual of each equation: a list of `(1,)`.
 
         Args:
             fields: The `Fields`.
@@ -72,18 +72,18 @@ class IntegralTerm:
         return self._equations({"": ops.zeros_like(batch.points[:1, 0])}, {}, numbers)
 
     def losses(self, fields, batch):
-        """The loss of each equation, a list of scalars."""
+        """Return the loss of each equation, a list of scalars."""
         return [ops.sum(ops.square(r)) for r in self.residuals(fields, batch)]
 
     def total(self, losses):
-        """The term's loss from those of its equations."""
+        """Return the term's loss from those of its equations."""
         return sum(losses)
 
     def squared(self, fields, batch):
-        """The term's loss at each point, `(N,)`: no point is worse than another."""
+        """Return the term's loss for each point, `(N,)`: all points count alike."""
         loss = self.total(self.losses(fields, batch))
         return loss * ops.ones_like(batch.points[:, 0])
 
     def rows(self, fields, batch):
-        """Residuals, one for each equation, whose squares add up to the loss."""
+        """Return residuals, one for each equation, whose squares add up to the loss."""
         return ops.concatenate(self.residuals(fields, batch))

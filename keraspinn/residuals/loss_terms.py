@@ -1,4 +1,4 @@
-"""What a term's expressions come to for a network's fields, and the term's loss."""
+"""Residuals of a term's expressions for a network's fields, and the term's loss."""
 
 from keras import ops
 
@@ -14,7 +14,7 @@ class LossTerm:
 
     Attributes:
         program: The `Program` of the scaled expressions.
-        labels: Names of the expressions' own losses, or `()`.
+        labels: Names of the losses of single expressions, or `()`.
     """
 
     is_pointwise = True
@@ -30,18 +30,15 @@ class LossTerm:
 
     @property
     def passes(self):
-        """What the network gives at the points themselves, and at images of them.
+        """The derivatives needed in each pass: at the points, and at images of them.
 
         A list of dicts from names of fields to derivatives.
         """
-        return [
-            own
-            for own in (self.program.derivatives, *self.program.images.values())
-            if own
-        ]
+        derivatives = (self.program.derivatives, *self.program.images.values())
+        return [needed for needed in derivatives if needed]
 
     def residuals(self, fields, batch):
-        """What each expression misses at a batch's points: a list of `(N,)`.
+        """Return the residual of each expression at a batch's points: a list of `(N,)`.
 
         Args:
             fields: The `Fields`.
@@ -53,33 +50,33 @@ class LossTerm:
         if batch.targets is None:
             return residuals
         return [
-            residual - batch.targets[..., place] * (1.0 / size)
-            for place, (residual, size) in enumerate(
+            residual - batch.targets[..., column] * (1.0 / size)
+            for column, (residual, size) in enumerate(
                 zip(residuals, self._sizes, strict=True)
             )
         ]
 
     def losses(self, fields, batch):
-        """The loss of each expression, a list of scalars."""
+        """Return the loss of each expression, a list of scalars."""
         return [
             ops.sum(batch.weights * ops.square(residual))
             for residual in self.residuals(fields, batch)
         ]
 
     def total(self, losses):
-        """The term's loss from those of its expressions."""
+        """Return the term's loss from those of its expressions."""
         return sum(losses[1:], losses[0])
 
     def squared(self, fields, batch):
-        """The squared residual at each point, `(N,)`, summed over expressions."""
+        """Return the squared residual at each point, `(N,)`, of all expressions."""
         return self.total([ops.square(r) for r in self.residuals(fields, batch)])
 
     def rows(self, fields, batch):
-        """Residuals `(N · k,)` whose squares add up to the term's loss."""
+        """Return residuals `(N · k,)` whose squares add up to the term's loss."""
         return ops.concatenate(self.separate_rows(fields, batch))
 
     def separate_rows(self, fields, batch):
-        """The same, a list of `(N,)` for each expression."""
+        """Return the same as a list of `(N,)` for each expression."""
         return [
             ops.sqrt(batch.weights * ops.ones_like(residual)) * residual
             for residual in self.residuals(fields, batch)

@@ -1,14 +1,14 @@
-"""Samplers: where a term's points come from, step after step.
+"""Samplers, which choose the points of a term in every step.
 
-A sampler decides which points a term is evaluated at. `Uniform` draws fresh ones in
-every step and remembers nothing; `Held` keeps a user's; `Renewed` draws points and
-keeps them for a while, which an optimizer that compares one step's gradient with the
-next's needs; `ResidualBased` puts more of them where the residual is large, and has to
-remember which they are. What a sampler remembers is its *state*, a dict of tensors that
-goes in and comes out of every step: it is part of the training's state, saved and
-resumed with it, and points that change neither build a program anew nor leave it.
+`Uniform` draws fresh points in every step and has no state. `Held` keeps a user's
+points. `Renewed` draws points and keeps them for a number of steps, as an optimizer
+needs that compares successive gradients. `ResidualBased` puts more points where the
+residual is large. The points that a sampler keeps are its *state*, a dict of tensors
+that each step receives and returns. It is part of the training's state, saved and
+resumed with it. New points need no new program.
 
-To add one, copy `renewed.py`.
+A sampler receives a `Place`, the part of the domain that a term belongs to, which draws
+points and counts them. To add one, copy `renewed.py`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from keraspinn.sampling.place import Place
 
 
 class Sampler:
-    """Where the points of a term come from; the contract of every sampler.
+    """A source of the points of a term; the contract of every sampler.
 
     Subclasses are immutable, and configured by their constructor's arguments, which
     `get_config` returns.
 
     Args:
-        **arguments: As the subclass says.
+        **arguments: As documented for the subclass.
 
     Raises:
         NotImplementedError: By `step`, if a class lacks it.
@@ -39,7 +39,7 @@ class Sampler:
     Example:
 
     >>> class Fixed(keraspinn.sampling.Sampler):
-    ...     "The points of the first step for ever."
+    ...     "Keeps the points of the first step."
     ...     def init(self, place, uniform):
     ...         points, coordinates, *_ = place.draw(uniform)
     ...         return {"points": points, "coordinates": coordinates}
@@ -48,7 +48,7 @@ class Sampler:
     """
 
     def count(self, place: Place) -> int:
-        """Number of points of a step.
+        """Return the number of points of a step.
 
         Args:
             place: The `Place` of the term.
@@ -56,7 +56,7 @@ class Sampler:
         return place.count()
 
     def init(self, place: Place, uniform: Callable[..., Tensor]) -> State:
-        """The state that training starts with, a dict from names to tensors.
+        """Return the first state, a dict from names to tensors.
 
         Args:
             place: The `Place` of the term.
@@ -72,15 +72,15 @@ class Sampler:
         uniform: Callable[..., Tensor],
         error: Callable[[Batch], Tensor],
     ) -> tuple[Batch, State]:
-        """The points of one step, and the state after it.
+        """Return the points of one step, and the state after it.
 
         Args:
             place: The `Place` of the term.
-            state: What `init` or the step before returned.
+            state: The state that `init` or the step before returned.
             iteration: Number of steps taken before, an integer scalar.
             uniform: Function of a shape, and perhaps of a number that tells one call
-                from another, that returns a tensor uniform in [0, 1) of this step's
-                own.
+                from another, that returns a tensor uniform in [0, 1). Its numbers
+                differ from step to step.
             error: Function of a `Batch` that returns the squared residual at each of
                 its points, `(N,)`.
 
@@ -96,18 +96,18 @@ class Sampler:
         uniform: Callable[..., Tensor],
         error: Callable[[Batch], Tensor],
     ) -> Batch:
-        """A `Batch` of points other than a step's, to judge the step on.
+        """Return a `Batch` of other points than a step's, to validate the step.
 
         Args:
             place: The `Place` of the term.
             state: The sampler's state.
-            uniform: As for `step`, other numbers than the step's.
+            uniform: As for `step`, with other numbers.
             error: As for `step`.
         """
         return place.draw(uniform)
 
     def renewed(self, iteration: Tensor) -> Tensor:
-        """Whether a step's points are not those of the step before.
+        """Return whether the points of a step differ from those of the step before.
 
         Args:
             iteration: Number of steps taken before, an integer scalar.
@@ -118,16 +118,16 @@ class Sampler:
         return True
 
     def get_config(self):
-        """The constructor's arguments."""
+        """Return the constructor's arguments."""
         return {}
 
     @classmethod
     def from_config(cls, config):
-        """A sampler from what `get_config` returned."""
+        """Make a sampler from a config that `get_config` returned."""
         return cls(**config)
 
     def key(self) -> tuple[Any, ...]:
-        """Hashable: what a program that is compiled for this sampler depends on."""
+        """Return a hashable key that compiled programs depend on."""
         return type(self), repr(sorted(self.get_config().items()))
 
     def __eq__(self, other):

@@ -13,16 +13,15 @@ class Batch(NamedTuple):
     """Points at which a term is evaluated in one step.
 
     Args:
-        points: Tensor `(N, d)`, scaled coordinates ξ: what derivatives are taken by.
-        coordinates: Tensor `(N, d)`, the same points in the user's units: what the
-            coordinates in an equation stand for.
-        weights: What every squared residual counts: a number, or a tensor `(N,)`. Of
-            integrals, what every value counts: a tuple of a tensor for each region,
+        points: Tensor `(N, d)`, the scaled coordinates ξ that derivatives are taken by.
+        coordinates: Tensor `(N, d)`, the same points in the user's units, for the
+            coordinates in equations.
+        weights: Weights of the squared residuals: a number, or a tensor `(N,)`. For
+            integrals the weights of the values: a tuple of a tensor for each region,
             whose points follow one another.
-        targets: Tensor `(N, k)`, what the k expressions should equal, or `None` for
-            zero.
+        targets: Tensor `(N, k)`, targets of the k expressions, or `None` for zero.
         normals: Tensor `(N, s)`, the outward unit normals in the s coordinates of
-            space, or `None` where no expression holds them.
+            space, or `None` if no expression contains them.
 
     Example:
 
@@ -40,7 +39,7 @@ class Batch(NamedTuple):
     normals: Tensor | None = None
 
     def by_point(self) -> dict[str, Tensor]:
-        """What there is of it, a dict of tensors with a row for each point.
+        """Return its tensors, a dict of tensors with a row for each point.
 
         `Batch(**rows)` is a batch of some of the points.
         """
@@ -49,15 +48,15 @@ class Batch(NamedTuple):
         return {name: value for name, value in fields.items() if value is not None}
 
     def parts(self, largest: int | None) -> tuple[int, Callable[[Tensor], "Batch"]]:
-        """Batches of at most `largest` points each whose losses add up to this one's.
+        """Split into batches of at most `largest` points, whose losses add up.
 
         Args:
             largest: A positive integer, of the points on one device, or `None` for no
                 bound.
 
         Returns:
-            How many there are, and a function from their numbers to the batches. They
-            are equally long: the last is filled up with points that count nothing.
+            Their number, and a function from their numbers to the batches. They are
+            equally long: the last is filled up with points of weight zero.
         """
         total = self.points.shape[0]
         whole = isinstance(self.weights, tuple)  # a sum is squared after it is taken

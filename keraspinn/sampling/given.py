@@ -1,4 +1,4 @@
-"""Points that a user gives: arrays, dicts of them, and what pipelines yield."""
+"""Points of the user: arrays, dicts of them, and batches of pipelines."""
 
 from keras import ops
 
@@ -12,7 +12,7 @@ EVALUATION_BATCH_SIZE = 8192
 
 
 def given_batches(sources, problem, x):
-    """Batches of what a user's pipeline yields: points, or a dict of them by term.
+    """Return batches from a pipeline's points, or from a dict of them by term.
 
     Args:
         sources: The `PointSources` of the training.
@@ -20,7 +20,7 @@ def given_batches(sources, problem, x):
         x: Tensor `(n, d)`, a dict of them, or the tick of a step that draws its points.
 
     Raises:
-        ValueError: If something else is yielded.
+        ValueError: If the pipeline yields other data.
     """
     if not isinstance(x, dict):
         x = {} if backend.is_tick(x) else {"residual": x}
@@ -35,12 +35,12 @@ def given_batches(sources, problem, x):
 
 
 def check_batch(problem, name, points):
-    """Raises unless a batch that a pipeline yields is an array of points `(n, d)`.
+    """Raise unless a pipeline's batch is an array of points `(n, d)`.
 
     Raises:
         TypeError: If it is no array.
-        ValueError: If it is of another shape, holds texts, or is in float32 where
-            that does not tell the domain's points apart.
+        ValueError: If it is of another shape, holds texts, or is in float32 if that
+            does not resolve the domain's points.
     """
     if not hasattr(points, "shape"):
         raise TypeError(
@@ -53,18 +53,18 @@ def check_batch(problem, name, points):
         raise ValueError(
             f"A batch of points of '{name}' must have shape (n, {columns}), a column "
             f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "
-            f"shape {shape}. Of single points make batches with `dataset.batch(n)`."
+            f"shape {shape}. Make batches of single points with `dataset.batch(n)`."
         )
     if points.dtype.name == "string" or getattr(points.dtype, "kind", "f") in "USO":
         raise ValueError(
             f"A batch of points of '{name}' must hold numbers. Received: texts"
         )
-    # In the type that the backend makes of them, which on JAX may be a smaller one.
+    # In the backend's type, which on JAX may be a smaller one.
     check_apart(problem, name, ops.convert_to_tensor(points[:1]))
 
 
 def held_or_streamed(x):
-    """`x` of `fit` by term, the sampler for the rest, and whether it streams."""
+    """Return `x` by term, the sampler of other terms, and whether `x` streams."""
     if x is None or isinstance(x, dict):
         return x, None, False
     if isinstance(x, Sampler):
@@ -74,9 +74,9 @@ def held_or_streamed(x):
     return {"residual": x}, None, False
 
 
-def evaluation_data(problem, x, y, batch_size, replicas=1, called="evaluation"):
-    """Points, with reference values by name, as a dataset of batches for replicas."""
-    points = checked_points(problem, called, x)
+def evaluation_data(problem, x, y, batch_size, replicas=1):
+    """Return points, with reference values by name, as a dataset of batches."""
+    points = checked_points(problem, "evaluation", x)
     if len(points) < replicas:
         raise ValueError(
             f"{replicas} devices need at least as many points, to share them. "

@@ -14,13 +14,13 @@ class Held(Sampler):
 
     Args:
         points: Array `(n, d)` in the units of the problem.
-        targets: Optional array `(n, k)`, what the term's expressions should equal.
+        targets: Optional array `(n, k)`, targets of the term's expressions.
         count: Number of points drawn of them in each step, with replacement; all of
             them if not given, or if there are no more.
 
     Raises:
         ValueError: If an array has another shape or is empty, or `count` is not a
-            positive integer. What does not fit the problem is refused by `fit`.
+            positive integer. `fit` raises it for points that do not fit the problem.
 
     Example:
 
@@ -35,7 +35,7 @@ class Held(Sampler):
         targets: ArrayLike | None = None,
         count: int | None = None,
     ) -> None:
-        # Copies: what is trained on must not depend on what the user does next.
+        # Copies: a later change of the user's arrays must not change the training.
         self.points = np.array(points, dtype="float64")
         self.targets = None if targets is None else np.array(targets, dtype="float64")
         if self.points.ndim != 2 or not len(self.points):
@@ -95,7 +95,7 @@ class Held(Sampler):
         }
 
     def key(self):
-        """What a compiled program depends on: shapes, not numbers."""
+        """Return a key of the shapes, not the numbers, that programs depend on."""
         return type(self), self.points.shape, self.targets is None, self.requested
 
 

@@ -1,21 +1,21 @@
-"""Lattice points: evenly spread numbers for integrals over a part of a domain."""
+"""Lattice points: evenly spread points for integrals over a part of a domain."""
 
 import functools
 
 import numpy as np
 from keras import ops
 
-_TRIED = 256
-_BELOW_ONE = 1 - 2.0**-24  # in float32 too
+_TRIED = 256  # candidates for a lattice's generator
+_BELOW_ONE = 1 - 2.0**-24  # the largest number below one in float32
 
 
 def lattice(count, shift):
-    """Points in the unit cube whose mean of a smooth function is its integral, nearly.
+    """Return points in the unit cube whose means approximate integrals.
 
-    A rank-1 lattice, moved and folded: each number is x → 1 − |2x − 1| of what is left
-    of (i z / n + shift) after its whole part. A mean over them misses the integral of
-    a smooth function by about 1/n², where that over random points misses 1/√n, and it
-    is right on the average over all shifts.
+    They form a rank-1 lattice, shifted and folded: each number is x → 1 − |2x − 1| of
+    the fractional part of (i z / n + shift). For a smooth function the error of the
+    mean is about 1/n², compared with 1/√n for random points. Averaged over all shifts
+    it is zero.
 
     Args:
         count: Number n of points.
@@ -36,7 +36,7 @@ def lattice(count, shift):
 
 @functools.lru_cache(maxsize=64)
 def _generator(count, dimension):
-    """Korobov's vector (1, a, a², …) of the least worst-case error of those tried."""
+    """Return the Korobov vector (1, a, a², …) of the least worst-case error tried."""
     if dimension == 1 or count < 3:
         return np.ones(dimension, "int64")
     steps = np.arange(1, count)
@@ -54,7 +54,7 @@ def _error(count):
 
     def error(generator):
         x = rows * generator % count / count
-        # Of functions with mixed first derivatives that are square integrable.
+        # For functions with square-integrable mixed first derivatives.
         return np.prod(1 + 2 * np.pi**2 * (x * x - x + 1 / 6), axis=1).mean()
 
     return error

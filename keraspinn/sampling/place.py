@@ -1,4 +1,4 @@
-"""Where a term's points lie: from uniform numbers, or a user's points, to a batch."""
+"""The part of a domain that a term belongs to, which makes its batches."""
 
 import numpy as np
 from keras import ops
@@ -8,7 +8,11 @@ from keraspinn.sampling.lattice import lattice
 
 
 class Place:
-    """The part of a domain that a term's points come from, in a problem's scales.
+    """The part of a domain that a term belongs to, in a problem's scales.
+
+    Samplers receive it. It turns uniform random numbers, or a user's points, into
+    batches with weights, and normals if an equation contains them. Models make places;
+    `sampling.Sampler` shows their use.
 
     Args:
         term: The `declaration.terms.Term`.
@@ -18,6 +22,23 @@ class Place:
         dtype: Floating-point type of the batches.
         across_replicas: Function of a number of points, a scalar, that returns its
             mean over the replicas that share a batch.
+
+    Attributes:
+        term: The `Term`, with the `blocks` of parts that its points lie on.
+        requested: Number of points on each part.
+        dtype: Name of the floating-point type of batches.
+
+    Raises:
+        ValueError: By `given`, for a term of integrals, whose points are drawn.
+
+    Example:
+
+    >>> class Twice(keraspinn.sampling.Sampler):
+    ...     "Draws twice as many points as requested."
+    ...     def count(self, place):
+    ...         return place.count(2 * place.requested)
+    ...     def step(self, place, state, iteration, uniform, error):
+    ...         return place.draw(uniform, 2 * place.requested), state
     """
 
     def __init__(self, term, domain, scales, requested, dtype, across_replicas):
@@ -31,16 +52,16 @@ class Place:
         self._with_normals = term.holds_normals
 
     def count(self, requested=None):
-        """Number of points of a batch with `requested` on each part."""
+        """Return the number of points of a batch with `requested` on each part."""
         requested = requested or self.requested
         return sum(self._size(part, requested) for part in self._parts)
 
     def draw(self, uniform, requested=None):
-        """Fresh points, uniform on every part.
+        """Draw a batch of points, uniform on every part.
 
         Args:
             uniform: Function from a shape to a tensor of it, uniform in [0, 1).
-            requested: Number of points on each part; as declared, if not given.
+            requested: Number of points on each part; by default that of the place.
         """
         requested = requested or self.requested
         draws = max(self._domain.draws(part) for part in self._parts)
@@ -49,22 +70,28 @@ class Place:
         else:
             numbers = uniform((len(self._parts), requested, draws))
         relative, coordinates = [], []
-        for place, part in enumerate(self._parts):
-            own = numbers[place, : self._size(part, requested)]
-            own = own[..., : self._domain.draws(part)]
-            relative.append(self._domain.sample(part, own))
+        for index, part in enumerate(self._parts):
+            count, columns = self._size(part, requested), self._domain.draws(part)
+            of_part = numbers[index, :count, :columns]
+            relative.append(self._domain.sample(part, of_part))
             coordinates.append(self._domain.absolute(part, relative[-1]))
         points = self._scaled(_joined(relative))
         return self.drawn(points, _joined(coordinates), requested)
 
     def drawn(self, points, coordinates, requested=None):
-        """The batch of points that `draw` made."""
+        """Return the batch of points that `draw` made.
+
+        Args:
+            points: Tensor `(N, d)`, scaled, in the order of `draw`.
+            coordinates: Tensor `(N, d)`, the same points in the user's units.
+            requested: Number of points on each part, as for `draw`.
+        """
         normals = self._drawn_normals(points, requested) if self._with_normals else None
         weights = self._drawn_weights(requested)
         return Batch(points, coordinates, weights, None, normals)
 
     def _drawn_normals(self, points, requested):
-        """Each part's, whose points follow one another as `draw` made them."""
+        """Return the normals of points in the order in which `draw` made them."""
         relative, start, normals = self._relative(points), 0, []
         for part in self._parts:
             end = start + self._size(part, requested or self.requested)
@@ -73,7 +100,7 @@ class Place:
         return _joined(normals)
 
     def given(self, coordinates):
-        """A batch of a user's points, each counted in the blocks it lies on.
+        """Return a batch of a user's points, each counted in the blocks it lies on.
 
         Args:
             coordinates: Tensor `(N, d)` in the user's units.
@@ -86,16 +113,16 @@ class Place:
         return Batch(*self.locate(coordinates), weights, None, normals)
 
     def _given_normals(self, relative):
-        """Those of the first part that each point lies on."""
+        """Return the normals of the first part that each point lies on."""
         normals = None
         for part in reversed(self._parts):
-            own = ops.cast(self._domain.normals(part, relative), self.dtype)
+            of_part = ops.cast(self._domain.normals(part, relative), self.dtype)
             here = self._domain.contains(part, relative)[..., None]
-            normals = own if normals is None else ops.where(here, own, normals)
+            normals = of_part if normals is None else ops.where(here, of_part, normals)
         return normals
 
     def locate(self, coordinates):
-        """Points `(N, d)` in the user's units, as a batch has them: scaled, and as is.
+        """Return points `(N, d)` of the user as a batch has them: scaled, and unscaled.
 
         Args:
             coordinates: Tensor `(N, d)`. In float64 it is scaled before it is rounded.
@@ -133,27 +160,27 @@ class Place:
         return ops.convert_to_tensor(weights, self.dtype)
 
     def _measures(self, block, requested):
-        """What every point of a block stands for: its part's size over their number."""
+        """Return the points' shares of their parts' measures, for one block."""
         counts = [self._size(part, requested) for part in block]
-        sizes = [self._domain.measure(part) for part in block]
-        each = np.repeat(np.divide(sizes, counts), counts)
+        measures = [self._domain.measure(part) for part in block]
+        each = np.repeat(np.divide(measures, counts), counts)
         return ops.convert_to_tensor(each, self.dtype)
 
     def _relative(self, points):
-        """Points less the domain's centre, from scaled ones."""
+        """Return points relative to the domain's centre, from scaled ones."""
         offset = self._scales.centre - self._domain.centre
         relative = points * ops.cast(self._scales.half, points.dtype)
         return relative + ops.cast(offset, points.dtype) if offset.any() else relative
 
     def _scaled(self, relative):
-        """ξ of points less the domain's centre."""
+        """Return ξ of points relative to the domain's centre."""
         half = self._scales.half
         offset = (self._domain.centre - self._scales.centre) / half
         scaled = relative * ops.cast(1.0 / half, relative.dtype)
         return scaled + ops.cast(offset, relative.dtype) if offset.any() else scaled
 
     def _size(self, part, requested):
-        """One point is all of a part that has every coordinate fixed."""
+        """Return the number of points of a part: 1 if all its coordinates are fixed."""
         return 1 if part.is_point else requested
 
 

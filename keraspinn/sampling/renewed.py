@@ -7,9 +7,8 @@ from keraspinn.sampling.base import Sampler
 class Renewed(Sampler):
     """Uniform points that are kept for a number of steps, and then drawn anew.
 
-    Optimizers that learn from the change of the gradient from one step to the next
-    need points that stay, and a network needs points that change, or it fits these
-    alone.
+    Optimizers that compare successive gradients need points that stay. Points must
+    also change at times, or the network fits these alone.
 
     Args:
         every: Number of steps from one set of points to the next.
@@ -39,7 +38,7 @@ class Renewed(Sampler):
         return place.drawn(**state), state
 
     def choose(self, place, uniform, error):
-        """A `Batch` of new points to keep."""
+        """Return a `Batch` of new points to keep."""
         return place.draw(uniform)
 
     def renewed(self, iteration):

@@ -4,7 +4,7 @@ from keras import ops
 from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.sampling.renewed import Renewed
 
-CAPPED = 5  # times, each of which takes from the largest shares
+CAPPED = 5  # passes that cap the density, each at the largest shares
 
 
 class ResidualBased(Renewed):
@@ -64,10 +64,10 @@ class ResidualBased(Renewed):
 
 
 def at_most_once(density, count):
-    """A density `(n,)` of which no row is drawn twice among `count`, or hardly any.
+    """Cap a density `(n,)` so that hardly any row is drawn twice among `count`.
 
-    Where a residual cannot vanish, beside a jump of a coefficient, the points would
-    gather in a few places else, and the network bend between them.
+    Otherwise points would gather at a discontinuity of a coefficient, where a residual
+    cannot vanish, and leave the rest of the domain to chance.
     """
     for _ in range(CAPPED):
         density = ops.minimum(density, ops.sum(density) / count)
@@ -75,18 +75,18 @@ def at_most_once(density, count):
 
 
 def systematic(density, count, offset):
-    """Rows drawn with probabilities proportional to a density, in order.
+    """Draw rows with probabilities proportional to a density, in order.
 
     Args:
         density: Tensor `(n,)`, not negative.
         count: Number of rows.
         offset: Scalar, uniform in [0, 1).
     """
-    # A row is how many sums are up to a mark. Found from how many marks, evenly apart,
-    # are below each sum: XLA searches by comparing every sum with every mark.
+    # A row is the number of sums up to a mark. It follows from the number of evenly
+    # spaced marks below each sum; a search by XLA would compare all sums and marks.
     sums = ops.cumsum(density)
     apart = ops.maximum(sums[-1] / count, keras.config.epsilon())
     below = ops.clip(ops.ceil(sums / apart - offset), 0, count)
     ones = ops.ones(density.shape, "int32")
-    found = ops.segment_sum(ones, ops.cast(below, "int32"), num_segments=count + 1)
-    return ops.minimum(ops.cumsum(found)[:count], density.shape[0] - 1)
+    counts = ops.segment_sum(ones, ops.cast(below, "int32"), num_segments=count + 1)
+    return ops.minimum(ops.cumsum(counts)[:count], density.shape[0] - 1)

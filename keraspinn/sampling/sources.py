@@ -1,4 +1,4 @@
-"""Where the points of every loss term come from, step after step."""
+"""The points of every loss term, step after step."""
 
 import hashlib
 import zlib
@@ -36,7 +36,7 @@ class PointSources:
 
     Raises:
         ValueError: If a term is unknown, a number is not a positive integer, or
-            points are of the wrong shape, not finite, or not where they should be.
+            points are of the wrong shape, not finite, or not on the term's part.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class PointSources:
         counts = _checked_counts(problem.terms, batch_size)
         self._dtype = dtype
         self._marks = _distinct_marks([*problem.terms, WEIGHTING])
-        own = batch_size if isinstance(batch_size, dict) else {}
+        by_term = batch_size if isinstance(batch_size, dict) else {}
         self.samplers, self.places, self.digests = {}, {}, {}
         given = given or {}
         for name in given:
@@ -61,12 +61,13 @@ class PointSources:
             if term.table is not None:
                 if name in given:
                     term.check_points(problem.domain, None)
-                sampler = Held(*term.table, count=own.get(name))
+                sampler = Held(*term.table, count=by_term.get(name))
             elif not isinstance(sampler, Sampler):
                 points = checked_points(problem, name, sampler)
                 term.check_points(problem.domain, points)
-                asked = own.get(name) if own or batch_size is None else batch_size
-                sampler = Held(points, count=asked)
+                whole = by_term or batch_size is None
+                count = by_term.get(name) if whole else batch_size
+                sampler = Held(points, count=count)
                 digest = hashlib.sha256(sampler.points.tobytes()).hexdigest()
                 self.digests[name] = digest
             elif isinstance(sampler, Held):
@@ -84,7 +85,7 @@ class PointSources:
 
     @property
     def key(self):
-        """What a compiled program has baked in, to tell whether it still fits."""
+        """Hashable: a compiled program serves until this changes."""
         return tuple(
             (name, sampler.key(), self.places[name].requested)
             for name, sampler in self.samplers.items()
@@ -92,7 +93,7 @@ class PointSources:
 
     @property
     def settings(self):
-        """What the points follow from, a dict of JSON's types."""
+        """Settings of all points, a dict of JSON's types."""
         drawn = {n: s for n, s in self.samplers.items() if n not in self.digests}
         return {
             "batch_size": {
@@ -108,22 +109,22 @@ class PointSources:
 
     @property
     def drawn(self):
-        """Names of the terms whose points are not given for good."""
-        return [n for n, own in self.samplers.items() if not isinstance(own, Held)]
+        """Names of the terms whose points are drawn."""
+        return [n for n, s in self.samplers.items() if not isinstance(s, Held)]
 
     def total(self, name):
-        """Number of points of a term in a step."""
+        """Return the number of points of a term in a step."""
         return self.samplers[name].count(self.places[name])
 
     def init(self, seed):
-        """The samplers' states that training starts with, by term."""
+        """Return the samplers' first states, by term."""
         return {
             name: sampler.init(self.places[name], self._uniform(name, seed, -1, 0))
             for name, sampler in self.samplers.items()
         }
 
     def step(self, states, seed, iteration, error, names=None, replica=0):
-        """The batches of one step, and the samplers' states after it.
+        """Return the batches of one step, and the samplers' states after it.
 
         Points are a pure function of (seed, replica, iteration, term) and the state.
 
@@ -152,7 +153,7 @@ class PointSources:
         return batches, after
 
     def fresh(self, states, seed, iteration, error):
-        """Batches of points that no step is made from, as far as there are others."""
+        """Return batches of points that no step uses, if there are others."""
         return {
             name: sampler.fresh(
                 self.places[name],
@@ -164,11 +165,11 @@ class PointSources:
         }
 
     def draw(self, seed, iteration, names=None):
-        """Batches by term name, of a step at its beginning."""
+        """Return batches by term name, from the samplers' first states."""
         return self.step(self.init(seed), seed, iteration, None, names)[0]
 
     def renewed(self, iteration):
-        """Whether a step's points are not those of the step before, a boolean."""
+        """Return whether a step's points differ from those before, a boolean."""
         answers = [sampler.renewed(iteration) for sampler in self.samplers.values()]
         if any(answer is True for answer in answers):
             return ops.convert_to_tensor(True)
@@ -192,15 +193,15 @@ class PointSources:
     def _uniform(self, name, seed, iteration, replica, offset=0):
         # Iterations, terms and replicas never share a stream of random numbers.
         def uniform(shape, number=0):
-            own = replica + (number + offset) * 2**16
-            words = seed, own, self._marks[name], iteration
+            stream = replica + (number + offset) * 2**16
+            words = seed, stream, self._marks[name], iteration
             return backend.uniform(shape, words, self._dtype)
 
         return uniform
 
 
 def known_term(problem, name):
-    """The problem's term called `name`."""
+    """Return the problem's term called `name`, or raise `ValueError`."""
     if name not in problem.terms:
         raise ValueError(
             f"The problem has no term '{name}'. Its terms are {list(problem.terms)}."
@@ -209,18 +210,18 @@ def known_term(problem, name):
 
 
 def checked_points(problem, name, points):
-    """Points as a float64 array `(n, d)`, or a sentence that says what is wrong."""
+    """Return points as a float64 array `(n, d)`, or raise `ValueError`."""
     check_apart(problem, name, points)
     return point_array(f"points of '{name}'", points, problem.coordinates)
 
 
 def check_apart(problem, name, points):
-    """Raises `ValueError` for points in a type that tells the domain's not apart.
+    """Raise `ValueError` for points in a type that cannot resolve the domain.
 
     Args:
         problem: The `Problem`.
-        name: What they are of, as errors call it.
-        points: Array or tensor, or anything else, which is taken to be in float64.
+        name: The points' name in errors.
+        points: Array or tensor; other objects are taken to be in float64.
     """
     dtype = getattr(getattr(points, "dtype", None), "name", None)
     if dtype != "float32":
@@ -231,17 +232,17 @@ def check_apart(problem, name, points):
     ):
         if max(abs(start), abs(end)) > limit * (end - start):
             raise ValueError(
-                f"The points of '{name}' are in {dtype}, which does not tell apart "
-                f"those of {symbol} ∈ [{start:.10g}, {end:.10g}]. Give them in float64,"
+                f"The points of '{name}' are in {dtype}, which does not resolve "
+                f"{symbol} ∈ [{start:.10g}, {end:.10g}]. Give them in float64,"
                 " as they are computed (JAX rounds those of a generator unless "
                 f"`jax_enable_x64` is on), or measure {symbol} from {start:.10g}."
             )
 
 
 def _distinct_marks(names):
-    """A number below 2**32 for each name, the same whatever other names there are.
+    """Return a number below 2**32 for each name, independent of other names.
 
-    Of two names with one checksum the later takes that of itself with a stroke.
+    Of two names with one checksum, the second takes that of itself with a stroke.
     """
     marks = {}
     for name in names:

@@ -4,7 +4,7 @@ from keraspinn.sampling.base import Sampler
 class Uniform(Sampler):
     """Fresh points in every step, uniform on each part of the domain.
 
-    What `PINNModel.fit` does if it is given no points, as in the paper.
+    The default of `PINNModel.fit`, as in the paper.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""What a `PINNModel` may be made of."""
+"""Checks of the problem and network of a `PINNModel`."""
 
 import re
 import warnings
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
 Networks: TypeAlias = (
     "keras.Layer | Mapping[sp.Expr | tuple[sp.Expr, ...], keras.Layer]"
 )
-"""What a model is made of: a network, or one for each field or group of fields."""
+"""A network, or one for each field or group of fields."""
 
 WHOLE = ("float32", "float64")
+# Largest factor between one and the scale of a field, without a warning.
 FARTHEST = 1e3
-"""How many times larger or smaller than one a field may be without a word."""
+# The same for an unknown coefficient, which Adam moves by its learning rate, 3e-3.
 FARTHEST_COEFFICIENT = 1e2
-"""The same of an unknown coefficient, which Adam moves by its learning rate, 3e-3."""
+# The same for an equation's terms, as a power of ten.
 FARTHEST_RESIDUAL = 4
-"""The same of an equation's terms, as a power of ten."""
 
 
 def checked_network(problem, network):
-    """The network, or the `FieldNetworks` of a dict from fields to networks.
+    """Return the network, or the `FieldNetworks` of a dict from fields to networks.
 
     Raises:
         TypeError: If these are no problem and network.
         ValueError: If a field that depends on some coordinates alone has no network
-            of its own.
+            for itself.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"`problem` must be a keraspinn.Problem, not {problem!r}")
-    own = list(network.values()) if isinstance(network, dict) else [network]
-    if not own or not all(isinstance(each, keras.Layer) for each in own):
+    layers = list(network.values()) if isinstance(network, dict) else [network]
+    if not layers or not all(isinstance(layer, keras.Layer) for layer in layers):
         raise TypeError(
             "`network` must be a Keras layer or model, such as "
             "keraspinn.networks.MLP(), or a dict from fields to networks. Received: "
@@ -71,7 +71,7 @@ def checked_network(problem, network):
             keys = ", ".join(f"{f.func.__name__}: ..." for f in problem.fields)
             raise ValueError(
                 f"The field {field} depends on {', '.join(map(str, field.args))} alone "
-                "and needs a network of its own, which is given nothing else: "
+                "and needs a separate network, without other inputs: "
                 f"PINNModel(problem, {{{keys}}}). If it depends on all coordinates, "
                 f"write {field.func}({', '.join(map(str, problem.coordinates))})."
             )
@@ -79,7 +79,7 @@ def checked_network(problem, network):
 
 
 def deserialized(config):
-    """A saved part of a model; `ValueError` if it is of an unknown class."""
+    """Return a saved part of a model; raise `ValueError` if its class is unknown."""
     try:
         return keras.saving.deserialize_keras_object(config)
     except TypeError as error:
@@ -87,14 +87,15 @@ def deserialized(config):
         if missing is None:
             raise
         raise ValueError(
-            f"The file holds a layer of the class {missing[1]}, which is not known "
-            "here. Decorate it with `@keras.saving.register_keras_serializable()`, and "
-            "import its module before you load the model."
+            f"The file contains a layer of the class {missing[1]}, which is not "
+            "registered. Decorate it with "
+            "`@keras.saving.register_keras_serializable()`, and import its module "
+            "before you load the model."
         ) from error
 
 
 def deserialized_parts(config):
-    """A model's configuration with its problem and network made.
+    """Return a model's configuration with its problem and network made.
 
     Args:
         config: Dict, as `PINNModel.get_config` or version 0.1 made it.
@@ -102,7 +103,7 @@ def deserialized_parts(config):
     config = dict(config)
     for name in ("problem", "network"):
         config[name] = deserialized(config[name])
-    # Version 0.1 knew no scales but these.
+    # Version 0.1 had only these scales.
     if (standardized := config.pop("standardize", None)) is not None:
         problem = config["problem"]
         known = Scales.standardized if standardized else Scales.raw
@@ -111,7 +112,7 @@ def deserialized_parts(config):
 
 
 def check_network(problem, network, points):
-    """Raises `ValueError` unless a network makes a column of points for each field.
+    """Raise `ValueError` unless a network outputs one column for each field.
 
     Args:
         problem: The `Problem`.
@@ -123,11 +124,11 @@ def check_network(problem, network, points):
         outputs = network(points)
     except ValueError as error:
         if isinstance(network, FieldNetworks):
-            raise  # it says itself which of its networks is wrong
+            raise  # its message names the wrong network
         raise ValueError(
             f"The network must take points (n, {len(coordinates)}), a column for each "
-            f"of {coordinates}. Received: {network!r}, which does not: the error above "
-            "says why. A network is made for each problem anew."
+            f"of {coordinates}. Received: {network!r}, which does not: see the error "
+            "above. Make a new network for each problem."
         ) from error
     if not hasattr(outputs, "shape"):
         raise ValueError(
@@ -145,11 +146,11 @@ def check_network(problem, network, points):
 
 
 def check_trainable(variables, optimizer):
-    """Raises `ValueError` unless an optimizer can train some variables.
+    """Raise `ValueError` unless an optimizer can train some variables.
 
     Args:
-        variables: Those of one model.
-        optimizer: What it was compiled with.
+        variables: The trainable variables of one model.
+        optimizer: The optimizer of the model.
     """
     if not variables:
         raise ValueError(
@@ -161,7 +162,7 @@ def check_trainable(variables, optimizer):
 
 
 def check_can_learn(problem, network, objective, place):
-    """Refuse a network that trains to a wrong answer without a sign of it.
+    """Raise or warn for a network that would silently train to a wrong solution.
 
     Args:
         problem: The `Problem`.
@@ -173,7 +174,9 @@ def check_can_learn(problem, network, objective, place):
     batch = place.draw(lambda shape: ops.cast(points[None], place.dtype), 64)
     required = {}
     for term in objective.terms.values():
-        for field, indices in (pair for own in term.passes for pair in own.items()):
+        for field, indices in (
+            pair for needed in term.passes for pair in needed.items()
+        ):
             required.setdefault(field, set()).update(indices)
     names = [symbol.name for symbol in problem.coordinates]
     check_no_activity_losses(network, batch.coordinates)
@@ -192,24 +195,24 @@ def check_can_learn(problem, network, objective, place):
 
 
 def _lines(domain, dtype):
-    """Points from end to end along each coordinate, the others being at the middle."""
+    """Return lines of points along each coordinate through the centre of a domain."""
     lines = {}
-    for place, symbol in enumerate(domain.coordinates):
-        ends = domain.lower[place], domain.upper[place]
+    for column, symbol in enumerate(domain.coordinates):
+        ends = domain.lower[column], domain.upper[column]
         points = np.tile(domain.centre, (64, 1))
-        points[:, place] = np.linspace(*ends, 64)
+        points[:, column] = np.linspace(*ends, 64)
         name = f"{symbol} ∈ [{ends[0]:.10g}, {ends[1]:.10g}]"
         lines[name] = ops.convert_to_tensor(points, dtype)
     return lines
 
 
 def _is_adapted(network):
-    """Whether a network is fed from the problem's scales."""
+    """Return whether a network computes in the problem's scales."""
     return getattr(network, "scales", None) is not None and network.is_its_forward
 
 
 def warn_if_not_periodic(problem, fields, place):
-    """Warn of a network that differs at the two ends of a periodic coordinate.
+    """Warn if a network differs at the two ends of a periodic coordinate.
 
     Args:
         problem: The `Problem`.
@@ -228,19 +231,19 @@ def warn_if_not_periodic(problem, fields, place):
         if abs(ends[0] - ends[1]).max() > 1e-3 * abs(ends[0]).max():
             period = domain.upper[column] - domain.lower[column]
             warnings.warn(
-                f"The domain is periodic in {symbol}, the network is not: it has no "
-                f"condition at the ends of {symbol}, and may end in any field. Begin "
-                f"with keraspinn.layers.Periodic, of period {period:g} in {symbol}, "
-                "or take one of keraspinn.networks, which do so by themselves.",
+                f"The domain is periodic in {symbol}, the network is not: without a "
+                f"condition at the ends of {symbol}, the problem is underdetermined. "
+                f"Begin with keraspinn.layers.Periodic, of period {period:g} in "
+                f"{symbol}, or use one of keraspinn.networks, which are periodic by themselves.",
                 stacklevel=5,
             )
 
 
 def check_one_type(model, network):
-    """Raises `ValueError` unless all computes in float32, or all in float64.
+    """Raise `ValueError` unless all layers compute in float32, or all in float64.
 
     Args:
-        model: The `PINNModel`, whose policy is that of points and losses.
+        model: The `PINNModel`, with the policy of points and losses.
         network: Its network, built.
     """
     policies = [layer.dtype_policy for layer in (model, *every_layer(network))]
@@ -250,8 +253,9 @@ def check_one_type(model, network):
         raise ValueError(
             "Derivatives of a network need float32 or float64: float16 has 3 digits "
             "and ends at 65504, bfloat16 has 2 digits, and each order of derivative "
-            f"loses some. Received: {sorted({p.name for p in policies})}. Set one for "
-            'the model and its network with `keras.config.set_dtype_policy("float32")`.'
+            f"loses digits. Received: {sorted({p.name for p in policies})}. Set one "
+            "for the model and its network with "
+            '`keras.config.set_dtype_policy("float32")`.'
         )
     if len(types) > 1:
         raise ValueError(
@@ -271,7 +275,7 @@ def check_one_type(model, network):
 
 
 def check_numbers(problem, network, dtype):
-    """Raises `ValueError` where a type cannot hold a problem's numbers.
+    """Raise `ValueError` if a problem's numbers overflow or underflow in a type.
 
     Args:
         problem: The `Problem`.
@@ -282,38 +286,38 @@ def check_numbers(problem, network, dtype):
     fault = precision_fault(problem, dtype, adapted)
     if fault is not None:
         raise ValueError(fault)
-    warn_of_sizes(problem, adapted)
+    warn_of_scales(problem, adapted)
     warn_of_coefficients(problem.parameters)
 
 
 def warn_of_coefficients(parameters):
-    """Warn of unknown coefficients that start far from one, zero apart.
+    """Warn of unknown coefficients with an initial value far from one, except zero.
 
-    Adam moves a variable by about its learning rate in a step. One that starts from
-    1e11 stays there, in float32 to the last bit, and the others fit as they can.
+    Adam moves a variable by about its learning rate in a step. In float32 a variable of
+    1e11 does not change by a bit.
 
     Args:
         parameters: The problem's `Parameter`s.
     """
     for symbol in parameters:
-        size = abs(symbol.initial)
-        if size and not 1 / FARTHEST_COEFFICIENT <= size <= FARTHEST_COEFFICIENT:
-            unit = 10.0 ** round(np.log10(size))
+        scale = abs(symbol.initial)
+        if scale and not 1 / FARTHEST_COEFFICIENT <= scale <= FARTHEST_COEFFICIENT:
+            unit = 10.0 ** round(np.log10(scale))
             warnings.warn(
                 f"The unknown coefficient '{symbol}' starts from {symbol.initial:g}, "
                 "where optimizers such as Adam move it by about their learning rate in "
-                "a step: it hardly changes, or is nothing but steps. Write it in a "
-                f"unit in which it is about one: {unit:g} * keraspinn.Parameter("
+                "a step: it hardly changes, or only jumps. Write it in a unit in "
+                f"which it is about one: {unit:g} * keraspinn.Parameter("
                 f"'{symbol}', initial={symbol.initial / unit:.3g}).",
                 stacklevel=5,
             )
 
 
-def warn_of_sizes(problem, adapted):
-    """Warn of fields and residuals whose sizes, by the declaration, are far from one.
+def warn_of_scales(problem, adapted):
+    """Warn of fields and residuals with scales far from one.
 
-    A field of 1e-6 has a loss of 1e-12 at a relative error of one, and so has an
-    equation whose terms are of that size.
+    A field of scale 1e-6 has a loss of 1e-12 at a relative error of one, and so has an
+    equation with terms of that scale.
 
     Args:
         problem: The `Problem`.
@@ -322,19 +326,19 @@ def warn_of_sizes(problem, adapted):
     fields = set(problem.field_names) - set(problem.scales.fields) if adapted else ()
     residuals = set(problem.terms) - set(problem.scales.terms)
     if problem.parameters or not (fields or residuals):
-        return  # what is to be found may make them any size
+        return  # unknown parameters may change these scales
     balanced = problem.with_scales("auto")
-    sizes = {f"the field '{n}'": balanced.scales.fields[n] for n in sorted(fields)}
+    scales = {f"the field '{n}'": balanced.scales.fields[n] for n in sorted(fields)}
     if residuals:
         before, after = map(residual_magnitudes, (problem, balanced))
         far = {n: before[n] - after[n] for n in before}
-        sizes |= {n: 10.0**p for n, p in far.items() if abs(p) > FARTHEST_RESIDUAL}
-    for name, size in sizes.items():
-        if not 1 / FARTHEST <= size <= FARTHEST:
+        scales |= {n: 10.0**p for n, p in far.items() if abs(p) > FARTHEST_RESIDUAL}
+    for name, scale in scales.items():
+        if not 1 / FARTHEST <= scale <= FARTHEST:
             warnings.warn(
-                f"By the declaration {name} is of size {size:.0e} where training is at "
-                "its best with about 1: what loss is small, and how long to train, do "
-                "not mean what they usually do. Leave `scales` out of the Problem, or "
-                "declare it in units in which it is about one.",
+                f"By the declaration the scale of {name} is {scale:.0e}; training "
+                "works best with about 1. Usual losses and training times do not "
+                "apply. Leave `scales` out of the Problem, or declare it in units in "
+                "which it is about one.",
                 stacklevel=5,
             )

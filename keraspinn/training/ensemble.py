@@ -114,7 +114,7 @@ class Ensemble(ProblemModel):
         self._members = Members(self, model, networks)
         self.trainer = MemberTrainer(self, self._members)
         self.build((None, problem.domain.dimension))
-        # Keras exports what was called once.
+        # Keras exports models that were called once.
         self(keras.Input((problem.domain.dimension,), dtype=self.compute_dtype))
         self.digest_when_made = weights_digest(self)
 

@@ -1,30 +1,30 @@
-"""How many training steps run as one program."""
+"""Number of training steps that run as one program, and of points in one pass."""
 
 from keraspinn import backend
 from keraspinn.derivatives.taylor import IndexSet
 from keraspinn.optimizers import Optimizer
 
-_LONGEST = 250
+_LONGEST = 250  # steps of an execution: later ones wait for its logs
 
 
 def points_per_pass():
-    """Number of points that are differentiated at a time, the fastest for the device.
+    """Return the number of points to differentiate at a time, for fast steps.
 
-    On a CPU so few that their Taylor coefficients stay in a core's cache; a GPU wants
-    as many as there are, and has the memory of some hundred thousand.
+    On a CPU their Taylor coefficients should fit a core's cache. A GPU is fastest with
+    all points at once, and has memory for about a hundred thousand.
     """
     return 131_072 if backend.has_accelerator() else 1024
 
 
 def flops_per_execution():
-    """What the device does in a fifth of a second."""
+    """Return the number of operations that the device makes in a fifth of a second."""
     return 0.2 * (2e13 if backend.has_accelerator() else 1e11)
 
 
 def steps_per_execution_for(
     sources, terms, parameter_count, steps_per_epoch, optimizer=None
 ):
-    """Steps that together take a fraction of a second, at most 250.
+    """Return a number of steps that together take a fraction of a second.
 
     Args:
         sources: The `PointSources` of a step.
@@ -32,7 +32,7 @@ def steps_per_execution_for(
         parameter_count: Number of the network's parameters.
         steps_per_epoch: Number of steps of an epoch; the result divides it where a
             good divisor exists.
-        optimizer: The optimizer; those of `keraspinn.optimizers` say what a step costs.
+        optimizer: The optimizer; `keraspinn.optimizers` estimate the cost of a step.
     """
     coefficients = sum(
         sources.total(name) * _series_length(required)
@@ -53,17 +53,17 @@ def steps_per_execution_for(
 
 
 def _series_length(required):
-    """Number of Taylor coefficients that derivatives of these orders take."""
+    """Return the number of Taylor coefficients for derivatives of these orders."""
     return len(IndexSet(set().union(*required.values())))
 
 
 class Progress:
-    """Where in an epoch the next execution starts.
+    """The position in an epoch at which the next execution starts.
 
     Args:
         steps_per_epoch: Number of steps of an epoch.
-        steps_per_execution: Number of steps of one execution, the last of an epoch
-            perhaps excepted.
+        steps_per_execution: Number of steps of one execution; the last of an epoch may
+            have fewer.
     """
 
     def __init__(self, steps_per_epoch, steps_per_execution):
@@ -72,7 +72,7 @@ class Progress:
         self._done = 0
 
     def advance(self):
-        """Number of steps to run now."""
+        """Return the number of steps to run now."""
         steps = min(self._steps_per_execution, self._steps_per_epoch - self._done)
         self._done = (self._done + steps) % self._steps_per_epoch
         return steps

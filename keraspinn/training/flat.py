@@ -1,4 +1,4 @@
-"""The whole loss as a function of one vector: what second-order optimizers see."""
+"""The whole loss as a function of one vector, for second-order optimizers."""
 
 import math
 
@@ -10,12 +10,12 @@ from keraspinn.training.objective import named, substituted
 
 
 def joined(tensors):
-    """A list of tensors as one vector, `(P,)`."""
+    """Return a list of tensors as one vector, `(P,)`."""
     return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in tensors])
 
 
 def split(vector, variables):
-    """A vector `(P,)` as a list of tensors, one for each variable."""
+    """Return a vector `(P,)` as a list of tensors, one for each variable."""
     values, start = [], 0
     for shape in (tuple(variable.shape) for variable in variables):
         size = math.prod(shape)
@@ -24,8 +24,8 @@ def split(vector, variables):
     return values
 
 
-def whole_slopes(term, fields, batch, variables, values):
-    """Derivatives of a term's residuals that are each of all points, as integrals are.
+def integral_gradients(term, fields, batch, variables, values):
+    """Return gradients of residuals that depend on all points, as integrals do.
 
     Args:
         term: The term, with `rows` and their `count`.
@@ -38,21 +38,21 @@ def whole_slopes(term, fields, batch, variables, values):
         A list of tensors `(1, P)`.
     """
 
-    def slopes(place):
+    def gradient(number):
         def residual(values, _):
             with substituted(variables, values):
-                return term.rows(fields, batch)[place], []
+                return term.rows(fields, batch)[number], []
 
         return joined(backend.value_and_gradients(residual, values)[2])[None]
 
-    return [slopes(place) for place in range(term.count)]
+    return [gradient(number) for number in range(term.count)]
 
 
 class FlatObjective:
     """A training step's loss on its points, as a function of all parameters at once.
 
-    What `keraspinn.optimizers.Objective` describes. Parameters are the trained
-    variables' entries one after another, `(P,)`.
+    It implements `keraspinn.optimizers.Objective`. Parameters are the entries of the
+    trained variables one after another, `(P,)`.
 
     Args:
         step: The `Step`.
@@ -62,8 +62,8 @@ class FlatObjective:
         iteration: Number of steps taken before.
 
     Attributes:
-        renewed: Boolean scalar: whether points or loss weights are not those of the
-            step before.
+        renewed: Boolean scalar: whether points or loss weights differ from those of
+            the step before.
     """
 
     renewed = None
@@ -76,18 +76,20 @@ class FlatObjective:
         self._iteration = iteration
 
     def split(self, parameters):
-        """A vector `(P,)` as a list of tensors, one for each variable."""
+        """Return a vector `(P,)` as a list of tensors, one for each variable."""
         return split(parameters, self._step.variables)
 
     def loss(self, parameters):
-        """The total weighted loss with regularizers, a scalar."""
+        """Return the total weighted loss with regularizers, a scalar."""
         step = self._step
-        what = self._batches, self._weights, step.variables, step.largest
         with substituted(step.variables, self.split(parameters)):
-            return step.objective.losses(*what)["loss"]
+            losses = step.objective.losses(
+                self._batches, self._weights, step.variables, step.largest
+            )
+        return losses["loss"]
 
     def value_and_gradient(self, parameters):
-        """The total loss and its gradient, `(P,)`."""
+        """Return the total loss and its gradient, `(P,)`."""
         variables, values = self._step.variables, self.split(parameters)
         losses, gradients = self._step.objective.gradients(
             self._batches, variables, values, self._step.largest
@@ -96,7 +98,7 @@ class FlatObjective:
         return named(losses, self._weights, added)["loss"], joined(total)
 
     def residuals(self, parameters):
-        """The weighted residuals, `(N,)`: their squares add up to the loss."""
+        """Return the weighted residuals, `(N,)`: their squares add up to the loss."""
         with substituted(self._step.variables, self.split(parameters)):
             return ops.concatenate(
                 [self._rows(name, batch) for name, batch in self._batches.items()]
@@ -112,14 +114,14 @@ class FlatObjective:
         return rows * ops.sqrt(ops.maximum(self._weights[name], 0.0))
 
     def jvp(self, parameters, direction):
-        """J v, `(N,)`, for a direction v, `(P,)`."""
-        _, slopes = backend.jvp(
+        """Return J v, `(N,)`, for a direction v, `(P,)`."""
+        _, derivatives = backend.jvp(
             lambda at: {"rows": self.residuals(at)}, parameters, direction
         )
-        return slopes["rows"]
+        return derivatives["rows"]
 
     def vjp(self, parameters, rows):
-        """Jᵀ w, `(P,)`, for w, `(N,)`."""
+        """Return Jᵀ w, `(P,)`, for w, `(N,)`."""
 
         def function(values, _):
             return ops.sum(self.residuals(values[0]) * rows), []
@@ -127,20 +129,22 @@ class FlatObjective:
         return backend.value_and_gradients(function, [parameters])[2][0]
 
     def jacobian(self, parameters):
-        """J, the derivative of the residuals, `(N, P)`."""
+        """Return J, the derivative of the residuals, `(N, P)`."""
         objective, variables = self._step.objective, self._step.variables
         blocks = []
         for name, batch in self._batches.items():
             if not objective.terms[name].is_pointwise:
                 term, values = objective.terms[name], self.split(parameters)
-                slopes = whole_slopes(term, objective.fields, batch, variables, values)
-                blocks += [self._weighted(name, row) for row in slopes]
+                rows = integral_gradients(
+                    term, objective.fields, batch, variables, values
+                )
+                blocks += [self._weighted(name, row) for row in rows]
                 continue
 
             def rows(values, points, name=name):
-                own = Batch(**points)
+                point = Batch(**points)
                 with substituted(variables, values):
-                    return objective.terms[name].separate_rows(objective.fields, own)
+                    return objective.terms[name].separate_rows(objective.fields, point)
 
             values = self.split(parameters)
             for row in backend.jacobian(rows, values, batch.by_point()):
@@ -148,7 +152,7 @@ class FlatObjective:
         return ops.concatenate(blocks)
 
     def fresh(self):
-        """An objective on other points, to judge what was made from these."""
+        """Return an objective on other points, to validate a step made on these."""
         batches = self._step.fresh_points(self._state, self._iteration)
         other = FlatObjective(
             self._step, batches, self._weights, self._state, self._iteration

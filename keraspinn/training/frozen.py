@@ -1,30 +1,30 @@
-"""Which of a model's parameters are frozen, for another model of the same kind.
+"""Frozen parameters of a model, for another model of the same kind.
 
-The configurations of Keras's layers and of networks here say whether they are trained.
-A network of a user's own need not tell it of the layers that it makes.
+The configurations of Keras's layers and of keraspinn's networks contain `trainable`.
+That of a user's network may lack it for the layers that the network makes.
 """
 
 from keraspinn.backend.compatibility import inner_layers
 
 
 def frozen(model):
-    """Places of the frozen ones among the network's weights and the coefficients.
+    """Return the indices of frozen ones among network weights and coefficients.
 
     Args:
         model: A `PINNModel` or an `Ensemble`.
     """
-    return _places(_parameters(model))
+    return _indices(_parameters(model))
 
 
-def freeze(model, places):
-    """Freeze what is frozen in another.
+def freeze(model, indices):
+    """Freeze the same parameters as in another model.
 
     Args:
         model: The model.
-        places: What `frozen` of the other returned.
+        indices: The result of `frozen` for the other model.
     """
     parameters = _parameters(model)
-    chosen = [parameters[place] for place in places]
+    chosen = [parameters[index] for index in indices]
     if model.trainer.single is not model:
         chosen += model._members.stacked(chosen)
     for variable in chosen:
@@ -32,24 +32,24 @@ def freeze(model, places):
 
 
 def freeze_as(layer, copy):
-    """Freeze in the copy of a network, or of a layer of it, what is frozen there.
+    """Freeze the same parameters in the copy of a network, or of a layer.
 
     Args:
         layer: The layer, perhaps not built and without weights.
         copy: One of the same configuration, built.
     """
     if layer.built:
-        for place in _places(layer.weights):
-            copy.weights[place].trainable = False
+        for index in _indices(layer.weights):
+            copy.weights[index].trainable = False
     elif not layer.trainable:
         copy.trainable = False
     else:
-        # What building makes comes after what was there.
+        # Layers made by building come after those that were there.
         for pair in zip(inner_layers(layer), inner_layers(copy), strict=False):
             freeze_as(*pair)
 
 
-def _places(variables):
+def _indices(variables):
     return [k for k, variable in enumerate(variables) if not variable.trainable]
 
 

@@ -1,4 +1,4 @@
-"""What happens when a loss or gradient is not finite: no step, and an explanation."""
+"""Explanations of losses and gradients that are not finite."""
 
 import keras
 import numpy as np
@@ -9,14 +9,14 @@ from keraspinn.common.arguments import callback_list
 
 _LOST = "the variable"
 _AT_FIRST = (
-    "Fields begin around zero, or amid the values given: measure one that stands in "
-    "exp(1/u), log(u) or a root from a value of its own, u = 600 + w"
+    "Initial fields are near zero, or near the mean of given values: substitute a "
+    "field inside exp(1/u), log(u) or a root by its deviation, u = 600 + w"
 )
 _LATER = "Try a lower learning rate or `clipnorm=1.0` in the optimizer"
 
 
 class StopOnNonFinite(keras.callbacks.Callback):
-    """Ends training with the model's own explanation of what is not finite.
+    """Raises an error that explains the first loss or gradient that is not finite.
 
     `fit` adds it, after all other callbacks, unless one of them is a
     `keras.callbacks.TerminateOnNaN`.
@@ -28,9 +28,9 @@ class StopOnNonFinite(keras.callbacks.Callback):
             raise FloatingPointError(self.model.trainer.explain_nonfinite(logs))
 
     def on_epoch_end(self, epoch, logs=None):
-        """The last update of a step may overflow, whose loss was finite."""
+        """Check the variables: the last update may overflow after a finite loss."""
         if not self.model.trainer.watched_variables:
-            return  # no member of an ensemble takes such a step
+            return  # no member of an ensemble makes such a step
         values = map(
             ops.convert_to_numpy, backend.snapshot(self.model.trainable_variables)
         )
@@ -39,7 +39,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
 
 def with_guard(callbacks):
-    """The callbacks of a fit as a list, with `StopOnNonFinite` if none handles it."""
+    """Return the callbacks of a fit as a list, with `StopOnNonFinite` if needed."""
     callbacks = callback_list(callbacks)
     if any(isinstance(c, keras.callbacks.TerminateOnNaN) for c in callbacks):
         return callbacks
@@ -47,10 +47,10 @@ def with_guard(callbacks):
 
 
 def explanation(cause, iteration, coefficients):
-    """The sentence for the user: what, when, and what to try.
+    """Return the error message: the cause, the iteration, and remedies.
 
     Args:
-        cause: What is not finite, as `find_cause` or `nonfinite_losses` say it.
+        cause: The result of `find_cause` or `nonfinite_losses`.
         iteration: Number of steps taken before.
         coefficients: Dict from names of unknown parameters to variables.
     """
@@ -65,9 +65,9 @@ def explanation(cause, iteration, coefficients):
     )
     return (
         f"Training stopped at iteration {iteration}: {cause}. {state}. "
-        f"{cure}, and look in the equations for a division by zero, or a logarithm, "
-        "root or power of what may become negative, which sympy.Max(..., 0.01) prevents"
-        + (f", and for where the coefficients went ({values})" if values else "")
+        f"{cure}, and check the equations for a division by zero, or a logarithm, "
+        "root or power of a negative number, which sympy.Max(..., 0.01) prevents"
+        + (f", and check the values of the coefficients ({values})" if values else "")
         + ". Pass keraspinn.callbacks.RestoreOnNonFinite() to `fit` to go back to "
         "earlier weights instead of an error, or keras.callbacks.TerminateOnNaN() to "
         "stop without one."
@@ -75,7 +75,7 @@ def explanation(cause, iteration, coefficients):
 
 
 def nonfinite_losses(losses):
-    """The cause, by the mean losses in the logs alone."""
+    """Return the cause from the mean losses in the logs alone."""
     terms = [
         name.removesuffix("_loss")
         for name, value in losses.items()
@@ -87,7 +87,7 @@ def nonfinite_losses(losses):
 
 
 def find_cause(objective, loss_weights, draws, variables, coordinates, largest=None):
-    """The cause, by taking the losses and gradients of the step once more.
+    """Return the cause, by computing the losses and gradients of the step again.
 
     Args:
         objective: The `Objective`.
@@ -95,10 +95,10 @@ def find_cause(objective, loss_weights, draws, variables, coordinates, largest=N
         draws: The step's batches, a dict from term names for each replica.
         variables: The variables that are trained.
         coordinates: The symbols of the columns of points.
-        largest: How many points are looked at at a time.
+        largest: Number of points to evaluate at a time.
 
     Returns:
-        Text, or `None` if nothing is found that is not finite.
+        Text, or `None` if everything is finite.
     """
     for variable in variables:
         if not _finite(variable):
@@ -113,13 +113,13 @@ def find_cause(objective, loss_weights, draws, variables, coordinates, largest=N
         losses, gradients = objective.gradients(batches, variables, largest=largest)
         for name in batches:
             if not _finite(loss := losses[name]):
-                points, finite = _looked_at(objective, name, batches[name], largest)
+                points, finite = _finite_points(objective, name, batches[name], largest)
                 return (
                     f"the loss of '{name}' is {float(loss)}"
                     f"{_where(points, finite, coordinates)}"
                 )
-        for name, own in gradients.items():
-            for variable, gradient in zip(variables, own, strict=True):
+        for name, of_term in gradients.items():
+            for variable, gradient in zip(variables, of_term, strict=True):
                 if not _finite(gradient):
                     return (
                         f"the gradient of the loss of '{name}' by '{variable.path}' "
@@ -128,16 +128,16 @@ def find_cause(objective, loss_weights, draws, variables, coordinates, largest=N
     return None
 
 
-def _looked_at(objective, name, batch, largest):
-    """A batch's points, and whether every residual there is finite."""
+def _finite_points(objective, name, batch, largest):
+    """Return a batch's points, and whether every residual there is finite."""
     points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
     count, part = objective.parts(name, batch, largest)
     finite = []
     for number in range(count):
         size = part(number).points.shape[0]
         residuals = objective.residuals(name, part(number))
-        own = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
-        finite.append(np.broadcast_to(np.all(own, axis=0), size))
+        checks = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+        finite.append(np.broadcast_to(np.all(checks, axis=0), size))
     return points, np.concatenate(finite)[: len(points)]
 
 

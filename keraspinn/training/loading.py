@@ -20,7 +20,7 @@ PUBLIC = {
     "keras.optimizers.schedules": keras.optimizers.schedules,
     "keras.regularizers": keras.regularizers,
 }
-"""Modules of Keras, any class of which may be built, by their names in files."""
+"""Modules of Keras all of whose classes may be built, by their names in files."""
 
 OTHERS = {
     "keras.DTypePolicy",
@@ -29,30 +29,30 @@ OTHERS = {
     "keras.Sequential",
     *MODELS,
 }
-"""What else a network of Keras's is made of."""
+"""Further classes of Keras's networks."""
 
 REFUSED = {
     *("FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"),
     *("IntegerLookup", "StringLookup", "TextVectorization"),
 }
-"""Layers that run code of a file, or read others."""
+"""Layers that run code from a file, or read other files."""
 
 VALUES = {"__ellipsis__", "__keras_tensor__", "__numpy__", "__slice__", "__tensor__"}
-"""What Keras writes for values that are no objects."""
+"""Names that Keras writes for values that are no objects."""
 
 
 def load_model(filepath: PathLike, compile: bool = True) -> Any:
-    """Loads a model file that may come from anyone.
+    """Load a model file from an untrusted source.
 
-    No code of the file's runs: Keras loads it in its safe mode, and nothing is built
-    but Keras's layers with their initializers, regularizers, constraints, policies,
-    schedules and optimizers, the classes of this package, and those that you
-    registered with `keras.saving.register_keras_serializable`. There are no functions
-    but activations by name, no `Lambda`, nothing is imported that a file names, and no
-    network is evaluated. Expressions are trees of allowed nodes, bounded in number
+    No code from the file runs. Keras loads it in its safe mode, and builds only Keras's
+    layers with their initializers, regularizers, constraints, policies, schedules and
+    optimizers, the classes of this package, and those that you registered with
+    `keras.saving.register_keras_serializable`. The only functions are activations by
+    name. There is no `Lambda`, no import of a module that the file names, and no
+    evaluation of a network. Expressions are trees of allowed nodes, bounded in number
     and depth.
 
-    Time and memory are not bounded: a stranger's file may describe a network of any
+    Time and memory are not bounded: an untrusted file may describe a network of any
     size. Load it in a process with limits, as `docs/reliability.md` shows.
 
     Args:
@@ -64,8 +64,8 @@ def load_model(filepath: PathLike, compile: bool = True) -> Any:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file is damaged, is not a model's, comes from a later
-            version, or asks for what a model of this package has no need of.
+        ValueError: If the file is damaged, contains no model, comes from a later
+            version, or asks for classes that no model of this package needs.
 
     Example:
 
@@ -84,7 +84,7 @@ def load_model(filepath: PathLike, compile: bool = True) -> Any:
         _check_tree(_read_config(path))
         return keras.models.load_model(str(path), compile=compile, safe_mode=True)
     except Exception as error:
-        # What Keras and h5py raise for a damaged file is of every kind.
+        # Keras and h5py raise exceptions of every kind for a damaged file.
         reason = str(error).rpartition("Exception encountered: ")[2][:1000]
         if not isinstance(error, ValueError):
             reason = f"{type(error).__name__}: {reason}"
@@ -101,7 +101,7 @@ def _read_config(path):
 
 
 def _check_tree(config):
-    """Raises `ValueError` for an entry that is not built from files of others."""
+    """Raise `ValueError` for a class that untrusted files may not build."""
     if not isinstance(config, dict) or not isinstance(config.get("config"), dict):
         raise ValueError("Its configuration describes no model.")
     left = [config]
@@ -112,9 +112,9 @@ def _check_tree(config):
             if "class_name" in part and not _is_allowed(part):
                 raise ValueError(
                     f"It asks for {str(part.get('module'))[:60]}."
-                    f"{str(part['class_name'])[:60]}, which is not built from files of "
-                    "unknown origin. If it is a class of your own, register it before; "
-                    "if you trust the file, use keras.models.load_model."
+                    f"{str(part['class_name'])[:60]}, which is not built from "
+                    "untrusted files. If it is a class of your own, register it before "
+                    "loading; if you trust the file, use keras.models.load_model."
                 )
             for node in part.get("inbound_nodes") or ():
                 _check_call(node)
@@ -123,7 +123,7 @@ def _check_tree(config):
 
 
 def _is_allowed(part):
-    """Whether what a part names may be built, and is where the part says it is."""
+    """Return whether a part's class may be built, and is in the part's module."""
     name, module = part["class_name"], part.get("module")
     if name in VALUES:
         return True
@@ -150,7 +150,7 @@ def _is_allowed(part):
 
 
 def _check_call(node):
-    """Refuse calls of no tensor of the network, which are computed at once."""
+    """Raise `ValueError` for calls without a tensor, which would run at once."""
     left = [node.get("args"), node.get("kwargs")] if isinstance(node, dict) else []
     while left:
         part = left.pop()
@@ -160,4 +160,4 @@ def _check_call(node):
             left.extend(() if "class_name" in part else part.values())
         elif isinstance(part, list):
             left.extend(part)
-    raise ValueError("It calls a layer on what is no output of another.")
+    raise ValueError("It calls a layer on an input that is no output of another.")

@@ -1,4 +1,4 @@
-"""The numbers that a model logs: running means of losses, errors, λ, coefficients."""
+"""The metrics of a model: running means of losses, and errors."""
 
 import keras
 from keras import ops
@@ -37,7 +37,7 @@ class Logs:
         return [keras.metrics.Mean(name=name, dtype=self._dtype) for name in names]
 
     def follow(self, optimizer):
-        """Log what an optimizer of `keraspinn.optimizers` says, from now on."""
+        """Log the numbers of an optimizer of `keraspinn.optimizers`, from now on."""
         names = optimizer.log_names if isinstance(optimizer, Optimizer) else ()
         self._optimizer = self._means(names)
 
@@ -48,20 +48,20 @@ class Logs:
 
     @property
     def names(self):
-        """Names of what a training step returns, `"loss"` among them."""
+        """Names of the numbers that a training step returns, `"loss"` among them."""
         return [mean.name for mean in (*self._losses, *self._optimizer)]
 
     @property
     def is_finite(self):
-        """Whether every total loss since the last reset was, a boolean scalar."""
+        """Boolean scalar: all total losses since the last reset are finite."""
         return ops.isfinite(self._losses[0].total)
 
     def update(self, values, steps=1):
-        """Running means by name.
+        """Update the running means; return them by name.
 
         Args:
             values: Dict from some of `names` to means over some steps.
-            steps: How many.
+            steps: Number of these steps.
         """
         means = [m for m in (*self._losses, *self._optimizer) if m.name in values]
         for mean in means:

@@ -19,9 +19,9 @@ class MemberSteps:
 
     Args:
         step: The `Step` of one member.
-        fixed: Keras variables of one member that are not trained, yet its own.
-        optimizer_writes: Whether the optimizer writes to its variables, and not to
-            what it is given in their place.
+        fixed: Keras variables of one member that are not trained.
+        optimizer_writes: Whether the optimizer writes to its variables, not to
+            substituted values.
     """
 
     step: object
@@ -41,7 +41,7 @@ class MemberSteps:
 
         Returns:
             The state; the losses by name, `(size,)`, zero where no step was taken; and
-            where one was, which leaves nothing that is not finite.
+            whether a step was taken, after which all variables are finite.
         """
         if isinstance(self.step, SecondOrderStep):
             new, losses = self._in_turn(state, fixed, seeds, iteration, given)
@@ -51,15 +51,15 @@ class MemberSteps:
         for value in new["variables"]:
             axes = tuple(range(1, len(value.shape)))
             taken = ops.logical_and(taken, ops.all(ops.isfinite(value), axis=axes))
-        new = keras.tree.map_structure(lambda a, b: _chosen(taken, a, b), new, state)
+        new = keras.tree.map_structure(lambda a, b: _select(taken, a, b), new, state)
         losses = {
-            name: _chosen(taken, loss, ops.zeros_like(loss))
+            name: _select(taken, loss, ops.zeros_like(loss))
             for name, loss in losses.items()
         }
         return new, losses, taken
 
     def of_member(self, seed):
-        """The `Step` of the member with a seed."""
+        """Return the `Step` of the member with a seed."""
         return dataclasses.replace(self.step, seed=seed)
 
     def _first_order(self, state, fixed, seeds, iteration, given):
@@ -90,7 +90,7 @@ class MemberSteps:
         return backend.map_members(step, (state, list(fixed), seeds), in_turn=True)
 
 
-def _chosen(taken, new, old):
-    """Of every member the new tensor where its step is taken, else the old."""
+def _select(taken, new, old):
+    """Return the new tensor of each member whose step is taken, else the old."""
     rows = ops.reshape(taken, (-1,) + (1,) * (len(new.shape) - 1))
     return new if new is old else ops.where(rows, new, old)

@@ -40,15 +40,15 @@ class PINNModel(ProblemModel):
     """A network trained to satisfy a problem's equations and conditions.
 
     Minimises L_r(θ) + Σ λ_i L_i(θ), the residual loss and one loss for each condition,
-    and the regularizers of the network's weights. Every term has a gradient of its own
-    in each step, so that a callback such as `callbacks.LearningRateAnnealing` can
+    and the regularizers of the network's weights. Each step computes a gradient
+    for every term, so that a callback such as `callbacks.LearningRateAnnealing` can
     balance them. The network runs as in inference: Dropout is inactive.
 
     Args:
         problem: The `Problem` to solve.
         network: A Keras layer or model from points `(N, d)` to one column for each
             of `problem.fields`, such as `networks.ModifiedMLP`; or a dict from fields,
-            or tuples of fields, to networks of their own coordinates.
+            or tuples of fields, to networks of these fields' coordinates.
         seed: Integer that all collocation points follow from. If not given, drawn
             from Python's `random`. The network's initial weights are drawn when the
             network is made, before the model: `keras.utils.set_random_seed` first of
@@ -68,7 +68,7 @@ class PINNModel(ProblemModel):
         The fields' values `(N, F)`, columns in the order of `problem.fields`.
 
     Raises:
-        TypeError: If `problem` or `network` is something else.
+        TypeError: If `problem` or `network` is of another type.
         ValueError: If the network's outputs do not match the problem's fields.
 
     Example:
@@ -111,7 +111,7 @@ class PINNModel(ProblemModel):
         self.trainer = Trainer(self)
         self.build((None, problem.domain.dimension))
         self._fields = Fields(problem, self.network, self.coefficients, dtype)
-        # Keras exports what was called once, which training does not do.
+        # Keras exports models that were called once, which training does not do.
         self(keras.Input((problem.domain.dimension,), dtype=dtype))
         self._objective = Objective(problem, self._fields)
         place = self._evaluation.place
@@ -194,11 +194,11 @@ class PINNModel(ProblemModel):
         Args:
             x: Points. `None` draws fresh ones on the device in every step, or as the
                 optimizer needs them. A sampler of `keraspinn.sampling` draws those of
-                all terms, an array `(n, d)` holds the residual's fixed, a dict from
-                term names to samplers or arrays says it for several terms; a
-                `tf.data.Dataset`, `PyDataset` or generator streams batches `(n, d)`, or
-                dicts of them. Terms left out are drawn.
-            y: Must be `None`: the equations say what holds at the points.
+                all terms, an array `(n, d)` fixes the residual's. A dict maps term
+                names to samplers or arrays. A `tf.data.Dataset`, `PyDataset` or
+                generator streams batches `(n, d)`, or dicts of them. Points of other
+                terms are drawn.
+            y: Must be `None`: the equations are the targets.
             batch_size: Number of points a step uses inside and on each face, 128 if
                 not given, 3000 and 200 for an optimizer of `keraspinn.optimizers`; or
                 a dict from term names to numbers. Of points held fixed, that many are
@@ -285,51 +285,52 @@ class PINNModel(ProblemModel):
                 parameters, and in the outward normal on a boundary.
             over: `"interior"`, all of the domain, or a part of it as for
                 `keraspinn.integral`: entries of a list add up, and a geometry stands
-                for what of the domain lies in it, or, if nothing does, of the boundary.
+                for the part of the domain inside it or, if there is none, of the
+                boundary.
             where: Optional SymPy relation in the coordinates that restricts `over`.
-            points: Number of lattice points on each part. The size of what `where` or a
-                geometry cuts out is known to some 1e-4 of the whole, however many.
+            points: Number of lattice points on each part. The measure of a part cut out
+                by `where` or a geometry has an error of about 1e-4 of the whole.
 
         Returns:
             A number, in the user's units.
 
         Raises:
-            ValueError: If there is no such part, or the expression holds what the
-                problem does not have.
+            ValueError: If there is no such part, or the expression holds symbols that
+                the problem lacks.
         """
         place = self._evaluation.place
         return integrate(self, place, expression, over, where, points)
 
     def parameter_deviation(self) -> dict[str, float]:
-        """The standard deviation of each unknown parameter, from noise in the data.
+        """Estimate the standard deviation of each unknown parameter from noisy data.
 
-        Of the Gauss–Newton covariance at the present state,
+        The estimate is the block of the unknown parameters in the Gauss–Newton
+        covariance at the present state, in which the network's weights are
+        marginalised:
 
             C = (Σ_i Jᵢᵀ Jᵢ / σᵢ²  +  κ Eᵀ E)⁻¹,        σᵢ² = rᵢᵀrᵢ / (nᵢ − hᵢ)
 
-        the block of the unknown parameters: the network's weights are marginalised. rᵢ
-        are the nᵢ residuals of the i-th measured expression, after the step to where
-        the equations hold, and Jᵢ their derivative by all parameters; E are those of
-        the equations and other conditions, at drawn points, with κ so large that these
-        hold exactly, whatever the loss weights are; hᵢ is the trace of Jᵢ C Jᵢᵀ / σᵢ²,
-        the degrees of freedom that the data lose. Where one of the expressions has
-        fewer than ten rows, all of them share one σ.
+        rᵢ are the nᵢ residuals of the i-th measured expression, after a Gauss–Newton
+        step that satisfies the equations, and Jᵢ their derivative by all parameters. E
+        is the derivative of the equations and other conditions at drawn points, with κ
+        so large that these hold exactly for any loss weights. hᵢ is the trace of
+        Jᵢ C Jᵢᵀ / σᵢ², the degrees of freedom that the data lose. If one of the
+        expressions has fewer than ten rows, all of them share one σ.
 
-        Equations that are bent to follow the noise, as data of much weight bend them,
-        make a parameter wrong: a warning says where it would be if they held, where
-        that is farther than half its deviation. Assumed are a training that has come to
-        its end (see `diagnostics.verdict`);
-        noise that is independent, and normal with one σᵢ for each measured expression;
-        an equation that is right; and parameters that move by little. A network too
-        small for the solution makes σᵢ, and so the deviation, too large.
+        Data of large weight can keep the equations from holding, which biases a
+        parameter. A warning gives its value for satisfied equations if the two differ
+        by more than half the deviation. The estimate assumes a converged training (see
+        `diagnostics.verdict`), correct equations, small changes of the parameters, and
+        independent normal noise with one σᵢ for each measured expression. A network
+        too small for the solution makes σᵢ, and so the deviation, too large.
 
         Computed in double precision. Time grows with the cube of the number of
-        parameters, memory with its square, so keep to a few thousand.
+        parameters, memory with its square: use at most a few thousand.
 
         Returns:
-            Dict from the names of the unknown parameters to numbers, in their units;
-            infinite, with a warning, where data are too few to say how noisy they are,
-            and for parameters of which others fit as well, as of `a*b`.
+            Dict from the names of the unknown parameters to numbers, in their units:
+            infinite, with a warning, if the data are too few to estimate their noise,
+            or the parameter is not identifiable, as in `a*b`.
 
         Raises:
             ValueError: If the problem has no unknown parameters, or no `Data`.

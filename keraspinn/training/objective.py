@@ -8,11 +8,11 @@ from keraspinn.residuals import IntegralTerm, LossTerm
 
 
 class Objective:
-    """The losses of a problem's terms for the fields of a network.
+    """The losses of a problem's terms, for the fields of a network.
 
     Args:
         problem: The `Problem`.
-        fields: The `Fields` that stand for its solution.
+        fields: The `Fields` that represent its solution.
 
     Attributes:
         terms: Dict from names to `LossTerm`s and `IntegralTerm`s.
@@ -28,32 +28,32 @@ class Objective:
 
     @property
     def names(self):
-        """Names of all losses: the terms', and those expressions have of their own."""
+        """Names of all losses: of terms, and of expressions with a name."""
         labels = (label for term in self.terms.values() for label in term.labels)
         return [*self.terms, *labels]
 
     def loss(self, name, batch):
-        """The unweighted loss of one term, a scalar."""
+        """Return the unweighted loss of one term, a scalar."""
         term = self.terms[name]
         return term.total(term.losses(self.fields, batch))
 
     def residuals(self, name, batch):
-        """What each expression of a term comes to at a batch's points, `(N,)` each."""
+        """Return the residuals of a term's expressions at a batch's points, `(N,)`."""
         return self.terms[name].residuals(self.fields, batch)
 
     def squared(self, name, batch):
-        """A term's squared residual at each point of a batch, `(N,)`."""
+        """Return a term's squared residual at each point of a batch, `(N,)`."""
         return self.terms[name].squared(self.fields, batch)
 
     def losses(self, batches, weights, variables=(), largest=None):
-        """All losses by their names in logs.
+        """Return all losses by their names in logs.
 
         Args:
             batches: Dict from term names to batches.
             weights: Dict from condition names to loss weights.
-            variables: Those whose regularizers are part of the total loss.
-            largest: How many points of a term are evaluated at a time, which bounds
-                the memory that it takes; `None` for all.
+            variables: Variables whose regularizers are part of the total loss.
+            largest: Number of points of a term that are evaluated at a time, which
+                bounds the memory; `None` for all.
         """
         losses = {}
         for name, batch in batches.items():
@@ -61,7 +61,7 @@ class Objective:
         return named(losses, weights, penalty(variables))
 
     def _in_parts(self, name, batch, largest):
-        """The losses of a term's expressions, some of the points at a time."""
+        """Return the losses of a term's expressions, some of the points at a time."""
         count, part = self.parts(name, batch, largest)
 
         def losses(number):
@@ -75,26 +75,26 @@ class Objective:
         )
 
     def parts(self, name, batch, largest):
-        """A term's batch as `Batch.parts` gives it, points at other places counted."""
+        """Split a term's batch by `Batch.parts`, counting points at images too."""
         return batch.parts(largest and max(1, largest // len(self.terms[name].passes)))
 
     def _parts(self, name, losses):
-        """A term's loss, and its expressions' where they have a name."""
-        own = dict(zip(self.terms[name].labels, losses, strict=False))
-        return own | {name: self.terms[name].total(losses)}
+        """Return a term's loss, and those of its expressions with a name."""
+        labelled = dict(zip(self.terms[name].labels, losses, strict=False))
+        return labelled | {name: self.terms[name].total(losses)}
 
     def gradients(self, batches, variables, values=None, largest=None):
-        """Losses and gradients of the unweighted terms.
+        """Return losses and gradients of the unweighted terms.
 
         Args:
             batches: Dict from term names to batches.
             variables: The variables to differentiate by.
-            values: Tensors to take in their place; their own, if not given.
-            largest: How many points of a term are differentiated at a time, which
-                bounds the memory that it takes; `None` for all.
+            values: Tensors that replace their values, if given.
+            largest: Number of points of a term that are differentiated at a time,
+                which bounds the memory; `None` for all.
 
         Returns:
-            Dict from names of terms, and of expressions that have one, to losses; and
+            Dict from names of terms, and of named expressions, to losses; and
             dict from term names to lists of gradients, one for each variable.
         """
         values = backend.snapshot(variables) if values is None else values
@@ -104,23 +104,23 @@ class Objective:
 
             def function(values, number, name=name, part=part):
                 with substituted(variables, values):
-                    own = self.terms[name].losses(self.fields, part(number))
-                    return self.terms[name].total(own), own
+                    parts = self.terms[name].losses(self.fields, part(number))
+                    return self.terms[name].total(parts), parts
 
-            _, own, gradients[name] = backend.value_and_gradients(
+            _, parts, gradients[name] = backend.value_and_gradients(
                 function, values, count
             )
-            losses |= self._parts(name, own)
+            losses |= self._parts(name, parts)
         return losses, gradients
 
 
 def penalty(variables):
-    """The sum of the variables' regularizers, as declared with their layers."""
+    """Return the sum of the variables' regularizers, declared with their layers."""
     return sum(v.regularizer(v) for v in variables if v.regularizer is not None)
 
 
 def named(losses, weights, added=0.0):
-    """Losses by their names in logs, with the total that is minimised."""
+    """Return losses by their names in logs, with the total that is minimised."""
     total = losses["residual"] + added
     for name, weight in weights.items():
         total = total + weight * losses[name]

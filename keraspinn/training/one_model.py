@@ -1,11 +1,11 @@
-"""What takes one model says so, and of an ensemble what to give it."""
+"""The check of functions that take one model, not an ensemble."""
 
 from keraspinn.training.ensemble import Ensemble
 from keraspinn.training.model import PINNModel
 
 
 def check_one_model(model):
-    """Raises `TypeError` unless the model is a `PINNModel`."""
+    """Raise `TypeError` unless the model is a `PINNModel`."""
     if isinstance(model, PINNModel):
         return
     hint = ""

@@ -1,17 +1,18 @@
-"""Where the points of a fit come from, if the user does not say."""
+"""Default points of a fit."""
 
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.optimizers import Optimizer
 from keraspinn.sampling.residual_based import ResidualBased
 from keraspinn.sampling.sources import PointSources
 
-# Of optimizers that fit their points before they are renewed: inside, where derivatives
-# must be told apart, and on each face.
-INSIDE, ON_A_FACE = 3000, 200
+# Points for second-order optimizers, which fit them before they are renewed: many
+# inside, where the residual has derivatives.
+INSIDE = 3000
+ON_A_FACE = 200
 
 
 def point_sources(problem, optimizer, dtype, batch_size, given, default):
-    """The points of a fit: as given, else as the optimizer needs them.
+    """Return the points of a fit: as given, else as the optimizer needs them.
 
     Args:
         problem: The `Problem`.
@@ -19,11 +20,11 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
         dtype: Floating-point type of the points.
         batch_size: As given to `fit`, perhaps `None`.
         given: Dict from term names to samplers or arrays of points, or `None`.
-        default: The sampler of terms that are not given, or `None`.
+        default: The sampler of other terms, or `None`.
     """
     if isinstance(optimizer, Optimizer):
-        every = optimizer.resample_every
-        default = default or (every and ResidualBased(every))
+        period = optimizer.resample_every
+        default = default or (period and ResidualBased(period))
         if batch_size is None and default:
             drawn = set(problem.terms) - set(given or ())
             batch_size = {

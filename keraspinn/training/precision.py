@@ -11,7 +11,7 @@ from keraspinn.training.frozen import freeze, frozen
 
 
 def converted(model, dtype):
-    """What `PINNModel.astype` returns.
+    """Return the result of `PINNModel.astype`.
 
     Args:
         model: The `PINNModel`.
@@ -20,13 +20,13 @@ def converted(model, dtype):
     if dtype not in WHOLE:
         raise ValueError(f"`dtype` must be one of {WHOLE}. Received: {dtype!r}")
     others = ("format", "version", "problem", "network", "weighting", "frozen")
-    config = {n: own for n, own in model.get_config().items() if n not in others}
+    config = {n: v for n, v in model.get_config().items() if n not in others}
     config["problem"] = model.problem
     with policy(dtype), model.replica_scope():
         config["network"] = rebuilt(model.network, dtype)
         other = type(model)(**_replaced(config, dtype))
         for new, old in zip(other.weights, model.weights, strict=True):
-            # Of the same type it is no copy, and a compiled loop writes over it.
+            # A cast to the same type is no copy, and a compiled loop writes over it.
             new.assign(ops.copy(ops.cast(old, new.dtype)))
     freeze(other, frozen(model))
     return other
@@ -34,9 +34,9 @@ def converted(model, dtype):
 
 @contextlib.contextmanager
 def policy(dtype):
-    """Let layers that say no policy take this one, for a while.
+    """Let layers without a policy take this one, for a while.
 
-    Those that Keras makes from a configuration are among them: it saves the policy of
+    Layers that Keras makes from a configuration are among them: it saves the policy of
     a `Sequential` or functional model and does not read it.
 
     Args:
@@ -51,21 +51,21 @@ def policy(dtype):
 
 
 def rebuilt(network, dtype):
-    """A network of the same configuration with other weights, at some precision.
+    """Make a network of the same configuration with other weights, in some type.
 
     Args:
         network: The Keras layer or model.
         dtype: `"float32"` or `"float64"`.
     """
-    # Classes of the user's that are not registered are at hand all the same.
+    # Keras needs the user's classes that are not registered.
     classes = {type(layer).__name__: type(layer) for layer in every_layer(network)}
-    own = {n: c for n, c in classes.items() if not c.__module__.startswith("keras.")}
-    with policy(dtype), keras.saving.custom_object_scope(own):
+    known = {n: c for n, c in classes.items() if not c.__module__.startswith("keras.")}
+    with policy(dtype), keras.saving.custom_object_scope(known):
         return type(network).from_config(_replaced(network.get_config(), dtype))
 
 
 def _replaced(config, dtype, key=None):
-    """A configuration with all floating-point types replaced, wherever they stand."""
+    """Return a configuration with all floating-point types replaced, at any depth."""
     if isinstance(config, dict):
         policy = config.get("class_name") == "DTypePolicy"
         return {
@@ -76,5 +76,5 @@ def _replaced(config, dtype, key=None):
         }
     if isinstance(config, (list, tuple)):
         return type(config)(_replaced(value, dtype) for value in config)
-    # A layer may be called as it likes.
+    # A layer may have the name of a type.
     return dtype if key != "name" and config in WHOLE else config

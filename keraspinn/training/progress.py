@@ -1,25 +1,23 @@
-"""The progress bar of `fit` and of `evaluate`: one line of what one looks at."""
+"""The progress bar of `fit` and `evaluate`: one line of 80 columns."""
 
 import sys
 import time
 
 import keras
 
-from keraspinn.sampling import Renewed
-
-COLUMNS = 80
-_LONGEST_BAR = 20
-_EVERY = 0.1  # seconds
+COLUMNS = 80  # width of a line
+_LONGEST_BAR = 20  # columns
+_EVERY = 0.1  # seconds between two updates of a line
 
 
 class ProgressBar(keras.callbacks.ProgbarLogger):
-    """The loss, the coefficients sought and the errors, in 80 columns.
+    """The loss, the unknown coefficients and the errors, in 80 columns.
 
-    Every log is in `History` as before, and in what `evaluate` returns. Both add it
-    where they print and are given no `ProgbarLogger`: add Keras's own to see all.
+    `fit` and `evaluate` add it unless one of their callbacks is a `ProgbarLogger`. Pass
+    Keras's to see all logs. `History` and the result of `evaluate` have all of them.
     """
 
-    async_safe = True  # printing what it is handed is all it does
+    async_safe = True  # it only prints
 
     def __init__(self):
         super().__init__()
@@ -43,7 +41,7 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
 
     def on_train_batch_begin(self, batch, logs=None):
         if self._announces:
-            # Where lines can be written over, the bar's first one will be.
+            # On a terminal the bar's first line will replace it.
             print("Compiling …", end="\r" if self._writes_over else "\n", flush=True)
             self._announces = False
             self._announce_renewal()
@@ -94,7 +92,7 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         print(self._line(logs, ending=True), flush=True)
 
     def _line(self, logs, ending):
-        """The line, of 80 columns."""
+        """Return the line."""
         logs = logs or {}
         step = self.target if ending else self._step
         spent = time.perf_counter() - self._began
@@ -116,13 +114,13 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
 
 
 def with_progress_bar(callbacks, verbose):
-    """A list of callbacks with this bar at its end, if one is to be printed."""
+    """Return a list of callbacks with this bar at its end, unless there is one."""
     given = any(isinstance(c, keras.callbacks.ProgbarLogger) for c in callbacks)
     return callbacks if given or verbose == 0 else [*callbacks, ProgressBar()]
 
 
 def _clock(seconds):
-    """Seconds as one writes them: 12s, 1:23, 1:02:03."""
+    """Return seconds as a text: 12s, 1:23, 1:02:03."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -131,7 +129,7 @@ def _clock(seconds):
 
 
 def _duration(seconds):
-    """The time of a step, in its own unit."""
+    """Return the time of a step, in a unit of its size."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g}{unit}"

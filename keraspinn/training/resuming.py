@@ -1,4 +1,4 @@
-"""What a training goes on from besides weights and optimizer, in a model's file."""
+"""State of a training besides weights and optimizer, in a model's file."""
 
 import hashlib
 
@@ -8,48 +8,48 @@ _PREFIX, _DIGEST = "resuming.", "resuming.digest"
 
 
 class Resuming:
-    """Points held and the like, from a model's file to the first step after it.
+    """The state of samplers and logs, from a model's file to the next training.
 
-    They are for the training that they are of. One with other samplers, numbers of
-    points or another optimizer begins, as it would have in the model that was saved.
+    A training with the same samplers, numbers of points and optimizer continues from
+    it. Any other training begins anew, as it would have in the saved model.
     """
 
     def __init__(self):
         self._arrays = {}
 
-    def save(self, store, variables, what):
-        """Put a training's state, or what no step has asked for, into a dict of arrays.
+    def save(self, store, variables, text):
+        """Put a training's state, or the loaded one, into a dict of arrays.
 
         Args:
             store: The dict.
             variables: List of the state's variables.
-            what: As for `resume`.
+            text: As for `resume`.
         """
         arrays = self._arrays
         if not arrays and variables:
             arrays = {_PREFIX + v.name: v for v in variables}
-            arrays[_DIGEST] = _digest(what)
+            arrays[_DIGEST] = _digest(text)
         for name, array in arrays.items():
             store[name] = array
 
     def load(self, arrays):
-        """Take back what `save` put into a dict of arrays, and return the rest."""
-        own = {name for name in arrays if name.startswith(_PREFIX)}
-        self._arrays = {name: np.array(arrays[name]) for name in own}
-        return {name: array for name, array in arrays.items() if name not in own}
+        """Take back the arrays that `save` put into a dict, and return the rest."""
+        saved = {name for name in arrays if name.startswith(_PREFIX)}
+        self._arrays = {name: np.array(arrays[name]) for name in saved}
+        return {name: array for name, array in arrays.items() if name not in saved}
 
-    def resume(self, variables, what):
-        """Give a training the state that it goes on from, if there is one of its own.
+    def resume(self, variables, text):
+        """Assign the loaded state to a training's variables, if it belongs to it.
 
         Args:
             variables: List of the state's variables.
-            what: What tells the training and its step from others, as text.
+            text: Text that identifies the training and its step.
         """
         arrays, self._arrays = self._arrays, {}
-        own = {_PREFIX + v.name: v for v in variables}
-        same = np.array_equal(arrays.pop(_DIGEST, None), _digest(what))
-        if same and _shapes(arrays) == _shapes(own):
-            for name, variable in own.items():
+        by_name = {_PREFIX + v.name: v for v in variables}
+        same = np.array_equal(arrays.pop(_DIGEST, None), _digest(text))
+        if same and _shapes(arrays) == _shapes(by_name):
+            for name, variable in by_name.items():
                 variable.assign(arrays[name])
 
 

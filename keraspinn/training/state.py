@@ -1,4 +1,4 @@
-"""The variables in which a training's state lives between programs."""
+"""The variables that hold a training's state between programs."""
 
 import keras
 import numpy as np
@@ -14,20 +14,17 @@ class TrainingState:
         variables: The trained variables.
         optimizer: List of the optimizer's variables.
         weights: Dict from condition names to the variables of the loss weights λ.
-        weighting: Dict from names to the variables of what the weighting rule
-            remembers.
-        sampling: Dict from term names to what their samplers remember.
+        weighting: Dict from names to the variables of the weighting rule's state.
+        sampling: Dict from term names to the states of their samplers.
         losses: Number of losses besides the total.
-        members: Shape of what every variable has in front, for an ensemble.
+        members: Leading shape of every variable, `(size,)` for an ensemble.
     """
 
     def __init__(
         self, variables, optimizer, weights, weighting, sampling, losses, members=()
     ):
-        sampling = {
-            n: state_variables(own, f"sampling/{n}") for n, own in sampling.items()
-        }
-        # The weights and losses of the steps before; of none before the first.
+        sampling = {n: state_variables(s, f"sampling/{n}") for n, s in sampling.items()}
+        # The weights and losses of the steps before; NaN before the first.
         before = {
             name: np.full((*members, count), np.nan, variables[0].dtype)
             for name, count in (("weights", 1 + len(weights)), ("losses", losses))
@@ -47,7 +44,7 @@ class TrainingState:
         return keras.tree.flatten(self.structure)
 
     def read(self):
-        """The state as a structure of tensors."""
+        """Return the state as a structure of tensors."""
         return keras.tree.pack_sequence_as(
             self.structure, backend.snapshot(self.variables)
         )
@@ -57,11 +54,11 @@ class TrainingState:
 
         Args:
             new: Structure of tensors.
-            old: What `read` gave; what is the same there is not written again.
+            old: The result of `read`; tensors that are in it are not written again.
             without: Names of parts that are in their variables already.
         """
         structures = (
-            {part: own for part, own in structure.items() if part not in without}
+            {name: part for name, part in structure.items() if name not in without}
             for structure in (self.structure, new, old)
         )
         flat = map(keras.tree.flatten, structures)
@@ -73,7 +70,7 @@ class TrainingState:
         """Begin with other points, of the same shapes.
 
         Args:
-            sampling: What the samplers remember, by term.
+            sampling: The states of the samplers, by term.
         """
         keras.tree.map_structure(
             lambda variable, value: variable.assign(value),
@@ -84,11 +81,11 @@ class TrainingState:
         seen.assign(ops.full(seen.shape, np.nan, seen.dtype))
 
     def extra(self):
-        """What neither a model's weights nor its optimizer hold: arrays by name."""
+        """Return the state outside of weights and optimizer, arrays by name."""
         return {v.name: ops.convert_to_numpy(v) for v in self._extra}
 
     def restore_extra(self, arrays):
-        """Put back what `extra` returned."""
+        """Put back the arrays that `extra` returned."""
         for variable in self._extra:
             variable.assign(arrays[variable.name])
 
@@ -99,11 +96,11 @@ class TrainingState:
 
 
 def state_variables(tensors, prefix):
-    """Keras variables, by the tensors' names, that start with their values.
+    """Make Keras variables, by the tensors' names, with their values.
 
     Args:
         tensors: Dict from names to tensors.
-        prefix: What the variables' own names begin with.
+        prefix: The beginning of the variables' names.
     """
     return {
         name: keras.Variable(

@@ -1,4 +1,4 @@
-"""A model made linear in its parameters: what Newton's step and a covariance need."""
+"""A model linearized in its parameters, for Newton steps and covariances."""
 
 import math
 
@@ -9,21 +9,21 @@ from keraspinn import backend
 from keraspinn.backend.scopes import substituted
 from keraspinn.sampling import Batch
 from keraspinn.sampling.sources import PointSources
-from keraspinn.training.flat import joined, split, whole_slopes
+from keraspinn.training.flat import integral_gradients, joined, split
 
 FIELDS = "fields"
 
 
 class Tangent:
-    """What a model misses at drawn points, and how that follows its parameters.
+    """Residuals of a model at drawn points, and their derivatives by its parameters.
 
-    In double precision, whatever the model's own. The number P counts the network's
-    trainable parameters and the problem's unknown ones, which come last.
+    Computed in double precision for a model of any type. The number P counts the
+    network's trainable parameters and the problem's unknown ones, which come last.
 
     Args:
         model: A `PINNModel`.
-        sizes: Number of points inside and on each face, a dict from term names. Of
-            `Data`, all are taken.
+        sizes: Number of points inside and on each face, a dict from term names. `Data`
+            use all their points.
 
     Attributes:
         size: P.
@@ -52,52 +52,54 @@ class Tangent:
         }
 
     def draw(self, number):
-        """Batches by term name, others for each `number`, a negative integer."""
+        """Draw batches by term name, others for each `number`, a negative integer."""
         return self._sources.draw(self.model.seed, number)
 
     def rows(self, batches):
-        """Residuals and their Jacobians.
+        """Return residuals and their Jacobians.
 
         Returns:
             Dict from term names to a list, for each of the term's expressions, of
             arrays `(N,)` and `(N, P)`.
         """
-        found = self._programs["rows"](batches)
+        rows = self._programs["rows"](batches)
         return {
             name: [tuple(map(ops.convert_to_numpy, pair)) for pair in pairs]
-            for name, pairs in found.items()
+            for name, pairs in rows.items()
         }
 
     def field_rows(self, batches):
-        """The Jacobians of the fields at the residual's points, arrays `(N, P)`."""
+        """Return the Jacobians `(N, P)` of the fields at the residual's points."""
         return [*map(ops.convert_to_numpy, self._programs["field_rows"](batches))]
 
     def moved(self, batches, direction):
-        """Residuals and fields, and how they change along a direction `(P,)`.
+        """Return residuals and fields, and their derivatives in a direction `(P,)`.
 
         Returns:
             Two dicts from term names, and `"fields"` for the fields at the residual's
             points, to lists of arrays `(N,)`: the values, and their changes.
         """
         direction = ops.convert_to_tensor(np.asarray(direction, "float64"))
-        found = self._programs["moved"](batches, direction)
+        pair = self._programs["moved"](batches, direction)
         counts = self.terms | {FIELDS: len(self.model.problem.fields)}
         return [
             {
-                name: [ops.convert_to_numpy(own[name, k]) for k in range(count)]
+                name: [ops.convert_to_numpy(rows[name, k]) for k in range(count)]
                 for name, count in counts.items()
             }
-            for own in found
+            for rows in pair
         ]
 
     def _rows(self, batches):
-        found, values = {}, backend.snapshot(self._variables)
+        pairs, values = {}, backend.snapshot(self._variables)
         for name, batch in batches.items():
             residuals = self._objective.residuals(name, batch)
             term = self._objective.terms[name]
             if not term.is_pointwise:
                 parts = self._fields, batch, self._variables, values
-                found[name] = [*zip(residuals, whole_slopes(term, *parts), strict=True)]
+                pairs[name] = [
+                    *zip(residuals, integral_gradients(term, *parts), strict=True)
+                ]
                 continue
 
             def rows(values, points, name=name):
@@ -105,15 +107,15 @@ class Tangent:
                     return self._objective.residuals(name, Batch(**points))
 
             jacobians = backend.jacobian(rows, values, batch.by_point())
-            found[name] = list(zip(residuals, jacobians, strict=True))
-        return found
+            pairs[name] = list(zip(residuals, jacobians, strict=True))
+        return pairs
 
     def _field_rows(self, batches):
         def fields(values, points):
             inside = Batch(**points)
             with substituted(self._variables, values):
-                found = self._fields.values(inside.points, inside.coordinates)
-            return [found[:, k] for k in range(len(self.model.problem.fields))]
+                values = self._fields.values(inside.points, inside.coordinates)
+            return [values[:, k] for k in range(len(self.model.problem.fields))]
 
         values = backend.snapshot(self._variables)
         return backend.jacobian(fields, values, batches["residual"].by_point())
@@ -121,7 +123,7 @@ class Tangent:
     def _moved(self, batches, direction):
         def values(parameters):
             with substituted(self._variables, split(parameters, self._variables)):
-                found = {
+                rows = {
                     (name, k): row
                     for name, batch in batches.items()
                     for k, row in enumerate(self._objective.residuals(name, batch))
@@ -129,7 +131,7 @@ class Tangent:
                 inside = batches["residual"]
                 fields = self._fields.values(inside.points, inside.coordinates)
             columns = range(len(self.model.problem.fields))
-            return found | {(FIELDS, k): fields[:, k] for k in columns}
+            return rows | {(FIELDS, k): fields[:, k] for k in columns}
 
         parameters = joined(backend.snapshot(self._variables))
         return backend.jvp(values, parameters, direction)

@@ -55,7 +55,7 @@ class Trainer:
 
     @property
     def is_second_order(self):
-        """Whether the optimizer is one of `keraspinn.optimizers`."""
+        """A flag: the optimizer is one of `keraspinn.optimizers`."""
         return isinstance(self.model.optimizer, Optimizer)
 
     # Settings
@@ -306,7 +306,7 @@ class Trainer:
 
     def loop(self):
         """Return Keras's training function, which runs many steps as one program."""
-        # Steps follow from the state alone, so that a bad one can be found again: a
+        # Steps follow from the state alone, so that a bad one can be repeated: a
         # copy at the start costs less than a selection for each number in each step.
         alone = self.model.replica_count == 1
         return self.model.loop_function(
@@ -326,7 +326,7 @@ class Trainer:
 
     @property
     def watched_variables(self):
-        """Those of them that must be finite after the last step of a program."""
+        """Variables that must be finite after the last step of a program."""
         return [*self.model.trainable_variables, *self.model.optimizer.variables]
 
     # Failure

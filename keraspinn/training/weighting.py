@@ -1,4 +1,4 @@
-"""The rule that adapts a model's loss weights, and what it remembers."""
+"""The rule that adapts a model's loss weights, and its state."""
 
 import keras
 
@@ -10,7 +10,7 @@ _PREFIX = "weighting."
 
 
 class Weighting:
-    """The weighting rule of a model: set for a fit, remembered ever after.
+    """The weighting rule of a model: set for a fit, and kept after it.
 
     Args:
         last: The rule that a saved model had.
@@ -22,7 +22,7 @@ class Weighting:
 
     def __init__(self, last=None):
         self.rule, self.last = None, last
-        self._memory = None  # variables by name, of what `last` remembers
+        self._memory = None  # variables by name, the state of `last`
 
     def set(self, rule, weights, paths):
         """Let a rule adapt the loss weights; see `PINNModel.set_weighting`.
@@ -66,18 +66,18 @@ class Weighting:
         return self._memory
 
     def continued(self, dtype, member=None):
-        """The same at another precision: the last rule, and what it remembers.
+        """Return the last rule and its state in another type.
 
         Args:
             dtype: The floating-point type.
-            member: The number of the member of an ensemble that alone is wanted.
+            member: Number of the member of an ensemble to extract, if any.
         """
         other = Weighting(self.last)
         if self._memory is not None:
-            whole = {name: v.value for name, v in self._memory.items()}
+            values = {name: v.value for name, v in self._memory.items()}
             memory = {
                 name: keras.ops.cast(v, dtype) if "float" in v.dtype.name else v
-                for name, v in whole.items()
+                for name, v in values.items()
             }
             if member is not None:
                 memory = {name: v[member] for name, v in memory.items()}
@@ -85,20 +85,20 @@ class Weighting:
         return other
 
     def get_config(self):
-        """The last rule, if its class is registered with Keras, or `None`."""
+        """Return the last rule, or `None` if its class is not registered with Keras."""
         name = keras.saving.get_registered_name(type(self.last))
         if keras.saving.get_registered_object(name) is not type(self.last):
             return None
         return keras.saving.serialize_keras_object(self.last)
 
     def save(self, store):
-        """Put what the last rule remembers into a dict of arrays."""
+        """Put the state of the last rule into a dict of arrays."""
         if self.get_config() is not None:
             for name, variable in (self._memory or {}).items():
                 store[_PREFIX + name] = variable
 
     def load(self, store):
-        """Take back what `save` put into a dict of arrays, and return the rest."""
+        """Take back the arrays that `save` put into a dict, and return the rest."""
         # No dict, but a group of an HDF5 file.
         arrays = {name: store[name] for name in store.keys()}  # noqa: SIM118
         saved = {

@@ -1,11 +1,11 @@
-"""JAX: batches of arrays, and of nothing."""
+"""JAX: batches of arrays, and empty ones."""
 
 import keras
 import numpy as np
 
 
 def tick_dataset(replicas=1):
-    """An endless stream of nothing, for training steps that draw their own points.
+    """Yield ticks without end, for steps that draw all their points.
 
     A batch of it is an int32 for each replica.
     """
@@ -14,17 +14,17 @@ def tick_dataset(replicas=1):
 
 
 def is_tick(x):
-    """Whether a batch is of `tick_dataset`, for a step that draws all its points."""
+    """Return whether a batch is of `tick_dataset`: the step draws all its points."""
     return getattr(x, "ndim", 0) == 1 and x.dtype == "int32"
 
 
 def static_shape(points):
-    """The shape of an array as a tuple."""
+    """Return the shape of an array as a tuple."""
     return tuple(points.shape)
 
 
 def array_dataset(arrays, batch_size, replicas=1):
-    """A nested structure of float64 arrays as a dataset of batches, in order."""
+    """Return a nested structure of float64 arrays as a dataset of batches, in order."""
     del replicas  # one device
     return _Batches(arrays, batch_size)
 

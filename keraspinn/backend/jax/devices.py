@@ -1,4 +1,4 @@
-"""JAX: what it computes on, and in which precision."""
+"""JAX: the devices and the precision of computations."""
 
 import contextlib
 
@@ -10,32 +10,32 @@ keep_float64(lambda: jax.config.jax_enable_x64)
 
 
 def replica():
-    """Index of the replica that runs: there is one."""
+    """Return 0, the index of the only replica."""
     return 0
 
 
 def replica_mean(tensors):
-    """The mean over replicas of each tensor of a nested structure."""
+    """Return the tensors: there is one replica."""
     return tensors
 
 
 def has_accelerator():
-    """Whether there is a GPU or TPU to compute on."""
+    """Return whether there is a GPU or TPU to compute on."""
     return jax.default_backend() != "cpu"
 
 
 @contextlib.contextmanager
 def double_precision():
-    """A scope in which float64 is to be had, whatever the model computes in."""
+    """Open a scope with float64, for a model of any type."""
     with jax.enable_x64(True), full_products():
         yield
 
 
 def full_products():
-    """A scope in which matrix products are not rounded to fewer digits.
+    """Open a scope in which matrix products are not rounded to fewer digits.
 
-    GPUs multiply float32 in some ten bits unless told otherwise, which second
-    derivatives do not bear. What the user has told JAX stands.
+    By default GPUs multiply float32 in about ten bits, too few for second derivatives.
+    A precision set by the user stands.
     """
     if jax.config.jax_default_matmul_precision is not None:
         return contextlib.nullcontext()
@@ -43,14 +43,14 @@ def full_products():
 
 
 def check_dtype(dtype):
-    """Raises `ValueError` for a type that JAX would silently round to a smaller one.
+    """Raise `ValueError` for a type that JAX would silently round to a smaller one.
 
     Args:
         dtype: Name of a floating-point type.
     """
     if dtype == "float64" and not jax.config.jax_enable_x64:
         raise ValueError(
-            "JAX computes in float32 unless told otherwise. Received: dtype="
+            "JAX computes in float32 by default. Received: dtype="
             "'float64'. Set the environment variable JAX_ENABLE_X64=1, or write "
             '`jax.config.update("jax_enable_x64", True)` first of all.'
         )

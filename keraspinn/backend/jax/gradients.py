@@ -9,9 +9,9 @@ from keraspinn.backend.scopes import distinct, stateless
 
 
 def value_and_gradients(function, values, count=1):
-    """The sum of `function(values, n)` over n < count, and its gradients by values.
+    """Return the sum of `function(values, n)` over n < count, and its gradients.
 
-    One part is differentiated after the other, in the memory that one takes.
+    Parts are differentiated one after the other, in the memory of one.
 
     Args:
         function: Function of a list of tensors and an integer that returns a scalar
@@ -41,7 +41,7 @@ def value_and_gradients(function, values, count=1):
 
 
 def hessian_products(function, variables, read=()):
-    """Products of a Hessian with vectors, compiled.
+    """Compile products of a Hessian with vectors.
 
     Forward over reverse: JAX maps it over the vectors in one pass.
 
@@ -54,29 +54,29 @@ def hessian_products(function, variables, read=()):
     Returns:
         Function of `(inputs, vectors)`, the latter `(K, P)`, that returns `(K, P)`.
     """
-    every = distinct([*variables, *read])
-    own, dtype = len(variables), variables[0].dtype
+    every_variable = distinct([*variables, *read])
+    count, dtype = len(variables), variables[0].dtype
     sizes = np.cumsum([int(np.prod(v.shape)) for v in variables])[:-1]
-    pure = stateless(function, every)
+    pure = stateless(function, every_variable)
 
     @jax.jit
     def products(values, inputs, vectors):
-        def slope(trained):
-            return jax.grad(lambda t: pure([*t, *values[own:]], inputs)[0])(trained)
+        def gradient(trained):
+            return jax.grad(lambda t: pure([*t, *values[count:]], inputs)[0])(trained)
 
         def product(vector):
             parts = jnp.split(vector, sizes)
             tangents = [
                 part.reshape(value.shape)
-                for part, value in zip(parts, values[:own], strict=True)
+                for part, value in zip(parts, values[:count], strict=True)
             ]
-            rows = jax.jvp(slope, (values[:own],), (tangents,))[1]
+            rows = jax.jvp(gradient, (values[:count],), (tangents,))[1]
             return jnp.concatenate([row.reshape(-1) for row in rows])
 
         return jax.vmap(product)(vectors)
 
     def call(inputs, vectors):
-        values = [variable.value for variable in every]
+        values = [variable.value for variable in every_variable]
         with full_products():
             return np.array(products(values, inputs, jnp.asarray(vectors, dtype)))
 
@@ -84,7 +84,7 @@ def hessian_products(function, variables, read=()):
 
 
 def compiled(function, read=()):
-    """`function` of tensors as one program.
+    """Compile a function of tensors as one program.
 
     Args:
         function: Function of tensors.

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 
 
 def jacobian(function, tensors, points):
-    """The derivatives of every value at every point by all numbers of `tensors`.
+    """Return the derivatives of all values at all points by all entries of `tensors`.
 
-    A value depends on its own point alone, so a gradient for each is enough: that of
-    one point, mapped over all of them.
+    A value depends on one point alone, so one gradient for each is enough: that of a
+    single point, mapped over all of them.
 
     Args:
         function: Function of the list of tensors and of points `(N, d)` that returns
@@ -18,7 +18,7 @@ def jacobian(function, tensors, points):
 
     Returns:
         List of tensors `(N, P)`, one for each that the function returns, with the
-        numbers of `tensors` one after another.
+        entries of `tensors` one after another.
     """
 
     def rows(point):

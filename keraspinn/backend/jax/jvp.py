@@ -4,7 +4,7 @@ import jax
 
 
 def jvp(function, primals, tangents):
-    """The value of a function and its derivative in a direction.
+    """Return the value of a function and its derivative in a direction.
 
     Args:
         function: Function of a tensor that returns a dict of tensors.

@@ -1,10 +1,10 @@
-"""JAX: linear algebra that says by NaN that it failed."""
+"""JAX: linear algebra that returns NaN where it fails."""
 
 import jax
 
 
 def cholesky(matrix):
-    """The lower factor L of a symmetric matrix `(n, n)` = L Lᵀ.
+    """Return the lower factor L of a symmetric matrix `(n, n)` = L Lᵀ.
 
     Args:
         matrix: The matrix, of which the lower triangle is read.

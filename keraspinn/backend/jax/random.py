@@ -8,7 +8,7 @@ import jax.numpy as jnp
 _ROUNDS = 10
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _STEPS = 0x9E3779B9, 0xBB67AE85
-# What TensorFlow turns a seed into key and counter with.
+# The key with which TensorFlow turns a seed into key and counter.
 _SEEDING_KEY = 0x3EC8F720, 0x02461E29
 
 

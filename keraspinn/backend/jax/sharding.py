@@ -1,4 +1,4 @@
-"""JAX: what the devices of a Keras distribution share of a program."""
+"""JAX: tensors that the devices of a Keras distribution share."""
 
 import contextlib
 import contextvars
@@ -12,9 +12,9 @@ _mesh = contextvars.ContextVar("mesh", default=None)
 
 
 def shard(tensors, axis=0):
-    """Tensors whose points, or members, the devices of a program share.
+    """Distribute the points, or members, of tensors over the devices of a program.
 
-    Only where they are kept is said: every number is that of one device, to rounding.
+    The placement alone changes: every number is that of one device, up to round-off.
 
     Args:
         tensors: Nested structure of tensors; scalars stay whole.
@@ -27,7 +27,7 @@ def shard(tensors, axis=0):
 
 
 def replicate(tensors):
-    """Tensors of which every device of a program has all.
+    """Copy tensors to every device of a program.
 
     Args:
         tensors: Nested structure of tensors.
@@ -47,14 +47,14 @@ def _placed(tensors, spec):
 
 
 def shard_count():
-    """Number of devices that share what `shard` is given."""
+    """Return the number of devices that share the tensors of `shard`."""
     mesh = _mesh.get()
     return 1 if mesh is None else mesh.size
 
 
 @contextlib.contextmanager
 def shared_by(mesh):
-    """A scope in which `shard` shares tensors among devices, or, for `None`, not."""
+    """Open a scope in which `shard` distributes tensors; for `None` it does not."""
     token = _mesh.set(mesh)
     try:
         yield
@@ -63,7 +63,7 @@ def shared_by(mesh):
 
 
 def program(function, mesh=None, **options):
-    """`jax.jit`, on all devices of a mesh; every one has the whole of the results.
+    """Compile by `jax.jit` on all devices of a mesh; each has all the results.
 
     Args:
         function: Function of tensors.
@@ -85,7 +85,7 @@ def program(function, mesh=None, **options):
 
 
 def mesh_of(distribution):
-    """The devices of a `keras.distribution.DataParallel`; none of `None`.
+    """Return the devices of a `keras.distribution.DataParallel`, or `None`.
 
     Raises:
         ValueError: If it is something else, or has several processes.

@@ -1,4 +1,4 @@
-"""JAX: the parts of a training step that are not Keras's, and many steps as one."""
+"""JAX: parts of a training step that Keras lacks, and the loop of many steps."""
 
 import functools
 
@@ -11,25 +11,25 @@ from keraspinn.backend.scopes import distinct, stateless, substituted
 
 
 def snapshot(variables):
-    """The present values of Keras variables, which later assignments do not change."""
+    """Return the present values of Keras variables, unchanged by later assignments."""
     return [variable.value for variable in variables]
 
 
 def all_finite(tensors):
-    """Whether every number of a list of floating-point tensors is finite."""
+    """Return whether every entry of a list of floating-point tensors is finite."""
     checks = [jnp.isfinite(jnp.sum(jnp.abs(tensor))) for tensor in tensors]
     return functools.reduce(jnp.logical_and, checks)
 
 
 def select(condition, new, old):
-    """One of two structures of tensors: `new` where a boolean scalar is true."""
+    """Return one of two structures of tensors: `new` if a boolean scalar is true."""
     return keras.tree.map_structure(
         lambda a, b: b if a is b else jnp.where(condition, a, b), new, old
     )
 
 
 def apply_optimizer(optimizer, variables, gradients, state, taken=None):
-    """A Keras optimizer's step, as a function of the training state.
+    """Make a Keras optimizer's step, as a function of the training state.
 
     Args:
         optimizer: Keras optimizer.
@@ -44,7 +44,7 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     """
     moved = [*variables, *optimizer.variables]
     before = [*state["variables"], *state["optimizer"]]
-    # As `optimizer.stateless_apply`, which wants all that it was built for.
+    # Like `optimizer.stateless_apply`, which needs all variables it was built for.
     with substituted(moved, before) as scope:
         optimizer.apply(gradients, variables)
         after = [scope.get_current_value(variable) for variable in moved]
@@ -56,7 +56,7 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
 def fused_loop(
     step, finish, names, dtype, variables, watched=(), read=(), shape=(), mesh=None
 ):
-    """Many training steps as one program, which ends early at a loss not finite.
+    """Compile many training steps as one program, which ends at a non-finite loss.
 
     Args:
         step: Function without arguments that makes one training step and returns a
@@ -78,13 +78,13 @@ def fused_loop(
         numbers.
     """
     variables = list(variables)
-    every = distinct([*variables, *read])
-    own = len(variables)
-    step, finish = stateless(step, every), stateless(finish, every)
-    kept = [n for n, v in enumerate(every) for w in watched if v is w]
+    everything = distinct([*variables, *read])
+    written = len(variables)
+    step, finish = stateless(step, everything), stateless(finish, everything)
+    kept = [n for n, v in enumerate(everything) for w in watched if v is w]
 
     def run(values, count):
-        before, others = values[:own], values[own:]
+        before, others = values[:written], values[written:]
 
         def going(carry):
             i, _, totals = carry
@@ -94,7 +94,7 @@ def fused_loop(
             i, now, totals = carry
             losses, after = step([*now, *others])
             totals = {name: totals[name] + losses[name] for name in names}
-            return i + 1, after[:own], totals
+            return i + 1, after[:written], totals
 
         zeros = {name: jnp.zeros(shape, dtype) for name in names}
         start = jnp.int32(0), before, zeros
@@ -111,8 +111,8 @@ def fused_loop(
     compiled = program(run, mesh, donate_argnums=0)
 
     def advance(count):
-        logs, values, good, done = compiled(_apart(every), jnp.int32(count))
-        for variable, value in zip(every, values, strict=True):
+        logs, values, good, done = compiled(_apart(everything), jnp.int32(count))
+        for variable, value in zip(everything, values, strict=True):
             variable.assign(value)
         return logs, good, done
 
@@ -126,7 +126,7 @@ def fused_loop(
 
 
 def _apart(variables):
-    """The values of variables, each in a buffer of its own, to be given away."""
+    """Return the values of variables, each in a separate buffer, to be donated."""
     values, seen = [], set()
     for variable in variables:
         value = variable.value

@@ -1,4 +1,4 @@
-"""JAX: what Keras's loops over batches call."""
+"""JAX: the functions that Keras's loops over batches call."""
 
 import contextlib
 
@@ -59,7 +59,7 @@ class StepFunctions:
         """Do nothing: the variables hold their present values already."""
 
     def loop_function(self, count, step, finish, names, variables, watched, shape=()):
-        """Many steps as one program, as Keras calls it.
+        """Make Keras's training function, which runs many steps as one program.
 
         Args:
             count: Function that returns the number of steps to run now.
@@ -77,33 +77,33 @@ class StepFunctions:
         return function
 
     def make_train_function(self, force=False):
-        """Steps one by one, each a program."""
+        """Make a function that runs steps one by one, each a program."""
         if self.train_function is None or force:
             trained = [*self.optimizer.variables, *self.trainer.state.variables]
             self.train_function = self._function(self.train_step, trained)
         return self.train_function
 
     def make_test_function(self, force=False):
-        """As `make_train_function`."""
+        """Make a function of single steps, as `make_train_function` does."""
         if self.test_function is None or force:
             self.test_function = self._function(self.test_step)
         return self.test_function
 
     def make_predict_function(self, force=False):
-        """As `make_train_function`."""
+        """Make a function of single steps, as `make_train_function` does."""
         if self.predict_function is None or force:
             self.predict_function = self._function(self.predict_step, joined=True)
         return self.predict_function
 
     def _function(self, step, variables=(), joined=False):
-        every = distinct([*self.variables, *self.metrics_variables, *variables])
-        one = stateless(step, every)
+        read = distinct([*self.variables, *self.metrics_variables, *variables])
+        one = stateless(step, read)
         if not self.run_eagerly:
             one = program(one, self.mesh)
 
         def run(iterator):
-            result, after = one([v.value for v in every], next(iterator))
-            for variable, value in zip(every, after, strict=True):
+            result, after = one([v.value for v in read], next(iterator))
+            for variable, value in zip(read, after, strict=True):
                 variable.assign(value)
             return result
 
@@ -124,11 +124,11 @@ class StepFunctions:
         return function
 
     def _groups(self, state):
-        """The variables of Keras's state, which has four parts, three or two."""
-        own = [self.trainable_variables, self.non_trainable_variables]
+        """Return the variables of Keras's state, which has two to four parts."""
+        groups = [self.trainable_variables, self.non_trainable_variables]
         if len(state) == 4:
-            own.append(self.optimizer.variables)
-        return own if len(state) == 2 else [*own, self.metrics_variables]
+            groups.append(self.optimizer.variables)
+        return groups if len(state) == 2 else [*groups, self.metrics_variables]
 
     def _attach(self, state):
         for variables, values in zip(self._groups(state), state, strict=True):

@@ -1,10 +1,10 @@
-"""TensorFlow: pipelines of arrays, and of nothing."""
+"""TensorFlow: pipelines of arrays, and empty ones."""
 
 import tensorflow as tf
 
 
 def tick_dataset(replicas=1):
-    """An endless dataset of nothing, for training steps that draw their own points.
+    """Return an endless dataset of ticks, for steps that draw all their points.
 
     A batch of it is an int32 for each replica.
     """
@@ -13,19 +13,19 @@ def tick_dataset(replicas=1):
 
 
 def is_tick(x):
-    """Whether a batch is of `tick_dataset`, for a step that draws all its points."""
+    """Return whether a batch is of `tick_dataset`: the step draws all its points."""
     return getattr(getattr(x, "shape", 0), "rank", 0) == 1 and x.dtype == "int32"
 
 
 def static_shape(points):
-    """The shape of an array or tensor as a tuple, or `None` if it is not known."""
+    """Return the shape of an array or tensor as a tuple, or `None` if unknown."""
     # Eager steps see NumPy's arrays, whose shapes are tuples.
     known = isinstance(points.shape, tuple) or points.shape.rank is not None
     return tuple(points.shape) if known else None
 
 
 def array_dataset(arrays, batch_size, replicas=1):
-    """A nested structure of float64 arrays as a dataset of batches, in order.
+    """Return a nested structure of float64 arrays as a dataset of batches, in order.
 
     Replicas share each batch; Keras needs shares of one size in the first.
     """

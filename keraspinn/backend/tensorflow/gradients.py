@@ -6,10 +6,10 @@ from keraspinn.backend.tensorflow.replicas import full_products
 
 
 def value_and_gradients(function, values, count=1):
-    """The sum of `function(values, n)` over n < count, and its gradients by values.
+    """Return the sum of `function(values, n)` over n < count, and its gradients.
 
-    One part is differentiated after the other, in the memory that one takes. What the
-    value does not depend on has a gradient of zeros.
+    Parts are differentiated one after the other, in the memory of one. Tensors that
+    the value does not depend on have a gradient of zeros.
 
     Args:
         function: Function of a list of tensors and an integer that returns a scalar
@@ -26,8 +26,8 @@ def value_and_gradients(function, values, count=1):
     def add(number, value, others, gradients):
         one = _value_and_gradients(function, values, number)
         sums = [a + b for a, b in zip(others, one[1], strict=True)]
-        slopes = [a + b for a, b in zip(gradients, one[2], strict=True)]
-        return number + 1, value + one[0], sums, slopes
+        totals = [a + b for a, b in zip(gradients, one[2], strict=True)]
+        return number + 1, value + one[0], sums, totals
 
     zero = tf.zeros((), values[0].dtype)
     number_of_others = len(function(values, 0)[1])
@@ -53,7 +53,7 @@ def _value_and_gradients(function, values, number):
 
 
 def hessian_products(function, variables, read=()):
-    """Products of a Hessian with vectors, compiled.
+    """Compile products of a Hessian with vectors.
 
     Reverse over reverse: the first gradient is taken once for all vectors, and the
     second is a batch of them. Measured on two cores at 50 × 5 units, that is faster
@@ -82,12 +82,12 @@ def hessian_products(function, variables, read=()):
                 inner.watch(tensors)
                 value = function(inputs)
             zero = tf.UnconnectedGradients.ZERO
-            slope = flat(inner.gradient(value, tensors, unconnected_gradients=zero))
+            gradient = flat(inner.gradient(value, tensors, unconnected_gradients=zero))
 
         def product(vector):
             return flat(
                 tape.gradient(
-                    slope,
+                    gradient,
                     tensors,
                     output_gradients=vector,
                     unconnected_gradients=tf.UnconnectedGradients.ZERO,
@@ -109,7 +109,7 @@ def hessian_products(function, variables, read=()):
 
 
 def compiled(function, read=()):
-    """`function` of tensors as a TensorFlow graph.
+    """Compile a function of tensors as a TensorFlow graph.
 
     Args:
         function: Function of tensors.

@@ -6,12 +6,12 @@ import tensorflow as tf
 
 
 def jvp(function, primals, tangents):
-    """The value of a function and its derivative in a direction.
+    """Return the value of a function and its derivative in a direction.
 
-    As `keras.ops.jvp`, which on TensorFlow is no good for nesting: the gradient by the
-    weights of a second derivative comes out wrong, or not at all, and eagerly so does
-    the derivative at times. Here the product is the transpose of a transpose: Jᵀu is
-    linear in u, and its reverse-mode derivative by u is J.
+    It replaces `keras.ops.jvp`, which cannot be nested on TensorFlow: gradients of a
+    second derivative by the weights are wrong or missing, and so are some derivatives
+    in eager mode. Here the product is the transpose of a transpose: Jᵀu is linear in u,
+    and its reverse-mode derivative by u is J.
 
     Args:
         function: Function of a tensor that returns a dict of tensors.
@@ -37,17 +37,17 @@ def jvp(function, primals, tangents):
             output_gradients=list(weights.values()),
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
-    slopes = transpose.gradient(
+    derivatives = transpose.gradient(
         cotangents,
         weights,
         output_gradients=tangents,
         unconnected_gradients=tf.UnconnectedGradients.ZERO,
     )
-    return values, slopes
+    return values, derivatives
 
 
 def _missing_gradient(operation):
-    """Give an operation of TensorFlow's a gradient, if it still has none."""
+    """Register a gradient for an operation of TensorFlow, if it has none."""
 
     def register(gradient):
         with contextlib.suppress(KeyError):  # TensorFlow, or someone, got there first
@@ -59,7 +59,7 @@ def _missing_gradient(operation):
 
 @_missing_gradient("XlaDynamicUpdateSlice")
 def _update_slice_gradient(operation, upstream):
-    """Under XLA, what the gradient of a slice is made of, as in a concatenation's."""
+    """Return the gradient of an update of a slice, which XLA makes of a slice's."""
     whole, update, start = operation.inputs
     size = tf.shape(update, start.dtype)
     part = tf.slice(upstream, start, size)
@@ -69,8 +69,8 @@ def _update_slice_gradient(operation, upstream):
 
 @_missing_gradient("SoftsignGrad")
 def _softsign_gradient(operation, upstream):
-    """Of g / (1 + |x|)² by g and by x."""
+    """Return the gradient of g / (1 + |x|)² by g and by x."""
     g, x = operation.inputs
     shrunk = 1.0 / (1.0 + tf.abs(x))
-    slope = tf.square(shrunk)
-    return upstream * slope, -2.0 * upstream * g * slope * shrunk * tf.sign(x)
+    factor = tf.square(shrunk)
+    return upstream * factor, -2.0 * upstream * g * factor * shrunk * tf.sign(x)

@@ -16,7 +16,7 @@ def fused_loop(
     watched=(),
     shape=(),
 ):
-    """Many training steps as one program, which ends early at a loss not finite.
+    """Compile many training steps as one program, which ends at a non-finite loss.
 
     Args:
         step: Function without arguments that makes one training step and returns a

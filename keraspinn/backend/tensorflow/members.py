@@ -4,23 +4,23 @@ import tensorflow as tf
 
 
 def map_members(function, tensors, in_turn=False):
-    """`function` of each member's tensors, all members in one program.
+    """Apply `function` to each member's tensors, all members in one program.
 
     Args:
-        function: Function of structures of tensors that returns one. What else it
-            reads is the same for every member.
+        function: Function of structures of tensors that returns one. Other tensors
+            that it reads are the same for every member.
         tensors: Tuple of the function's arguments, each tensor with a first axis of
             the members.
-        in_turn: Whether to take one member after the other. TensorFlow maps neither
-            what writes to variables, as Keras's optimizers do, nor, under XLA, loops
-            that end earlier for one member than for another.
+        in_turn: Whether to take one member after the other. TensorFlow can map neither
+            functions that write to variables, as Keras's optimizers do, nor, under
+            XLA, loops of different lengths.
 
     Returns:
-        What the function returns, each tensor with a first axis of the members.
+        The function's results, each tensor with a first axis of the members.
     """
     if not in_turn:
-        # Random bits it takes in a loop, and says so unless told not to.
-        return tf.vectorized_map(lambda own: function(*own), tensors, warn=False)
+        # It loops over random bits, and would warn of that.
+        return tf.vectorized_map(lambda member: function(*member), tensors, warn=False)
     one = tf.function(function, autograph=False)
     specs = tf.nest.map_structure(
         lambda tensor: tf.TensorSpec(tensor.shape[1:], tensor.dtype), tensors
@@ -30,7 +30,7 @@ def map_members(function, tensors, in_turn=False):
         lambda tensor: tf.TensorSpec(tensor.shape, tensor.dtype), returned
     )
     return tf.map_fn(
-        lambda own: one(*own),
+        lambda member: one(*member),
         tensors,
         parallel_iterations=1,
         fn_output_signature=signature,

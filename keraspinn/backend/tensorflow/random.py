@@ -7,7 +7,7 @@ def uniform(shape, words, dtype):
     """Numbers uniform in [0, 1), a pure function of four words.
 
     Made here from random bits: Philox gives the same bits eagerly, in a graph and
-    under XLA, whose own conversions to floating point differ. What TensorFlow would
+    under XLA, whose conversions to floating point differ. The numbers TensorFlow would
     pick under XLA on a CPU by itself is also eight times slower.
 
     Args:

@@ -7,13 +7,13 @@ import tensorflow as tf
 
 
 def replica():
-    """Index of the replica that runs, 0 where there is one."""
+    """Return the index of the running replica, 0 if it is the only one."""
     context = tf.distribute.get_replica_context()
     return 0 if context is None else context.replica_id_in_sync_group
 
 
 def replica_mean(tensors):
-    """The mean over replicas of each tensor of a nested structure."""
+    """Return the mean over replicas of each tensor of a nested structure."""
     context = tf.distribute.get_replica_context()
     if context is None or context.num_replicas_in_sync == 1:
         return tensors
@@ -21,28 +21,28 @@ def replica_mean(tensors):
 
 
 def shard(tensors, axis=0):
-    """The tensors: a replica has points of its own, of which it shares none."""
+    """Return the tensors: a replica shares its points with no other."""
     del axis
     return tensors
 
 
 def replicate(tensors):
-    """The tensors, of which a replica has all."""
+    """Return the tensors, of which a replica has all."""
     return tensors
 
 
 def shard_count():
-    """Number of devices that share what `shard` is given."""
+    """Return the number of devices that share the tensors of `shard`."""
     return 1
 
 
 def snapshot(variables):
-    """The present values of Keras variables, which later assignments do not change."""
+    """Return the present values of Keras variables, unchanged by later assignments."""
     return [tf.identity(variable.value) for variable in variables]
 
 
 def all_finite(tensors):
-    """Whether every number of a list of floating-point tensors is finite."""
+    """Return whether every entry of a list of floating-point tensors is finite."""
     # A sum of magnitudes is NaN or infinite if one of them is, and a gradient whose
     # 1-norm overflows is of no use either. XLA adds up one number after the other on
     # a CPU, but tensors of one shape side by side.
@@ -55,17 +55,17 @@ def all_finite(tensors):
 
 
 def select(condition, new, old):
-    """One of two structures of tensors: `new` where a boolean scalar is true."""
+    """Return one of two structures of tensors: `new` if a boolean scalar is true."""
     return tf.nest.map_structure(
         lambda a, b: b if a is b else tf.where(condition, a, b), new, old
     )
 
 
 def apply_optimizer(optimizer, variables, gradients, state, taken=None):
-    """A Keras optimizer's step, as a function of the training state.
+    """Make a Keras optimizer's step, as a function of the training state.
 
-    Keras's optimizers write to their variables on TensorFlow, which hold the state when
-    a step begins; they are read again after it.
+    On TensorFlow, Keras's optimizers write to their variables, which hold the state
+    when a step begins; they are read again after it.
 
     Args:
         optimizer: Keras optimizer.
@@ -93,9 +93,9 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
 
 
 def _apply_on_replicas(context, optimizer, variables, gradients, taken):
-    """The same where the state is in the variables of several replicas already."""
-    # Keras clips gradients, then adds up those of all replicas. That one brings what
-    # it should come to, and the others nothing, makes both right.
+    """Make the step where several replicas hold the state in their variables."""
+    # Keras clips gradients, then adds up those of all replicas. If one replica brings
+    # the whole gradient, and the others zeros, both are right.
     first = tf.equal(context.replica_id_in_sync_group, 0)
     gradients = [tf.where(first, g, tf.zeros_like(g)) for g in gradients]
 
@@ -119,7 +119,7 @@ def _do_if(condition, action):
 
 
 def on_replicas(strategy, function, *arguments):
-    """Run a function on every replica; what the first here returns, as all do."""
+    """Run a function on every replica; return the result of the first, as of all."""
     results = strategy.run(function, args=arguments)
     if strategy.num_replicas_in_sync == 1:
         return results
@@ -134,32 +134,31 @@ def undistributed():
 
 
 def has_accelerator():
-    """Whether there is a GPU or TPU to compute on."""
+    """Return whether there is a GPU or TPU to compute on."""
     return bool(
         tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("TPU")
     )
 
 
 def check_dtype(dtype):
-    """Every floating-point type is computed in as it is declared."""
+    """Do nothing: TensorFlow computes in every floating-point type."""
 
 
 def double_precision():
-    """A scope in which float64 is to be had, as everywhere here."""
+    """Open a scope with float64, which TensorFlow always has."""
     return full_products()
 
 
 def full_products():
-    """A scope in which matrix products are not rounded to fewer digits.
+    """Open a scope in which matrix products are not rounded to fewer digits.
 
-    GPUs multiply float32 in some ten bits unless told otherwise, which second
-    derivatives do not bear.
+    By default GPUs multiply float32 in about ten bits, too few for second derivatives.
     """
     return _FULL_PRODUCTS
 
 
 class _FullProducts:
-    """TensorFlow has one setting for all threads, put back when the last is done."""
+    """TensorFlow's setting for all threads, restored when the last scope ends."""
 
     def __init__(self):
         self._lock, self._open, self._rounded = threading.Lock(), 0, True
@@ -183,7 +182,7 @@ _FULL_PRODUCTS = _FullProducts()
 
 
 def worker_count(strategy):
-    """Number of processes that train together."""
+    """Return the number of processes that train together."""
     if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
         return 1
     tasks = strategy.cluster_resolver.cluster_spec().as_dict()

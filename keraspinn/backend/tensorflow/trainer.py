@@ -1,4 +1,4 @@
-"""TensorFlow: what Keras's loops over batches call."""
+"""TensorFlow: the functions that Keras's loops over batches call."""
 
 import contextlib
 
@@ -25,14 +25,14 @@ class StepFunctions:
         return worker_count(self.distribute_strategy)
 
     def replica_scope(self):
-        """Where variables are made that replicas share."""
+        """Open the scope in which to make variables that replicas share."""
         return self.distribute_strategy.scope()
 
     def check_devices(self):
         """Do nothing: a strategy's variables tell Keras their devices."""
 
     def loop_function(self, count, step, finish, names, variables, watched, shape=()):
-        """Many steps as one program, as Keras calls it.
+        """Make Keras's training function, which runs many steps as one program.
 
         Args:
             count: Function that returns the number of steps to run now.
@@ -44,12 +44,12 @@ class StepFunctions:
         return lambda iterator: loop(count())
 
     def make_test_function(self, force=False):
-        """Evaluation is not worth the seconds that XLA takes to compile it."""
+        """Compile without XLA, which would take longer to compile than it saves."""
         with self._without_xla():
             return super().make_test_function(force)
 
     def make_predict_function(self, force=False):
-        """Nor is prediction."""
+        """Compile without XLA, as for evaluation."""
         with self._without_xla():
             return super().make_predict_function(force)
 

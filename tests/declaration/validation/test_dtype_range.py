@@ -77,11 +77,11 @@ def test_points_in_float64_are_as_good_in_a_call_as_in_predict():
     np.testing.assert_allclose(called, model.predict(points, verbose=0), rtol=1e-6)
 
 
-def test_points_in_a_type_that_does_not_tell_them_apart_are_refused():
+def test_points_in_a_type_that_does_not_resolve_them_are_refused():
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(4, 1), seed=0)
     points = (UNIX + np.linspace(0, 100, 9)[:, None]).astype("float32")
     for take in (model, model.predict, model.predict_on_batch):
-        with pytest.raises(ValueError, match="in float32, which does not tell apart"):
+        with pytest.raises(ValueError, match="in float32, which does not resolve"):
             take(points)
 
 
@@ -156,7 +156,9 @@ def test_a_reference_that_no_type_holds_is_refused_when_declared():
 def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
     u = sp.Function("u")(X)
     parts = kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) - size * sp.sin(X)}, WALL
-    with pytest.warns(UserWarning, match="field 'u' is of size .*Leave `scales` out"):
+    with pytest.warns(
+        UserWarning, match="scale of the field 'u' is .*Leave `scales` out"
+    ):
         kp.PINNModel(kp.Problem(*parts, scales=None), kp.networks.MLP(4, 1))
     recwarn.clear()
     kp.PINNModel(kp.Problem(*parts), kp.networks.MLP(4, 1))
@@ -173,7 +175,9 @@ def test_an_equation_far_from_one_is_told(size, dtype, recwarn):
         network = kp.networks.MLP(4, 1, dtype=dtype)
         return kp.PINNModel(kp.Problem(*parts, scales=scales), network, dtype=dtype)
 
-    with pytest.warns(UserWarning, match="equation 'e' is of size .*Leave `scales`"):
+    with pytest.warns(
+        UserWarning, match="scale of the equation 'e' is .*Leave `scales`"
+    ):
         made(None)
     recwarn.clear()
     made("auto")
