@@ -46,8 +46,9 @@ class Place:
         self.requested = requested
         self.dtype = dtype
         self._domain = domain
-        self._scales = scales
         self._across_replicas = across_replicas
+        self._half = scales.half
+        self._offset = scales.centre - domain.centre
         self._parts = [part for block in term.blocks for part in block]
         self._with_normals = term.holds_normals
 
@@ -168,16 +169,17 @@ class Place:
 
     def _relative(self, points):
         """Return points relative to the domain's centre, from scaled ones."""
-        offset = self._scales.centre - self._domain.centre
-        relative = points * ops.cast(self._scales.half, points.dtype)
-        return relative + ops.cast(offset, points.dtype) if offset.any() else relative
+        relative = points * ops.cast(self._half, points.dtype)
+        if not self._offset.any():
+            return relative
+        return relative + ops.cast(self._offset, points.dtype)
 
     def _scaled(self, relative):
         """Return ξ of points relative to the domain's centre."""
-        half = self._scales.half
-        offset = (self._domain.centre - self._scales.centre) / half
-        scaled = relative * ops.cast(1.0 / half, relative.dtype)
-        return scaled + ops.cast(offset, relative.dtype) if offset.any() else scaled
+        scaled = relative * ops.cast(1.0 / self._half, relative.dtype)
+        if not self._offset.any():
+            return scaled
+        return scaled - ops.cast(self._offset / self._half, relative.dtype)
 
     def _size(self, part, requested):
         """Return the number of points of a part: 1 if all its coordinates are fixed."""

@@ -234,7 +234,8 @@ def warn_if_not_periodic(problem, fields, place):
                 f"The domain is periodic in {symbol}, the network is not: without a "
                 f"condition at the ends of {symbol}, the problem is underdetermined. "
                 f"Begin with keraspinn.layers.Periodic, of period {period:g} in "
-                f"{symbol}, or use one of keraspinn.networks, which are periodic by themselves.",
+                f"{symbol}, or use one of keraspinn.networks, which are periodic by "
+                "themselves.",
                 stacklevel=5,
             )
 

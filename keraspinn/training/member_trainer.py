@@ -11,7 +11,6 @@ from keraspinn.backend.compatibility import copy_exclusions
 from keraspinn.common import arguments
 from keraspinn.sampling.given import given_batches
 from keraspinn.training.flat import joined
-from keraspinn.training.guard import explanation, find_cause, nonfinite_losses
 from keraspinn.training.member_steps import MemberSteps
 from keraspinn.training.members import check_averages
 from keraspinn.training.state import TrainingState
@@ -234,32 +233,21 @@ class MemberTrainer(Trainer):
         if self.step is None:  # loaded
             size = self._members.size
             return f"All {size} members have stopped. Train another ensemble."
-        last = np.argmax(self.member_steps)
-        return f"All {self._members.size} members have stopped. {self._explain(last)}"
+        text = self._explain_member(np.argmax(self.member_steps))
+        return f"All {self._members.size} members have stopped. {text}"
 
     def explain_stop(self, number):
         """Explain in a sentence why a member's next step is not finite."""
         return (
             f"Member {number} of {self._members.size} has stopped; the others "
-            f"continue. {self._explain(number)}"
+            f"continue. {self._explain_member(number)}"
         )
 
-    def _explain(self, number):
+    def _explain_member(self, number):
         model = self._members.load(number)
-        step, steps, draws = self.step.of_member(model.seed), self.member_steps, []
-        if not self.streams:  # streamed points are gone
-            state = keras.tree.map_structure(lambda t: t[number], self.state.read())
-            draws.append(step.points(state, ops.convert_to_tensor(steps[number])))
-        cause = find_cause(
-            model._objective,
-            model.loss_weights,
-            draws,
-            step.variables,
-            model.problem.coordinates,
-            step.largest,
-        )
-        cause = cause or nonfinite_losses({})
-        return explanation(cause, int(steps[number]), model.coefficients)
+        step, steps = self.step.of_member(model.seed), int(self.member_steps[number])
+        state = keras.tree.map_structure(lambda t: t[number], self.state.read())
+        return self._explain(model, step, state, steps, {})
 
 
 class ReportStopped(keras.callbacks.Callback):

@@ -75,14 +75,8 @@ class Trainer:
         check_trainable(self.single.trainable_variables, model.optimizer)
         self.weighting.rule = None
         given, default, self.streams = held_or_streamed(x)
-        self.sources = point_sources(
-            model.problem,
-            model.optimizer,
-            model.compute_dtype,
-            batch_size,
-            given,
-            default,
-        )
+        settings = model.problem, model.optimizer, model.compute_dtype
+        self.sources = point_sources(*settings, batch_size, given, default)
 
     def steps_per_execution(self, steps_per_epoch):
         """Return the number of steps to run as one program."""
@@ -140,6 +134,7 @@ class Trainer:
         if self.state is None or self._prepared_for[0] != target[0]:
             self.state = self._initial_state()
             self.step = self._new_step()
+            self._is_replicated = self.model.replica_count > 1
         elif self._prepared_for != target:
             # The same program; only the numbers of the given points are others.
             self.state.restart(self._initial_sampling())
@@ -268,7 +263,7 @@ class Trainer:
             return ()
         # Whether the step is taken is known after it. On several replicas only the
         # optimizer can write their variables.
-        taken = going is None or self.model.replica_count > 1
+        taken = going is None or self._is_replicated
         return ("variables", "optimizer") if taken else ()
 
     def train_step(self, x, y):
@@ -337,18 +332,27 @@ class Trainer:
         Args:
             logs: The logs of the program that stopped.
         """
-        model = self.model
+        steps = self.model.steps_taken
+        return self._explain(self.model, self.step, self.state.read(), steps, logs)
+
+    def _explain(self, model, step, state, steps, logs):
+        """Explain why a step is not finite.
+
+        Args:
+            model: The `PINNModel`.
+            step: The `Step`.
+            state: The state of the training before the step.
+            steps: Number of steps taken before.
+            logs: The logs of the program that stopped.
+        """
         # Streamed points are gone; drawn ones are drawn again.
         replicas = range(0 if self.streams else model.replica_count)
-        state = self.state.read()
-        (iteration,) = backend.snapshot([self.step_count])
+        iteration = ops.convert_to_tensor(steps)
+        draws = (step.points(state, iteration, replica) for replica in replicas)
+        symbols, largest = model.problem.coordinates, step.largest
+        weights, variables = model.loss_weights, step.variables
         cause = find_cause(
-            model._objective,
-            model.loss_weights,
-            (self.step.points(state, iteration, replica) for replica in replicas),
-            self.step.variables,
-            model.problem.coordinates,
-            self.max_points_per_pass,
+            model._objective, weights, draws, variables, symbols, largest
         )
         cause = cause or nonfinite_losses(logs)
-        return explanation(cause, model.steps_taken, model.coefficients)
+        return explanation(cause, steps, model.coefficients)

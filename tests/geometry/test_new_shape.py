@@ -101,5 +101,27 @@ def test_parts_of_it_are_named():
     ((right,),) = diamond.blocks("boundary", where=X > 0)
     assert (drawn(diamond, right)[:, 0] > 0).all()
     assert '"boundary"' in diamond.advice()
-    with pytest.raises(ValueError, match="size of a part of the domain is not known"):
+    with pytest.raises(ValueError, match="size of Part is not known"):
         kp.geometry.Part().measure()
+
+
+def test_a_hard_condition_needs_a_distance_which_the_error_names(monkeypatch):
+    field = sp.Function("u")(X, Y)
+    equation = {"e": field.diff(X, 2) + field.diff(Y, 2) + 1}
+
+    def problem():
+        wall = kp.Condition(field, on="boundary", hard=True)
+        return kp.Problem(Diamond(2.0, (X, Y)), equation, {"wall": wall})
+
+    with pytest.raises(
+        ValueError, match=r"vanishes on Outline .*define `Part.distance`"
+    ):
+        problem()
+
+    def distance(self, coordinates, outside=False):
+        x, y = (coordinate / self.size for coordinate in coordinates)
+        return (1 - x - y) * (1 + x - y) * (1 - x + y) * (1 + x + y)
+
+    monkeypatch.setattr(Outline, "distance", distance)
+    model = kp.PINNModel(problem(), kp.networks.MLP(4, 1))
+    assert abs(model.predict([[1.5, 0.5]], verbose=0)).max() < 1e-6

@@ -21,3 +21,38 @@ def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
         return kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
 
     goes_on_to_the_bit(make, callbacks=lambda: [kp.callbacks.LossWeighting(Balance())])
+
+
+@keras.saving.register_keras_serializable("toy")
+class Jitter(kp.weighting.WeightingRule):
+    """Random weights around those of the start, one draw for each term."""
+
+    def begin(self, setup):
+        assert setup.terms[0] == "residual" and set(setup.weights) < set(setup.terms)
+        return {"start": setup.uniform((len(setup.terms),))}
+
+    def update(self, gradients, losses, state):
+        numbers = state["start"] + state["uniform"]((len(losses),))
+        numbers = dict(
+            zip(losses, keras.ops.unstack(numbers, len(losses)), strict=True)
+        )
+        return {name: 1 + numbers[name] for name in state["weights"]}, {
+            "start": state["start"]
+        }
+
+
+def jittered(**options):
+    model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
+    model.compile("sgd", **options)
+    rule = kp.callbacks.LossWeighting(Jitter())
+    history = model.fit(epochs=2, steps_per_epoch=2, callbacks=[rule], verbose=0)
+    (name,) = model.loss_weights
+    state = model.trainer.state.structure["weighting"]["start"]
+    assert state.dtype == model.variable_dtype and state.shape == (2,)
+    return history.history[f"{name}_weight"]
+
+
+def test_a_rule_is_told_the_terms_the_type_and_random_numbers():
+    weights = jittered()
+    assert weights[0] != weights[1] and all(1 <= weight < 3 for weight in weights)
+    assert weights == jittered(run_eagerly=True)
