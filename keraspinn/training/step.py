@@ -139,6 +139,7 @@ class Step:
             "iteration": iteration,
             "uniform": self.sources.weighting_uniform(self.seed, iteration),
         }
+        losses = {name: losses[name] for name in gradients}  # without named expressions
         weights, weighting = self.rule.update(by_path, losses, before)
         return state["weights"] | dict(weights), dict(weighting)
 
