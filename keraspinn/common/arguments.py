@@ -49,6 +49,19 @@ def reject_targets(method, y=None, **arguments):
             )
 
 
+def reject_quantization(mode):
+    """Raise `ValueError` for a model to quantize.
+
+    Args:
+        mode: The mode, as `keras.Model.quantize` takes it.
+    """
+    raise ValueError(
+        "Networks of a PINNModel compute in float32 or float64: derivatives of a "
+        f"quantized one are zero. Received: quantize({mode!r}). For predictions alone, "
+        "fit a small Keras model to `model.predict(points)` and quantize it."
+    )
+
+
 def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
     """Raise `TypeError` or `ValueError` unless `fit` accepts these arguments.
 

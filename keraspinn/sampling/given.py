@@ -74,9 +74,9 @@ def held_or_streamed(x):
     return {"residual": x}, None, False
 
 
-def evaluation_data(problem, x, y, batch_size, replicas=1):
+def evaluation_data(problem, x, y, batch_size, replicas=1, label="evaluation"):
     """Return points, with reference values by name, as a dataset of batches."""
-    points = checked_points(problem, "evaluation", x)
+    points = checked_points(problem, label, x)
     if len(points) < replicas:
         raise ValueError(
             f"{replicas} devices need at least as many points, to share them. "

@@ -9,18 +9,24 @@ from keraspinn.training.execution import Progress
 STEPS_PER_EPOCH = 1000
 
 
-def compile_arguments(optimizer, declared, settings, replicas):
+def compile_arguments(optimizer, declared, unknown, settings, replicas):
     """Check the arguments of `compile`.
 
     Args:
         optimizer: Name or instance of an optimizer.
         declared: Dict of arguments that the problem declares.
+        unknown: Dict of arguments that `compile` does not take.
         settings: Dict of the others.
         replicas: Number of devices that share a batch.
 
     Returns:
         The optimizer, and the settings with flags as Python's booleans.
     """
+    if unknown:
+        raise TypeError(
+            f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are its "
+            "arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
+        )
     if given := [name for name, value in declared.items() if value is not None]:
         raise ValueError(
             "A PINNModel takes its loss from the problem's equations and conditions "

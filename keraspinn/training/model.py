@@ -234,7 +234,7 @@ class PINNModel(ProblemModel):
     def predict_step(self, data):
         """Return the fields at given points."""
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-        check_batch(self.problem, "evaluation", x)
+        check_batch(self.problem, "prediction", x)
         return self._fields.values(*backend.shard(self._evaluation.place.locate(x)))
 
     def predict_expression(

@@ -50,8 +50,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     _evaluates = None  # the key that `test_function` was compiled for
     is_fitting = False
 
-    # Training
-
     @property
     def steps_taken(self):
         """Number of training steps taken, a Python integer."""
@@ -91,6 +89,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         jit_compile: bool | str = True,
         *,
         max_points_per_pass: int | str = "auto",
+        **unknown: Any,
     ) -> None:
         """Configure training.
 
@@ -112,7 +111,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             ValueError: For a loss or metrics, an optimizer that scales losses or
                 accumulates gradients on several devices, or a number of steps or
                 points that is not a positive integer.
-            TypeError: If a flag is not True or False.
+            TypeError: For an unknown argument, or a flag that is not True or False.
             RuntimeError: If a callback calls it before training ends.
         """
         arguments.check_not_fitting(self.is_fitting)
@@ -124,6 +123,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 "metrics": metrics,
                 "weighted_metrics": weighted_metrics,
             },
+            unknown,
             {
                 "steps_per_execution": steps_per_execution,
                 "jit_compile": jit_compile,
@@ -215,10 +215,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         Args:
             x: Points as `fit` takes them, but no stream.
             y, **unsupported: Must be `None`.
-            return_dict: Whether to return a dict instead of a list.
-
-        Returns:
-            The losses and the loss weights.
+            return_dict: Whether to return losses and loss weights as a dict.
         """
         method = "train_on_batch"
         arguments.reject_targets(method, y, **unsupported)
@@ -228,8 +225,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         if not np.isfinite(list(logs.values()) if return_dict else logs).all():
             self.reset_metrics()  # the next step may be finite, and is to be made
         return logs
-
-    # Evaluation
 
     def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
@@ -296,7 +291,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """
         if not arguments.is_stream("predict", x):
             data = self.problem, x, None, batch_size, self.replica_count
-            x, batch_size = evaluation_data(*data), None
+            x, batch_size = evaluation_data(*data, label="prediction"), None
         x = arguments.as_tuples("predict", x)
         try:
             with _exact_batches():
@@ -318,6 +313,10 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         x = arguments.single_batch("predict_on_batch", x)
         with _exact_batches():
             return super().predict_on_batch(x)
+
+    def quantize(self, mode, *args, **kwargs):
+        """Raise `ValueError`: derivatives of a quantized network are zero."""
+        arguments.reject_quantization(mode)
 
     def astype(self, dtype: str) -> Self:
         """Return a copy in another type, such as float64 for second-order training.
@@ -347,8 +346,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         other.seed_is_given = self.seed_is_given
         other.trainer.weighting = self.trainer.weighting.continued(dtype)
         return other
-
-    # Saving
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
         """Save the model to one `.keras` file, at once; see `keras.Model.save`.

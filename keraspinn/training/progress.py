@@ -5,6 +5,8 @@ import time
 
 import keras
 
+from keraspinn.sampling import Renewed
+
 COLUMNS = 80  # width of a line
 _LONGEST_BAR = 20  # columns
 _EVERY = 0.1  # seconds between two updates of a line
@@ -47,8 +49,8 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
             self._announce_renewal()
 
     def _announce_renewal(self):
-        """Print how often points that are kept for some steps are drawn anew."""
-        samplers = self.model._sources.samplers.values()
+        """Print the number of steps from one set of kept points to the next."""
+        samplers = self.model.trainer.sources.samplers.values()
         if periods := {s.every for s in samplers if isinstance(s, Renewed)}:
             print(
                 f"New points every {', '.join(map(str, sorted(periods)))} steps, "
