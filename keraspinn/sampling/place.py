@@ -1,10 +1,21 @@
 """The part of a domain that a term belongs to, which makes its batches."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 from keras import ops
 
+from keraspinn.common.typing import Tensor
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.lattice import lattice
+
+if TYPE_CHECKING:
+    from keraspinn.declaration.scaling.scales import Scales
+    from keraspinn.declaration.terms import Term
+    from keraspinn.geometry import Geometry
 
 
 class Place:
@@ -41,7 +52,15 @@ class Place:
     ...         return place.draw(uniform, 2 * place.requested), state
     """
 
-    def __init__(self, term, domain, scales, requested, dtype, across_replicas):
+    def __init__(
+        self,
+        term: Term,
+        domain: Geometry,
+        scales: Scales,
+        requested: int,
+        dtype: str,
+        across_replicas: Callable[[Tensor], Tensor],
+    ) -> None:
         self.term = term
         self.requested = requested
         self.dtype = dtype
@@ -52,12 +71,17 @@ class Place:
         self._parts = [part for block in term.blocks for part in block]
         self._with_normals = term.holds_normals
 
-    def count(self, requested=None):
+    def __repr__(self):
+        return f"<Place: {self.count()} points in {self.dtype}>"
+
+    def count(self, requested: int | None = None) -> int:
         """Return the number of points of a batch with `requested` on each part."""
         requested = requested or self.requested
         return sum(self._size(part, requested) for part in self._parts)
 
-    def draw(self, uniform, requested=None):
+    def draw(
+        self, uniform: Callable[..., Tensor], requested: int | None = None
+    ) -> Batch:
         """Draw a batch of points, uniform on every part.
 
         Args:
@@ -79,7 +103,9 @@ class Place:
         points = self._scaled(_joined(relative))
         return self.drawn(points, _joined(coordinates), requested)
 
-    def drawn(self, points, coordinates, requested=None):
+    def drawn(
+        self, points: Tensor, coordinates: Tensor, requested: int | None = None
+    ) -> Batch:
         """Return the batch of points that `draw` made.
 
         Args:
@@ -100,7 +126,7 @@ class Place:
             start = end
         return _joined(normals)
 
-    def given(self, coordinates):
+    def given(self, coordinates: Tensor) -> Batch:
         """Return a batch of a user's points, each counted in the blocks it lies on.
 
         Args:
@@ -122,7 +148,7 @@ class Place:
             normals = of_part if normals is None else ops.where(here, of_part, normals)
         return normals
 
-    def locate(self, coordinates):
+    def locate(self, coordinates: Tensor) -> tuple[Tensor, Tensor]:
         """Return points `(N, d)` of the user as a batch has them: scaled, and unscaled.
 
         Args:

@@ -22,7 +22,7 @@ from keraspinn.common.typing import State, Tensor
 class TrainingSetup(NamedTuple):
     """The training that a weighting rule is about to adapt; see `WeightingRule.begin`.
 
-    Attributes:
+    Args:
         terms: Names of all terms, `"residual"` first.
         weights: Dict from condition names to the initial weights, scalars. Conditions
             that the fields satisfy by construction have no weight.
