@@ -1,13 +1,11 @@
 """Declarations that other packages' examples ask for: `docs/declared.md` lists them."""
 
-import functools
-
 import keras
 import numpy as np
 import pytest
 
 import keraspinn as kp
-from public_examples import DECLARED, EXAM, TRUE, missed
+from public_examples import DECLARED, EXAM, TRUE, missed, problem_of
 from public_examples.common import REPOSITORY
 
 # Its conductivity jumps, which the declaration as published loses.
@@ -32,11 +30,6 @@ SOLVED = [  # in closed form
     *("fractional_Poisson_1d", "fractional_diffusion_1d"),
 ]
 NOISY = {"Poisson, inverse": {"measured"}, "Heat, inverse": {"measured"}}
-
-
-@functools.cache
-def problem_of(declare):
-    return declare()
 
 
 def model_of(row):

@@ -3,6 +3,8 @@
 Each is written as its page or program writes it, with fewer numbers in its tables.
 """
 
+import functools
+
 from public_examples import (
     deepxde_evolving,
     deepxde_integral,
@@ -10,12 +12,28 @@ from public_examples import (
     deepxde_steady,
     pinnacle,
 )
+from public_examples.common import GALLERY, declared_by
 from public_examples.deepxde_inverse import TRUE
 from public_examples.misses import missed
 from public_examples.pinnacle import EXAM
 
-__all__ = ["DECLARED", "EXAM", "TRUE", "missed"]
+__all__ = ["DECLARED", "EXAM", "PUBLISHED", "TRUE", "missed", "problem_of"]
 
 DECLARED = deepxde_steady.DECLARED | deepxde_evolving.DECLARED
 DECLARED |= deepxde_integral.DECLARED
 DECLARED |= deepxde_inverse.DECLARED | pinnacle.DECLARED
+
+SHARED = {"kovasznay", "own_rule", "resume"}
+"""Programs of the gallery whose problems are declared elsewhere."""
+PUBLISHED = {declare: row for row, declare in (DECLARED | EXAM).items()}
+PUBLISHED |= {
+    declared_by(f"examples/gallery/{name}.py"): name
+    for name in sorted(GALLERY - SHARED)
+}
+"""Dict from functions that declare each problem once to names."""
+
+
+@functools.cache
+def problem_of(declare):
+    """Return a problem, declared once in a test session."""
+    return declare()

@@ -1,12 +1,16 @@
 """What the declarations are written with."""
 
 import ast
+import contextlib
 import pathlib
 
 import numpy as np
 import sympy as sp
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
+GALLERY = {
+    path.stem for path in (REPOSITORY / "examples" / "gallery").glob("[a-z]*.py")
+}
 
 
 def function(name, *coordinates):
@@ -37,11 +41,13 @@ def declared_by(program):
     """The problem of a program, which is run as far as that stands, in a function."""
 
     def declare():
-        body = ast.parse((REPOSITORY / program).read_text("utf-8")).body
+        path = REPOSITORY / program
+        body = ast.parse(path.read_text("utf-8")).body
         texts = [ast.unparse(node) for node in body]
         (end,) = [k for k, text in enumerate(texts) if text.startswith("problem = ")]
         names = {}
-        exec("\n".join(texts[: end + 1]), names)
+        with contextlib.chdir(path.parent):  # where its tables are
+            exec("\n".join(texts[: end + 1]), names)
         return names["problem"]
 
     return declare

@@ -17,7 +17,6 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.probe_points import corners, sampled
-from keraspinn.declaration.scaling.marched import marched_sizes
 from keraspinn.declaration.scaling.offsets import needs_offset, offsets_of, shifted
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.scaling.spectral_solve import coarse_sizes
@@ -67,7 +66,7 @@ def vanishing(problem, scales):
     """
     domain, terms, offsets = problem.domain, problem.terms, scales.offsets
     expected, parts = scales.fields, _parts(domain, terms, offsets)
-    found, _ = _solved(domain, terms, offsets, expected)
+    found = _solved(domain, terms, offsets, expected)
     return {n for n in found if _is_nothing(n, found, parts, expected)}
 
 
@@ -212,7 +211,7 @@ def _from_changes(parts, unknown, sizes):
 def _from_solution(domain, terms, parts, unknown, sizes, offsets):
     """Sizes as in a coarse solution of all together; of a zero, the most it may be."""
     expected = dict.fromkeys(unknown, 1.0) | sizes
-    found, is_exact = _solved(domain, terms, offsets, expected)
+    found = _solved(domain, terms, offsets, expected)
     every = [(name, part) for name, own in parts.items() for part in own]
     for field in unknown:
         if any(part.measures(field) for _, part in every):
@@ -223,8 +222,7 @@ def _from_solution(domain, terms, parts, unknown, sizes, offsets):
             if name != RESIDUAL and part.gives(field) and part.holds_alone(field)
             for size in part.asked(field, parts[RESIDUAL], _held(field, parts))
         ]
-        far = 1.0 if is_exact else FAR
-        if found.get(field, 0.0) > far * max(given, default=0.0):
+        if found.get(field, 0.0) > FAR * max(given, default=0.0):
             sizes[field] = found[field]
     for field in unknown:
         if _is_nothing(field, found, parts, expected):
@@ -234,20 +232,15 @@ def _from_solution(domain, terms, parts, unknown, sizes, offsets):
 
 
 def _solved(domain, terms, offsets, expected):
-    """A coarse solution's sizes, `{}` if there is none, and whether it is integrated.
-
-    Of several values of parameters the largest.
-    """
-    problem, found, is_exact = (domain, terms, offsets, expected), [], True
+    """Field magnitudes of a coarse solution, the largest over values of parameters."""
     expressions = [e for term in terms.values() for e in term.pointwise]
-    for fixed in corners(domain, expressions):
-        own = marched_sizes(*problem, fixed)
-        is_exact = is_exact and bool(own)
-        own = own or coarse_sizes(*problem, fixed)
-        if not own:
-            return {}, False
-        found.append(own)
-    return {name: max(own[name] for own in found) for name in expected}, is_exact
+    found = [
+        coarse_sizes(domain, terms, offsets, expected, fixed)
+        for fixed in corners(domain, expressions)
+    ]
+    if not all(found):
+        return {}
+    return {name: max(own[name] for own in found) for name in expected}
 
 
 def _with_targets(term, offsets):

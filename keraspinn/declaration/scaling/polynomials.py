@@ -20,7 +20,6 @@ class Polynomials:
         field_names: Names of the fields, each a sum of all products up to a degree.
         degree: The largest degree, less where that makes too many products.
         fixed: Dict from coordinates that have one value to this.
-        beside: Function from a degree to how many other functions each field has.
 
     Attributes:
         field_names: As given.
@@ -30,20 +29,18 @@ class Polynomials:
         points: Number of points on each part that tell all products apart.
     """
 
-    def __init__(self, domain, field_names, degree, fixed, beside=None):
+    def __init__(self, domain, field_names, degree, fixed):
         self.field_names = list(field_names)
         self._domain = domain
         self._centre, self._half = domain.centre, domain.half
         self._is_wave = [symbol in domain.periodic for symbol in domain.coordinates]
         self._fixed = [fixed.get(symbol) for symbol in domain.coordinates]
         axes = [k for k, value in enumerate(self._fixed) if value is None]
-        d, most = len(axes), MOST if beside or len(axes) <= 2 else MOST_BEYOND
-        beside = beside or (lambda degree: 0)
+        d, most = len(axes), MOST if len(axes) <= 2 else MOST_BEYOND
         self.degree = max(
             n
             for n in range(1, int(degree) + 1)
-            if n == 1
-            or len(self.field_names) * (math.comb(n + d, d) + beside(n)) <= most
+            if n == 1 or len(self.field_names) * math.comb(n + d, d) <= most
         )
         # Of as many factors as the degree, each a coordinate or one.
         factors = itertools.combinations_with_replacement([*axes, None], self.degree)
