@@ -11,6 +11,7 @@ from keraspinn import backend
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.geometry.part import quasi_random
 
 
 def sampled(domain, blocks, count):
@@ -33,9 +34,9 @@ def sampled_normals(domain, blocks, count):
 
 def _drawn(domain, blocks, count):
     """Pairs of a part and points on it, measured from the domain's centre."""
-    generator = np.random.default_rng(0)
     for part in dict.fromkeys(part for block in blocks for part in block):
-        uniform = generator.random((count, domain.draws(part)))
+        draws = domain.draws(part)
+        uniform = quasi_random(count, draws) if draws else np.zeros((count, 0))
         yield part, domain.sample(part, uniform)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from keraspinn.declaration.scaling.linearization import MISSED, linearised, stacked
 from keraspinn.declaration.scaling.polynomials import Polynomials
 
-# Polynomial degrees by the number of coordinates that fields vary along.
-DEGREES, DEGREE_BEYOND = {1: 12, 2: 10}, 10
+# Polynomial degrees that are tried, by the number of coordinates fields vary along.
+DEGREES, DEGREES_BEYOND = {1: (12, 40)}, (10,)
 # Newton steps.
 STEPS = 60
 # Unknowns times Newton steps, which bounds the time.
@@ -43,16 +43,19 @@ def coarse_sizes(domain, terms, offsets, expected, fixed):
     """
     if fixed:  # data are of other values
         terms = {name: term for name, term in terms.items() if term.table is None}
-    degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    polynomials = Polynomials(domain, expected, degree, fixed)
-    sizes = np.array([expected[name] for name in expected])
+    degrees = DEGREES.get(domain.dimension - len(fixed), DEGREES_BEYOND)
+    sizes = np.array(list(expected.values()))
     try:
-        rows = list(linearised(domain, terms, polynomials, offsets))
-        with np.errstate(all="ignore"):  # the iteration ends where it is not finite
-            found = _solved(polynomials, rows, sizes)
+        for degree in degrees:
+            polynomials = Polynomials(domain, expected, degree, fixed)
+            rows = list(linearised(domain, terms, polynomials, offsets))
+            with np.errstate(all="ignore"):  # what is not finite ends the iteration
+                found = _solved(polynomials, rows, sizes)
+            if found is not None:
+                return dict(zip(expected, found.tolist(), strict=True))
     except ValueError:  # a derivative by a field that cannot be evaluated
-        return {}
-    return {} if found is None else dict(zip(expected, found.tolist(), strict=True))
+        pass
+    return {}
 
 
 def _solved(polynomials, rows, sizes):
@@ -61,7 +64,8 @@ def _solved(polynomials, rows, sizes):
     is_linear = all(row.is_linear for row in rows)
     # A fourth power has no slope at zero.
     found = sizes[:, None] * polynomials.even * (not is_linear)
-    smallest, last, started = ZERO * sizes, np.full_like(found, np.inf), found.any()
+    smallest, started = ZERO * sizes, found.any()
+    last = np.full_like(found, np.inf)
     for number in range(min(STEPS, WORK // found.size)):
         step, left_open = _newton_step(rows, found, sizes)
         # More than a constant of each field, or one that would stay as it began.
