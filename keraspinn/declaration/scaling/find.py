@@ -51,8 +51,7 @@ def scales_of(domain, terms, field_names, given=None):
     kept = {
         name: offset
         for name, offset in offsets.items()
-        if scales.field(name) < abs(offset) / 2
-        or needs_offset(name, offset, domain, terms)
+        if scales.field(name) < abs(offset) or needs_offset(name, offset, domain, terms)
     }
     if kept == offsets:
         return scales

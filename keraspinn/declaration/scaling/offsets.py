@@ -1,11 +1,12 @@
-"""Where fields are measured from: a temperature in kelvin from amid its values.
+"""Offsets of fields: a temperature in kelvin is measured from amid its values.
 
-An equation that holds a field's derivatives alone does not know from where the field is
-measured. Where the values that conditions and data give it lie close together and far
-from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from their middle,
-so that what is learned is what varies. So is one that else stands in functions alone,
-where nothing changes in time; and, however far apart its values lie, one that stands in
-a function without a value around zero, from which networks begin: the rate exp(-E/RT).
+An equation in which a field occurs in derivatives, coefficients of derivatives and
+differences only does not depend on the field's zero. If conditions and data give it
+values far from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from
+their middle, so that the network learns the variation. So is a field that otherwise
+occurs in functions only, in steady problems; and, however far apart its values lie, one
+that occurs in a function without a value around zero, where networks begin: the rate
+exp(-E/RT).
 """
 
 import math
@@ -20,33 +21,36 @@ from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.image import At
 
+# Points of each part at which values are evaluated.
 POINTS = 512
-# Half of the values' range, of their middle, up to which they lie close together.
-CLOSE = 0.25
-ROUNDING = 1e-12  # of a value, below which no two differ
-NEXT_TO_ZERO, LARGEST = 1e-6, 1e300  # of a field's size; and of what is a value
-AMID = 1 / 7  # of a domain, where no coefficient is likely to have a pole
+# Half of the values' range relative to their middle, up to which an offset pays.
+CLOSE = 0.75
+# Relative difference of values below which they are equal.
+ROUNDING = 1e-12
+# Part of an offset that is next to zero.
+NEXT_TO_ZERO = 1e-6
+# Absolute value above which a function has a pole.
+LARGEST = 1e300
+# Part of a domain at which no coefficient is likely to have a pole.
+AMID = 1 / 7
 
 
 def offsets_of(domain, terms, field_names):
-    """Dict from names of fields to what they are measured from, those not from zero.
+    """Return a dict from names of fields to their offsets, those not zero.
 
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s.
         field_names: Names of the fields.
     """
-    found = {}
-    expressions = [e for term in terms.values() for e in term.pointwise]
+    offsets = {}
     for name in field_names:
-        if any(is_held(name, e) and e.has(Parameter) for e in expressions):
-            continue
         values = [
             value
             for key, term in terms.items()
-            if key != RESIDUAL and not term.regions
+            if not _holds_inside(key, term)
             for place, expression in enumerate(term.expressions)
-            for value in _values(name, expression, place, domain, term)
+            for value in _values(name, expression, place, domain, term) or ()
         ]
         if not values:
             continue
@@ -55,15 +59,28 @@ def offsets_of(domain, terms, field_names):
         is_needed = needs_offset(name, middle, domain, terms)
         if half >= (1.0 if is_needed else CLOSE) * abs(middle):
             continue
-        # In time it may go far from its start: a pendulum that stands on its head.
-        if not is_needed and any(
-            _has_term(name, e, domain) or (domain.time_coordinate and is_held(name, e))
-            for e in _everywhere(terms)
-        ):
+        if not is_needed and not _is_invariant(name, middle, domain, terms):
             continue
         digits = 1 - math.floor(math.log10(max(half, ROUNDING * abs(middle))))
-        found[name] = round(float(middle), digits)
-    return found
+        offsets[name] = round(float(middle), digits)
+    return offsets
+
+
+def _holds_inside(key, term):
+    return key == RESIDUAL or bool(term.regions)
+
+
+def _is_invariant(name, middle, domain, terms):
+    """Return whether constants near the given values solve all equations."""
+    for key, term in terms.items():
+        if _holds_inside(key, term):
+            for place, expression in enumerate(term.pointwise):
+                values = _values(name, expression, place, domain, term, True)
+                if values is None or any(
+                    abs(value - middle) >= CLOSE * abs(middle) for value in values
+                ):
+                    return False
+    return True
 
 
 def needs_offset(name, offset, domain, terms):
@@ -79,7 +96,9 @@ def needs_offset(name, offset, domain, terms):
     return any(
         _is_finite(name, offset, expression, domain)
         and not all(_is_finite(name, value, expression, domain) for value in near)
-        for expression in _everywhere(terms)
+        for key, term in terms.items()
+        if _holds_inside(key, term)
+        for expression in term.pointwise
         if is_held(name, expression)
     )
 
@@ -129,23 +148,6 @@ def is_held(name, expression):
     return any(field.func.__name__ == name for field in fields)
 
 
-def _everywhere(terms):
-    """The expressions that hold all over a domain, a list."""
-    return [
-        expression
-        for key, term in terms.items()
-        if key == RESIDUAL or term.regions
-        for expression in term.pointwise
-    ]
-
-
-def _has_term(name, expression, domain):
-    """Whether a field is a factor of a term, other than in a function like exp(1/u)."""
-    own = (name, (0,) * domain.dimension)
-    found = monomials(expression, domain.coordinates)
-    return any(own in dict(monomial) for monomial in found)
-
-
 def _is_finite(name, value, expression, domain):
     """Whether an expression is a finite number at a value of a field, amid a domain.
 
@@ -161,28 +163,54 @@ def _is_finite(name, value, expression, domain):
     return bool(found.is_real and abs(found) < LARGEST)
 
 
-def _values(name, expression, place, domain, term):
-    """The lowest and highest value that an expression gives a field, if it does."""
-    own = ((name, (0,) * domain.dimension), 1.0)
-    found = monomials(expression, domain.coordinates)
-    source = found.pop(frozenset(), sp.S.Zero)
-    factor = found.pop(frozenset({own}), None)
-    others = {pair for monomial in found for pair, _ in monomial}
-    if (
-        factor is None
-        or (factor + source).has(NormalComponent)
-        or any(
-            pair == OPAQUE or not any(pair[1]) or len(pair[1]) > domain.dimension
-            for pair in others
+def _has_derivative(monomial, name):
+    """Return whether a term holds a derivative, of one field if `name` is not empty."""
+    return any(any(order) and name in ("", field) for (field, order), _ in monomial)
+
+
+def _values(name, expression, place, domain, term, is_inside=False):
+    """Return the lowest and highest constant field that solves an expression.
+
+    Terms with derivatives of the field vanish, and so do others without itself.
+
+    Returns:
+        List of the two, empty if the expression does not tell; `None` if it holds
+        inside the domain, and the field's zero matters there.
+    """
+    unknown = None if is_inside else []
+    index = (0,) * domain.dimension
+    plain = {
+        monomial: coefficient
+        for monomial, coefficient in monomials(expression, domain.coordinates).items()
+        if not _has_derivative(
+            monomial, name if (name, index) in dict(monomial) else ""
         )
+    }
+    source = plain.pop(frozenset(), sp.S.Zero)
+    factor = plain.pop(frozenset({((name, index), 1.0)}), None)
+    keys = {key for monomial in plain for key, _ in monomial}
+    # In time it may go far from its start: a pendulum that stands on its head.
+    is_opaque = OPAQUE in keys and bool(domain.time_coordinate)
+    if (
+        keys & {(name, index), (name, (*index, 0))}
+        or (factor is not None and keys and factor + sum(plain.values()) != 0)
+        or (is_opaque and is_held(name, expression))
     ):
+        return unknown
+    if factor is None or keys:
         return []
+    value = -source / factor
+    if value.has(Parameter):
+        value = sp.cancel(value)
+    if value.has(Parameter, NormalComponent):
+        return unknown
     if term.table is None:
         points, target = sampled(domain, term.blocks, POINTS), 0.0
     else:
         points, target = term.table[0], term.table[1][:, place]
-    given, factor = values_at([source, factor], domain.coordinates, points)
+    expressions = [value, sp.S.Zero if term.table is None else 1 / factor]
     with np.errstate(all="ignore"):
-        values = np.atleast_1d((target - given) / factor)
+        given, rate = values_at(expressions, domain.coordinates, points)
+        values = np.atleast_1d(given + target * rate)
     values = values[np.isfinite(values)]
     return [values.min(), values.max()] if values.size else []
