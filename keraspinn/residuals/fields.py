@@ -6,7 +6,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.declaration.scaling.offsets import network_offsets
-from keraspinn.declaration.validation.magnitudes import check_numbers
+from keraspinn.declaration.validation.dtype_range import check_numbers
 from keraspinn.declaration.validation.shifted_arguments import (
     check_images,
     check_kernels,
@@ -278,7 +278,7 @@ class Fields:
             check_kernels(expressions, domain, *interior)
             check_images(sums, domain, *interior)
             scaled = [self._scales.apply(expression) for expression in sums]
-            check_numbers(scaled, self._dtype)
+            check_numbers(scaled, self._problem.domain, self._dtype)
             program = Program(scaled, self._problem.coordinates)
             missing = set(program.derivatives) - set(self.names)
             if missing:

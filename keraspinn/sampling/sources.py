@@ -7,7 +7,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, check_known, point_array
-from keraspinn.declaration.validation.magnitudes import OFFSET
+from keraspinn.declaration.validation.dtype_range import OFFSET
 from keraspinn.sampling.base import Sampler
 from keraspinn.sampling.held import Held
 from keraspinn.sampling.place import Place

@@ -21,6 +21,10 @@ LONGEST_SOURCE = 1000
 SHARE = 0.99
 # Quantile for boundary and initial values, which may be a narrow pulse.
 SHARE_GIVEN = 0.998
+# Quantile of local coefficients at which a source drives a field.
+SOFT = 0.25
+# Least softness: coefficients may have a zero.
+SOFTEST = 1e-2
 # Part of a field's magnitude at which functions of it are evaluated.
 TYPICAL = 0.75
 
@@ -46,6 +50,7 @@ class Balance:
         self._is_given = is_given
         # Functions of fields that are measured from an offset are known there.
         self._known = {OPAQUE[0]} if sizes and not all(sizes.values()) else set()
+        self._coefficients = coefficients
         self.holds_functions = any(OPAQUE in dict(m) for m in coefficients)
         found = _magnitudes(list(coefficients.values()), domain, points)
         if not any(found):  # each holds an unknown number that starts from zero
@@ -63,7 +68,7 @@ class Balance:
 
         Its mean over the points counts by the domain's extent alone.
         """
-        found = [(self._mean, {})]
+        found = [(self._mean / self._softness, {})]
         orders = {index for m in self.terms for (_, index), _ in m if any(index)}
         for part in sp.Add.make_args(self._source):
             (size,) = _magnitudes([part], self._domain, self._points)
@@ -77,8 +82,20 @@ class Balance:
                         derivative = derivative.diff(symbol, count)
                     (rate,) = _magnitudes([derivative], self._domain, self._points)
                     rates[order] = rate / size
-            found.append((size, rates))
+            found.append((size / self._softness, rates))
         return found
+
+    @functools.cached_property
+    def _softness(self):
+        """Sum of the terms where coefficients are small, relative to their largest."""
+        local, total = 0.0, 0.0
+        for monomial, largest in self.terms.items():
+            (coefficient,) = _started([self._coefficients[monomial]], 1.0)
+            size = self.size(monomial, {})
+            values = abs(_values(coefficient, self._domain, self._points))
+            local, total = local + size * values / largest, total + size
+        local = np.nan_to_num(local / total, nan=1.0, posinf=1.0)
+        return float(np.clip(np.quantile(local, SOFT), SOFTEST, 1.0))
 
     def size(self, monomial, sizes, rates=None):
         """Return a term's magnitude for magnitudes of the fields."""
@@ -207,18 +224,19 @@ def _started(expressions, zero):
 
 
 def _magnitude(expression, domain, points, share=SHARE):
-    try:
-        values = abs(values_at([expression], domain.coordinates, points)[0])
-    except ValueError:  # a derivative that cannot be evaluated, of |x| for one
-        return 0.0
-    values = np.atleast_1d(values)[np.isfinite(np.atleast_1d(values))]
+    values = abs(_values(expression, domain, points))
+    values = values[np.isfinite(values)]
     return float(np.quantile(values, share, method="higher")) if len(values) else 0.0
 
 
 def _mean(expression, domain, points):
-    try:
-        values = values_at([expression], domain.coordinates, points)[0]
-    except ValueError:
-        return 0.0
-    mean = abs(np.mean(values))
+    mean = abs(np.mean(_values(expression, domain, points)))
     return float(mean) if np.isfinite(mean) else 0.0
+
+
+def _values(expression, domain, points):
+    """Return values at points, zero for a derivative without any, of |x| for one."""
+    try:
+        return values_at([expression], domain.coordinates, points)[0]
+    except ValueError:
+        return np.zeros(len(points))

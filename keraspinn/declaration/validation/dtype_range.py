@@ -1,47 +1,90 @@
-"""Whether a floating-point type can hold a problem, before it is trained."""
+"""Check that residuals neither overflow nor underflow in a floating-point type.
+
+A loss is a mean of squared residuals, its gradient is as large, and Adam squares that
+once more: a residual of magnitude M asks the type for M⁴. In float32, which ends at
+1e38, an equation in pascals overflows there, and one in joules per molecule is zero.
+Each scaled residual is evaluated at points, with fields and derivatives of magnitude
+one.
+"""
 
 import numpy as np
 import sympy as sp
+from keras import ops
+from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import sampled, values_at
-from keraspinn.declaration.validation.magnitudes import (
-    check_coordinates,
-    check_magnitudes,
-    coefficients,
-    magnitude,
-)
+from keraspinn import backend
+from keraspinn.declaration.probe_points import columns, sampled
+from keraspinn.declaration.validation.equations import short
+from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions.image import At
+from keraspinn.expressions.nodes import distinct_nodes
 
+# Points at which a residual is evaluated.
 POINTS = 256
+# Quantile over the points that is a residual's magnitude: coefficients may have poles.
+SHARE = 0.99
+# Absolute value of scaled fields and derivatives, up to which they are drawn.
+LARGEST_FIELD = 0.5
+# Powers of ten within which a residual's fourth power is held.
+RESIDUAL = {"float32": 9, "float64": 75}
+# Coordinates over their extent above which few points differ: some thousand are left.
+OFFSET = {"float32": 1e4, "float64": 1e12}
+# Relative error of an evaluation in the type above which a number is not held.
+WRONG = 0.1
+# Terms in a message.
+SHOWN = 6
+# Characters of a term in a message.
+LONGEST = 120
 
 
 def precision_fault(problem, dtype, adapted=True):
-    """What a type cannot hold of a problem, data included, and what to do about it.
+    """Return a sentence if a type cannot hold a problem, or `None`.
 
     Args:
         problem: The `Problem`.
         dtype: `"float32"` or `"float64"`.
         adapted: Whether the network is fed from the problem's scales. Another one
             computes from the coordinates themselves.
-
-    Returns:
-        A sentence, or `None` if there is nothing to say.
     """
-    equations, scaled, largest = _expressions(problem)
-    domain = problem.domain
+    equations = {label: part for label, part, *_ in _residuals(problem)}
     for name, condition in problem.conditions.items():
         if getattr(condition, "hard", False):  # no term, and yet computed in the type
             equations[f"condition '{name}'"] = sp.Add(*condition.expressions)
-    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
-    intervals = dict(zip(domain.coordinates, ends, strict=True))
     if not adapted:
-        whole = sp.Add(*domain.coordinates)
+        whole = sp.Add(*problem.domain.coordinates)
         equations["the network, which is given the coordinates as they are"] = whole
-    fault = check_coordinates(equations, intervals, dtype)
-    return fault or check_magnitudes(scaled, dtype, largest)
+    fault = _coordinate_fault(equations, problem.domain, dtype)
+    if fault:
+        return fault
+    for label, _, scaled, points in _residuals(problem):
+        terms = sp.Add.make_args(scaled)
+        values = _evaluated(terms, problem.domain, points)
+        size = _log10(_size(sum(values)))
+        if not abs(size) <= RESIDUAL[dtype]:
+            fault = "the squares of its residual and of their gradients, which is of "
+            fault += f"size {_shown(size)}"
+        elif _is_wrong(terms, problem.domain, points, dtype):
+            fault = "a number that it is computed with"
+        else:
+            continue
+        pairs = list(zip(values, terms, strict=True))[:SHOWN]
+        shown = ", ".join(
+            f"{_shown(_log10(_size(value)))} of {_brief(short(term))}"
+            for value, term in pairs
+        )
+        more = ", …" if len(terms) > SHOWN else ""
+        wider = ", or compute in float64" if dtype == "float32" else ""
+        return (
+            f"In {label}: {dtype} cannot hold {fault}. Its terms are of the sizes "
+            f"{shown}{more}. Nondimensionalise: divide the equation by its largest "
+            "coefficient, and measure coordinates and fields in units in which they "
+            f"are about one{wider}."
+        )
+    return None
 
 
 def residual_magnitudes(problem):
-    """The decimal logarithms of the sizes of residuals, in the problem's scales.
+    """Return decimal logarithms of the magnitudes of scaled residuals.
 
     Args:
         problem: The `Problem`.
@@ -49,65 +92,130 @@ def residual_magnitudes(problem):
     Returns:
         Dict from texts such as `"equation 'heat'"` to numbers.
     """
-    _, scaled, largest = _expressions(problem)
     return {
-        label: max(magnitude(term, largest) for term in sp.Add.make_args(expression))
-        for label, expression in scaled.items()
+        label: _log10(
+            max(map(_size, _evaluated(sp.Add.make_args(e), problem.domain, points)))
+        )
+        for label, _, e, points in _residuals(problem)
     }
 
 
-def _expressions(problem):
-    """Expressions by label, the same in the problem's scales, their coefficients."""
-    equations, scaled, largest = {}, {}, {}
+def check_numbers(expressions, domain, dtype):
+    """Raise `ValueError` for an expression that a type rounds to zero, or overflows.
+
+    Args:
+        expressions: SymPy expressions, after `Scales.apply`.
+        domain: The geometry.
+        dtype: `"float32"` or `"float64"`.
+    """
+    points = sampled(domain, domain.blocks("interior"), POINTS)
+    for expression in expressions:
+        if _is_wrong([expression], domain, points, dtype):
+            raise ValueError(
+                f"{dtype} cannot hold a number that {short(expression)} is computed "
+                "with, in the units of training. Divide the expression by its largest "
+                "coefficient."
+            )
+
+
+def _residuals(problem):
+    """Yield a label, a residual, the same scaled, and points, for each expression."""
+    labels = set()
     for term in problem.terms.values():
         kind = "equation" if term.labels else "condition"
         names = term.labels or (term.name,) * len(term.expressions)
         sizes = problem.scales.sizes(term)
-        for place, name in enumerate(names):
-            expression = _misfit(term, place)
+        for k, name in enumerate(names):
             label = f"{kind} '{name}'"
-            label += f" ({place + 1})" if label in equations else ""
-            equations[label] = expression
-            scaled[label] = problem.scales.apply(expression, sizes[place])
-            largest |= _coefficient_sizes(problem.domain, term, scaled[label])
-    return equations, scaled, largest
+            label += f" ({k + 1})" if label in labels else ""
+            labels.add(label)
+            expression = term.pointwise[k]
+            if term.table is None:
+                points = sampled(problem.domain, term.blocks, POINTS)
+            else:
+                points, targets = term.table
+                expression -= sp.Float(abs(targets[:, k]).max())
+            scaled = problem.scales.apply(expression, sizes[k])
+            yield label, expression, scaled, points
 
 
-def _coefficient_sizes(domain, term, expression):
-    """Dict from the coefficients of an expression to their sizes at points of a term.
+def _coordinate_fault(equations, domain, dtype):
+    """Return a sentence if an expression needs coordinates that the type rounds.
 
-    Sizes are those that 1% of the points exceed, as a coefficient may have a pole.
+    Networks see coordinates relative to the domain. A source or a coefficient does not:
+    in float32 the seconds of a Unix time come in steps of 128.
     """
-    found = sorted(coefficients(expression), key=sp.default_sort_key)
-    if not found:
-        return {}
-    if term.table is None:
-        points = sampled(domain, term.blocks, POINTS)
-    else:
-        points = term.table[0]
-    stand_ins = {
-        symbol: sp.Float(getattr(symbol, "initial", 1.0) or 1.0)
-        for part in found
-        for symbol in part.free_symbols - set(domain.coordinates)
-    }
-    sizes = {}
-    for part in found:
-        known = part.xreplace(stand_ins)
-        try:
-            values = np.abs(values_at([known], domain.coordinates, points)[0])
-        except ValueError:  # a derivative of |x| for one
+    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
+    for symbol, (start, end) in zip(domain.coordinates, ends, strict=True):
+        if max(abs(start), abs(end)) <= OFFSET[dtype] * (end - start):
             continue
-        values = np.sort(values[~np.isnan(values)])
-        if len(values):
-            most = values[int(0.99 * (len(values) - 1))] or values[-1]
-            sizes[part] = float(most)
-    return sizes
+        for name, expression in equations.items():
+            # Derivatives and fields hold it too, but are not made of it.
+            if not any(node == symbol for node in distinct_nodes([expression])):
+                continue
+            wider = " or compute in float64," if dtype == "float32" else ""
+            return (
+                f"In {name}: {dtype} does not tell apart the points of {symbol} ∈ "
+                f"[{start:.10g}, {end:.10g}], which the expression is computed from. "
+                f"Measure {symbol} from {start:.10g}, so that it begins at zero,{wider}"
+                f" or write the equation without {symbol} itself."
+            )
+    return None
 
 
-def _misfit(term, place):
-    """One of a term's expressions, less the largest value that it should take."""
-    expression = term.pointwise[place]
-    if term.table is None:
-        return expression
-    largest = abs(term.table[1][:, place]).max()
-    return expression - sp.Float(largest) if largest else expression
+def _evaluated(expressions, domain, points, dtype=None):
+    """Return values of scaled expressions at points, in float64 if not said."""
+    stand_ins = {}
+    for node in distinct_nodes(expressions):
+        if isinstance(node, Parameter):
+            stand_ins[node] = sp.Float(node.initial or 1.0)
+        elif isinstance(node, (NormalComponent, sp.Derivative, AppliedUndef, At)):
+            stand_ins[node] = sp.Dummy(real=True)
+    dummies = [symbol for symbol in stand_ins.values() if symbol.is_Dummy]
+    draws = np.random.default_rng(0).uniform(-1, 1, (len(points), len(dummies)))
+    symbols = [*domain.coordinates, *dummies]
+    inputs = np.concatenate([points, LARGEST_FIELD * draws], axis=1)
+    program = Program([e.xreplace(stand_ins) for e in expressions], symbols)
+    inputs = columns(symbols, inputs)
+    with np.errstate(all="ignore"):
+        if dtype is None:
+            with backend.double_precision():
+                return program.on_host(inputs, {})
+        inputs = {n: ops.convert_to_tensor(x, dtype) for n, x in inputs.items()}
+        return [ops.convert_to_numpy(values) for values in program(inputs, {})]
+
+
+def _is_wrong(terms, domain, points, dtype):
+    """Return whether terms have other values in the type than in float64."""
+    exact = _evaluated(terms, domain, points)
+    largest = max(map(_size, exact))
+    if dtype == "float64":
+        return not np.isfinite(largest)
+    pairs = zip(_evaluated(terms, domain, points, dtype), exact, strict=True)
+    with np.errstate(invalid="ignore"):
+        errors = [np.where(np.isfinite(x), abs(y - x), 0.0) for y, x in pairs]
+    return not all(
+        _size(np.nan_to_num(e, nan=np.inf)) <= WRONG * largest for e in errors
+    )
+
+
+def _size(values):
+    values = np.abs(values)[~np.isnan(values)]
+    return np.quantile(values, SHARE, method="higher") if values.size else 0.0
+
+
+def _log10(size):
+    with np.errstate(divide="ignore"):
+        return float(np.log10(size))
+
+
+def _shown(size):
+    """Return a power of ten as text."""
+    if np.isinf(size):
+        return "0" if size < 0 else "over 1e+308"
+    return f"1e{size:+.0f}"
+
+
+def _brief(term):
+    text = str(term)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"

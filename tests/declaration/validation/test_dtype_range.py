@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.declaration.validation.dtype_range import precision_fault
 
 X, T = sp.symbols("x t")
 U = sp.Function("u")(T)
@@ -88,6 +89,40 @@ def test_points_in_a_type_that_does_not_resolve_them_are_refused():
 WALL = {"wall": kp.Condition(sp.Function("u")(X), on="boundary")}
 
 
+@pytest.mark.parametrize(
+    ("equation", "is_held"),
+    [
+        (lambda u: 1e13 * sp.exp(-28 / (0.1 * u + 0.9)), True),  # 7 of 1e13
+        (lambda u: 1e13 * sp.exp(-0.1 * u), False),
+        (lambda u: 1e28 * sp.exp(-60 * u), False),
+        (lambda u: 1e-20 * u, True),
+        (lambda u: sp.Piecewise((1000.0, X < 0.5), (0, True)) + u, True),
+        (lambda u: u - 1e35, False),
+        (lambda u: (1e4 + u) ** 4, False),
+        (lambda u: kp.Parameter("E", 210e9) * u, False),
+        (lambda u: X**2 * u, True),
+        (lambda u: 1e20 * X**2 * u, False),
+    ],
+)
+def test_residuals_are_evaluated(equation, is_held):
+    u, box = sp.Function("u")(X), kp.geometry.Box({X: (0, 1)})
+    equation = {"e": u.diff(X, 2) - equation(u)}
+    problem = kp.Problem(box, equation, WALL, scales=kp.Scales.raw(box))
+    fault = precision_fault(problem, "float32")
+    assert (fault is None) == is_held and precision_fault(problem, "float64") is None
+    if fault:
+        assert "equation 'e': float32 cannot hold" in fault
+        assert "u_xx" in fault and "Nondimensionalise" in fault
+
+
+@pytest.mark.parametrize("coefficient", [1e-200, 1e200])
+def test_float64_has_an_end_too(coefficient):
+    u, box = sp.Function("u")(X), kp.geometry.Box({X: (0, 1)})
+    equation = {"e": coefficient * u.diff(X, 2)}
+    problem = kp.Problem(box, equation, WALL, scales=kp.Scales.raw(box))
+    assert "float64 cannot hold" in precision_fault(problem, "float64")
+
+
 @pytest.mark.parametrize("coefficient", [sp.exp(-100 - X), sp.exp(-2000 * (X + 1))])
 def test_coefficients_that_are_zero_in_the_type_are_told(coefficient):
     """No number in them is small, what they are made of is."""
@@ -105,7 +140,7 @@ def test_a_prediction_that_would_be_rounded_to_zero_is_refused():
     equation = 1e-42 * (u.diff(X, 2) - 1)
     problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": equation}, WALL)
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
-    with pytest.raises(ValueError, match="float32 cannot hold the number .*e-42"):
+    with pytest.raises(ValueError, match="float32 cannot hold a number .*e-42"):
         model.predict_expression(equation, [[0.5]])
     (value,) = model.astype("float64").predict_expression(equation, [[0.5]])
     assert 0 < abs(value) < 1e-40

@@ -1,0 +1,55 @@
+"""Detection of clamped elastic bodies in strong form."""
+
+import pytest
+import sympy as sp
+from public_examples.common import declared_by
+
+import keraspinn as kp
+from keraspinn.declaration.validation.elasticity import unreliable_elasticity
+
+X, Y = sp.symbols("x y")
+U, V, P = (sp.Function(name)(X, Y) for name in "uvp")
+BOX = kp.geometry.Box({X: (0, 4), Y: (0, 1)})
+
+
+def sentence(problem):
+    return unreliable_elasticity(problem.domain, problem._every_term)
+
+
+def cantilever(hard=True):
+    strain_x, strain_y, shear = U.diff(X), V.diff(Y), U.diff(Y) + V.diff(X)
+    xx, yy, xy = 3 * strain_x + strain_y, strain_x + 3 * strain_y, shear
+    return kp.Problem(
+        BOX,
+        {"x": xx.diff(X) + xy.diff(Y), "y": xy.diff(X) + yy.diff(Y)},
+        {
+            "clamp": kp.Condition([U, V], on={X: 0}, hard=hard),
+            "load": kp.Condition([xx, xy + 1], on={X: 4}),
+            "free": kp.Condition([xy, yy], on=[{Y: 0}, {Y: 1}]),
+        },
+    )
+
+
+@pytest.mark.parametrize("hard", [True, False])
+def test_a_clamped_body_under_tractions_is_named(hard):
+    assert "energy=" in sentence(cantilever(hard))
+
+
+@pytest.mark.parametrize("name", ["kirsch", "cantilever", "thin_plate"])
+def test_structures_that_are_solved_in_strong_form_are_not(name):
+    assert sentence(declared_by(f"examples/gallery/{name}.py")()) == ""
+
+
+def test_flow_and_diffusion_are_not():
+    def momentum(own, slope):
+        return U * own.diff(X) + V * own.diff(Y) + slope - own.diff(X, 2)
+
+    flow = {"x": momentum(U, P.diff(X)), "y": momentum(V, P.diff(Y))}
+    walls = kp.Condition([U, V], on=[{X: 0}, {Y: 0}, {Y: 1}])
+    outlet = kp.Condition([P - U.diff(X), V.diff(X) + U.diff(Y)], on={X: 4})
+    conditions = {"walls": walls, "outlet": outlet}
+    mass = {"mass": U.diff(X) + V.diff(Y)}
+    assert sentence(kp.Problem(BOX, flow | mass, conditions)) == ""
+    tensor = U.diff(X, 2) + U.diff(X, Y) + 2 * U.diff(Y, 2)
+    walls = {"walls": kp.Condition(U, on="boundary")}
+    assert sentence(kp.Problem(BOX, {"e": tensor}, walls)) == ""
