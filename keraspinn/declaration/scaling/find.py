@@ -9,8 +9,6 @@ condition is then divided by the largest of its terms. All of it is right to a f
 about three, which is enough.
 """
 
-import math
-
 import sympy as sp
 
 from keraspinn.declaration.probe_points import corners, sampled
@@ -160,9 +158,8 @@ def _estimate(domain, terms, parts, unknown, sizes, offsets):
         found = [s for p in every for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *found])
     solved = _solved(domain, terms, offsets, expected)
-    far = FAR if all(term.table is None for term in terms.values()) else math.inf
-    for field in unknown:  # data say how large fields are inside the domain
-        if solved.get(field, 0.0) > (far * stated[field] if stated[field] else 0.0):
+    for field in unknown:
+        if solved.get(field, 0.0) > FAR * stated[field]:
             sizes[field] = solved[field]
         elif solved and stated[field]:
             sizes[field] = stated[field]

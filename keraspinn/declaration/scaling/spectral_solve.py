@@ -13,6 +13,10 @@ from keraspinn.declaration.scaling.polynomials import Polynomials
 
 # Polynomial degrees that are tried, by the number of coordinates fields vary along.
 DEGREES, DEGREES_BEYOND = {1: (12, 40)}, (10,)
+# Part of the degree that must lead to the same magnitudes.
+LOWER = 0.75
+# Factor between the two, above which an ill-posed problem's solution is arbitrary.
+AGREED = 3.0
 # Newton steps.
 STEPS = 60
 # Unknowns times Newton steps, which bounds the time.
@@ -43,19 +47,29 @@ def coarse_sizes(domain, terms, offsets, expected, fixed):
     """
     if fixed:  # data are of other values
         terms = {name: term for name, term in terms.items() if term.table is None}
-    degrees = DEGREES.get(domain.dimension - len(fixed), DEGREES_BEYOND)
     sizes = np.array(list(expected.values()))
+
+    def solution(degree):
+        polynomials = Polynomials(domain, expected, degree, fixed)
+        rows = list(linearised(domain, terms, polynomials, offsets))
+        with np.errstate(all="ignore"):  # what is not finite ends the iteration
+            return _solved(polynomials, rows, sizes)
+
     try:
-        for degree in degrees:
-            polynomials = Polynomials(domain, expected, degree, fixed)
-            rows = list(linearised(domain, terms, polynomials, offsets))
-            with np.errstate(all="ignore"):  # what is not finite ends the iteration
-                found = _solved(polynomials, rows, sizes)
-            if found is not None:
+        for degree in DEGREES.get(domain.dimension - len(fixed), DEGREES_BEYOND):
+            found = solution(degree)
+            if found is not None and _agree(found, solution(int(LOWER * degree))):
                 return dict(zip(expected, found.tolist(), strict=True))
     except ValueError:  # a derivative by a field that cannot be evaluated
         pass
     return {}
+
+
+def _agree(found, other):
+    """Return whether another degree leads to the same magnitudes, where it solves."""
+    return other is None or bool(
+        np.all(np.maximum(found, other) <= AGREED * np.minimum(found, other))
+    )
 
 
 def _solved(polynomials, rows, sizes):

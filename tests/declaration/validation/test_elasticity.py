@@ -2,10 +2,10 @@
 
 import pytest
 import sympy as sp
-from public_examples.common import declared_by
 
 import keraspinn as kp
 from keraspinn.declaration.validation.elasticity import unreliable_elasticity
+from public_examples.common import declared_by
 
 X, Y = sp.symbols("x y")
 U, V, P = (sp.Function(name)(X, Y) for name in "uvp")
