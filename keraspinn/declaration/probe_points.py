@@ -14,29 +14,34 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.part import quasi_random
 
 
-def sampled(domain, blocks, count):
+def sampled(domain, blocks, count, evenly=False):
     """Points on every part of some blocks, `(n, d)`, in the user's units, float64.
 
     Args:
         domain: The geometry.
         blocks: Tuple of tuples of its parts.
         count: Number of points on each part.
+        evenly: Whether points are quasi-random, so that means are exact to 1 / count.
     """
-    drawn = [domain.absolute(*own) for own in _drawn(domain, blocks, count)]
+    drawn = [domain.absolute(*own) for own in _drawn(domain, blocks, count, evenly)]
     return np.concatenate([ops.convert_to_numpy(points) for points in drawn])
 
 
-def sampled_normals(domain, blocks, count):
+def sampled_normals(domain, blocks, count, evenly=False):
     """The outward unit normals at the points that `sampled` gives, `(n, spatial)`."""
-    drawn = [domain.normals(*own) for own in _drawn(domain, blocks, count)]
+    drawn = [domain.normals(*own) for own in _drawn(domain, blocks, count, evenly)]
     return np.concatenate([ops.convert_to_numpy(normals) for normals in drawn])
 
 
-def _drawn(domain, blocks, count):
+def _drawn(domain, blocks, count, evenly):
     """Pairs of a part and points on it, measured from the domain's centre."""
+    generator = np.random.default_rng(0)
     for part in dict.fromkeys(part for block in blocks for part in block):
         draws = domain.draws(part)
-        uniform = quasi_random(count, draws) if draws else np.zeros((count, 0))
+        if evenly and draws:
+            uniform = quasi_random(count, draws)
+        else:
+            uniform = generator.random((count, draws))
         yield part, domain.sample(part, uniform)
 
 

@@ -105,7 +105,8 @@ def _parts(domain, terms, offsets, sizes=None):
         if term.table is not None:
             points = term.table[0]
         else:
-            points = sampled(domain, term.blocks, POINTS_GIVEN if is_given else POINTS)
+            count = POINTS_GIVEN if is_given else POINTS
+            points = sampled(domain, term.blocks, count, evenly=True)
         found[name] = [
             Balance(expression, target, domain, points, is_given, sizes)
             for expression, target in _with_targets(term, offsets)

@@ -100,7 +100,9 @@ class Linearised:
             elif isinstance(node, NormalComponent):
                 known.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 axis = domain.normal.index(node)
-                normals = sampled_normals(domain, term.blocks, polynomials.points)
+                normals = sampled_normals(
+                    domain, term.blocks, polynomials.points, evenly=True
+                )
                 places.append(normals[:, [axis]])
             elif isinstance(node, (sp.Derivative, AppliedUndef, At)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
@@ -167,7 +169,7 @@ class Linearised:
 def _places(domain, term, place, count):
     """Points where an expression holds, `(n, d)`, and what it should equal there."""
     if term.table is None:
-        return sampled(domain, term.blocks, count), 0.0
+        return sampled(domain, term.blocks, count, evenly=True), 0.0
     points, values = term.table
     chosen = np.linspace(0, len(points) - 1, min(count, len(points))).astype(int)
     return points[chosen], values[chosen, place]
