@@ -1,4 +1,4 @@
-"""Domains: where collocation points come from."""
+"""Geometries: sample collocation points in domains and on their faces."""
 
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.ball import Ball, Disk

@@ -1,4 +1,4 @@
-"""One formula for tensors in a compiled program and float64 arrays on the host."""
+"""Array functions that accept both tensors and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from keraspinn.common.typing import Tensor
 
 
 def library(array: Tensor) -> ModuleType:
-    """Where to find `sqrt`, `where` and their like for an array.
+    """Return the module with `sqrt`, `where` and similar functions for an array.
 
     Args:
         array: A NumPy array, or a tensor.
 
     Returns:
-        `numpy` for a NumPy array, which stays one, and float64, on every backend;
-        else `keras.ops`.
+        `numpy` for a NumPy array, else `keras.ops`. NumPy arrays stay float64 on
+        every backend.
 
     Example:
 
@@ -30,7 +30,7 @@ def library(array: Tensor) -> ModuleType:
 
 
 def like(constant: ArrayLike, array: Tensor) -> Tensor:
-    """A constant in the type of an array, to calculate with it.
+    """Convert a constant to the type of an array.
 
     Args:
         constant: Numbers.
@@ -52,22 +52,22 @@ def like(constant: ArrayLike, array: Tensor) -> Tensor:
 
 
 def on_host(array):
-    """A NumPy array, of whatever it was."""
+    """Convert a tensor or an array to a NumPy array."""
     return array if isinstance(array, np.ndarray) else ops.convert_to_numpy(array)
 
 
 def columns_of(points, columns):
-    """Some columns of points `(..., n, d)`, in the order given."""
+    """Return some columns of points `(..., n, d)`, in the order of `columns`."""
     return library(points).stack([points[..., c] for c in columns], axis=-1)
 
 
 def pick(table, uniform):
-    """Rows of a table, one for each number uniform in [0, 1)."""
+    """Look up rows of a table, one for each number uniform in [0, 1)."""
     count = len(table)
     rows = uniform * count
     if isinstance(uniform, np.ndarray):
         rows = np.minimum(rows.astype(int), count - 1)
     else:
-        # In float32 a number below 1 times the count may be the count.
+        # In float32 a number below 1 times the count can round up to the count.
         rows = ops.minimum(ops.cast(rows, "int32"), count - 1)
     return library(uniform).take(like(table, uniform), rows, axis=0)

@@ -17,7 +17,7 @@ from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
 def direction(uniform, dimension):
-    """Unit vectors, evenly spread, from `direction_draws` uniform numbers each."""
+    """Sample unit vectors uniformly, from `direction_draws` uniform numbers each."""
     lib = library(uniform)
     if dimension > 3:
         return _gaussian_direction(uniform)
@@ -31,13 +31,13 @@ def direction(uniform, dimension):
 
 
 def direction_draws(dimension):
-    """How many uniform numbers a direction needs."""
+    """Return the number of uniform numbers that a direction needs."""
     return dimension - 1 if dimension <= 3 else dimension
 
 
 def _gaussian_direction(uniform):
     lib = library(uniform)
-    inner = 1e-7 + (1 - 2e-7) * uniform  # the ends are at infinity
+    inner = 1e-7 + (1 - 2e-7) * uniform  # 0 and 1 would map to infinity
     if lib is np:
         from scipy.special import ndtri
 
@@ -48,38 +48,38 @@ def _gaussian_direction(uniform):
 
 
 def length(vectors):
-    """Euclidean lengths, `(..., n, 1)`."""
+    """Return Euclidean lengths, `(..., n, 1)`."""
     squares = (vectors[..., k : k + 1] ** 2 for k in range(vectors.shape[-1]))
     return library(vectors).sqrt(sum(squares))
 
 
 @dataclass(frozen=True)
 class Inside(Part):
-    """The inside of a ball about the centre, or of one that is stretched.
+    """Interior of a ball or an ellipsoid about the centre.
 
     Args:
-        axes: Its half axes, one a coordinate.
+        axes: Half axes, one per coordinate.
     """
 
     axes: tuple
 
     @property
     def draws(self):
-        """Those of a direction, and one for the distance from the centre."""
+        """Number of uniform numbers: a direction's and one for the radius."""
         return direction_draws(len(self.axes)) + 1
 
     def sample(self, uniform):
-        """A direction, and the radius whose ball has that share of the volume."""
+        """Sample a direction, and a radius distributed by enclosed volume."""
         along = direction(uniform[..., 1:], len(self.axes))
         radius = library(uniform).power(uniform[..., :1], 1 / len(self.axes))
         return radius * along * like(self.axes, uniform)
 
     def contains(self, points):
-        """Which points are no farther off than the radius."""
+        """Test which points have a radius ratio of 1 at most."""
         return length(points / like(self.axes, points))[..., 0] <= 1 + 2 * TOLERANCE
 
     def measure(self):
-        """Area or volume."""
+        """Return the area or volume."""
         half = len(self.axes) / 2
         return math.pi**half / math.gamma(half + 1) * math.prod(self.axes)
 
@@ -89,31 +89,31 @@ class Inside(Part):
 
 @dataclass(frozen=True)
 class Rim(Part):
-    """What bounds that inside; how points spread evenly on it is left to others.
+    """Boundary of a ball or an ellipsoid; subclasses sample it.
 
     Args:
-        axes: As there.
+        axes: Half axes, one per coordinate.
     """
 
     axes: tuple
 
     def contains(self, points):
-        """Which points are as far off as the radius."""
+        """Test which points have a radius ratio of 1."""
         lib = library(points)
         ratio = length(points / like(self.axes, points))[..., 0]
         return lib.abs(ratio - 1) <= 2 * TOLERANCE
 
     def normals(self, points):
-        """The gradient of the squared ratio to the radius, of length one."""
-        slopes = min(self.axes) / np.square(self.axes)
-        gradient = points * like(slopes, points)
+        """Return the normalized gradient of the squared radius ratio."""
+        factors = min(self.axes) / np.square(self.axes)
+        gradient = points * like(factors, points)
         return gradient / length(gradient)
 
     def distance(self, coordinates, outside=False):
-        """1 - ρ² inside, log ρ or 1 - ρ^(2-d) outside, ρ being the ratio to the radius.
+        """Return 1 - ρ² inside, log ρ or 1 - ρ^(2-d) outside; ρ is the radius ratio.
 
-        The latter are harmonic about a ball. Around a small hole a field changes as
-        they do, and what is left to the network does not.
+        The latter two are harmonic about a ball. A field near a small hole behaves
+        like them, so the network fits a smooth remainder.
         """
         ratio = sum(
             (c / exact_number(axis)) ** 2
@@ -127,19 +127,19 @@ class Rim(Part):
 
 @dataclass(frozen=True)
 class Sphere(Rim):
-    """The sphere about the centre, a circle in the plane."""
+    """Sphere about the centre; a circle in the plane."""
 
     @property
     def draws(self):
-        """Those of a direction."""
+        """Number of uniform numbers a direction needs."""
         return direction_draws(len(self.axes))
 
     def sample(self, uniform):
-        """The point in a direction."""
+        """Sample the point in a uniform direction."""
         return direction(uniform, len(self.axes)) * like(self.axes, uniform)
 
     def measure(self):
-        """Circumference or area."""
+        """Return the circumference or area."""
         return Inside(self.axes).measure() * len(self.axes) / self.axes[0]
 
     def __str__(self):
@@ -148,16 +148,16 @@ class Sphere(Rim):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Ball(Geometry):
-    """A ball of any dimension from two.
+    """Ball of any dimension from two.
 
     Args:
-        center: Its centre, a number a coordinate, in the user's units.
+        center: Its centre, one number per coordinate, in the user's units.
         radius: Its radius, in the same units.
-        coordinates: Its symbols. They may be left out where it is combined with a
-            domain that has them.
+        coordinates: Its symbols. Leave them out if it is combined with a domain that
+            has them.
 
     Raises:
-        ValueError: If the radius is not positive or the centre no point.
+        ValueError: If the radius is not positive or the centre is not a point.
 
     Example:
 
@@ -186,22 +186,22 @@ class Ball(Geometry):
         return f"{type(self).__name__}(({at}), {self.radius:g})"
 
     def get_config(self):
-        own = {"center": list(self.center), "radius": self.radius}
-        return {**super().get_config(), **own}
+        config = {"center": list(self.center), "radius": self.radius}
+        return {**super().get_config(), **config}
 
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Disk(Ball):
-    """A disk in the plane.
+    """Disk in the plane.
 
     Args:
         center: Its centre, two numbers, in the user's units.
         radius: Its radius, in the same units.
-        coordinates: Its two symbols. They may be left out where it is combined with
-            a domain that has them.
+        coordinates: Its two symbols. Leave them out if it is combined with a domain
+            that has them.
 
     Raises:
-        ValueError: If the radius is not positive or the centre no point.
+        ValueError: If the radius is not positive or the centre is not a point.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Domains, and how their parts are named."""
+"""Base class of geometries."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ from keraspinn.geometry.part import Block, On, Part, exact_number
 
 
 class Geometry:
-    """A domain: coordinates, a bounding box, and parts that points are drawn from.
+    """Domain with coordinates, a bounding box and parts to sample from.
 
-    A `Box` is the example of it. Its *parts* (`Part`) are its interior and its faces.
-    A user names parts by `on=`; `blocks` translates that: a *block* is a tuple of
-    parts that share one mean, as the four sides of `"boundary"` do. Whoever draws
-    points calls `sample` with a part and with uniform numbers from wherever; points
-    come back *relative to the centre*, in the user's lengths: a Unix time of 1.7e9
-    has no digits left in float32, its distance from the middle of the interval has.
-    Everything here is a pure function, written once for tensors and for NumPy arrays.
+    The *parts* (`Part`) of a geometry are its interior and its faces. Users name parts
+    by `on=`; `blocks` translates a name to *blocks*, tuples of parts that share one
+    mean, such as the four sides of `"boundary"`. `sample` maps uniform numbers to
+    points of a part. Points are *relative to the centre*, in the user's lengths, since
+    a Unix time of 1.7e9 has no digits left in float32. All methods are pure functions
+    of tensors or of NumPy arrays.
 
-    Shapes combine: `+`, `-` and `&` of two in the same coordinates, `*` of two in
-    different ones, such as a shape and an interval of time.
+    `+`, `-` and `&` combine two shapes in the same coordinates, and `*` two in
+    different ones, such as a shape and a time interval.
 
-    To add one, copy `keraspinn/geometry/ball.py`: parts are objects with `sample`,
-    `contains` and `normals`; the geometry passes its symbols and its bounding box to
-    `__init__` here, sets `interior` and `boundary`, and has a `get_config`.
+    To add one, copy `keraspinn/geometry/ball.py`. Its parts have `sample`, `contains`
+    and `normals`. The geometry passes its symbols and its bounding box to `__init__`,
+    sets `interior` and `boundary`, and has a `get_config`.
 
     Args:
-        space: The spatial coordinates, SymPy symbols; `None` for a shape that takes
-            them from the domain it is combined with.
+        space: Spatial coordinates, SymPy symbols; `None` for a shape that takes them
+            from the domain it is combined with.
         lower: Lower ends of the bounding box, of all coordinates, time last.
         upper: Upper ends.
         parameters: Coordinates that have no boundary.
@@ -55,19 +54,19 @@ class Geometry:
         time_coordinate: The symbol of time, or `None`.
         lower, upper, centre, half: The bounding box and its half extents, `(d,)`,
             float64, in the user's units.
-        interior: The `Part` that is all of it.
-        boundary: Tuple of the parts that `"boundary"` means, together.
-        initial: The part where time starts, or `None`.
+        interior: The `Part` that covers the whole domain.
+        boundary: Tuple of the parts that make up `"boundary"`.
+        initial: The part at the initial time, or `None`.
         named: Dict from further names to tuples of parts.
-        periodic: The coordinates in which its ends are joined.
-        operands: Those that it is made of by `+`, `-`, `&` or `*`.
-        removed: The shapes that it is what is left without.
-        corners: Of a shape in the plane, `(n, 2)`; none of one made of others.
+        periodic: The periodic coordinates.
+        operands: Geometries that `+`, `-`, `&` or `*` combined.
+        removed: Geometries subtracted from it.
+        corners: Corners of a shape in the plane, `(n, 2)`; empty for combined shapes.
 
     Raises:
         TypeError: If a coordinate is not a SymPy symbol.
-        ValueError: If the coordinates are not as many different ones as the bounding
-            box has; by `coordinates`, `space_coordinates` and `normal`, if it has none.
+        ValueError: If the number of distinct coordinates differs from the bounding
+            box's; by `coordinates`, `space_coordinates` and `normal`, if it has none.
 
     Example:
 
@@ -103,7 +102,7 @@ class Geometry:
         self.time_coordinate = time
         self.lower = np.asarray(lower, "float64")
         self.upper = np.asarray(upper, "float64")
-        # Halves first: the sum of two large ends may overflow.
+        # Halve first: the sum of two large ends may overflow.
         self.centre = self.lower / 2 + self.upper / 2
         self.half = self.upper / 2 - self.lower / 2
         self.boundary = ()
@@ -113,18 +112,18 @@ class Geometry:
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether it has symbols of its own, or waits for another's."""
+        """True if its coordinates are declared."""
         return self._space is not None
 
     @property
     def coordinates(self) -> tuple[sp.Symbol, ...]:
-        """The symbols, time last: the columns of an array of points."""
-        return self._own(self._coordinates)
+        """Symbols, time last: the columns of an array of points."""
+        return self._declared(self._coordinates)
 
     @property
     def space_coordinates(self) -> tuple[sp.Symbol, ...]:
-        """The symbols of space, which have a boundary and a normal."""
-        return self._own(self._space)
+        """Symbols of space, which have a boundary and a normal."""
+        return self._declared(self._space)
 
     @property
     def dimension(self) -> int:
@@ -143,31 +142,31 @@ class Geometry:
 
     @property
     def normal(self) -> tuple[NormalComponent, ...]:
-        """Symbols for the outward unit normal, one a spatial coordinate."""
+        """Symbols for the outward unit normal, one per spatial coordinate."""
         return tuple(NormalComponent(symbol) for symbol in self.space_coordinates)
 
     def blocks(self, on: On, where: sp.Basic | None = None) -> tuple[Block, ...]:
-        """The parts of the domain that `on=` of a `Condition` names.
+        """Return the parts of the domain that `on=` of a `Condition` names.
 
         Args:
-            on: `"interior"`, `"boundary"` (all of it in space), `"initial"` (time at
-                its start), the name of a part, a dict from coordinates to a value
-                (`{y: 1}` is a face, `{x: 0, y: 0}` where two meet), a geometry (what
-                of the boundary lies in it; of one that the domain is made of, what
-                is left of its boundary), or a list of these.
-            where: Optional SymPy relation in the coordinates, such as `x > 0`, which
-                leaves what fulfils it.
+            on: `"interior"`, `"boundary"` (in space), `"initial"` (the initial time),
+                the name of a part, a dict from coordinates to a value (`{y: 1}` is a
+                face, `{x: 0, y: 0}` an edge or corner), a geometry, or a list of these.
+                A geometry selects the boundary inside it. If the domain was combined
+                from that geometry, it selects the remains of its boundary.
+            where: Optional SymPy relation in the coordinates, such as `x > 0`, that the
+                points must fulfil.
 
         Returns:
             Tuple of blocks, one for each entry of a list, else one. A block is a
             tuple of parts.
 
         Raises:
-            ValueError: If `on` names no part of this domain, or one twice.
+            ValueError: If `on` names no part of this domain, or a part twice.
         """
         blocks = self._blocks(on)
-        for place, block in enumerate(blocks):
-            before = {part for other in blocks[:place] for part in other}
+        for index, block in enumerate(blocks):
+            before = {part for other in blocks[:index] for part in other}
             if twice := [part for part in block if part in before]:
                 raise ValueError(
                     "`on` names a part twice, which would count it twice. Received "
@@ -201,21 +200,21 @@ class Geometry:
         return block
 
     def faces(self, on: dict[sp.Symbol, SupportsFloat]) -> Block:
-        """The block of a dict from coordinates to values.
+        """Return the block of a dict from coordinates to values.
 
         Raises:
             ValueError: If there is no such face.
         """
-        found = at_values(self, on) or inside_at(self, on)
-        if not found:
+        block = at_values(self, on) or inside_at(self, on)
+        if not block:
             raise ValueError(
                 f"`on` must be a part of the domain. Received {on}{beyond(self, on)}. "
                 f"{self.advice()}"
             )
-        return found
+        return block
 
     def advice(self) -> str:
-        """What may be written for `on=`, as a sentence."""
+        """Return a sentence that lists the valid values of `on=`."""
         words = ['"interior"']
         words += ['"boundary"'] if self.boundary else []
         words += ['"initial"'] if self.initial is not None else []
@@ -226,11 +225,11 @@ class Geometry:
         return []
 
     def draws(self, part: Part) -> int:
-        """How many uniform numbers a point of a part needs."""
+        """Return the number of uniform numbers that a point of a part needs."""
         return self.dimension if part.draws is None else part.draws
 
     def sample(self, part: Part, uniform: Tensor) -> Tensor:
-        """Points of a part, relative to the centre.
+        """Sample points of a part, relative to the centre.
 
         Args:
             part: A part, from `blocks`.
@@ -242,7 +241,7 @@ class Geometry:
         return part.sample(uniform)
 
     def absolute(self, part: Part, points: Tensor) -> Tensor:
-        """Points in the user's units; what the part fixes is so to the last digit.
+        """Return points in the user's units, exact in the coordinates a part fixes.
 
         Args:
             part: The part that the points are of.
@@ -257,18 +256,18 @@ class Geometry:
         return coordinates
 
     def fixed(self, part: Part) -> Sequence[tuple[int, float]]:
-        """Pairs of a column and the value, in the user's units, that a part fixes."""
+        """Return (column, value) pairs that a part fixes, in the user's units."""
         return ()
 
     def contains(self, part: Part, points: Tensor) -> Tensor:
-        """Which points `(..., n, d)`, relative to the centre, lie on a part.
+        """Test which points `(..., n, d)`, relative to the centre, lie on a part.
 
-        To 1e-6 of each coordinate's extent; booleans `(..., n)`.
+        The tolerance is 1e-6 of each coordinate's extent. Returns booleans `(..., n)`.
         """
         return part.contains(points)
 
     def normals(self, part: Part, points: Tensor) -> Tensor:
-        """Outward unit normals at a part's points: `(..., n, spatial coordinates)`.
+        """Return outward unit normals at points of a part, `(..., n, spatial)`.
 
         Raises:
             ValueError: If the part has none: the interior, an edge, a moment.
@@ -276,7 +275,7 @@ class Geometry:
         return part.normals(points)
 
     def measure(self, part: Part) -> float:
-        """Length, area, volume or duration of a part, in the user's units.
+        """Return the length, area, volume or duration of a part, in the user's units.
 
         Raises:
             ValueError: If it is not known.
@@ -284,10 +283,10 @@ class Geometry:
         return part.measure()
 
     def distance(self, block: Part | Block) -> sp.Expr:
-        """A smooth function that vanishes on a part, or on each part of a block.
+        """Return a smooth function that vanishes on a part, or on each part of a block.
 
-        Dimensionless, of size one, zero on the part to first order and positive
-        elsewhere in the domain: what hard conditions multiply the network by.
+        Hard constraints multiply the network by it. It is dimensionless, of magnitude
+        one, zero on the part to first order and positive elsewhere in the domain.
 
         Args:
             block: A part, or a block.
@@ -306,13 +305,12 @@ class Geometry:
         return sp.Mul(*[part.distance(relative) for part in parts])
 
     def grid(self, n: int | None = None) -> np.ndarray:
-        """Equidistant points, in the user's units, float64: those inside of the box.
+        """Return equidistant points inside the domain, in the user's units, float64.
 
         Args:
-            n: Number of points a side of the bounding box, ends included. If not
-                given 100 in one and two dimensions and fewer above, 200,000 points
-                in all at most; above 17 dimensions, where two a side are too many,
-                evenly spread points instead of a grid.
+            n: Number of points per side of the bounding box, ends included. The default
+                is 100 in one and two dimensions and fewer above, at most 200,000 points
+                in all. Above 17 dimensions, quasi-random points replace the grid.
 
         Returns:
             Array `(N, d)`, the last column fastest.
@@ -324,18 +322,18 @@ class Geometry:
         return grid_points(self, n)
 
     def with_coordinates(self, symbols: Sequence[sp.Symbol]) -> Self:
-        """The same shape in the given coordinates."""
+        """Return the same shape in other coordinates."""
         config = {**self.get_config(), "coordinates": [to_json(s) for s in symbols]}
         return type(self).from_config(config)
 
     def split(self, symbols: Iterable[sp.Symbol]) -> tuple[Geometry, Geometry]:
-        """This as a product: the factor in the given coordinates, and the rest.
+        """Split a product into the factor in some coordinates and the rest.
 
         Raises:
-            ValueError: If it is no such product.
+            ValueError: If it is not such a product.
         """
         raise ValueError(
-            f"{self} is no product with a factor in {names(symbols)} alone."
+            f"{self} is not a product with a factor in {names(symbols)} alone."
         )
 
     def __add__(self, other: Geometry) -> Geometry:
@@ -363,7 +361,7 @@ class Geometry:
         return text if text.startswith(name) else f"<{name}: {text}>"
 
     def _latex(self):
-        """It as LaTeX, to stand in a formula."""
+        """Return it as LaTeX for use in a formula."""
         return rf"\text{{{self}}}"
 
     def _repr_latex_(self):
@@ -380,7 +378,7 @@ class Geometry:
         symbols = symbols and tuple(map(from_json, symbols))
         return cls(**{**config, "coordinates": symbols})
 
-    def _own(self, symbols):
+    def _declared(self, symbols):
         if symbols is None:
             raise ValueError(
                 f"{self} has no coordinates. Write coordinates=(x, y, ...) where it is "

@@ -1,4 +1,4 @@
-"""Sums, differences and intersections of domains."""
+"""Unions, differences and intersections of geometries."""
 
 import warnings
 
@@ -11,27 +11,27 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.mixture import Mixture
 from keraspinn.geometry.rejection import Kept, portion
 
-_STEP = 1e-5
-"""How far from a boundary its two sides are looked at, relative to the half extents;
-beyond the tolerance of `contains`."""
+# Offset at which both sides of a boundary are tested, relative to the half extents:
+# above the tolerance of `contains`.
+_OFFSET = 1e-5
+# Share of a circle within the tolerance of a tangent line.
 _CONTACT = 4e-3
-"""The share of a circle that is within the tolerance of a line that touches it."""
 
 
 class Combination(Geometry):
-    """Two domains as one: what `+`, `-` and `&` have in common.
+    """Base class of the combinations by `+`, `-` and `&`.
 
-    A piece of either boundary bounds the combination where one of its sides is inside
-    and the other outside. That is looked at from the points themselves, so faces that
-    touch, or lie on each other, need no case of their own.
+    A piece of either boundary bounds the combination if one of its sides is inside
+    and the other outside. Sampled points decide this, so faces that touch or overlap
+    need no special case.
 
     Args:
         first: A geometry.
         second: Another, of the same coordinates.
     """
 
-    flips = False  # whether the second boundary is seen from its other side
-    sharp = False  # whether pieces that are cut off lie within the domain
+    flips = False  # whether normals of the second boundary are reversed
+    sharp = False  # whether the removed pieces of a boundary lie within the domain
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
@@ -42,77 +42,77 @@ class Combination(Geometry):
         space = first.space_coordinates if first.has_coordinates else None
         super().__init__(space, lower, upper)
         self._shifts = [operand.centre - self.centre for operand in self.operands]
-        self._step = _STEP * np.maximum(first.half, second.half)
+        self._step = _OFFSET * np.maximum(first.half, second.half)
         self.interior = self._make_interior()
         if self.interior is None:
             raise ValueError(f"Nothing is left: {self}.")
         pieces = [
-            {part: self._piece(place, part) for part in operand.boundary}
-            for place, operand in enumerate(self.operands)
+            {part: self._piece(index, part) for part in operand.boundary}
+            for index, operand in enumerate(self.operands)
         ]
-        self.boundary = tuple(p for own in pieces for p in own.values() if p)
-        for own, operand in zip(pieces, self.operands, strict=True):
+        self.boundary = tuple(p for kept in pieces for p in kept.values() if p)
+        for kept, operand in zip(pieces, self.operands, strict=True):
             for name, parts in operand.named.items():
-                found = tuple(own[p] for p in parts if own.get(p))
-                if found:
-                    self.named[name] = self.named.get(name, ()) + found
+                named = tuple(kept[p] for p in parts if kept.get(p))
+                if named:
+                    self.named[name] = self.named.get(name, ()) + named
 
     def _bounds(self, first, second):
-        """Lower and upper ends of a box that holds the combination."""
+        """Return lower and upper ends of a box that holds the combination."""
         raise NotImplementedError
 
     def _make_interior(self):
         raise NotImplementedError
 
     def _inside(self, points):
-        """Which points, relative to the centre, belong to the closed combination."""
+        """Test which points, relative to the centre, are in the closed combination."""
         raise NotImplementedError
 
-    def _in(self, place, points):
-        operand = self.operands[place]
-        return operand.interior.contains(points - like(self._shifts[place], points))
+    def _in(self, index, points):
+        operand = self.operands[index]
+        return operand.interior.contains(points - like(self._shifts[index], points))
 
-    def _on(self, place, points):
-        """Which points lie on the boundary of an operand."""
+    def _on(self, index, points):
+        """Test which points lie on the boundary of an operand."""
         lib = library(points)
-        relative = points - like(self._shifts[place], points)
+        relative = points - like(self._shifts[index], points)
         on_part = lib.zeros_like(points[..., 0]) > 0
-        for part in self.operands[place].boundary:
+        for part in self.operands[index].boundary:
             on_part = lib.logical_or(on_part, part.contains(relative))
         return on_part
 
-    def _portion(self, place, part, keep, **how):
-        """What `keep` leaves of an operand's part."""
-        draws = self.operands[place].draws(part)
-        return portion(part, keep, draws, self._shifts[place], **how)
+    def _portion(self, index, part, keep, **how):
+        """Return the portion of an operand's part that a predicate keeps."""
+        draws = self.operands[index].draws(part)
+        return portion(part, keep, draws, self._shifts[index], **how)
 
-    def _piece(self, place, part):
-        """What of an operand's boundary bounds the combination, or `None`."""
-        flip = self.flips and place == 1
+    def _piece(self, index, part):
+        """Return the portion of a part that bounds the combination, or `None`."""
+        flip = self.flips and index == 1
 
         def keep(points):
             lib = library(points)
-            normals = part.normals(points - like(self._shifts[place], points))
+            normals = part.normals(points - like(self._shifts[index], points))
             step = normals * like(-self._step if flip else self._step, points)
             inner, outer = self._inside(points - step), self._inside(points + step)
             kept = lib.logical_and(inner, lib.logical_not(outer))
             kept = lib.logical_and(kept, self._inside(points))
-            if place == 1:  # what both have in common is the first one's
+            if index == 1:  # pieces that both share belong to the first
                 kept = lib.logical_and(kept, lib.logical_not(self._on(0, points)))
             return kept
 
-        piece = self._portion(place, part, keep, flip=flip, sharp=self.sharp)
-        return None if self._only_touches(place, piece) else piece
+        piece = self._portion(index, part, keep, flip=flip, sharp=self.sharp)
+        return None if self._only_touches(index, piece) else piece
 
-    def _only_touches(self, place, piece):
-        """Whether a piece is a place where the two are tangent, blurred by rounding."""
+    def _only_touches(self, index, piece):
+        """Test whether a piece is only a point of tangency, blurred by round-off."""
         if not isinstance(piece, Kept) or piece.whole or piece.share > _CONTACT:
             return False
         points = piece.sample((np.arange(64)[:, None] + 0.5) / 64)
-        return bool(on_host(self._on(1 - place, points)).all())
+        return bool(on_host(self._on(1 - index, points)).all())
 
     def with_coordinates(self, symbols):
-        """The same in other coordinates, made once: seventeen holes take a while."""
+        """Return the same shape in other coordinates; cached, as it can be slow."""
         symbols = tuple(symbols)
         if symbols not in self._placed:
             operands = (o.with_coordinates(symbols) for o in self.operands)
@@ -142,17 +142,17 @@ class Combination(Geometry):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Difference(Combination):
-    """One domain without another, `plate - hole`.
+    """Difference of two domains, `plate - hole`.
 
-    Its boundary is what is left of the first one's, and that of the second inside of
-    the first, whose normals then point into the hole.
+    Its boundary joins the remains of the first boundary and the part of the second
+    inside the first. The normals of the latter point into the hole.
 
     Args:
         first: A geometry.
-        second: What is taken away.
+        second: The geometry to subtract.
 
     Raises:
-        TypeError: By `-`, if one of them is no geometry.
+        TypeError: By `-`, if one of them is not a geometry.
         ValueError: If nothing is left; by `-`, if they are in different coordinates.
 
     Example:
@@ -177,7 +177,7 @@ class Difference(Combination):
         return library(points).logical_and(self._in(0, points), self._left(points))
 
     def _left(self, points):
-        """Which points are not taken away; the rim of what is stays."""
+        """Test which points are not subtracted; the rim of the hole stays."""
         lib = library(points)
         return lib.logical_or(lib.logical_not(self._in(1, points)), self._on(1, points))
 
@@ -202,15 +202,15 @@ class Difference(Combination):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Intersection(Combination):
-    """What two domains have in common, `first & second`.
+    """Intersection of two domains, `first & second`.
 
     Args:
         first: A geometry.
         second: Another, of the same coordinates.
 
     Raises:
-        TypeError: By `&`, if one of them is no geometry.
-        ValueError: If they have nothing in common; by `&`, if they are in different
+        TypeError: By `&`, if one of them is not a geometry.
+        ValueError: If they do not overlap; by `&`, if they are in different
             coordinates.
 
     Example:
@@ -241,14 +241,14 @@ class Intersection(Combination):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Union(Combination):
-    """Two domains together, `first + second`.
+    """Union of two domains, `first + second`.
 
     Args:
         first: A geometry.
         second: Another, of the same coordinates, apart or overlapping.
 
     Raises:
-        TypeError: By `+`, if one of them is no geometry.
+        TypeError: By `+`, if one of them is not a geometry.
         ValueError: By `+`, if they are in different coordinates.
 
     Example:

@@ -20,14 +20,14 @@ from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 @dataclass(frozen=True)
 class Slice(Part):
-    """The part of a box on which some coordinates are fixed; none: its interior.
+    """Part of a box with some coordinates fixed; the interior if none is.
 
     Args:
         half: The box's half extents.
-        fixed: Pairs of a column and where it is fixed, from -1 at the lower end of
-            its interval to 1 at the upper.
-        spatial: How many coordinates, the first ones, have a normal.
-        text: What it is called.
+        fixed: Pairs of a column and its position, from -1 at the lower end of the
+            interval to 1 at the upper.
+        spatial: Number of spatial coordinates, the first ones, which have a normal.
+        text: Its name in messages.
     """
 
     half: tuple
@@ -37,51 +37,51 @@ class Slice(Part):
 
     @property
     def is_point(self):
-        """Whether every coordinate is fixed."""
+        """True if every coordinate is fixed."""
         return len(self.fixed) == len(self.half)
 
     def sample(self, uniform):
-        """Points, in the free coordinates proportional to the uniform numbers."""
+        """Sample points; free coordinates are linear in the uniform numbers."""
         origin, extent = -np.array(self.half), 2 * np.array(self.half)
-        for column, place in self.fixed:
-            origin[column], extent[column] = place * self.half[column], 0.0
+        for column, position in self.fixed:
+            origin[column], extent[column] = position * self.half[column], 0.0
         return like(origin, uniform) + uniform * like(extent, uniform)
 
     def contains(self, points):
-        """Which points lie here, by a tolerance of its own for each coordinate."""
+        """Test which points lie here, with a tolerance for each coordinate."""
         lib = library(points)
         scaled = points / like(self.half, points)
         inside = lib.all(lib.abs(scaled) <= 1 + 2 * TOLERANCE, axis=-1)
-        for column, place in self.fixed:
-            near = lib.abs(scaled[..., column] - place) <= 2 * TOLERANCE
+        for column, position in self.fixed:
+            near = lib.abs(scaled[..., column] - position) <= 2 * TOLERANCE
             inside = lib.logical_and(inside, near)
         return inside
 
     def normals(self, points):
-        """The outward normal of a face; an inner one has none."""
-        spatial = [(c, place) for c, place in self.fixed if c < self.spatial]
+        """Return the outward normal of a face; an inner one has none."""
+        spatial = [(c, position) for c, position in self.fixed if c < self.spatial]
         if len(spatial) != 1 or abs(spatial[0][1]) != 1:
             return super().normals(points)
-        ((column, place),) = spatial
+        ((column, position),) = spatial
         normal = np.zeros(self.spatial)
-        normal[column] = place
+        normal[column] = position
         return like(normal, points) + library(points).zeros_like(
             points[..., : self.spatial]
         )
 
     def measure(self):
-        """Product of the extents that are not fixed."""
+        """Return the product of the extents that are not fixed."""
         extent = 2 * np.array(self.half)
         extent[[column for column, _ in self.fixed]] = 1.0
         return float(extent.prod())
 
     def distance(self, coordinates, outside=False):
-        """1 ± ξ for a face, ξ from -1 to 1 over the interval; linear on inner ones."""
+        """Return 1 ± ξ for a face, ξ from -1 to 1 over the interval; linear inside."""
         if len(self.fixed) != 1 or outside:
             return super().distance(coordinates, outside)
-        ((column, place),) = self.fixed
+        ((column, position),) = self.fixed
         xi = coordinates[column] / exact_number(self.half[column])
-        return 1 - xi if place == 1 else xi - exact_number(place)
+        return 1 - xi if position == 1 else xi - exact_number(position)
 
     def __str__(self):
         return self.text
@@ -89,22 +89,20 @@ class Slice(Part):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Box(Geometry):
-    """An interval, a rectangle, a box of any dimension, with or without time.
+    """Interval, rectangle or box of any dimension, with or without time.
 
     Args:
         space: Dict from each spatial coordinate, a SymPy symbol, to its interval
-            `(start, end)`, in the units the equations are written in. It may be left
-            out where time is all there is, for ordinary differential equations.
-        time: Optional dict of the same form with the time coordinate alone. Its
-            start is where `on="initial"` points; its two ends are not part of
-            `"boundary"`.
+            `(start, end)`, in the units of the equations. Leave it out for ordinary
+            differential equations in time alone.
+        time: Optional dict of the same form with the time coordinate alone. Its start
+            is the part `"initial"`; its two ends are not part of `"boundary"`.
         parameters: Optional dict of the same form with further coordinates, such as
             a Reynolds number, which have no boundary.
-        periodic: The spatial coordinates at whose two ends everything is the same;
-            they have no boundary.
+        periodic: The periodic spatial coordinates, which have no boundary.
 
     Attributes:
-        coordinates: The symbols, time last: the columns of an array of points.
+        coordinates: Symbols, time last: the columns of an array of points.
 
     Raises:
         TypeError: If a coordinate is not a SymPy symbol, or a name is no argument.
@@ -141,8 +139,8 @@ class Box(Geometry):
                 f"`time` must hold one coordinate. Received: {names(self.time)}"
             )
         declared = [*self.space, *self.parameters, *self.time]
-        found = names(declared)
-        if not found or len(set(found)) < len(found):
+        symbols = names(declared)
+        if not symbols or len(set(symbols)) < len(symbols):
             also = f", parameters={names(self.parameters)}" if self.parameters else ""
             raise ValueError(
                 "A domain needs at least one coordinate, each declared once. "
@@ -161,50 +159,52 @@ class Box(Geometry):
             self.corners = list(itertools.product(*self.space.values()))
         self.interior = self._slice()
         self.boundary = tuple(
-            self._slice((column, place))
+            self._slice((column, position))
             for column, symbol in enumerate(self.space)
             if symbol not in self.periodic
-            for place in (-1.0, 1.0)
+            for position in (-1.0, 1.0)
         )
         if self.time:
             self.initial = self._slice((self.dimension - 1, -1.0))
 
     def faces(self, on):
-        """The block of the face, inner face, edge or corner that a dict names."""
+        """Return the block of a face, inner face, edge or corner."""
         fixed = []
         columns = {symbol: column for column, symbol in enumerate(self.coordinates)}
         for symbol, value in on.items():
             column = columns.get(symbol)
-            place = None if column is None else self._place(column, value)
-            if place is None:
+            position = None if column is None else self._position(column, value)
+            if position is None:
                 raise ValueError(
                     "`on` must be a face of the domain. Received "
                     f"{on}{beyond(self, on)}. {self.advice()}"
                 )
-            fixed.append((column, place))
+            fixed.append((column, position))
         return (self._slice(*sorted(fixed)),)
 
     def fixed(self, part):
-        """Pairs of a column and the value, in the user's units, that a part fixes."""
+        """Return (column, value) pairs that a part fixes, in the user's units."""
         if not isinstance(part, Slice):
             return ()
-        return [(column, self._value(column, place)) for column, place in part.fixed]
+        return [
+            (column, self._value(column, position)) for column, position in part.fixed
+        ]
 
-    def _value(self, column, place):
+    def _value(self, column, position):
         ends = {-1.0: self.lower, 1.0: self.upper}
-        return ends.get(place, self.centre + self.half * place)[column]
+        return ends.get(position, self.centre + self.half * position)[column]
 
     def split(self, symbols):
-        """A box in the given coordinates of space, and one in all others."""
+        """Split into a box in some spatial coordinates and one in all others."""
         if not set(symbols) <= set(self.space) or set(symbols) & set(self.periodic):
             return super().split(symbols)
-        own = {s: ends for s, ends in self.space.items() if s in symbols}
-        other = {s: ends for s, ends in self.space.items() if s not in symbols}
-        rest = Box(other, self.time, self.parameters, self.periodic)
-        return Box(own), rest
+        inner = {s: ends for s, ends in self.space.items() if s in symbols}
+        outer = {s: ends for s, ends in self.space.items() if s not in symbols}
+        rest = Box(outer, self.time, self.parameters, self.periodic)
+        return Box(inner), rest
 
-    def _place(self, column, value):
-        """From -1 to 1 within the interval; `None` outside."""
+    def _position(self, column, value):
+        """Scale a value to [-1, 1] over the interval; `None` outside."""
         value = float(value)
         lower, upper = self.lower[column], self.upper[column]
         nearest = -1.0 if abs(value - lower) <= abs(value - upper) else 1.0
@@ -215,9 +215,9 @@ class Box(Geometry):
         return (value - self.centre[column]) / self.half[column] if inside else None
 
     def _slice(self, *fixed):
-        values = [(column, self._value(column, place)) for column, place in fixed]
+        values = [(column, self._value(column, position)) for column, position in fixed]
         text = ", ".join(f"{self.coordinates[c]} = {written(v)}" for c, v in values)
-        fixed = tuple((column, float(place)) for column, place in fixed)
+        fixed = tuple((column, float(position)) for column, position in fixed)
         spatial = len(self.space)
         return Slice(tuple(self.half.tolist()), fixed, spatial, text or "the interior")
 

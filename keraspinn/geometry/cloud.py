@@ -16,14 +16,14 @@ from keraspinn.geometry.simplices import in_chunks
 
 
 class Points(Part):
-    """Given points, picked from at random.
+    """Fixed points, picked from at random.
 
     Args:
         points: Array `(n, d)`, relative to the domain's centre.
-        half: The domain's half extents, which the tolerance is relative to.
-        text: What they are called.
-        outward: Optional normals, `(n, d)`.
-        filled: Whether all of the bounding box counts as this part.
+        half: The domain's half extents, the scale of the tolerance.
+        text: Its name in messages.
+        outward: Optional outward normals, `(n, d)`.
+        filled: Whether `contains` accepts the whole bounding box.
     """
 
     draws = 1
@@ -34,15 +34,15 @@ class Points(Part):
 
     @property
     def is_point(self):
-        """Whether there is one alone."""
+        """True if it holds a single point."""
         return len(self._points) == 1
 
     def sample(self, uniform):
-        """Some of the points."""
+        """Pick points at random."""
         return pick(self._points, uniform[..., 0])
 
     def contains(self, points):
-        """Which points are among them."""
+        """Test which points are among them."""
         lib = library(points)
         if self._filled:
             scaled = lib.abs(points / like(self._half, points))
@@ -54,14 +54,14 @@ class Points(Part):
         return in_chunks(near, points, self._points.size)
 
     def normals(self, points):
-        """The normal of the nearest of the points."""
+        """Return the normal of the nearest point."""
         if self._outward is None:
             return super().normals(points)
         lib = library(points)
 
         def nearest(rows):
-            place = lib.argmin(self._distances(rows), axis=-1)
-            return lib.take(like(self._outward, rows), place, axis=0)
+            index = lib.argmin(self._distances(rows), axis=-1)
+            return lib.take(like(self._outward, rows), index, axis=0)
 
         return in_chunks(nearest, points, self._points.size)
 
@@ -77,19 +77,19 @@ class Points(Part):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class PointCloud(Geometry):
-    """Points from elsewhere, a scan or another program, inside and on boundaries.
+    """Cloud of points inside and on boundaries, from a scan or another program.
 
-    Points are picked from those given, so they should be as dense as they are wanted.
+    Points are picked from the cloud, so make it as dense as the sampling should be.
 
     Args:
         points: Points inside, `(n, d)`, in the user's units.
         boundary: Optional dict from names to points `(m, d)`, or to pairs of points
             and outward normals, `(m, d)` each. `on="boundary"` is all of them.
-        coordinates: Its symbols. They may be left out where it is multiplied with a
-            domain that has them.
+        coordinates: Its symbols. Leave them out if it is multiplied with a domain
+            that has them.
 
     Raises:
-        ValueError: If arrays are of other shapes, or normals have no direction.
+        ValueError: If an array has another shape, or a normal has length zero.
 
     Example:
 
@@ -111,12 +111,11 @@ class PointCloud(Geometry):
         self.points = checked_points("points", points, least=2)
         dimension = self.points.shape[1]
         self.sets = {
-            name: _set(name, given, dimension)
-            for name, given in (boundary or {}).items()
+            name: _points_and_normals(name, entry, dimension)
+            for name, entry in (boundary or {}).items()
         }
-        everything = np.concatenate(
-            [self.points, *(own for own, _ in self.sets.values())]
-        )
+        all_points = [self.points, *(points for points, _ in self.sets.values())]
+        everything = np.concatenate(all_points)
         lower, upper = everything.min(axis=0), everything.max(axis=0)
         if not (lower < upper).all():
             raise ValueError(
@@ -127,17 +126,17 @@ class PointCloud(Geometry):
         inside = self.points - self.centre
         self.interior = Points(inside, self.half, "the interior", filled=True)
         self.named = {
-            name: (Points(own - self.centre, self.half, name, normals),)
-            for name, (own, normals) in self.sets.items()
+            name: (Points(points - self.centre, self.half, name, normals),)
+            for name, (points, normals) in self.sets.items()
         }
         self.boundary = tuple(part for (part,) in self.named.values())
 
     def grid(self, n: int | None = None) -> np.ndarray:
-        """The points themselves; `n` would be how many a side of a grid."""
+        """Return the points themselves, whatever `n`."""
         return self.points.copy()
 
     def faces(self, on):
-        """The block of the boundary's points at some values."""
+        """Return the block of the boundary's points at some values."""
         if not at_values(self, on):
             raise ValueError(
                 "`on` must be a part of the domain, and no point of a cloud's boundary "
@@ -155,17 +154,17 @@ class PointCloud(Geometry):
         return {
             **super().get_config(),
             "points": self.points.tolist(),
-            "boundary": {name: saved(*own) for name, own in self.sets.items()},
+            "boundary": {name: saved(*arrays) for name, arrays in self.sets.items()},
         }
 
 
-def _set(name, given, dimension):
-    """Points, and unit normals or `None`."""
+def _points_and_normals(name, entry, dimension):
+    """Return checked points, and unit normals or `None`."""
     normals = None
-    if isinstance(given, (tuple, list)) and len(given) == 2:
-        if given[1] is None or np.ndim(given[1]) == 2:
-            given, normals = given
-    points = checked_points(f"boundary['{name}']", given, dimension)
+    if isinstance(entry, (tuple, list)) and len(entry) == 2:
+        if entry[1] is None or np.ndim(entry[1]) == 2:
+            entry, normals = entry
+    points = checked_points(f"boundary['{name}']", entry, dimension)
     if normals is None:
         return points, None
     normals = checked_points(f"normals of '{name}'", normals, dimension, len(points))

@@ -1,4 +1,4 @@
-"""What the operators between geometries do."""
+"""Operators between geometries."""
 
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.boolean import Difference, Intersection, Union
@@ -9,13 +9,13 @@ _COMBINATIONS = {"+": Union, "-": Difference, "&": Intersection}
 
 
 def combine(sign, first, second):
-    """`first + second` and so on, in coordinates that both have.
+    """Combine two geometries by `+`, `-`, `&` or `*`.
 
-    A shape without coordinates takes the other's. A shape in space stands, in a
-    domain with time, for itself at all times.
+    A shape without coordinates takes the other's. A shape in space applies at all
+    times of a domain with time.
 
     Raises:
-        TypeError: If one of them is no geometry.
+        TypeError: If one of them is not a geometry.
         ValueError: If their coordinates do not fit.
     """
     for operand in (first, second):
@@ -27,9 +27,9 @@ def combine(sign, first, second):
     if sign == "*":
         return Product(first, second)
     if not first.has_coordinates and second.has_coordinates:
-        first = first.with_coordinates(_as_many(second, first))
+        first = first.with_coordinates(_matching_coordinates(second, first))
     if not second.has_coordinates and first.has_coordinates:
-        second = second.with_coordinates(_as_many(first, second))
+        second = second.with_coordinates(_matching_coordinates(first, second))
     if first.has_coordinates:
         if set(first.coordinates) > set(second.coordinates):
             across, rest = first.split(second.coordinates)
@@ -38,7 +38,7 @@ def combine(sign, first, second):
             raise ValueError(
                 f"`{sign}` combines shapes in space. Received, as the second: "
                 f"{second}, which holds time. Write (shape {sign} other) * time; or "
-                f"shape * time {sign} other, where the other stands at all times."
+                f"shape * time {sign} other, where the other applies at all times."
             )
         if first.coordinates != second.coordinates:
             raise ValueError(
@@ -53,6 +53,6 @@ def combine(sign, first, second):
     return _COMBINATIONS[sign](first, second)
 
 
-def _as_many(owner, other):
-    """As many of a geometry's coordinates of space as another one needs."""
+def _matching_coordinates(owner, other):
+    """Return as many spatial coordinates of a geometry as another one needs."""
     return owner.space_coordinates[: other.dimension]

@@ -16,20 +16,20 @@ from keraspinn.geometry.ball import Inside, Rim
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.numbers import checked_center
 
-_ARCS = 4096
+_ARCS = 4096  # equally long arcs in the table of angles; each is 1e-3 of a radius
 
 
 @dataclass(frozen=True)
 class EllipseCurve(Rim):
-    """The ellipse itself."""
+    """Ellipse curve."""
 
     draws = 1
 
     def sample(self, uniform):
-        """Uniform in length: the angle is looked up in a table, made on the host."""
+        """Sample uniformly by length; a table made on the host gives the angle."""
         lib = library(uniform)
-        place = uniform * _ARCS
-        within = place - lib.floor(place)
+        position = uniform * _ARCS
+        within = position - lib.floor(position)
         start, end = (pick(column, uniform[..., 0]) for column in self._angles)
         angle = start + (end - start) * within[..., 0]
         circle = lib.stack([lib.cos(angle), lib.sin(angle)], axis=-1)
@@ -46,13 +46,13 @@ class EllipseCurve(Rim):
 
     @functools.cached_property
     def _angles(self):
-        """The angles at which each of many equally long arcs starts and ends."""
+        """Angles at which each of the equally long arcs starts and ends."""
         angles, lengths = self._arc
         table = np.interp(np.linspace(0, lengths[-1], _ARCS + 1), lengths, angles)
         return table[:-1], table[1:]
 
     def measure(self):
-        """Length."""
+        """Return the length."""
         return float(self._arc[1][-1])
 
     def __str__(self):
@@ -61,16 +61,16 @@ class EllipseCurve(Rim):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Ellipse(Geometry):
-    """The inside of an ellipse whose axes are parallel to the coordinates.
+    """Interior of an ellipse with axes parallel to the coordinates.
 
     Args:
         center: Its centre, two numbers, in the user's units.
         axes: Its two half axes.
-        coordinates: Its two symbols. They may be left out where it is combined with
-            a domain that has them.
+        coordinates: Its two symbols. Leave them out if it is combined with a domain
+            that has them.
 
     Raises:
-        ValueError: If a half axis is not positive or the centre no point.
+        ValueError: If a half axis is not positive or the centre is not a point.
 
     Example:
 
@@ -99,5 +99,5 @@ class Ellipse(Geometry):
         return f"Ellipse(({at}), ({self.axes[0]:g}, {self.axes[1]:g}))"
 
     def get_config(self):
-        own = {"center": list(self.center), "axes": list(self.axes)}
-        return {**super().get_config(), **own}
+        config = {"center": list(self.center), "axes": list(self.axes)}
+        return {**super().get_config(), **config}

@@ -1,4 +1,4 @@
-"""Which points closed boundaries of segments or triangles enclose."""
+"""Tests for points enclosed by segments or triangles."""
 
 import itertools
 import math
@@ -10,11 +10,11 @@ from keraspinn.geometry.simplices import in_chunks
 
 
 def enclosed(corners, points):
-    """Whether points are inside of a closed boundary.
+    """Test which points are inside a closed boundary.
 
     Args:
-        corners: Corners of its facets, `(k, d, d)`, in 2-D or 3-D; in 3-D all turned
-            the same way.
+        corners: Corners of its facets, `(k, d, d)`, in 2-D or 3-D; in 3-D with one
+            orientation.
         points: Array `(..., n, d)`.
     """
     inside = _even_odd if corners.shape[-1] == 2 else _winding
@@ -22,7 +22,7 @@ def enclosed(corners, points):
 
 
 def closed(facets):
-    """A predicate: which points `Facets` enclose, or hold themselves."""
+    """Return a predicate for points enclosed by `Facets` or on them."""
 
     def contains(points):
         inside = enclosed(facets.corners, points)
@@ -32,9 +32,9 @@ def closed(facets):
 
 
 def _even_odd(corners, points):
-    """A ray to the right crosses the boundary an odd number of times."""
+    """Test whether a ray to the right crosses the boundary an odd number of times."""
     lib = library(points)
-    # One constant each: a tensor in a graph cannot be unpacked.
+    # Convert each constant alone: a tensor in a graph cannot be unpacked.
     x0, y0, x1, y1 = (like(corners[:, k, j], points) for k in (0, 1) for j in (0, 1))
     x, y = points[..., 0, None], points[..., 1, None]
     spans = lib.not_equal(y0 > y, y1 > y)
@@ -46,7 +46,7 @@ def _even_odd(corners, points):
 
 
 def _winding(corners, points):
-    """The solid angles of all triangles make a full turn, or none.
+    """Test whether the solid angles of all triangles sum to a full turn.
 
     Reference:
         Van Oosterom & Strackee, "The solid angle of a plane triangle", 1983.
@@ -69,14 +69,13 @@ def _winding(corners, points):
 
 
 def trapezoids(segments):
-    """Triangles that fill what segments enclose by the even-odd rule.
+    """Return triangles that fill the region enclosed by segments, by the even-odd rule.
 
-    The plane is cut into strips at the height of every corner: in a strip no segment
-    starts or ends, and those that cross it, from left to right, are the left and the
-    right sides of trapezoids by turns.
+    Horizontal strips between the heights of the corners contain no segment ends. The
+    segments that cross a strip, from left to right, bound its trapezoids in turn.
 
     Args:
-        segments: Corners, `(k, 2, 2)`, which meet at their ends alone.
+        segments: Corners, `(k, 2, 2)`, which meet only at their ends.
 
     Returns:
         Corners of triangles, `(n, 3, 2)`.

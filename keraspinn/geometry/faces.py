@@ -1,4 +1,4 @@
-"""Parts of a boundary that are named by what they lie on, and not by themselves."""
+"""Selection of faces and portions by geometries, values and relations."""
 
 import functools
 import itertools
@@ -15,69 +15,70 @@ from keraspinn.geometry.intervals import names, written
 from keraspinn.geometry.part import TOLERANCE, quasi_random
 from keraspinn.geometry.rejection import portion
 
-_TRIED = 2**13
+# Points per part that decide whether a predicate keeps all of it.
+_TEST_POINTS = 2**13
+# Squared sine of the angle between normals, below which two boundaries coincide.
+# Where they are only tangent within the tolerance, it is larger.
 _PARALLEL = 1e-10
-"""The squared sine of the angle between normals, below which two boundaries are one.
-Where they are only tangent, and so within the tolerance, it is larger."""
 
 
 def lying_on(domain, other):
-    """The block of what of a domain's boundary lies on another geometry.
+    """Return the block of a domain's boundary that lies on another geometry.
 
-    Of one that the domain is made of that is what is left of its own boundary: the
-    outer rim of a ring, which is one disk without another. Of any other it is what
-    lies in it.
+    If the domain was combined from the other geometry, select the remains of that
+    geometry's boundary, such as the outer rim of a ring. Otherwise select all
+    boundary points inside it.
 
     Raises:
-        ValueError: If none of it does, or the other has coordinates of its own.
+        ValueError: If no point lies on it, or it has coordinates of its own.
     """
-    operand, text = _made_of(domain, other), f"on {other}"
+    operand, text = _find_operand(domain, other), f"on {other}"
     if operand is None:
-        found = select(domain, domain.boundary, _inside(domain, other), text)
+        block = select(domain, domain.boundary, _inside(domain, other), text)
     else:
         keep = _on_rim(domain, operand)
         each = (select(domain, (p,), keep(p), text) for p in domain.boundary)
-        found = tuple(itertools.chain.from_iterable(each))
-    if not found:
+        block = tuple(itertools.chain.from_iterable(each))
+    if not block:
         raise ValueError(
             f"No part of the domain's boundary lies on {other}. {domain.advice()}"
         )
-    return found
+    return block
 
 
 def within(domain, other):
-    """The block of what of a domain lies in another geometry, else of its boundary.
+    """Return the block of a domain inside another geometry, else of its boundary.
 
     Raises:
-        ValueError: If nothing does, or the other has coordinates of its own.
+        ValueError: If no point is inside, or the other has coordinates of its own.
     """
     keep = _inside(domain, other)
-    found = select(domain, (domain.interior,), keep, f"in {other}")
-    return found or lying_on(domain, other)
+    block = select(domain, (domain.interior,), keep, f"in {other}")
+    return block or lying_on(domain, other)
 
 
-def _made_of(domain, other):
-    """Of a domain's operands, and theirs, the one that another geometry is, or `None`.
+def _find_operand(domain, other):
+    """Return the operand of a domain, at any depth, that equals another geometry.
 
-    A hole in space that is taken from a shape with time leaves a product, of the shape
-    without the hole and of time: such a shape is itself what the domain is made of.
+    Subtracting a spatial hole from a shape with time gives a product, of the shape
+    without the hole and of time. Then the hole with time counts as an operand.
     """
     if not other.boundary:
         return None
     for operand in domain.operands:
-        found = operand if _same(operand, other) else _made_of(operand, other)
-        if found is not None:
-            return found
-    for own in domain.operands if other.has_coordinates else ():
-        if not set(own.coordinates) < set(other.coordinates):
+        match = operand if _same(operand, other) else _find_operand(operand, other)
+        if match is not None:
+            return match
+    for factor in domain.operands if other.has_coordinates else ():
+        if not set(factor.coordinates) < set(other.coordinates):
             continue
         try:
             (_, rest), (across, along) = (
-                geometry.split(own.coordinates) for geometry in (domain, other)
+                geometry.split(factor.coordinates) for geometry in (domain, other)
             )
-        except ValueError:  # one of them is no product
+        except ValueError:  # one of them is not a product
             continue
-        if _same(rest, along) and _made_of(own, across) is not None:
+        if _same(rest, along) and _find_operand(factor, across) is not None:
             return other
     return None
 
@@ -93,20 +94,20 @@ def _same(operand, other):
 
 
 def _in_coordinates_of(domain, other):
-    """A geometry that has no coordinates yet, in those of a domain that has."""
+    """Return a geometry in a domain's coordinates if it has none itself."""
     if other.has_coordinates or not domain.has_coordinates:
         return other
     return other.with_coordinates(domain.space_coordinates[: other.dimension])
 
 
 def _inside(domain, other):
-    """Whether points of a domain lie in another geometry, as a predicate."""
+    """Return a predicate for points of a domain inside another geometry."""
     located = _located(domain, _in_coordinates_of(domain, other))
     return lambda points: other.interior.contains(located(points))
 
 
 def _on_rim(domain, operand):
-    """Whether points of a part lie along an operand's boundary: a predicate for each.
+    """Return a function from a part to a predicate for points on an operand's boundary.
 
     Where the two are tangent, or meet at an angle, their normals differ.
     """
@@ -114,16 +115,17 @@ def _on_rim(domain, operand):
     columns = [domain.space_coordinates.index(s) for s in operand.space_coordinates]
 
     def is_along(rim, part, points):
-        lib, own = library(points), located(points)
+        lib, relative = library(points), located(points)
         try:
-            with np.errstate(invalid="ignore"):  # far from a rim it may have no normal
-                mine = columns_of(part.normals(points), columns)
-                its = rim.normals(own)
+            with np.errstate(invalid="ignore"):  # no normal far from some rims
+                normals = columns_of(part.normals(points), columns)
+                rim_normals = rim.normals(relative)
         except ValueError:  # a cloud without normals
-            return rim.contains(own)
-        sine = mine - lib.sum(mine * its, axis=-1, keepdims=True) * its
+            return rim.contains(relative)
+        cosine = lib.sum(normals * rim_normals, axis=-1, keepdims=True)
+        sine = normals - cosine * rim_normals
         is_parallel = lib.sum(sine**2, axis=-1) < _PARALLEL
-        return lib.logical_and(rim.contains(own), is_parallel)
+        return lib.logical_and(rim.contains(relative), is_parallel)
 
     def on_rim_of(part):
         def keep(points):
@@ -136,7 +138,7 @@ def _on_rim(domain, operand):
 
 
 def _located(domain, other):
-    """Function from a domain's points to another geometry's, in some of its columns."""
+    """Return a function from a domain's points to another geometry's columns."""
     strange = [s for s in other.coordinates if s not in domain.coordinates]
     if strange:
         raise ValueError(
@@ -149,19 +151,19 @@ def _located(domain, other):
 
 
 def at_values(domain, on):
-    """The block of what of a domain's boundary lies at given values, or nothing."""
+    """Return the block of a domain's boundary at some values, or an empty one."""
     if not set(on) <= set(domain.coordinates):
         return ()
     columns = [domain.coordinates.index(symbol) for symbol in on]
-    places = np.array([float(value) for value in on.values()])
-    relative = places - domain.centre[columns]
+    values = np.array([float(value) for value in on.values()])
+    relative = values - domain.centre[columns]
 
     def keep(points):
         lib = library(points)
         kept = None
-        for column, place in zip(columns, relative, strict=True):
+        for column, value in zip(columns, relative, strict=True):
             margin = 2 * TOLERANCE * domain.half[column]
-            near = lib.abs(points[..., column] - float(place)) <= float(margin)
+            near = lib.abs(points[..., column] - float(value)) <= float(margin)
             kept = near if kept is None else lib.logical_and(kept, near)
         return kept
 
@@ -170,8 +172,8 @@ def at_values(domain, on):
 
 
 def inside_at(domain, on):
-    """The block of what of a domain's interior lies at given values, or nothing."""
-    from keraspinn.geometry.box import Box  # which is a geometry itself
+    """Return the block of a domain's interior at some values, or an empty one."""
+    from keraspinn.geometry.box import Box  # imports Geometry, which imports this
 
     ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
     around = Box(dict(zip(domain.coordinates, ends, strict=True)))
@@ -179,7 +181,7 @@ def inside_at(domain, on):
         (face,) = around.faces(on)
     except ValueError:  # outside
         return ()
-    if any(abs(place) == 1 for _, place in face.fixed):  # where a shape is touched
+    if any(abs(position) == 1 for _, position in face.fixed):  # a tangent plane
         return ()
     draws, shift = around.draws(face), around.centre - domain.centre
     inner = portion(face, domain.interior.contains, draws, shift, sharp=True)
@@ -187,7 +189,7 @@ def inside_at(domain, on):
 
 
 def beyond(domain, on):
-    """What of given values lies outside of a domain's bounding box, for a message."""
+    """Explain which value lies outside a domain's bounding box, for a message."""
     for symbol, value in on.items():
         if symbol not in domain.coordinates:
             return f": the domain has no coordinate {symbol}"
@@ -199,11 +201,11 @@ def beyond(domain, on):
 
 
 def restricted(domain, block, where):
-    """A block, restricted by a SymPy relation in the coordinates.
+    """Restrict a block by a SymPy relation in the coordinates.
 
     Raises:
-        TypeError: If `where` is no relation.
-        ValueError: If it holds other symbols, or nothing fulfils it.
+        TypeError: If `where` is not a relation.
+        ValueError: If it contains other symbols, or no point fulfils it.
     """
     if not isinstance(where, Boolean) or where.is_Symbol:
         raise TypeError(
@@ -216,39 +218,39 @@ def restricted(domain, block, where):
             f"`where` must be a relation in {names(domain.coordinates)} alone. "
             f"Received: {where}, which holds {sorted(map(str, strange))}"
         )
-    found = select(domain, block, _holds(domain, where), f"where {where}")
-    if not found:
+    portions = select(domain, block, _holds(domain, where), f"where {where}")
+    if not portions:
         raise ValueError(
             f"No point of {' or '.join(map(str, block))} fulfils where={where}."
         )
-    return found
+    return portions
 
 
 def select(domain, parts, keep, text):
-    """What a predicate keeps of parts: whole parts as they are, portions of others."""
-    found = []
+    """Return the parts that a predicate keeps, whole or as portions."""
+    portions = []
     for part in parts:
         share = _share(domain, part, keep)
         if share == 1:
-            found.append(part)
+            portions.append(part)
         elif share and part.pieces() != (part,):
-            found += select(domain, part.pieces(), keep, text)
+            portions += select(domain, part.pieces(), keep, text)
         elif share:
             how = {"sharp": True, "text": f"{part} {text}"}
-            found.append(portion(part, keep, domain.draws(part), **how))
-    return tuple(found)
+            portions.append(portion(part, keep, domain.draws(part), **how))
+    return tuple(portions)
 
 
 def _share(domain, part, keep):
-    points = on_host(part.sample(quasi_random(_TRIED, domain.draws(part))))
+    points = on_host(part.sample(quasi_random(_TEST_POINTS, domain.draws(part))))
     return np.mean(on_host(keep(points)))
 
 
 def _holds(domain, where):
-    """The relation as a predicate on points relative to the centre."""
+    """Return a SymPy relation as a predicate on points relative to the centre."""
     middles = dict(zip(domain.coordinates, map(sp.Float, domain.centre), strict=True))
     moved = where.xreplace({s: s + middle for s, middle in middles.items()})
-    # Constants are taken together while they have all their digits.
+    # Combine constants before float32 truncates them.
     moved = moved.replace(
         lambda node: isinstance(node, Relational),
         lambda node: node.func(sp.expand(node.lhs - node.rhs), 0),

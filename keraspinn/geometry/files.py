@@ -1,8 +1,8 @@
-"""Meshes in files."""
+"""Optional dependency for mesh files."""
 
 
 def meshio():
-    """The package that reads and writes them, or a sentence that says how to get it."""
+    """Import `meshio`, or raise an `ImportError` that says how to install it."""
     try:
         import meshio
     except ImportError as error:

@@ -9,11 +9,11 @@ import sympy as sp
 Intervals: TypeAlias = Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]]
 
 
-def checked_intervals(declared, what):
-    """A dict from symbols to pairs of floats, or a sentence that says what is wrong."""
+def checked_intervals(declared, name):
+    """Return a dict from symbols to pairs of floats, or raise if it is not valid."""
     if not isinstance(declared, dict):
         raise TypeError(
-            f"`{what}` must be a dict from SymPy symbols to intervals, such as "
+            f"`{name}` must be a dict from SymPy symbols to intervals, such as "
             f"{{x: (0, 1)}}. Received: {declared!r}"
         )
     intervals = {}
@@ -36,7 +36,7 @@ def checked_intervals(declared, what):
 
 
 def check_symbol(symbol):
-    """Raises `TypeError` unless it may be a coordinate."""
+    """Raise `TypeError` unless the symbol can be a coordinate."""
     if not isinstance(symbol, sp.Symbol):
         raise TypeError(
             f"A coordinate must be a SymPy symbol, such as `sympy.Symbol('x')`. "
@@ -45,26 +45,26 @@ def check_symbol(symbol):
 
 
 def check_values(on):
-    """Raises `ValueError` unless a dict that names a face has numbers for values."""
+    """Raise `ValueError` unless a dict that names a face has numbers for values."""
     for symbol, value in on.items():
         try:
             float(value)
         except (TypeError, ValueError):
             raise ValueError(
-                f"A face is where a coordinate is a number, {{{symbol}: 0.5}}. "
+                f"`on` must map a coordinate to a number, as {{{symbol}: 0.5}}. "
                 f"Received: {on}. Where coordinates depend on each other name a "
                 "geometry, on=disk, or restrict a part, where=y > x."
             ) from None
 
 
 def check_coordinates(symbols, dimension):
-    """Raises unless these are different symbols, as many as there are dimensions."""
+    """Raise unless these are different symbols, one per dimension."""
     for symbol in symbols:
         check_symbol(symbol)
-    found = names(symbols)
-    if len(found) != dimension or len(set(found)) < len(found):
+    received = names(symbols)
+    if len(received) != dimension or len(set(received)) < len(received):
         raise ValueError(
-            f"`coordinates` must be {dimension} different symbols. Received: {found}"
+            f"`coordinates` must be {dimension} different symbols. Received: {received}"
         )
 
 
@@ -74,5 +74,5 @@ def written(value):
 
 
 def names(symbols):
-    """Their names, as a list for messages."""
+    """Return the names of symbols, as a list for messages."""
     return [symbol.name for symbol in symbols]

@@ -18,19 +18,19 @@ from keraspinn.geometry.simplices import Facets, Simplices, across
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Mesh(Geometry):
-    """A domain of triangles in the plane, or of tetrahedra in space.
+    """Mesh of triangles in the plane, or of tetrahedra in space.
 
     Args:
         points: The nodes, `(n, 2)` or `(n, 3)`, in the user's units.
         cells: Three nodes for each triangle, or four for each tetrahedron, as rows
             of `points`: `(k, 3)` or `(k, 4)`.
-        named: Optional dict from names to facets of the boundary, two nodes each in
-            the plane and three in space: what `on=` may name.
-        coordinates: Its symbols. They may be left out where it is combined with a
-            domain that has them.
+        named: Optional dict from names, for `on=`, to facets of the boundary, two
+            nodes each in the plane and three in space.
+        coordinates: Its symbols. Leave them out if it is combined with a domain that
+            has them.
 
     Raises:
-        ValueError: If cells name no nodes, or a named facet is not on the boundary.
+        ValueError: If cells contain no nodes, or a named facet is not on the boundary.
 
     Example:
 
@@ -68,13 +68,13 @@ class Mesh(Geometry):
         relative = self.points - self.centre
         nodes, opposite = _outer_facets(self.cells)
         outward = _outward(relative[nodes], relative[opposite])
-        # Turned the same way, for whoever counts how often they go around a point.
+        # One orientation, for the winding number.
         edges = Facets(_turned(relative[nodes], outward), outward, self.half)
         self.interior = Simplices(relative[self.cells], closed(edges))
         self.boundary = (edges,)
-        places = {frozenset(row): place for place, row in enumerate(nodes.tolist())}
+        rows_of = {frozenset(facet): row for row, facet in enumerate(nodes.tolist())}
         for name, facets in self._facets.items():
-            rows = [places.get(frozenset(facet)) for facet in facets.tolist()]
+            rows = [rows_of.get(frozenset(facet)) for facet in facets.tolist()]
             if None in rows:
                 raise ValueError(
                     f"Every facet of '{name}' must be on the mesh's boundary. "
@@ -89,43 +89,43 @@ class Mesh(Geometry):
         coordinates: Sequence[sp.Symbol] | None = None,
         scale: float = 1.0,
     ) -> Self:
-        """A mesh from a file that `meshio` reads: gmsh, VTK, and others.
+        """Read a mesh from a file that `meshio` supports: gmsh, VTK, and others.
 
         Physical groups of gmsh become named parts.
 
         Args:
             path: The file's path.
             coordinates: The symbols, as above.
-            scale: What the file's lengths are multiplied by, 1e-3 for millimetres.
+            scale: Factor for the file's lengths, 1e-3 for millimetres.
 
         Raises:
             ImportError: If `meshio` is not installed.
             ValueError: If the file holds neither triangles in the plane nor tetrahedra.
         """
-        found = meshio().read(path)
-        dimension = 3 if "tetra" in found.cells_dict else 2
+        mesh = meshio().read(path)
+        dimension = 3 if "tetra" in mesh.cells_dict else 2
         kinds = {2: ("triangle", "line"), 3: ("tetra", "triangle")}[dimension]
-        if kinds[0] not in found.cells_dict:
+        if kinds[0] not in mesh.cells_dict:
             raise ValueError(
                 f"{path} holds neither triangles nor tetrahedra. Received: "
-                f"{list(found.cells_dict)}"
+                f"{list(mesh.cells_dict)}"
             )
-        facets = found.cells_dict.get(kinds[1], np.zeros((0, dimension)))
-        tags = found.cell_data_dict.get("gmsh:physical", {}).get(kinds[1])
+        facets = mesh.cells_dict.get(kinds[1], np.zeros((0, dimension)))
+        tags = mesh.cell_data_dict.get("gmsh:physical", {}).get(kinds[1])
         named = {
             name: facets[tags == tag]
-            for name, (tag, tagged) in found.field_data.items()
+            for name, (tag, tagged) in mesh.field_data.items()
             if tags is not None and tagged == dimension - 1
         }
-        points = found.points * scale
-        depth = points[:, dimension:]  # none of a solid, nor of points in the plane
+        points = mesh.points * scale
+        depth = points[:, dimension:]  # empty for a solid, or points in the plane
         if depth.size and np.ptp(depth) > 1e-9 * np.ptp(points):
             raise ValueError(
                 f"{path} holds triangles in space; those of a Mesh lie in one plane, z "
-                "= constant. What a closed surface encloses is Polyhedron.read(path)."
+                "= constant. Read a closed surface by Polyhedron.read(path)."
             )
         points = points[:, :dimension]
-        return cls(points, found.cells_dict[kinds[0]], named, coordinates)
+        return cls(points, mesh.cells_dict[kinds[0]], named, coordinates)
 
     def _nodes(self, name, rows, columns):
         array = np.asarray(rows)
@@ -153,7 +153,7 @@ class Mesh(Geometry):
 
 
 def _outer_facets(cells):
-    """The facets that one cell alone has, and the node opposite to each."""
+    """Return the facets that belong to a single cell, and the node opposite to each."""
     width = cells.shape[1]
     facets = np.concatenate([np.delete(cells, k, axis=1) for k in range(width)])
     opposite = np.concatenate([cells[:, k] for k in range(width)])
@@ -171,7 +171,7 @@ def _outward(corners, opposite):
 
 
 def _turned(corners, outward):
-    """Triangles with their corners counter-clockwise as seen from outside."""
+    """Return triangles with corners counter-clockwise as seen from outside."""
     if corners.shape[-1] == 2:
         return corners
     wrong = np.sum(across(corners) * outward, axis=-1) < 0

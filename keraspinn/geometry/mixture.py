@@ -1,4 +1,4 @@
-"""Several parts drawn from as one, each as often as its size demands."""
+"""Several parts sampled as one, in proportion to their measures."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ class Mixture(Part):
 
     Args:
         parts: The parts.
-        draws: How many uniform numbers a point of each needs.
-        contains: Function that says which points lie on any of them.
+        draws: Numbers of uniform numbers that a point of each needs.
+        contains: Predicate for points on any of them.
     """
 
     def __init__(self, parts, draws, contains):
@@ -22,7 +22,7 @@ class Mixture(Part):
         self.draws = int(1 + self._starts[-1])
 
     def sample(self, uniform):
-        """The first number chooses the part, the others the point of it."""
+        """Sample a part by the first number, and its point by the others."""
         lib = library(uniform)
         ends = np.cumsum(self._measures) / sum(self._measures)
         choice, rest = uniform[..., :1], uniform[..., 1:]
@@ -38,11 +38,11 @@ class Mixture(Part):
         return points
 
     def contains(self, points):
-        """Which points lie on any of the parts."""
+        """Test which points lie on any of the parts."""
         return self._contains(points)
 
     def measure(self):
-        """The sum of the parts'."""
+        """Return the sum of the parts' measures."""
         return sum(self._measures)
 
     def __str__(self):

@@ -1,4 +1,4 @@
-"""Checks of the numbers that shapes are declared with."""
+"""Checks of a shape's arguments."""
 
 import math
 
@@ -8,7 +8,7 @@ from keraspinn.common.checks import point_array, real_number
 
 
 def checked_center(center, dimension=None):
-    """A point as a tuple of floats."""
+    """Return a point as a tuple of floats."""
     numbers = [real_number(c) for c in center] if np.iterable(center) else []
     wanted = len(numbers) >= 2 if dimension is None else len(numbers) == dimension
     if not wanted or not all(map(math.isfinite, numbers)):
@@ -20,7 +20,7 @@ def checked_center(center, dimension=None):
 
 
 def checked_points(name, points, dimension=None, least=1):
-    """Points as a float64 array `(n, d)`, of a dimension and as many as are needed."""
+    """Return points as a float64 array `(n, d)`, with enough rows of that dimension."""
     array = point_array(name, points)
     if len(array) < least or dimension not in (None, array.shape[1]):
         columns = "d" if dimension is None else dimension

@@ -1,4 +1,4 @@
-"""A part of a domain: where one kind of point lies."""
+"""Parts of a domain."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class Part:
-    """What can be drawn from: the interior of a domain, a face, a curve, a point.
+    """Part of a domain to sample from: the interior, a face, a curve or a point.
 
     Points are arrays `(..., n, d)` relative to the centre of the domain, in the
     user's lengths, so that an interval far from zero keeps its digits in float32.
-    Every method is a pure function of arrays, which may be tensors in a compiled
-    program or NumPy's; `geometry.library` finds the functions for either, and who
-    writes `keras.ops` throughout is understood as well.
+    Every method is a pure function of tensors or NumPy arrays;
+    `geometry.library` returns the functions for either. Methods may also use
+    `keras.ops` throughout.
 
-    A part is equal to itself only, unless its class says otherwise; a frozen
-    dataclass of its numbers is the shortest way to say so.
+    A part equals only itself, unless its class defines equality. The shortest way is
+    a frozen dataclass of its numbers.
 
     To add one, write `sample` and `contains`, and `normals` if it bounds the domain.
 
@@ -32,9 +32,9 @@ class Part:
         ValueError: By `normals`, `measure` and `distance`, likewise.
 
     Attributes:
-        draws: How many uniform numbers a point needs; `None` stands for one a
+        draws: Number of uniform numbers that a point needs; `None` for one per
             coordinate.
-        is_point: Whether this is one point, of which there is no second to draw.
+        is_point: Whether the part is a single point.
 
     Example:
 
@@ -48,26 +48,26 @@ class Part:
     is_point: bool = False
 
     def sample(self, uniform: Tensor) -> Tensor:
-        """Points `(..., n, d)` from numbers uniform in [0, 1), `(..., n, draws)`."""
+        """Map numbers uniform in [0, 1), `(..., n, draws)`, to points `(..., n, d)`."""
         raise NotImplementedError
 
     def contains(self, points: Tensor) -> Tensor:
-        """Which points lie here, to 1e-6 of the domain's extent: `(..., n)`."""
+        """Test which points lie here, to 1e-6 of the domain's extent: `(..., n)`."""
         raise NotImplementedError
 
     def normals(self, points: Tensor) -> Tensor:
-        """Outward unit normals at points of this part, `(..., n, spatial)`.
+        """Return outward unit normals at points of this part, `(..., n, spatial)`.
 
         Raises:
             ValueError: If this part has none.
         """
         raise ValueError(
-            f"There is no normal on {self}. Normals are those of a face or a boundary; "
+            f"There is no normal on {self}. Only faces and boundaries have normals; "
             "inside write the derivative that is meant, such as u.diff(x)."
         )
 
     def measure(self) -> float:
-        """Length, area or volume, in the user's units; 1 for a point.
+        """Return the length, area or volume, in the user's units; 1 for a point.
 
         Raises:
             ValueError: If it is not known.
@@ -75,11 +75,11 @@ class Part:
         raise ValueError(f"The size of {self} is not known.")
 
     def distance(self, coordinates: list[sp.Expr], outside: bool = False) -> sp.Expr:
-        """A smooth expression, zero here to first order and positive in the domain.
+        """Return a smooth expression, zero here and positive in the domain.
 
         Args:
             coordinates: SymPy expressions, the coordinates less the centre.
-            outside: Whether it is to be positive on the other side.
+            outside: Whether it must be positive on the other side.
 
         Raises:
             ValueError: If none is known.
@@ -94,7 +94,7 @@ class Part:
         )
 
     def pieces(self) -> tuple["Part", ...]:
-        """Smaller parts that make up this one, if it is made of some."""
+        """Return smaller parts that make up this one, or this one alone."""
         return (self,)
 
     def __str__(self):
@@ -105,10 +105,10 @@ Block: TypeAlias = tuple[Part, ...]
 """Parts that share one mean, as the four sides of `"boundary"` do."""
 
 On: TypeAlias = "str | Mapping[sp.Symbol, SupportsFloat] | Geometry | Sequence[Any]"
-"""What names parts of a domain, `on=` of a condition; in a list several of these."""
+"""Type of `on=` of a condition: the name of parts, or a list of names."""
 
 TOLERANCE = 1e-6
-"""How far off a part, relative to each coordinate's extent, a point may lie."""
+"""Largest distance of a point from a part, relative to each coordinate's extent."""
 
 
 @functools.lru_cache(maxsize=16)
@@ -133,6 +133,6 @@ def quasi_random(count, draws, seed=0):
 
 
 def exact_number(value):
-    """A float as a SymPy number: a fraction where a short one prints the same."""
+    """Return a float as a SymPy number, a fraction if a short one prints the same."""
     fraction = sp.Rational(repr(float(value)))
     return fraction if fraction.q < 10**9 else sp.Float(value)

@@ -15,17 +15,17 @@ from keraspinn.geometry.simplices import Facets, Simplices, across
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Polygon(Geometry):
-    """A polygon, with holes if there are any; three corners make a triangle.
+    """Polygon, with or without holes.
 
-    The boundary is one part, drawn from by length. A straight edge along a coordinate
-    is named by its value, as a face of a box is; any other by a geometry on which it
+    The boundary is one part, sampled by length. Name a straight edge along a coordinate
+    by its value, as a face of a box. Name any other edge by a geometry on which it
     lies, or by `where`.
 
     Args:
         vertices: The corners in order, either way round, `(n, 2)`, in the user's units.
         holes: Optional list of such arrays, the corners of holes.
-        coordinates: Its two symbols. They may be left out where it is combined with
-            a domain that has them.
+        coordinates: Its two symbols. Leave them out if it is combined with a domain
+            that has them.
 
     Raises:
         ValueError: If there are fewer than three corners, or edges cross.
@@ -71,7 +71,7 @@ class Polygon(Geometry):
         self.corners = self.vertices
 
     def _segments(self):
-        """The edges of all rings, `(n, 2, 2)`, without those of length zero."""
+        """Return the edges of all rings, `(n, 2, 2)`, without those of length zero."""
         rings = (self.vertices, *self.holes)
         edges = [np.stack([r, np.roll(r, -1, axis=0)], axis=1) for r in rings]
         edges = np.concatenate(edges)
@@ -90,15 +90,15 @@ class Polygon(Geometry):
 
 
 def _area(ring):
-    """Area between a ring and its first corner, by the shoelace formula."""
+    """Return the area of a ring by the shoelace formula."""
     u, v = (ring - ring[0])[1:-1].T, (ring - ring[0])[2:].T
     return abs(np.sum(u[0] * v[1] - u[1] * v[0])) / 2
 
 
 def _check_edges(segments):
-    """Raises `ValueError` where two edges cross."""
-    start = segments[:1, :1]  # differences are more exact near zero
-    a, b = (segments - start)[:, 0], (segments - start)[:, 1]
+    """Raise `ValueError` where two edges cross."""
+    origin = segments[:1, :1]  # differences are more exact near zero
+    a, b = (segments - origin)[:, 0], (segments - origin)[:, 1]
 
     def side(p, q, r):
         u, v = q - p, r - p

@@ -21,17 +21,17 @@ from keraspinn.geometry.simplices import Facets, across
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Polyhedron(Geometry):
-    """What a closed surface of triangles encloses, such as that of an STL file.
+    """Region enclosed by a surface of triangles, such as that of an STL file.
 
     Args:
         vertices: Its corners, `(n, 3)`, in the user's units.
         faces: Three corners for each triangle, as rows of `vertices`, `(k, 3)`, all
-            turned the same way.
-        coordinates: Its three symbols. They may be left out where it is combined with
-            a domain that has them.
+            with the same orientation.
+        coordinates: Its three symbols. Leave them out if it is combined with a
+            domain that has them.
 
     Raises:
-        ValueError: If the surface is not closed, or its faces are not turned alike.
+        ValueError: If the surface is not closed, or orientations differ.
 
     Example:
 
@@ -72,20 +72,20 @@ class Polyhedron(Geometry):
         coordinates: Sequence[sp.Symbol] | None = None,
         scale: float = 1.0,
     ) -> Self:
-        """A closed surface from a file that `meshio` reads, such as STL.
+        """Read a closed surface from a file that `meshio` supports, such as STL.
 
         Args:
             path: The file's path.
             coordinates: The symbols, as above.
-            scale: What the file's lengths are multiplied by, 1e-3 for millimetres.
+            scale: Factor for the file's lengths, 1e-3 for millimetres.
 
         Raises:
             ImportError: If `meshio` is not installed.
         """
-        found = meshio().read(path)
-        # STL writes the corners of every triangle anew.
-        points, same = np.unique(found.points, axis=0, return_inverse=True)
-        faces = same.ravel()[found.cells_dict["triangle"]]
+        mesh = meshio().read(path)
+        # STL repeats the corners for every triangle.
+        points, same = np.unique(mesh.points, axis=0, return_inverse=True)
+        faces = same.ravel()[mesh.cells_dict["triangle"]]
         return cls(points * scale, faces, coordinates)
 
     def __str__(self):
@@ -100,7 +100,7 @@ class Polyhedron(Geometry):
 
 
 def _check_closed(faces):
-    """Raises `ValueError` unless two faces go along each edge, one either way."""
+    """Raise `ValueError` unless each edge joins two faces of the same orientation."""
     edges = [
         (a, b)
         for face in faces.tolist()
@@ -108,8 +108,8 @@ def _check_closed(faces):
     ]
     if len(set(edges)) < len(edges) or {(b, a) for a, b in edges} != set(edges):
         alone = next(((a, b) for a, b in edges if (b, a) not in set(edges)), None)
-        what = f"the edge {alone} has one" if alone else "some are turned otherwise"
+        fault = f"the edge {alone} has one" if alone else "some are turned otherwise"
         raise ValueError(
             "The faces of a polyhedron must close it: two for each edge, turned the "
-            f"same way. Received faces of which {what}."
+            f"same way. Received faces of which {fault}."
         )

@@ -11,14 +11,14 @@ from keraspinn.geometry.part import Part
 
 @dataclass(frozen=True)
 class ProductPart(Part):
-    """A part of one domain for every point of a part of another.
+    """Part of one domain for every point of a part of another.
 
     Args:
         parts: The two parts.
-        counts: How many uniform numbers a point of each needs.
+        counts: Numbers of uniform numbers that a point of each needs.
         columns: The columns of each one's coordinates in the product's.
         spatial: The columns of each one's normal.
-        whole: For each whether it is an interior, and bounds nothing.
+        whole: For each, whether it is an interior, which bounds nothing.
     """
 
     parts: tuple
@@ -29,16 +29,16 @@ class ProductPart(Part):
 
     @property
     def draws(self):
-        """Those of both."""
+        """Number of uniform numbers a point of both needs."""
         return sum(self.counts)
 
     @property
     def is_point(self):
-        """Whether both are."""
+        """True if both are points."""
         return all(part.is_point for part in self.parts)
 
     def sample(self, uniform):
-        """A point of each, from numbers of their own."""
+        """Sample a point of each, from separate uniform numbers."""
         first, second = self.parts
         points = [
             first.sample(uniform[..., : self.counts[0]]),
@@ -47,41 +47,41 @@ class ProductPart(Part):
         return _side_by_side(points, self.columns)
 
     def contains(self, points):
-        """Which points lie on both."""
+        """Test which points lie on both."""
         lib = library(points)
         on_first, on_second = (
-            part.contains(columns_of(points, own))
-            for part, own in zip(self.parts, self.columns, strict=True)
+            part.contains(columns_of(points, chosen))
+            for part, chosen in zip(self.parts, self.columns, strict=True)
         )
         return lib.logical_and(on_first, on_second)
 
     def normals(self, points):
-        """Those of the one that bounds, zero in the other's coordinates."""
+        """Return the bounding part's normals, zero in the other's coordinates."""
         if self.whole.count(False) != 1:
             return super().normals(points)
         facing = self.whole.index(False)
         lib = library(points)
         normals = [
-            part.normals(columns_of(points, own))
-            if place == facing
-            else lib.zeros_like(columns_of(points, own)[..., : len(spatial)])
-            for place, (part, own, spatial) in enumerate(
+            part.normals(columns_of(points, chosen))
+            if index == facing
+            else lib.zeros_like(columns_of(points, chosen)[..., : len(spatial)])
+            for index, (part, chosen, spatial) in enumerate(
                 zip(self.parts, self.columns, self.spatial, strict=True)
             )
         ]
         return _side_by_side(normals, self.spatial)
 
     def measure(self):
-        """The product of both."""
+        """Return the product of both."""
         return float(np.prod([part.measure() for part in self.parts]))
 
     def distance(self, coordinates, outside=False):
-        """That of the one that bounds."""
+        """Return the distance of the part that bounds."""
         if self.whole.count(False) != 1:
             return super().distance(coordinates, outside)
         facing = self.whole.index(False)
-        own = [coordinates[column] for column in self.columns[facing]]
-        return self.parts[facing].distance(own, outside)
+        chosen = [coordinates[column] for column in self.columns[facing]]
+        return self.parts[facing].distance(chosen, outside)
 
     def __str__(self):
         texts = [
@@ -94,17 +94,17 @@ class ProductPart(Part):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Product(Geometry):
-    """One domain for every point of another, `shape * time`.
+    """Cartesian product of two domains, `shape * time`.
 
-    A shape and an interval of time, a disk and an interval of height (a cylinder), a
-    shape and a box of parameters.
+    Examples are a shape and a time interval, a disk and an interval of height (a
+    cylinder), a shape and a box of parameters.
 
     Args:
         first: A geometry.
         second: Another, in other coordinates.
 
     Raises:
-        TypeError: By `*`, if one of them is no geometry.
+        TypeError: By `*`, if one of them is not a geometry.
         ValueError: If both have a coordinate, both have time, or one has no
             coordinates.
 
@@ -124,13 +124,13 @@ class Product(Geometry):
         if shared or len(times) > 1:
             both = ", ".join(sorted(str(s) for s in shared or times))
             raise ValueError(
-                "The factors of a product must have coordinates of their own, and one "
-                f"time between them. Received: {both} in {first} and {second}"
+                "The factors of a product must have different coordinates, and at most "
+                f"one time. Received: {both} in {first} and {second}"
             )
         space = (*first.space_coordinates, *second.space_coordinates)
-        given = (*first.coordinates, *second.coordinates)
+        unordered = (*first.coordinates, *second.coordinates)
         known = {*space, *times}
-        parameters = [symbol for symbol in given if symbol not in known]
+        parameters = [symbol for symbol in unordered if symbol not in known]
         order = [*space, *parameters, *times]
         self._columns = tuple(
             tuple(order.index(symbol) for symbol in f.coordinates)
@@ -140,20 +140,20 @@ class Product(Geometry):
             tuple(space.index(symbol) for symbol in f.space_coordinates)
             for f in self.operands
         )
-        places = [given.index(symbol) for symbol in order]
-        lower = np.concatenate([first.lower, second.lower])[places]
-        upper = np.concatenate([first.upper, second.upper])[places]
+        columns = [unordered.index(symbol) for symbol in order]
+        lower = np.concatenate([first.lower, second.lower])[columns]
+        upper = np.concatenate([first.upper, second.upper])[columns]
         super().__init__(space, lower, upper, parameters, times[0] if times else None)
         self.periodic = (*first.periodic, *second.periodic)
         self.interior = self._part(first.interior, second.interior)
         self.boundary = self._each(lambda factor: factor.boundary)
-        starts = self._each(lambda f: () if f.initial is None else (f.initial,))
-        self.initial = starts[0] if starts else None
+        initials = self._each(lambda f: () if f.initial is None else (f.initial,))
+        self.initial = initials[0] if initials else None
         for name in (*first.named, *second.named):
             self.named[name] = self._each(lambda f, name=name: f.named.get(name, ()))
 
     def _each(self, parts):
-        """Parts of either factor, for every point inside of the other."""
+        """Return parts of either factor, for every point inside the other."""
         first, second = self.operands
         return (
             *(self._part(part, second.interior) for part in parts(first)),
@@ -171,20 +171,20 @@ class Product(Geometry):
         )
 
     def faces(self, on):
-        """The block of values in either factor, or in both."""
+        """Return the block of values in either factor, or in both."""
         chosen = []
         for factor in self.operands:
-            own = {s: v for s, v in on.items() if s in factor.coordinates}
-            chosen.append(factor.faces(own) if own else (factor.interior,))
+            values = {s: v for s, v in on.items() if s in factor.coordinates}
+            chosen.append(factor.faces(values) if values else (factor.interior,))
         if not set(on) <= set(self.coordinates):
             return super().faces(on)
         return tuple(self._part(a, b) for a in chosen[0] for b in chosen[1])
 
     def split(self, symbols):
-        """The factor in the given coordinates, and the other."""
-        for own, other in (self.operands, self.operands[::-1]):
-            if set(own.coordinates) == set(symbols):
-                return own, other
+        """Return the factor in some coordinates, and the other."""
+        for factor, other in (self.operands, self.operands[::-1]):
+            if set(factor.coordinates) == set(symbols):
+                return factor, other
         return super().split(symbols)
 
     def __str__(self):
@@ -206,10 +206,10 @@ class Product(Geometry):
 
 
 def _side_by_side(arrays, columns):
-    """Columns of several arrays, each put where it belongs."""
-    placed = {
-        column: array[..., place]
-        for array, own in zip(arrays, columns, strict=True)
-        for place, column in enumerate(own)
+    """Merge arrays by columns, each at its column of the product."""
+    merged = {
+        column: array[..., index]
+        for array, indices in zip(arrays, columns, strict=True)
+        for index, column in enumerate(indices)
     }
-    return library(arrays[0]).stack([placed[c] for c in sorted(placed)], axis=-1)
+    return library(arrays[0]).stack([merged[c] for c in sorted(merged)], axis=-1)

@@ -1,4 +1,4 @@
-"""What is left of a part: cut by another shape, or restricted by a relation."""
+"""Portions of a part, cut by another shape or restricted by a relation."""
 
 import functools
 
@@ -7,28 +7,28 @@ import numpy as np
 from keraspinn.geometry.arrays import library, like, on_host, pick
 from keraspinn.geometry.part import Part, exact_number, quasi_random
 
-_TRIED = 2**13
-_POOL = 2**15
-_ROUNDS = 16
+_TEST_POINTS = 2**13  # points that decide whether all of a part is kept
+_POOL_POINTS = 2**15  # points in a pool; sampling repeats none within a usual batch
+_ROUNDS = 16  # rounds of rejection at most, for portions below 1/16 of the part
 
 
 def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
-    """The points of a part that a predicate keeps, as a part, or `None` if none are.
+    """Return the portion of a part that a predicate keeps, or `None` if it is empty.
 
     Args:
         part: A `Part`.
         keep: Function from points, relative to the new centre, to booleans `(..., n)`.
-        draws: How many uniform numbers a point of the part needs.
-        shift: What to add to the part's points, `(d,)`: its centre less the new one.
-        is_cut: Whether some is known to be cut off, be it too small to be met here.
+        draws: Number of uniform numbers that a point of the part needs.
+        shift: Offset of the part's points, `(d,)`: its centre less the new one.
+        is_cut: Whether the part is known to be cut, even if no test point shows it.
         **how: `flip`, `text`, `sharp` and `size` of `Kept`.
     """
     shift = np.asarray(shift, "float64")
     is_cut = is_cut or (isinstance(part, Kept) and not part.whole)
-    if isinstance(part, Kept):  # one pool in the end, not a pool of a pool
+    if isinstance(part, Kept):  # make one pool, not a pool of a pool
         part, keep, draws, shift, how = part.cut_further(keep, shift, how)
-    tried = on_host(part.sample(quasi_random(_TRIED, draws))) + shift
-    share = np.mean(on_host(keep(tried)))
+    points = on_host(part.sample(quasi_random(_TEST_POINTS, draws))) + shift
+    share = np.mean(on_host(keep(points)))
     if share == 0:
         return None
     is_whole = share == 1 and not is_cut
@@ -38,23 +38,23 @@ def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
 
 
 class Kept(Part):
-    """The points of a part that a predicate keeps.
+    """Portion of a part that a predicate keeps.
 
-    Where all of them are kept they are drawn as the part draws them. Where not, they
-    are picked from a pool of 32,768, which is made on the host, by rejection, once:
-    a compiled program has no loop that ends when it likes.
+    If the predicate keeps all points, the part itself samples them. If not, they are
+    picked from a pool of 32,768, made once on the host by rejection, since a compiled
+    program cannot repeat until enough points are kept.
 
     Args:
         part: The part.
         keep: Function from points, relative to the new centre, to booleans `(..., n)`;
-            not asked where all points are kept.
-        draws: How many uniform numbers a point of the part needs.
+            not called if all points are kept.
+        draws: Number of uniform numbers that a point of the part needs.
         shift: The part's centre less the new one, `(d,)`.
         whole: Whether all points are kept.
         flip: Whether the domain is on the part's other side.
-        text: What it is called, if not as the part.
-        sharp: Whether what is not kept lies in the domain, so that no function
-            that vanishes on all of the part will do.
+        text: Its name in messages, if not the part's.
+        sharp: Whether the rest of the part lies in the domain, so that no function
+            may vanish on all of it.
         size: Its measure, if that is known.
     """
 
@@ -77,12 +77,12 @@ class Kept(Part):
         self.is_point = part.is_point
 
     def cut_further(self, keep, shift, how):
-        """What `portion` needs for a portion of this portion."""
+        """Return the arguments of `portion` for a portion of this portion."""
 
         def both(points):
             lib = library(points)
-            mine = self.keep(points - like(shift, points))
-            return lib.logical_and(mine, keep(points))
+            kept = self.keep(points - like(shift, points))
+            return lib.logical_and(kept, keep(points))
 
         both = keep if self.whole else both
 
@@ -96,51 +96,51 @@ class Kept(Part):
 
     @functools.cached_property
     def _pool(self):
-        found = []
+        rounds = []
         for seed in range(1, _ROUNDS + 1):
-            uniform = quasi_random(_POOL, self._part_draws, seed)
+            uniform = quasi_random(_POOL_POINTS, self._part_draws, seed)
             points = on_host(self.part.sample(uniform)) + self.shift
-            found.append(points[on_host(self.keep(points))])
-            if sum(map(len, found)) >= _POOL:
+            rounds.append(points[on_host(self.keep(points))])
+            if sum(map(len, rounds)) >= _POOL_POINTS:
                 break
-        # A mixture of complete rounds is as even as each of them. Neighbours follow one
-        # another, so that numbers spread evenly pick points that are.
-        return _along_a_curve(np.concatenate(found))
+        # Complete rounds are as evenly spread as each one. Sorted along a curve, evenly
+        # spread numbers pick evenly spread points.
+        return _sort_along_curve(np.concatenate(rounds))
 
     def sample(self, uniform):
-        """Points as the part draws them, or from the pool."""
+        """Sample points as the part does, or pick them from the pool."""
         if self.whole:
             points = self.part.sample(uniform)
             return points + like(self.shift, points)
         return pick(self._pool, uniform[..., 0])
 
     def contains(self, points):
-        """Which points lie on the part, and are kept."""
+        """Test which points lie on the part and are kept."""
         on_part = self.part.contains(points - like(self.shift, points))
         if self.whole:
             return on_part
         return library(points).logical_and(on_part, self.keep(points))
 
     def normals(self, points):
-        """The part's normals, or their opposites."""
+        """Return the part's normals, or their opposites."""
         normals = self.part.normals(points - like(self.shift, points))
         return -normals if self.flip else normals
 
     @functools.cached_property
     def share(self):
-        """The share of the part's points that is kept."""
-        points = on_host(self.part.sample(quasi_random(_POOL, self._part_draws)))
+        """Share of the part's points that is kept."""
+        points = on_host(self.part.sample(quasi_random(_POOL_POINTS, self._part_draws)))
         return float(np.mean(on_host(self.keep(points + self.shift))))
 
     def measure(self):
-        """The part's, times the share that is kept, of 32,768 evenly spread points."""
+        """Return the part's measure times the share kept, by 32,768 points."""
         if self._size is not None:
             return self._size
         whole = self.part.measure()
         return whole if self.whole else whole * self.share
 
     def distance(self, coordinates, outside=False):
-        """The part's, if nothing else of it lies in the domain."""
+        """Return the part's distance, if the rest of the part is outside the domain."""
         if self._sharp:
             return super().distance(coordinates, outside)
         shift = np.broadcast_to(self.shift, len(coordinates))
@@ -164,17 +164,17 @@ class Kept(Part):
         return self.part, self.flip, str(self), tuple(self.shift.ravel())
 
 
-def _along_a_curve(points):
-    """Points in Morton's order: the bits of their coordinates in turn.
+def _sort_along_curve(points):
+    """Sort points in Morton order, by interleaving the bits of their coordinates.
 
-    Which half of a cell comes first differs from cell to cell (Owen's scrambling), or
-    numbers with equal steps would pick points at one place of every cell.
+    Owen scrambling varies the order within the cells. Otherwise equally spaced
+    numbers would pick points at the same position of every cell.
     """
     lower, extent = points.min(axis=0), np.ptp(points, axis=0)
     scaled = (points - lower) / np.where(extent > 0, extent, 1)
     cells, order = (scaled * 1023).astype("int64"), np.zeros(len(points), "int64")
     for bit in reversed(range(10)):
-        for column in cells.T[:6]:  # 60 bits are what an integer has
+        for column in cells.T[:6]:  # 60 bits fit in an integer
             first = order * 2654435761 >> 16 & 1
             order = 2 * order + (column >> bit & 1 ^ first)
     return points[np.argsort(order, kind="stable")]

@@ -19,16 +19,16 @@ from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 @dataclass(frozen=True)
 class Polar(Part):
-    """Where the radius and the angle about `origin` are in their intervals, or fixed.
+    """Part of a sector: an area, an arc or a straight edge.
 
     Args:
         radii: The inner and the outer radius; equal on an arc.
         angles: The first angle and the last, in radians; equal on a straight edge.
-        origin: The middle of the circles, relative to the centre of the domain.
-        size: The outer radius of the domain, which tolerances are relative to.
-        side: 1 where the normal goes with growing radius or angle, -1 against.
+        origin: Centre of the circles, relative to the centre of the domain.
+        size: Outer radius of the domain, the scale of the tolerances.
+        side: 1 if the normal points to larger radius or angle, -1 if to smaller.
         turn: The domain's whole angle.
-        text: What it is called.
+        text: Its name in messages.
     """
 
     radii: tuple
@@ -48,7 +48,7 @@ class Polar(Part):
         return self.angles[0] == self.angles[1]
 
     def sample(self, uniform):
-        """Areas grow with the square of the radius; on an edge with the radius."""
+        """Sample uniformly by area or length."""
         lib = library(uniform)
         (inner, outer), (start, end) = self.radii, self.angles
         share = uniform[..., 0]
@@ -63,7 +63,7 @@ class Polar(Part):
         )
 
     def contains(self, points):
-        """Which points have their radius and angle there."""
+        """Test which points have a radius and an angle in the intervals."""
         lib = library(points)
         x, y = points[..., 0] - self.origin[0], points[..., 1] - self.origin[1]
         radius = lib.sqrt(x * x + y * y)
@@ -82,7 +82,7 @@ class Polar(Part):
         return lib.logical_and(near, beyond * radius <= margin)
 
     def normals(self, points):
-        """Along the radius on an arc, across it on an edge."""
+        """Return the radial direction on an arc, the tangential one on an edge."""
         lib = library(points)
         if self._on_arc == self._on_edge:
             return super().normals(points)
@@ -95,7 +95,7 @@ class Polar(Part):
         return lib.stack([x / radius, y / radius], axis=-1)
 
     def measure(self):
-        """Area, or length."""
+        """Return the area or length."""
         (inner, outer), turn = self.radii, self.angles[1] - self.angles[0]
         if self._on_arc:
             return inner * turn
@@ -104,7 +104,7 @@ class Polar(Part):
         return turn * (outer**2 - inner**2) / 2
 
     def distance(self, coordinates, outside=False):
-        """1 - r²/R² or log r/R on an arc; a line through the origin on an edge."""
+        """Return 1 - r²/R² or log r/R on an arc, a linear function on an edge."""
         x, y = (
             c - exact_number(o) for c, o in zip(coordinates, self.origin, strict=True)
         )
@@ -125,21 +125,21 @@ class Polar(Part):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Sector(Geometry):
-    """A sector of a disk, or of a ring.
+    """Sector of a disk or a ring.
 
-    Its parts are called `"outer"`, `"inner"` (the arcs), `"start"` and `"end"` (the
+    Its parts are `"outer"` and `"inner"` (the arcs), `"start"` and `"end"` (the
     straight edges at the first and the last angle).
 
     Args:
-        center: The middle of the circles, two numbers, in the user's units.
+        center: Centre of the circles, two numbers, in the user's units.
         radius: The outer radius.
         angles: The first angle and the last, in radians, counter-clockwise.
         inner: The inner radius, 0 for none.
-        coordinates: Its two symbols. They may be left out where it is combined with
-            a domain that has them.
+        coordinates: Its two symbols. Leave them out if it is combined with a domain
+            that has them.
 
     Raises:
-        ValueError: If radii or angles are not in order, or make more than a turn.
+        ValueError: If radii or angles are not in order, or span more than a turn.
 
     Example:
 
@@ -169,7 +169,7 @@ class Sector(Geometry):
             raise ValueError(
                 "A sector needs center, radius, angles, inner in this order, as in "
                 "Sector((0, 0), 1, (0, 1.5), 0.5), with 0 <= inner < radius and angles "
-                "(start, end) in radians, a turn apart at most. Received: "
+                "(start, end) in radians, at most one turn apart. Received: "
                 f"inner={inner}, radius={radius}, angles={angles}"
             )
         start, end = self.angles
@@ -195,7 +195,7 @@ class Sector(Geometry):
             self.removed = (Disk(self.center, self.inner, coordinates),)
 
     def _extremes(self):
-        """Points that the bounding box is spanned by."""
+        """Return points that span the bounding box."""
         start, end = self.angles
         quarters = np.arange(math.ceil(start / (math.pi / 2)), end // (math.pi / 2) + 1)
         angles = np.array([start, end, *quarters * math.pi / 2])
@@ -219,14 +219,14 @@ class Sector(Geometry):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Annulus(Sector):
-    """A ring between two circles, whose parts are called `"inner"` and `"outer"`.
+    """Ring between two circles, with the parts `"inner"` and `"outer"`.
 
     Args:
-        center: The middle of the circles, two numbers, in the user's units.
+        center: Centre of the circles, two numbers, in the user's units.
         inner: The inner radius.
         outer: The outer radius.
-        coordinates: Its two symbols. They may be left out where it is combined with
-            a domain that has them.
+        coordinates: Its two symbols. Leave them out if it is combined with a domain
+            that has them.
 
     Raises:
         ValueError: If the radii are not positive and in order.

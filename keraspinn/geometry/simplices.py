@@ -8,18 +8,18 @@ import sympy as sp
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
-_LARGEST = 4_000_000  # numbers a step of a comparison of all with all may hold
-_MOST_FACTORS = 12
-_MOST_PIECES = 64
+_MOST_NUMBERS = 4_000_000  # numbers in a chunk of pairwise distances: 32 MB
+_MOST_FACTORS = 12  # planes in a product of distances; more make it too flat
+_MOST_PIECES = 64  # flat pieces of a boundary; above, it counts as curved
 
 
 class Simplices(Part):
-    """Points spread evenly over simplices: segments, triangles, tetrahedra.
+    """Segments, triangles or tetrahedra, sampled uniformly.
 
     Args:
         corners: Corners relative to the domain's centre, `(k, m + 1, d)`.
-        contains: Function that says which points `(..., n, d)` lie here.
-        text: What it is called.
+        contains: Predicate for points `(..., n, d)` that lie here.
+        text: Its name in messages.
     """
 
     def __init__(self, corners, contains, text="the interior"):
@@ -40,7 +40,7 @@ class Simplices(Part):
         return alias_table(self.sizes)
 
     def sample(self, uniform):
-        """The first number chooses a simplex, by its size; the others a point."""
+        """Sample a simplex by the first number, and a point of it by the others."""
         lib = library(uniform)
         chosen = uniform[..., 0]
         count = len(self.corners)
@@ -52,12 +52,12 @@ class Simplices(Part):
             scaled = chosen * count
             within = scaled - lib.floor(scaled)
             stay, other = (pick(column, chosen) for column in self._alias)
-            own = pick(self.corners, chosen)
-            # The middle of a slot, so that no rounding leads to its neighbour.
+            corners = pick(self.corners, chosen)
+            # The middle of a slot, so that round-off does not reach its neighbour.
             another = pick(self.corners, (other + 0.5) / count)
-            corners = lib.where((within < stay)[..., None, None], own, another)
-        # Uniform in a cone over a simplex: the k-th root of a uniform number is how
-        # far to go from its tip towards a point uniform in its base.
+            corners = lib.where((within < stay)[..., None, None], corners, another)
+        # Uniform in a cone over a simplex: move from the tip towards a uniform point
+        # of the base by the k-th root of a uniform number.
         point = corners[..., 0, :]
         for k in range(1, self.draws):
             tip = corners[..., k, :]
@@ -66,11 +66,11 @@ class Simplices(Part):
         return point
 
     def contains(self, points):
-        """Which points lie on one of them, or within what they bound."""
+        """Test which points lie on a simplex, or in the region they bound."""
         return self._contains(points)
 
     def measure(self):
-        """The sum of their sizes."""
+        """Return the sum of the measures."""
         return float(self.sizes.sum())
 
     def __str__(self):
@@ -83,19 +83,19 @@ class Facets(Simplices):
     Args:
         corners: Corners relative to the domain's centre, `(k, d, d)`.
         outward: Unit normals, `(k, d)`.
-        half: Half extents of the domain, which tolerances are relative to.
-        text: What they are called.
+        half: Half extents of the domain, the scale of the tolerances.
+        text: Its name in messages.
     """
 
     def __init__(self, corners, outward, half, text="the boundary"):
         super().__init__(corners, self._touch, text)
         self.outward = np.asarray(outward, "float64")
-        self.closed = self.corners  # of all facets, where these are some of them
+        self.closed = self.corners  # of the whole boundary, for a selection of facets
         self._half = np.asarray(half, "float64")
 
     @functools.cached_property
     def _frame(self):
-        """Scaled first corners, normals, and the maps to barycentric coordinates."""
+        """Scaled first corners, normals, maps to barycentric coordinates, and sizes."""
         scaled = self.corners / self._half
         edges = scaled[:, 1:] - scaled[:, :1]
         normals = self.outward * self._half
@@ -104,12 +104,12 @@ class Facets(Simplices):
         return scaled[:, 0], normals, np.linalg.pinv(edges), sizes
 
     def _distances(self, points):
-        """How far points are from each facet, `(..., n, k)`, in scaled coordinates."""
+        """Return distances to each facet, `(..., n, k)`, in scaled coordinates."""
         lib = library(points)
         first, normals, maps, sizes = self._frame
         scaled = points / like(self._half, points)
-        # Relative to each facet's first corner before anything is multiplied, and
-        # coordinate by coordinate: reductions of two or three numbers are slow.
+        # Subtract each facet's first corner before multiplying. Unrolled over the
+        # coordinates, as reductions over two or three numbers are slow.
         offsets = [
             scaled[..., j, None] - like(first[:, j], points)
             for j in range(first.shape[1])
@@ -132,17 +132,17 @@ class Facets(Simplices):
         return in_chunks(touch, points, self.corners.size * 2)
 
     def normals(self, points):
-        """The normal of the nearest facet."""
+        """Return the normal of the nearest facet."""
 
         def nearest(rows):
             lib = library(rows)
-            place = lib.argmin(self._distances(rows), axis=-1)
-            return lib.take(like(self.outward, rows), place, axis=0)
+            index = lib.argmin(self._distances(rows), axis=-1)
+            return lib.take(like(self.outward, rows), index, axis=0)
 
         return in_chunks(nearest, points, self.corners.size * 2)
 
     def pieces(self):
-        """The flat pieces, of the facets in one plane each, unless there are many."""
+        """Return the flat pieces, one per plane, unless there are many."""
         return self._pieces
 
     @functools.cached_property
@@ -157,7 +157,7 @@ class Facets(Simplices):
         return tuple(self.only(plane == k) for k in range(plane.max() + 1))
 
     def only(self, chosen, text=None):
-        """Some of the facets."""
+        """Select some of the facets."""
         part = Facets(
             self.corners[chosen], self.outward[chosen], self._half, text or self._text
         )
@@ -165,32 +165,34 @@ class Facets(Simplices):
         return part
 
     def distance(self, coordinates, outside=False):
-        """A product of lines, cut to their segments where they enter the domain."""
+        """Return a product of lines, trimmed to segments if they enter the domain."""
         size = float(self._half.max())
         planes = {}
         for corners, outward in zip(self.corners, self.outward, strict=True):
-            place = outward @ corners[0] / size
-            key = tuple(np.round([*outward, place], 9) + 0.0)
-            planes.setdefault(key, (outward, place, []))[2].append(corners)
+            offset = outward @ corners[0] / size
+            key = tuple(np.round([*outward, offset], 9) + 0.0)
+            planes.setdefault(key, (outward, offset, []))[2].append(corners)
         if len(planes) > _MOST_FACTORS:
             return super().distance(coordinates, outside)
         everything = self.closed.reshape(-1, len(coordinates)) / size
         factors = []
-        for outward, place, own in planes.values():
-            line = exact_number(place) - sum(
+        for outward, offset, segments in planes.values():
+            line = exact_number(offset) - sum(
                 exact_number(n) * c / exact_number(size)
                 for n, c in zip(outward, coordinates, strict=True)
             )
-            if outside or (everything @ outward > place + 1e-9).any():
-                if len(coordinates) != 2 or len(own) != 1:
+            if outside or (everything @ outward > offset + 1e-9).any():
+                if len(coordinates) != 2 or len(segments) != 1:
                     return super().distance(coordinates, outside)
-                line = _trimmed(-line if outside else line, own[0], coordinates, size)
+                line = _trimmed(
+                    -line if outside else line, segments[0], coordinates, size
+                )
             factors.append(line)
         return sp.Mul(*factors)
 
 
 def across(corners):
-    """A vector across each segment `(k, 2, 2)`, or each triangle `(k, 3, 3)`."""
+    """Return a normal of each segment `(k, 2, 2)` or triangle `(k, 3, 3)`."""
     edges = corners[:, 1:] - corners[:, :1]
     if corners.shape[-1] == 2:
         return edges[:, 0, ::-1] * (1, -1)
@@ -198,13 +200,11 @@ def across(corners):
 
 
 def _trimmed(line, segment, coordinates, size):
-    """Zero on a segment alone, positive elsewhere: Rvachev's trimming of a line.
+    """Return a function that is zero on a segment only: a line, trimmed (Rvachev).
 
-    The line is positive on the side of the segment where the domain is.
-
-    Beside the segment the root that vanishes there is taken out as `line`, so that
-    derivatives are numbers on it. At its ends, where they have no limit, those of the
-    line stand for them.
+    The line is positive on the domain's side of the segment. Beside the segment,
+    `line` is factored out of the root, so that derivatives are finite there. At the
+    ends, where they have no limit, the line's derivatives replace them.
 
     Reference:
         Sukumar & Srivastava, "Exact imposition of boundary conditions with distance
@@ -225,14 +225,13 @@ def _trimmed(line, segment, coordinates, size):
         (far, disk**2 + line**2 > margin**2),
         (line, True),
     )
-    return trimmed / (1 + trimmed)  # of size one far away, too
+    return trimmed / (1 + trimmed)  # bounded by one far away
 
 
 def alias_table(weights):
-    """Walker's tables: with which probability to stay in a slot, and where else to go.
+    """Return Walker's alias table: probabilities to stay in a slot, and alternatives.
 
-    They choose one of many by its weight with one number, one product and one look
-    into a table, where a search would be a loop.
+    It picks one of many by weight with one number and one lookup, without a search.
     """
     count = len(weights)
     scaled = np.asarray(weights, "float64") / np.sum(weights) * count
@@ -248,11 +247,14 @@ def alias_table(weights):
     return stay, other
 
 
+"""Apply a function to chunks of rows that fit in memory, on the host."""
+
+
 def in_chunks(function, points, width):
-    """A function of rows, of as many at a time as memory is meant for, on the host."""
+    """Apply a function to chunks of rows that fit in memory, on the host."""
     if not isinstance(points, np.ndarray) or points.ndim != 2:
         return function(points)
-    rows = max(1, _LARGEST // width)
+    rows = max(1, _MOST_NUMBERS // width)
     if len(points) <= rows:
         return function(points)
     starts = range(0, len(points), rows)

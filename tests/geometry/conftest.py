@@ -1,4 +1,4 @@
-"""One of each geometry, with its true sizes."""
+"""Fixtures: one of each geometry, with its exact measures."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ TETRAHEDRA = [(0, 1, 3, 7), (0, 2, 3, 7), (0, 2, 6, 7), (0, 4, 6, 7), (0, 4, 5, 
 TETRAHEDRA += [(0, 1, 5, 7)]
 L = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
 
-# Name -> how it is made, its area or volume, that of its whole boundary.
+# Name -> constructor, area or volume, measure of the whole boundary.
 SHAPES = {
     "interval": (lambda: g.Box({X: (-1, 3)}), 4, 2),
     "box": (lambda: g.Box({X: (0, 1e-3), Y: (0, 2e3)}), 2, 4e3 + 2e-3),

@@ -1,4 +1,4 @@
-"""Laws of sums, differences and intersections, on drawn shapes."""
+"""Tests for unions, differences and intersections of random shapes."""
 
 import time
 
@@ -12,9 +12,9 @@ from keraspinn import geometry as g
 from keraspinn.geometry.part import quasi_random
 
 XY = sp.symbols("x y")
-# Of thousandths: faces that are nearer than 1e-5, but not the same, are not told apart.
+# Multiples of 1e-3: distinct faces closer than 1e-5 are treated as one.
 SIZES = st.integers(200, 1500).map(lambda n: n / 1000)
-# Hypothesis tries what is small first, and so what does not meet.
+# Hypothesis tries small shapes first, which rarely meet.
 LAWS = settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much])
 PLACES = st.integers(-600, 600).map(lambda n: n / 1000)
 
@@ -39,7 +39,7 @@ SHAPES = st.one_of(
 
 
 def has(domain, points):
-    """Membership of points in the user's coordinates."""
+    """Test which points, in the user's coordinates, a domain contains."""
     return domain.contains(domain.interior, points - domain.centre)
 
 
@@ -48,7 +48,7 @@ def size(domain):
 
 
 def common(a, b):
-    """The intersection, if it is large enough to speak of its size."""
+    """Return the intersection, if its measure can be estimated."""
     points = np.random.default_rng(0).uniform(a.lower, a.upper, (2000, 2))
     both = has(a, points) & has(b, points)
     assume(both.sum() > 50 and (has(a, points) & ~has(b, points)).sum() > 50)
@@ -60,7 +60,7 @@ POINTS = np.random.default_rng(1).uniform(-3, 3, (4000, 2))
 
 @LAWS
 @given(a=SHAPES, b=SHAPES)
-def test_membership(a, b):
+def test_combinations_contain_their_points(a, b):
     both = common(a, b)
     in_a, in_b = has(a, POINTS), has(b, POINTS)
     np.testing.assert_array_equal(has(a + b, POINTS), in_a | in_b)
@@ -70,7 +70,7 @@ def test_membership(a, b):
 
 @LAWS
 @given(a=SHAPES, b=SHAPES)
-def test_sizes_add_up(a, b):
+def test_measures_add_up(a, b):
     both = common(a, b)
     margin = {"abs": 5e-3 * (size(a) + size(b))}
     assert size(a + b) + size(both) == pytest.approx(size(a) + size(b), **margin)
@@ -81,7 +81,7 @@ def test_sizes_add_up(a, b):
 @LAWS
 @given(a=SHAPES, b=SHAPES)
 def test_boundaries_add_up(a, b):
-    """Each piece of either boundary bounds the sum or the intersection, not both."""
+    """Test that each piece of a boundary bounds the union or the intersection."""
     both = common(a, b)
 
     def length(domain):
@@ -111,7 +111,7 @@ def test_one_side_of_a_boundary_is_inside(a, b, c, sign):
         assert domain.contains(part, points).all()
         normals = domain.normals(part, points)
         np.testing.assert_allclose(np.linalg.norm(normals, axis=-1), 1)
-        # Beyond a needle's tip a step leads out on either side.
+        # At the tip of a needle a step ends outside on either side.
         inner = domain.contains(domain.interior, points - 1e-4 * normals)
         outer = domain.contains(domain.interior, points + 1e-4 * normals)
         assert inner.mean() > 0.95 and outer.mean() < 0.05
@@ -133,11 +133,11 @@ def one_by_one():
 
 
 @pytest.mark.parametrize("declare", [united, one_by_one])
-def test_ten_holes_of_one_size_are_ten_rims(declare):
-    """What is equal but for its place is another part."""
+def test_ten_equal_holes_have_ten_rims(declare):
+    """Distinguish equal shapes at different positions."""
     began = time.process_time()
     plate = declare()
-    assert time.process_time() - began < 20  # doubled with each hole, a minute
+    assert time.process_time() - began < 20  # seconds; doubling with each hole takes 60
     rims = plate.boundary[4:]
     assert len(rims) == len(set(rims)) == 10
     assert sum(map(plate.measure, rims)) == pytest.approx(10 * 0.6 * np.pi)
@@ -151,8 +151,8 @@ def test_ten_holes_of_one_size_are_ten_rims(declare):
     assert away.min() > 0.3 - 1e-6
 
 
-def test_holes_are_placed_in_a_plate_s_coordinates_once(monkeypatch):
-    """Where each condition on them made them anew, seventeen took four seconds."""
+def test_holes_take_the_plate_s_coordinates_once(monkeypatch):
+    """Build holes once: seventeen took four seconds, rebuilt for each condition."""
     made, placed = [], g.Disk.with_coordinates
 
     def counted(disk, symbols):
@@ -168,7 +168,7 @@ def test_holes_are_placed_in_a_plate_s_coordinates_once(monkeypatch):
     assert len(made) == 4
 
 
-def test_evenly_spread_numbers_are_drawn_once():
+def test_quasi_random_numbers_are_cached():
     numbers = quasi_random(64, 2)
     assert quasi_random(64, 2) is numbers and not numbers.flags.writeable
     assert (quasi_random(64, 2, seed=1) != numbers).any()

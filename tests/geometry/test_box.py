@@ -22,7 +22,7 @@ def test_coordinates_end_with_time():
 
 
 def fixed(box, on):
-    """What each part of each block holds fixed, in the box's own scale."""
+    """Return the fixed coordinates of each part of each block, from -1 to 1."""
     return [[part.fixed for part in block] for block in box.blocks(on)]
 
 
@@ -58,8 +58,8 @@ def test_points_lie_on_their_part(kind, numbers):
             point = BOX.centre + ops.convert_to_numpy(relative)[0]
             within = (point >= BOX.lower - 1e-6) & (point <= BOX.upper + 1e-6)
             assert within.all()
-            for column, place in part.fixed:
-                value = BOX.centre[column] + place * BOX.half[column]
+            for column, position in part.fixed:
+                value = BOX.centre[column] + position * BOX.half[column]
                 assert point[column] == pytest.approx(value)
 
 
@@ -79,7 +79,7 @@ def test_far_from_zero_points_keep_their_digits():
     assert len(np.unique(points[:, 1])) == 1000
 
 
-# A tolerance for each coordinate, relative to its extent
+# Tolerances, one per coordinate, relative to its extent
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 1e9])
@@ -111,7 +111,7 @@ def test_normals_point_out_of_space():
 
 
 @pytest.mark.parametrize("on", ["interior", "initial", {X: 2, Y: 0}, {X: 0.5}])
-def test_no_normal_where_there_is_no_one_face(on):
+def test_inner_faces_edges_and_interiors_have_no_normal(on):
     ((part,),) = BOX.blocks(on)
     with pytest.raises(ValueError, match="no normal on"):
         BOX.normals(part, np.zeros((1, 3)))
@@ -136,12 +136,12 @@ def test_measures():
     assert BOX.measure(corner) == 1 and corner.is_point
 
 
-def test_distances_vanish_on_their_part_alone():
+def test_distances_vanish_only_on_their_part():
     (sides,) = BOX.blocks("boundary")
     assert BOX.distance(sides).subs({X: sp.Rational(1, 2), Y: sp.Rational(3, 2)}) == 1
     for side in sides:
-        ((column, place),) = side.fixed
-        value = BOX.centre[column] + place * BOX.half[column]
+        ((column, position),) = side.fixed
+        value = BOX.centre[column] + position * BOX.half[column]
         one = BOX.distance(side)
         assert one.subs(BOX.coordinates[column], int(value)) == 0
         middle = sp.Rational(BOX.centre[column])
@@ -152,7 +152,7 @@ def test_distances_vanish_on_their_part_alone():
         BOX.distance(corner)
 
 
-# What has no boundary
+# Coordinates without a boundary
 
 
 def test_time_alone():
@@ -194,7 +194,7 @@ def test_the_default_grid_fits_in_memory(dimension, points):
     assert grid.min() >= 2 and grid.max() <= 3
 
 
-def test_a_grid_too_large_is_refused():
+def test_rejects_a_grid_too_large_for_memory():
     box = kp.geometry.Box(dict.fromkeys(sp.symbols("x:5"), (0, 1)))
     with pytest.raises(ValueError, match="5 dimensions has 1e\\+10 points.*Write n=11"):
         box.grid(100)
@@ -245,7 +245,7 @@ def test_boxes_saved_before_parameters_and_periodicity_load():
         ),
         (lambda: BOX.blocks({X: 2.1}), ValueError, r"faces? .*\{x: -1\}, \{x: 2\}"),
         (lambda: BOX.blocks({sp.Symbol("z"): 1}), ValueError, "no coordinate z"),
-        (lambda: BOX.blocks({X: "left"}), ValueError, "is a number"),
+        (lambda: BOX.blocks({X: "left"}), ValueError, "to a number"),
         (lambda: BOX.blocks("left"), ValueError, "names no part of the domain: 'left'"),
         (lambda: BOX.blocks([]), ValueError, "`on` must not be empty"),
         (lambda: BOX.blocks({}), ValueError, "names no part"),
@@ -265,6 +265,6 @@ def test_boxes_saved_before_parameters_and_periodicity_load():
         (lambda: BOX.grid(1), ValueError, "at least 2. Received: 1"),
     ],
 )
-def test_refuses(build, error, message):
+def test_rejects_invalid_boxes(build, error, message):
     with pytest.raises(error, match=message):
         build()

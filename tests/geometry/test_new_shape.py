@@ -1,4 +1,4 @@
-"""A stranger's geometry, in a file of its own that imports public names alone."""
+"""Test of a user's geometry, written with public names only."""
 
 import json
 
@@ -13,7 +13,7 @@ import keraspinn as kp
 X, Y, T = sp.symbols("x y t")
 
 
-# 34 lines with what they import
+# 34 lines, imports included
 
 
 class Filled(kp.geometry.Part):
@@ -75,7 +75,7 @@ def drawn(domain, part, count=4000):
     ],
     ids=["alone", "in time", "as a hole", "cut"],
 )
-def test_a_stranger_s_geometry(make):
+def test_user_geometry(make):
     domain = make()
     for part in (domain.interior, *domain.boundary):
         points = drawn(domain, part)
@@ -96,7 +96,7 @@ def test_a_stranger_s_geometry(make):
     assert len(domain.grid(11))
 
 
-def test_parts_of_it_are_named():
+def test_user_geometry_has_named_parts():
     diamond = Diamond(2.0, (X, Y))
     ((right,),) = diamond.blocks("boundary", where=X > 0)
     assert (drawn(diamond, right)[:, 0] > 0).all()

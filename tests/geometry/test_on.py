@@ -1,4 +1,4 @@
-"""What `on=` and `where=` name."""
+"""Tests for the parts that `on=` and `where=` select."""
 
 import operator
 
@@ -30,7 +30,7 @@ def test_faces_of_polygons_by_value():
     with pytest.raises(ValueError, match=r"Received \{x: 3\}"):
         corner.blocks({X: 3})
     with pytest.raises(
-        ValueError, match=r"is a number, \{x: 0.5\}. Received: \{x: y\}"
+        ValueError, match=r"to a number, as \{x: 0.5\}. Received: \{x: y\}"
     ):
         corner.blocks({X: Y})
 
@@ -69,10 +69,14 @@ STRIP = g.Box({X: (0, 100), Y: (0, 1)})
 @pytest.mark.parametrize(
     ("domain", "on", "length"),
     [
-        (RING, OUTER, 10 * np.pi),  # and not the inner rim, which lies in it
+        (RING, OUTER, 10 * np.pi),  # without the inner rim, which lies in it
         (RING, g.Disk((0, 0), 5), 10 * np.pi),
         (RING, INNER, 2 * np.pi),
-        (RING, g.Disk((0, 0), 6), 12 * np.pi),  # of no operand: all that lies in it
+        (
+            RING,
+            g.Disk((0, 0), 6),
+            12 * np.pi,
+        ),  # not an operand: all boundary points in it
         (RING * g.Box(time={T: (0, 3)}), OUTER, 30 * np.pi),
         (OUTER - (INNER + g.Disk((-3, 0), 1)), INNER, 2 * np.pi),
         (OUTER & g.Box({X: (0, 9), Y: (-9, 9)}), OUTER, 5 * np.pi),
@@ -82,11 +86,11 @@ STRIP = g.Box({X: (0, 100), Y: (0, 1)})
         (STRIP + g.Box({X: (9, 9.3), Y: (0, 5)}), g.Box({X: (9, 9.3), Y: (0, 5)}), 8.6),
         (g.Box({Z: (0, 2)}) * OUTER, g.Disk((0, 0), 5), 20 * np.pi),
         (ROD, OUTER, 10 * np.pi),
-        (ROD, g.Ball((0, 0, 0), 9), 60 * np.pi),  # of no operand, and larger
+        (ROD, g.Ball((0, 0, 0), 9), 60 * np.pi),  # not an operand, and larger
     ],
     ids=str,
 )
-def test_on_what_a_domain_is_made_of(domain, on, length):
+def test_on_an_operand(domain, on, length):
     (block,) = domain.blocks(on)
     assert sum(map(domain.measure, block)) == pytest.approx(length, rel=1e-2)
 
@@ -117,18 +121,18 @@ def test_inner_faces(domain, on, length):
 @pytest.mark.parametrize(
     ("domain", "value"), [(OUTER, 6), (g.PointCloud(np.eye(2), {}, XY), 0.5)], ids=str
 )
-def test_no_inner_face_where_a_shape_is_missed_or_not_known(domain, value):
+def test_no_inner_face_outside_or_tangent(domain, value):
     with pytest.raises(ValueError, match="must be a part of the domain"):
         domain.blocks({X: value})
 
 
 @pytest.mark.parametrize(
-    ("on", "said"), [({X: 2}, "x goes from -1 to 1"), ({Z: 0}, "no coordinate z")]
+    ("on", "message"), [({X: 2}, "x goes from -1 to 1"), ({Z: 0}, "no coordinate z")]
 )
 @pytest.mark.parametrize("time", [None, g.Box(time={T: (0, 3)})])
-def test_values_outside_of_a_disk(on, said, time):
+def test_values_outside_of_a_disk(on, message, time):
     disk = g.Disk((0, 0), 1, XY)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         (disk * time if time else disk).blocks(on)
 
 
@@ -142,7 +146,7 @@ def test_a_hole_before_time_and_after(hole):
 
 
 @pytest.mark.parametrize("combine", [operator.sub, operator.add, operator.and_])
-def test_time_in_what_is_combined(combine):
+def test_time_in_combined_shapes(combine):
     disk, hole = g.Disk((0, 0), 1, XY), g.Disk((0, 0), 0.3, XY)
     time = g.Box(time={T: (0, 3)})
     for first in disk, disk * time:
@@ -150,7 +154,7 @@ def test_time_in_what_is_combined(combine):
             combine(first, hole * time)
 
 
-def test_holes_that_are_too_small_to_be_met_by_chance():
+def test_holes_smaller_than_the_point_spacing():
     wells = [g.Disk((x, 30), 0.05) for x in (30, 70)]
     aquifer = g.Box({X: (0, 100), Y: (0, 60)}) - wells[0] - wells[1]
     for well in wells:
@@ -191,7 +195,7 @@ def test_where_on_the_interior_and_on_pools():
     ((right,),) = plate.blocks("interior", where=X > 0)
     points = drawn(plate, right)
     assert (points[:, 0] > 0).all() and plate.contains(plate.interior, points).all()
-    # As many different ones as chance leaves of picks from a pool of 32,768.
+    # The expected number of distinct picks from a pool of 32,768.
     distinct = len(np.unique(points[:5000], axis=0))
     assert distinct > 0.9 * 5000
 
@@ -205,7 +209,7 @@ def test_where_on_the_interior_and_on_pools():
         (True, TypeError, "such as x > 0"),
     ],
 )
-def test_where_refuses(where, error, message):
+def test_where_rejects_invalid_relations(where, error, message):
     with pytest.raises(error, match=message):
         SQUARE.blocks({X: 1}, where=where)
 

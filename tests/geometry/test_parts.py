@@ -1,4 +1,4 @@
-"""What is particular to one geometry."""
+"""Tests for single geometries."""
 
 import warnings
 
@@ -22,7 +22,7 @@ def even(counts, expected):
     return stats.chisquare(counts, expected).pvalue > 1e-3
 
 
-# Even boundaries
+# Uniform sampling of boundaries
 
 
 def test_a_sphere_s_coordinates_are_uniform():
@@ -31,7 +31,7 @@ def test_a_sphere_s_coordinates_are_uniform():
         assert uniform_in(column, -2, 2)
 
 
-def test_spheres_of_more_dimensions_are_even():
+def test_hyperspheres_are_sampled_uniformly():
     ball = g.Ball((0,) * 5, 1, sp.symbols("x:5"))
     points = drawn(ball, ball.boundary[0])
     octants = (points > 0) @ 2 ** np.arange(5)
@@ -42,7 +42,7 @@ def test_spheres_of_more_dimensions_are_even():
     )
 
 
-def test_an_ellipse_is_drawn_by_length():
+def test_an_ellipse_is_sampled_by_length():
     ellipse = g.Ellipse((0, 0), (3, 1), XY)
     x, y = drawn(ellipse, ellipse.boundary[0]).T
     angle = np.arctan2(y, x / 3) % (2 * np.pi)
@@ -55,7 +55,7 @@ def test_an_ellipse_is_drawn_by_length():
     assert ellipse.measure(ellipse.boundary[0]) == pytest.approx(length[-1])
 
 
-def test_arcs_and_edges_of_a_sector_are_even():
+def test_arcs_and_edges_of_a_sector_are_sampled_uniformly():
     sector = g.Sector((1, 1), 2, (0.5, 2.0), 1, XY)
     assert list(sector.named) == ["outer", "inner", "start", "end"]
     for name, ((part,),) in ((n, sector.blocks(n)) for n in sector.named):
@@ -68,7 +68,7 @@ def test_arcs_and_edges_of_a_sector_are_even():
             np.testing.assert_allclose(np.arctan2(y, x), angle)
 
 
-def test_edges_of_a_polygon_are_drawn_by_length():
+def test_edges_of_a_polygon_are_sampled_by_length():
     polygon = g.Polygon([(0, 0), (3, 0), (0, 4)], coordinates=XY)
     (edges,) = polygon.boundary
     counts = [piece.contains(drawn(polygon, edges)).sum() for piece in edges.pieces()]
@@ -139,7 +139,7 @@ DISTANCES = {
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-def test_distances(name):
+def test_distances_are_zero_on_the_part_only(name):
     domain = DISTANCES[name]()
     for block in ((part,) for part in domain.boundary):
         value = sp.lambdify(domain.coordinates, domain.distance(block), "numpy")
@@ -161,7 +161,7 @@ def test_distances(name):
     ],
     ids=["sum", "box in a box", "reentrant sector"],
 )
-def test_distances_that_are_not_known(domain):
+def test_rejects_parts_without_a_smooth_distance(domain):
     with pytest.raises(ValueError, match=r"one Polygon.*one by one.*`hard=True`"):
         domain.distance(domain.boundary)
 
@@ -255,7 +255,7 @@ def test_a_cloud():
     np.testing.assert_array_equal(again.sets["wall"][1], cloud.sets["wall"][1])
 
 
-# Refusals
+# Invalid arguments
 
 
 @pytest.mark.parametrize(
@@ -301,13 +301,13 @@ def test_a_cloud():
         ),
     ],
 )
-def test_refuses(build, error, message):
+def test_rejects_invalid_arguments(build, error, message):
     with pytest.raises(error, match=message):
         build()
 
 
-def test_a_hole_that_misses_its_plate_is_warned_of():
-    """Millimetres beside metres."""
+def test_warns_if_a_hole_misses_its_plate():
+    """Test millimetres combined with metres."""
     plate = g.Box({X: (0, 1), Y: (0, 1)})
     with pytest.warns(UserWarning, match="takes nothing.*same units"):
         plate - g.Disk((500, 300), 100)

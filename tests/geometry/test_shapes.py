@@ -1,4 +1,4 @@
-"""What holds for every geometry: points, normals, sizes, uniformity, configurations."""
+"""Tests for all geometries: points, normals, measures, uniformity, configurations."""
 
 import json
 
@@ -36,18 +36,18 @@ def test_boundary_points_have_the_domain_on_one_side(shape):
         np.testing.assert_allclose(np.linalg.norm(normals, axis=-1), 1)
         step = np.zeros_like(points)
         step[:, : normals.shape[1]] = 1e-4 * shape.half[: normals.shape[1]] * normals
-        # All but the points a step away from a corner.
+        # All but the points within a step of a corner.
         assert shape.contains(shape.interior, points - step).mean() > 0.999
         assert shape.contains(shape.interior, points + step).mean() < 0.001
 
 
-def test_sizes(shape):
+def test_measures(shape):
     assert shape.measure(shape.interior) == pytest.approx(shape.size, rel=2e-3)
     sizes = sum(map(shape.measure, shape.boundary))
     assert sizes == pytest.approx(shape.boundary_size, rel=2e-3)
 
 
-def test_the_size_is_that_of_what_contains_says(shape):
+def test_measure_agrees_with_contains(shape):
     rng = np.random.default_rng(1)
     points = rng.uniform(-1, 1, (20_000, shape.dimension)) * shape.half
     share = shape.contains(shape.interior, points).mean()
@@ -57,7 +57,7 @@ def test_the_size_is_that_of_what_contains_says(shape):
 
 
 def counts(points, others, half):
-    """How many of two sets of points lie in each of the same cells."""
+    """Count the points of two sets in each cell of a grid."""
     cells = 4 if points.shape[1] > 2 else 8
     edges = [np.linspace(-h, h, cells + 1) * (1 + 1e-6) for h in half]
     one, _ = np.histogramdd(points, edges)
@@ -72,8 +72,8 @@ def is_even(points, others, half):
     return stats.chi2_contingency(table).pvalue > 1e-3
 
 
-def test_the_interior_is_drawn_evenly(shape):
-    """The same as by rejection in the bounding box, by a chi-square test."""
+def test_the_interior_is_sampled_uniformly(shape):
+    """Compare with rejection sampling in the bounding box by a chi-square test."""
     rng = np.random.default_rng(2)
     box = rng.uniform(-1, 1, (20_000, shape.dimension)) * shape.half
     accepted = box[shape.contains(shape.interior, box)]
@@ -130,7 +130,7 @@ def test_the_grid_lies_inside(shape):
 
 
 def test_compiles(shape):
-    """Nothing in sampling, membership or normals needs values while it is traced."""
+    """Trace sampling, membership and normals without concrete values."""
     for part in (shape.interior, shape.boundary[-1]):
 
         def program(uniform, part=part):

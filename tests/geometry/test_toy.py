@@ -1,4 +1,4 @@
-"""A stranger's geometry: a square that stands on a corner, |x| + |y| ≤ 1."""
+"""Test of a user's geometry in `fit`: the square |x| + |y| ≤ 1."""
 
 import keras
 import numpy as np
@@ -29,7 +29,7 @@ class Diamond(kp.geometry.Geometry):
         self.interior, self.boundary = Filled(), (Outline(),)
 
 
-def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
+def test_user_geometry_trains_and_resumes_exactly(goes_on_to_the_bit):
     x, y = sp.symbols("x y")
     u, diamond = sp.Function("u")(x, y), Diamond((x, y))
     wall = kp.Condition(u + kp.normal_derivative(u, diamond) - x, on="boundary")
