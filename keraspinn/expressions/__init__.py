@@ -1,4 +1,4 @@
-"""SymPy expressions: what they need, their values, and how they are saved."""
+"""SymPy expressions: validate, evaluate, save and load them."""
 
 from keraspinn.expressions.derivatives import fields_of, required_derivatives
 from keraspinn.expressions.integral import PartIntegral

@@ -1,4 +1,4 @@
-"""Highest derivatives that some expressions need only in fixed combinations."""
+"""Combinations of highest derivatives, computed at the cost of one."""
 
 import math
 
@@ -9,31 +9,31 @@ from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
 
 MAX_TERMS = 1_000
-"""Terms of a ratio's numerator or denominator, when expanded, up to which SymPy may
-look for common factors: it takes under a second for so many, and need not end for many
-more. Beyond, derivatives are not combined, which costs a little speed and no accuracy.
+"""Expanded terms of a ratio up to which SymPy may cancel common factors.
+
+That takes under a second, and may not end far above. Ratios with more terms are not
+combined, which costs a little speed and no accuracy.
 """
 
 MAX_RATIO = 1e6
-"""How much larger than another a weight in a combination may be: beyond, nothing would
-be left of the smaller one in float32."""
+"""Largest ratio of two weights in a combination: above, float32 loses the smaller."""
 
 
 def combined_derivatives(expressions, coordinates):
-    """Finds the linear combinations of highest derivatives that expressions depend on.
+    """Find the linear combinations of highest derivatives that expressions depend on.
 
-    In u_xx + u_yy + u the two second derivatives matter by their sum alone, which can
-    be carried through a network at the cost of one of them. A derivative is highest if
-    none that is needed, of any field, differs from it by further derivatives.
+    u_xx + u_yy + u depends on the sum of its second derivatives, which a network can
+    propagate at the cost of one. A derivative is highest if no other derivative of any
+    field contains it.
 
     Args:
         expressions: Iterable of normalized SymPy expressions.
         coordinates: Tuple of the domain's SymPy symbols, in the domain's order.
 
     Returns:
-        A tuple of combinations, each a tuple of pairs `(multi-index, weight)`, which
-        every field's highest derivatives are needed in. It is empty if they are not
-        fewer than the derivatives that they combine, or depend on the point.
+        A tuple of combinations, each a tuple of pairs `(multi-index, weight)`, that
+        apply to every field. It is empty if they are not fewer than the derivatives
+        they combine, or depend on the point.
 
     Example:
 
@@ -52,17 +52,19 @@ def combined_derivatives(expressions, coordinates):
     highest = _highest({index for _, index in keys.values()})
     if len(highest) < 2:
         return ()
-    found = set()
+    combinations = set()
     for expression in expressions:
         plain = expression.xreplace(stand_ins)
         for field in {field for field, _ in keys.values()}:
-            own = {i: s for s, (f, i) in keys.items() if f == field and i in highest}
-            present = {i: s for i, s in own.items() if plain.has(s)}
+            indices = {
+                i: s for s, (f, i) in keys.items() if f == field and i in highest
+            }
+            present = {i: s for i, s in indices.items() if plain.has(s)}
             if present:
-                found.add(_direction(plain, present))
-    if None in found or len(found) >= len(highest):
+                combinations.add(_combination(plain, present))
+    if None in combinations or len(combinations) >= len(highest):
         return ()
-    return tuple(sorted(found))
+    return tuple(sorted(combinations))
 
 
 def _highest(indices):
@@ -76,15 +78,15 @@ def _highest(indices):
     )
 
 
-def _direction(expression, symbols):
-    """The one combination of `symbols` that `expression` depends on, or `None`."""
-    slopes = {index: expression.diff(symbol) for index, symbol in symbols.items()}
-    first = next(iter(slopes.values()))
+def _combination(expression, symbols):
+    """Return the combination that `expression` depends on, or `None`."""
+    partials = {index: expression.diff(symbol) for index, symbol in symbols.items()}
+    first = next(iter(partials.values()))
     pairs = []
-    for index, slope in sorted(slopes.items()):
-        ratio = sp.Integer(1) if slope == first else slope / first
+    for index, partial in sorted(partials.items()):
+        ratio = sp.Integer(1) if partial == first else partial / first
         if not ratio.is_number and max(_terms_expanded(ratio)) <= MAX_TERMS:
-            ratio = sp.cancel(_frozen(ratio, {}))
+            ratio = sp.cancel(_replace_functions(ratio, {}))
         if not (ratio.is_number and ratio.is_real and ratio.is_finite):
             return None
         pairs.append((index, ratio))
@@ -97,7 +99,7 @@ def _direction(expression, symbols):
 
 
 def _terms_expanded(node):
-    """How many terms numerator and denominator have when expanded, or just too many."""
+    """Count the expanded terms of numerator and denominator, up to the limit."""
     above, below = 1, 1
     if isinstance(node, sp.Pow) and node.exp.is_Integer:
         times = abs(int(node.exp))
@@ -113,13 +115,15 @@ def _terms_expanded(node):
     return min(above, MAX_TERMS + 1), min(below, MAX_TERMS + 1)
 
 
-def _frozen(node, symbols):
-    """An expression with a symbol for each part that is no sum, product or power.
+def _replace_functions(node, symbols):
+    """Replace each subexpression other than a sum, product or power by a symbol.
 
-    SymPy would look for common factors in the arguments of functions too.
+    Otherwise SymPy would cancel factors inside the arguments of functions too.
     """
     if isinstance(node, (sp.Add, sp.Mul)):
-        return node.func(*(_frozen(argument, symbols) for argument in node.args))
+        return node.func(
+            *(_replace_functions(argument, symbols) for argument in node.args)
+        )
     if isinstance(node, sp.Pow) and node.exp.is_Integer:
-        return _frozen(node.base, symbols) ** node.exp
+        return _replace_functions(node.base, symbols) ** node.exp
     return node if node.is_Atom else symbols.setdefault(node, sp.Dummy())

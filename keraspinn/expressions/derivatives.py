@@ -1,4 +1,4 @@
-"""What an expression is made of: its fields and the derivatives it needs."""
+"""Fields and derivatives of expressions."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from keraspinn.expressions.nodes import distinct_nodes
 
 
 def fields_of(expressions: sp.Basic | Iterable[sp.Basic]) -> tuple[str, ...]:
-    """Returns the names of the fields in some expressions.
+    """Return the names of the fields in some expressions.
 
     A field is an applied undefined function, `sp.Function("u")(x, y)`.
 
@@ -39,7 +39,7 @@ def fields_of(expressions: sp.Basic | Iterable[sp.Basic]) -> tuple[str, ...]:
 def required_derivatives(
     expressions: sp.Basic | Iterable[sp.Basic], coordinates: Iterable[sp.Symbol]
 ) -> dict[str, frozenset[tuple[int, ...]]]:
-    """Finds the derivatives that must be known to evaluate some expressions.
+    """Find the derivatives that must be known to evaluate some expressions.
 
     Args:
         expressions: A normalized SymPy expression, or an iterable of them.
@@ -72,7 +72,7 @@ def required_derivatives(
 
 
 def field_and_index(node, coordinates):
-    """Returns the field's name and the multi-index of a field or its derivative."""
+    """Return the field's name and the multi-index of a field or its derivative."""
     if isinstance(node, AppliedUndef):
         return node.func.__name__, (0,) * len(coordinates)
     if not isinstance(node.expr, AppliedUndef):

@@ -1,4 +1,4 @@
-"""Fields at other points than an equation's own: u(0, t) beside u(x, t)."""
+"""Fields evaluated at other points: u(0, t) beside u(x, t)."""
 
 import functools
 
@@ -10,13 +10,13 @@ from keraspinn.expressions.parameter import Parameter
 
 
 class At(sp.Expr):
-    """A field or a derivative of it at the image of a point.
+    """Field, or a derivative of it, at the image of a point.
 
-    `with_images` makes it of what SymPy's `subs` returns; nobody writes it by hand.
+    `with_images` creates it from the result of SymPy's `subs`.
 
     Args:
-        node: The field, of plain coordinates, or its derivative.
-        *images: Coordinates, each followed by the expression that stands for it.
+        node: The field of plain coordinates, or its derivative.
+        *images: Coordinates, each followed by the expression that replaces it.
     """
 
     is_commutative = True
@@ -26,12 +26,12 @@ class At(sp.Expr):
 
     @property
     def node(self):
-        """The field or derivative."""
+        """Field or derivative."""
         return self.args[0]
 
     @property
     def images(self):
-        """Tuple of pairs of a coordinate and what stands for it."""
+        """Pairs of a coordinate and the expression that replaces it."""
         return tuple(zip(self.args[1::2], self.args[2::2], strict=True))
 
     def _eval_derivative(self, symbol):
@@ -39,7 +39,8 @@ class At(sp.Expr):
 
     def _eval_subs(self, old, new):
         images = [(symbol, value._subs(old, new)) for symbol, value in self.images]
-        return self.func(self.node, *(own for pair in images for own in pair))
+        flat = (part for pair in images for part in pair)
+        return self.func(self.node, *flat)
 
     def _sympystr(self, printer):
         images = ", ".join(f"{s}={printer._print(value)}" for s, value in self.images)
@@ -53,15 +54,15 @@ class At(sp.Expr):
 
 
 def with_images(expressions, fields=()):
-    """Expressions with `At` for fields that are taken at other points.
+    """Replace fields that are evaluated at other points by `At`.
 
-    Which coordinate a number stands for is known from where the same field stands
-    with its coordinates; without such a place expressions stay as they are.
+    The same field, applied to plain coordinates, tells which coordinate an argument
+    replaces. Without such an occurrence an expression stays unchanged.
 
     Args:
         expressions: Tuple of normalized SymPy expressions.
         fields: Iterable of fields, applied to their coordinates, or of expressions
-            that they stand in so.
+            that contain them.
 
     Example:
 
@@ -74,9 +75,9 @@ def with_images(expressions, fields=()):
     return tuple(_converted(expression, plain) for expression in expressions)
 
 
-@functools.lru_cache(maxsize=64)  # a declaration asks for the same several times
+@functools.lru_cache(maxsize=64)  # a declaration repeats the call
 def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
-    """Expressions with sums of fields at other points for `LineIntegral`s.
+    """Replace `LineIntegral`s by sums of fields at other points.
 
     Args:
         expressions: Tuple of normalized SymPy expressions.
@@ -85,7 +86,7 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
         fields: Tuple of fields, applied to their coordinates.
 
     Raises:
-        ValueError: If it cannot be told which coordinate a symbol stands for.
+        ValueError: If the coordinate that a symbol replaces is ambiguous.
 
     Example:
 
@@ -101,34 +102,33 @@ def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
     for field in set().union(*(e.atoms(AppliedUndef) for e in expressions)):
         if field.func not in plain:
             raise ValueError(
-                f"{field} stands in an integral alone, and has fewer arguments than "
-                f"the coordinates {', '.join(map(str, coordinates))}: which of them "
-                "it depends on is not said. Let it stand outside of the integral too."
+                f"{field} occurs only in an integral, and has fewer arguments than "
+                f"the coordinates {', '.join(map(str, coordinates))}, so its "
+                "coordinates are ambiguous. Use it outside of the integral too."
             )
 
     def summed(*integral):
         return LineIntegral(*integral).at_nodes(parts)
 
     sums = (e.replace(LineIntegral, summed) for e in expressions)
-    return tuple(_converted(own, plain) for own in sums)
+    return tuple(_converted(total, plain) for total in sums)
 
 
 def plain_fields(expressions, coordinates=()):
-    """Dict from functions to the coordinates that they are once applied to.
+    """Return a dict from functions to the plain coordinates they are applied to.
 
     Args:
         expressions: Iterable of normalized SymPy expressions.
-        coordinates: The domain's symbols, in the order of a field that stands in
-            integrals alone and has as many arguments.
+        coordinates: The domain's symbols: the arguments of a field that occurs only
+            in integrals and has as many.
     """
     plain = {}
     for expression in expressions:
-        # What an integral is taken by stands for no coordinate.
+        # A variable of integration replaces no coordinate.
         outside = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
         for field in outside.atoms(AppliedUndef):
-            own = set(field.args)
-            # A Dummy is what SymPy's chain rule calls an argument that is replaced.
-            named = [a for a in own if type(a) is sp.Symbol]
+            # SymPy's chain rule writes a replaced argument as a Dummy.
+            named = [a for a in set(field.args) if type(a) is sp.Symbol]
             if len(named) == len(field.args):
                 plain.setdefault(field.func, field.args)
     for integral in set().union(*(e.atoms(LineIntegral) for e in expressions)):
@@ -150,23 +150,23 @@ def _converted(node, plain):
 
 
 def _image(node, bound, plain):
-    """A field or derivative as it is or as an `At`; `None` if it is neither."""
+    """Return a field or derivative as it is or as an `At`; `None` for other nodes."""
     field = node.expr if isinstance(node, sp.Derivative) else node
     if not isinstance(field, AppliedUndef) or field.func not in plain:
         return None
-    own, images, names = plain[field.func], [], {}
-    if len(own) != len(field.args):
+    coordinates, images, names = plain[field.func], [], {}
+    if len(coordinates) != len(field.args):
         return None
-    for symbol, argument in zip(own, field.args, strict=True):
+    for symbol, argument in zip(coordinates, field.args, strict=True):
         value = bound.get(argument, argument)
         if argument.is_Symbol:
             names[argument] = symbol
             is_value = argument in bound or isinstance(argument, Parameter)
             if argument != symbol and not is_value:
-                return None  # two orders of arguments
+                return None  # arguments in two orders
         if value != symbol:
             images += [symbol, value]
-    result = field.func(*own)
+    result = field.func(*coordinates)
     if isinstance(node, sp.Derivative):
         if not all(symbol in names for symbol, _ in node.variable_count):
             return None

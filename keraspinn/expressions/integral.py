@@ -1,4 +1,4 @@
-"""Integrals over a part of the domain, as numbers in an equation."""
+"""Integrals over a part of the domain: numbers in an equation."""
 
 import json
 from typing import Any, Self
@@ -7,10 +7,10 @@ import sympy as sp
 
 
 class Region(sp.Atom):
-    """Where an integral is taken, as plain data that the geometry understands.
+    """Region of an integral, as plain data for the geometry.
 
     Args:
-        text: The region in JSON, as `keraspinn.integral` writes it.
+        text: The region in JSON, as written by `keraspinn.integral`.
     """
 
     __slots__ = ("text",)
@@ -30,18 +30,18 @@ class Region(sp.Atom):
         return self.text
 
     @property
-    def place(self):
-        """Text such as `, over={x: 1}`; none for all of the domain."""
-        from keraspinn.expressions.json_tree import from_json  # which knows this one
+    def suffix(self):
+        """Text such as `, over={x: 1}`; empty for the whole domain."""
+        from keraspinn.expressions.json_tree import from_json  # imports this module
 
-        said = json.loads(self.text)
-        over = "" if said["over"] == "interior" else f", over={_shown(said['over'])}"
-        where = f", where={from_json(said['where'])}" if "where" in said else ""
+        data = json.loads(self.text)
+        over = "" if data["over"] == "interior" else f", over={_shown(data['over'])}"
+        where = f", where={from_json(data['where'])}" if "where" in data else ""
         return over + where
 
 
 class PartIntegral(sp.Expr):
-    """The integral of an expression over a part of the domain, one number.
+    """Integral of an expression over a part of the domain, one number.
 
     Args:
         integrand: SymPy expression in the fields and coordinates.
@@ -61,12 +61,12 @@ class PartIntegral(sp.Expr):
 
     @property
     def integrand(self) -> sp.Expr:
-        """What is integrated."""
+        """Integrated expression."""
         return self.args[0]
 
     @property
     def region(self) -> Region:
-        """The `Region` that it is integrated over."""
+        """`Region` of integration."""
         return self.args[1]
 
     def doit(self, **hints):
@@ -76,14 +76,14 @@ class PartIntegral(sp.Expr):
         return sp.S.Zero
 
     def _sympystr(self, printer):
-        return f"integral({printer._print(self.integrand)}{self.region.place})"
+        return f"integral({printer._print(self.integrand)}{self.region.suffix})"
 
     def _latex(self, printer):
         return rf"\int {printer._print(self.integrand)}"
 
 
 def _shown(over):
-    """A part of the domain, as the user wrote it."""
+    """Return a part of the domain as the user wrote it."""
     if isinstance(over, list):
         return f"[{', '.join(map(_shown, over))}]"
     if not isinstance(over, dict):

@@ -1,4 +1,4 @@
-"""Checks on the parts of saved leaves, each with a bound."""
+"""Checks on saved leaves and their limits."""
 
 import functools
 import itertools
@@ -15,11 +15,11 @@ ASSUMPTIONS = {
     *("extended_positive", "extended_negative", "extended_nonnegative"),
     *("extended_nonpositive", "extended_nonzero", "extended_real"),
 }
-"""What SymPy may be told about a symbol."""
+"""Assumptions of a symbol that may be saved."""
 
 
 def integer(number, least=-math.inf, most=math.inf):
-    """Returns an integer, if it is one within the bounds."""
+    """Return an integer, if it is within the limits."""
     if isinstance(number, bool) or not isinstance(number, int):
         raise ValueError(f"Expected an integer. Received {short(number)}.")
     if not least <= number <= most or abs(number) >= 10**bounds.MAX_DIGITS:
@@ -31,14 +31,14 @@ def integer(number, least=-math.inf, most=math.inf):
 
 
 def checked_list(data, most):
-    """Returns a list, if it is one that is neither empty nor too long."""
+    """Return a list, if it is neither empty nor too long."""
     if not isinstance(data, list) or not 1 <= len(data) <= most:
         raise ValueError(f"Expected a list of 1 to {most}. Received {short(data)}.")
     return data
 
 
 def checked_name(text):
-    """Returns a name, if it is one that can be printed."""
+    """Return a name, if it is printable."""
     if (
         not isinstance(text, str)
         or not 1 <= len(text) <= bounds.MAX_NAME
@@ -54,7 +54,7 @@ def checked_name(text):
 
 
 def declare(cls, assumptions, *arguments):
-    """Returns `cls(*arguments)` with the saved assumptions, if those are known."""
+    """Return `cls(*arguments)` with the saved assumptions, if those are known."""
     for name, value in (assumptions or {}).items():
         known = name in ASSUMPTIONS or (name == "commutative" and value)
         if not known or not isinstance(value, bool):
@@ -67,13 +67,13 @@ def declare(cls, assumptions, *arguments):
 
 @functools.lru_cache(maxsize=256)
 def _construct(cls, *arguments, **assumptions):
-    # A field stands in a tree once for each derivative, and SymPy takes about half a
-    # millisecond to make a class of its name.
+    # A tree repeats a field in each derivative, and SymPy takes about half a
+    # millisecond to create a class of its name.
     return cls(*arguments, **assumptions)
 
 
 def short(data):
-    """Returns a bounded description: `repr` of what came from a file may be huge."""
+    """Return a bounded description: `repr` of data from a file may be huge."""
     if isinstance(data, str):
         return repr(data[:60])
     if isinstance(data, dict):

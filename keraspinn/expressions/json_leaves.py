@@ -1,4 +1,4 @@
-"""Saved forms of what has no subexpressions: numbers, symbols, fields."""
+"""Saved forms of leaves: numbers, symbols, fields."""
 
 import json
 import re
@@ -22,12 +22,12 @@ from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.tabulated import Tabulated
 
-# ASCII digits only, and an exponent of at most three: SymPy would honour 1e999999999.
+# ASCII digits and exponents of three digits: SymPy would expand 1e999999999.
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]{1,3})?", re.ASCII)
 
 
 def leaf_to_json(leaf):
-    """Returns the saved form of a leaf, or None if it is not one."""
+    """Return the saved form of a leaf, or None for other nodes."""
     if isinstance(leaf, sp.Integer):
         return int(leaf)
     if isinstance(leaf, sp.Rational):
@@ -60,7 +60,7 @@ def leaf_to_json(leaf):
         if not isinstance(leaf.expr, AppliedUndef):
             raise ValueError(
                 f"Only derivatives of plain fields can be saved. Received {leaf}. "
-                "Call `normalize` first, which carries the others out."
+                "Call `normalize` first, which evaluates the others."
             )
         by = [[_symbol_to_json(s, leaf), int(n)] for s, n in leaf.variable_count]
         return {"derivative": leaf_to_json(leaf.expr), "by": by}
@@ -81,7 +81,7 @@ def _with_assumptions(saved, assumptions):
 
 
 def leaf_from_json(data):
-    """Rebuilds a leaf.
+    """Rebuild a leaf.
 
     Raises:
         ValueError: If `data` is not the saved form of a leaf.
@@ -107,7 +107,7 @@ def leaf_from_json(data):
         ) from error
 
 
-# The keys of a leaf are the arguments of its reader, which Python checks.
+# The keys of a leaf are its reader's arguments, which Python checks.
 
 
 def _rational(rational):
@@ -160,7 +160,7 @@ def _derivative(derivative, by):
         for symbol, count in checked_list(by, bounds.MAX_COORDINATES)
     ]
     if not {symbol for symbol, _ in pairs} <= set(field.args):
-        raise ValueError(f"{field} has no derivatives but by its coordinates.")
+        raise ValueError(f"{field} has derivatives in its coordinates only.")
     return sp.Derivative(field, *pairs)
 
 
@@ -169,13 +169,13 @@ def _coordinate(data):
 
 
 def _leaf_of_kind(data, *kinds):
-    # Looked at before it is read: a leaf that holds itself would not end.
+    # Check before reading: a leaf that contains itself would not end.
     if not isinstance(data, dict) or data.keys().isdisjoint(kinds):
         raise ValueError(f"Expected a {' or '.join(kinds)}. Received {short(data)}.")
     return leaf_from_json(data)
 
 
-# In this order a dict with the keys of two is refused by the first one's reader.
+# In this order the first reader rejects a dict with the keys of two.
 _READERS = {
     "rational": _rational,
     "float": _float,

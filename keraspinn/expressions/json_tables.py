@@ -1,4 +1,4 @@
-"""Saved forms of tables: their numbers as text, which is only ever decoded."""
+"""Saved forms of tables, with numbers as base64 text."""
 
 import base64
 
@@ -9,7 +9,7 @@ from keraspinn.expressions.tabulated import MAX_NUMBERS, Tabulated
 
 
 def table_to_json(table):
-    """A `Tabulated` as plain data: little-endian float64 in base 64."""
+    """Return a `Tabulated` as plain data: little-endian float64 in base64."""
     return {
         "axes": [_to_text(axis) for axis in table.axes],
         "values": _to_text(table.values),
@@ -20,17 +20,17 @@ def table_to_json(table):
 
 
 def table_from_json(axes, values, degree, name, orders):
-    """The `Tabulated` whose saved form has these entries.
+    """Rebuild a `Tabulated` from the entries of its saved form.
 
     Raises:
-        ValueError: If they are of no table, as `TypeError` and `IndexError` say too.
+        ValueError: If they do not form a table; likewise `TypeError`, `IndexError`.
     """
     axes = tuple(map(_from_text, checked_list(axes, 3)))
     values = _from_text(values).reshape([len(axis) for axis in axes])
     table = Tabulated(axes, values, degree, checked_name(name))
-    for place, order in zip(range(len(axes)), orders, strict=True):
+    for axis, order in zip(range(len(axes)), orders, strict=True):
         for _ in range(integer(order, 0, 64)):
-            table = table.differentiated(place)
+            table = table.differentiated(axis)
     return table
 
 

@@ -1,9 +1,9 @@
-"""Saving expressions as JSON, and rebuilding them without evaluating text.
+"""Expressions as JSON, rebuilt without evaluating text.
 
-A node is a list of its name and arguments, `["Add", ...]`; an integer and a boolean
-are themselves; every other leaf is a dict, such as `{"symbol": "x"}`. Rebuilding
-calls the constructors of the one table of allowed nodes, unevaluated, so that the
-result is the tree that was saved, and nothing is computed on the way.
+A node is a list of its name and arguments, `["Add", ...]`. Integers and booleans are
+saved as they are; every other leaf is a dict, such as `{"symbol": "x"}`. Rebuilding
+calls constructors from the table of allowed nodes, unevaluated. The result is the
+saved tree, and nothing is computed.
 """
 
 from collections.abc import Iterable
@@ -26,11 +26,11 @@ _BY_NAME = {node.name: node for node in NODES.values()}
 
 
 def to_json(expr: sp.Basic) -> Any:
-    """Turns an expression into plain data that JSON can hold.
+    """Convert an expression to plain data for JSON.
 
     Args:
-        expr: A SymPy expression (or relation) of supported nodes. Derivatives must
-            be of plain fields, as `normalize` leaves them.
+        expr: A SymPy expression (or relation) of supported nodes. `normalize` it
+            first, so that only fields are differentiated.
 
     Returns:
         Lists, dicts, strings, numbers and booleans, from which `from_json` rebuilds
@@ -38,7 +38,7 @@ def to_json(expr: sp.Basic) -> Any:
 
     Raises:
         TypeError: If `expr` is not a SymPy expression.
-        ValueError: If it holds a node that cannot be saved, or is too large.
+        ValueError: If it contains a node that cannot be saved, or is too large.
 
     Example:
 
@@ -61,13 +61,13 @@ def to_json(expr: sp.Basic) -> Any:
 
 
 def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic:
-    """Rebuilds an expression that `to_json` turned into plain data.
+    """Rebuild an expression that `to_json` converted to plain data.
 
-    Nothing in `data` is evaluated as code. A tree that is malformed, or has more nodes
-    or levels than `bounds.py` allows, is refused.
+    No part of `data` is evaluated as code. A tree that is malformed, or exceeds the
+    nodes or levels in `bounds.py`, is rejected.
 
     Args:
-        data: What `to_json` returned, possibly by way of a JSON file.
+        data: The result of `to_json`, possibly by way of a JSON file.
         symbols: Optional iterable of the only symbols that may occur. By default
             all may.
 
@@ -75,8 +75,8 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
         A SymPy expression (or relation).
 
     Raises:
-        ValueError: If `data` is not such a tree, exceeds a limit, or holds a symbol
-            that is not among `symbols`.
+        ValueError: If `data` is not such a tree, exceeds a limit, or contains a
+            symbol that is not among `symbols`.
 
     Example:
 
@@ -85,7 +85,7 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
     """
     expr = _Reader().read(data)
     if not isinstance(expr, (sp.Expr, Boolean)):
-        raise ValueError(f"A {type(expr).__name__} is no expression by itself.")
+        raise ValueError(f"A {type(expr).__name__} is not an expression by itself.")
     if symbols is not None:
         unknown = expr.free_symbols - set(symbols)
         if unknown:
@@ -98,7 +98,7 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
 
 
 class _Budget:
-    """Counts what a tree holds, and refuses trees that are too large or too deep."""
+    """Counter of nodes and depth that rejects trees above the limits."""
 
     def __init__(self):
         self._left = bounds.MAX_NODES
@@ -112,7 +112,7 @@ class _Budget:
         if depth > bounds.MAX_DEPTH:
             raise ValueError(
                 f"The expression is nested over {bounds.MAX_DEPTH} levels deep, or "
-                "holds itself."
+                "contains itself."
             )
 
 
@@ -179,8 +179,8 @@ def _check_kinds(node, arguments):
         elif node.type in (sp.And, sp.Or, sp.Not) or (
             node.type is ExprCondPair and position == 1
         ):
-            # SymPy calls a symbol a boolean too. A Piecewise in a condition would
-            # be unfolded, at exponential cost.
+            # SymPy counts symbols as booleans. A Piecewise in a condition would be
+            # expanded, at exponential cost.
             fits = isinstance(argument, Boolean) and not argument.is_Symbol
             fits = fits and not argument.has(sp.Piecewise)
         else:
@@ -197,7 +197,7 @@ def _build(node, arguments):
     try:
         expr = node.type(*arguments, **options)
     except TypeError as error:
-        raise ValueError(f"{node.name} refuses its arguments: {error}") from error
+        raise ValueError(f"{node.name} rejects its arguments: {error}") from error
     if type(expr) is not node.type or len(expr.args) != len(arguments):
         raise ValueError(
             f"{node.name} has superfluous arguments: SymPy makes it "

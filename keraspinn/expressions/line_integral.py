@@ -1,8 +1,8 @@
-"""Integrals along a coordinate with limits of their own: memory, and kernels.
+"""Integrals along a coordinate, with limits: memory terms and kernels.
 
-`sympy.Integral(K(x, s) * u.subs(x, s), (s, 0, x))` is a number at each point. It is
-evaluated as Gauss and Legendre's sum over fields at other points, which is exact for
-polynomials of degree 39 in s, and close to rounding for what is as smooth as one.
+`sympy.Integral(K(x, s) * u.subs(x, s), (s, 0, x))` is a number at each point. A
+Gauss-Legendre sum over fields at other points evaluates it, which is exact for
+polynomials of degree 39 in s, and near round-off for smooth integrands.
 """
 
 from typing import Any, Self
@@ -10,16 +10,16 @@ from typing import Any, Self
 import numpy as np
 import sympy as sp
 
-POINTS = 20
-_PLACES, _WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
+POINTS = 20  # Gauss-Legendre points per part: exact up to degree 39
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(POINTS)
 
 
 class LineIntegral(sp.Expr):
-    """The integral of an expression by one symbol, as `normalize` writes SymPy's.
+    """Integral of an expression in one symbol; `normalize` converts SymPy's to it.
 
     Args:
         integrand: SymPy expression in the symbol, fields of it, and coordinates.
-        symbol: What is integrated by; it means nothing outside.
+        symbol: The variable of integration, bound in the integrand.
         lower, upper: Limits, expressions in the coordinates.
 
     Example:
@@ -46,24 +46,24 @@ class LineIntegral(sp.Expr):
         return self.func(integrand.doit(**hints), *limits)
 
     def at_nodes(self, parts: tuple[float, ...] = (0.0, 1.0)) -> sp.Expr:
-        """The sum that stands for it.
+        """Return the quadrature sum of the integral.
 
         Args:
-            parts: Where the range begins, is divided, and ends, from 0 to 1: each part
-                has a sum of its own.
+            parts: Start, division points and end of the range, from 0 to 1. Each part
+                has its own quadrature points.
         """
         integrand, symbol, lower, upper = self.args
         total = 0
-        for place, weight in zip(*nodes(parts), strict=True):
-            node = sp.expand(lower + (upper - lower) * sp.Float(place))
+        for position, weight in zip(*nodes(parts), strict=True):
+            node = sp.expand(lower + (upper - lower) * sp.Float(position))
             total += (upper - lower) * sp.Float(weight) * integrand.subs(symbol, node)
         return total
 
     def _eval_derivative(self, by):
         integrand, symbol, *limits = self.args
         ends = [integrand.subs(symbol, end) * end.diff(by) for end in limits]
-        slope = integrand.diff(by) if by != symbol else sp.S.Zero
-        inside = self.func(slope, symbol, *limits) if slope != 0 else sp.S.Zero
+        partial = integrand.diff(by) if by != symbol else sp.S.Zero
+        inside = self.func(partial, symbol, *limits) if partial != 0 else sp.S.Zero
         return ends[1] - ends[0] + inside
 
     def _eval_subs(self, old, new):
@@ -71,8 +71,8 @@ class LineIntegral(sp.Expr):
         limits = [end._subs(old, new) for end in limits]
         if old == symbol:
             return self.func(integrand, symbol, *limits)
-        if symbol in new.free_symbols:  # which is another one of the same name
-            integrand, symbol = _renamed(integrand, symbol)
+        if symbol in new.free_symbols:  # another symbol of the same name
+            integrand, symbol = _rename_symbol(integrand, symbol)
         return self.func(integrand._subs(old, new), symbol, *limits)
 
     def _sympystr(self, printer):
@@ -87,17 +87,17 @@ class LineIntegral(sp.Expr):
 
 
 def nodes(parts: tuple[float, ...] = (0.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
-    """Places from 0 to 1 and their weights, twenty in each of some parts."""
+    """Return quadrature points from 0 to 1 and their weights, twenty per part."""
     starts, lengths = np.array(parts[:-1]), np.diff(parts)
-    places = starts[:, None] + lengths[:, None] * (_PLACES + 1) / 2
-    return places.ravel(), (lengths[:, None] * _WEIGHTS / 2).ravel()
+    points = starts[:, None] + lengths[:, None] * (_NODES + 1) / 2
+    return points.ravel(), (lengths[:, None] * _WEIGHTS / 2).ravel()
 
 
 def line_integrals(expression: sp.Expr) -> sp.Expr:
-    """An expression with a `LineIntegral` for each definite `sympy.Integral`.
+    """Replace each definite `sympy.Integral` by a `LineIntegral`.
 
     Raises:
-        ValueError: If an integral has not both of its limits, or infinite ones.
+        ValueError: If an integral lacks a limit, or has an infinite one.
     """
     return expression.replace(sp.Integral, _of_sympy)
 
@@ -106,26 +106,26 @@ def _of_sympy(*arguments):
     result, *limits = arguments
     if result.has(sp.DiracDelta):
         raise ValueError(
-            "DiracDelta in an integral has no value at a point: write what it picks, "
+            "DiracDelta in an integral has no value at a point: write its result, "
             f"u.subs(x, 1). Received: {sp.Integral(*arguments)}"
         )
     for limit in limits:
         if len(limit) != 3 or any(end.is_infinite for end in limit[1:]):
             raise ValueError(
                 "An integral must have a lower and an upper limit, both finite, as "
-                "sympy.Integral(u.subs(x, s), (s, 0, x)). That of a field over the "
-                "domain or a part of it is keraspinn.integral(u, over={x: 1}), in a "
+                "sympy.Integral(u.subs(x, s), (s, 0, x)). The integral over the domain "
+                "or a part of it is keraspinn.integral(u, over={x: 1}), in a "
                 f"Condition. Received: {sp.Integral(*arguments)}"
             )
         symbol, *ends = limit
-        if isinstance(symbol, sp.Dummy):  # which cannot be saved
-            result, symbol = _renamed(result, symbol)
+        if isinstance(symbol, sp.Dummy):  # cannot be saved
+            result, symbol = _rename_symbol(result, symbol)
         result = LineIntegral(result, symbol, *ends)
     return result
 
 
-def _renamed(integrand, symbol):
-    """An integrand and what it is taken by, which gets a name that nothing has."""
+def _rename_symbol(integrand, symbol):
+    """Return an integrand and its symbol, renamed to an unused name."""
     taken = {other.name for other in integrand.free_symbols} | {symbol.name}
     fresh = next(
         f"{symbol.name}_{k}" for k in range(1, 99) if f"{symbol.name}_{k}" not in taken

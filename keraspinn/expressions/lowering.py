@@ -1,4 +1,4 @@
-"""From SymPy nodes to steps on a tape."""
+"""Translation of SymPy nodes to steps on a tape."""
 
 import functools
 import math
@@ -14,15 +14,15 @@ from keraspinn.expressions.nodes import NODES, is_number_leaf, supported_functio
 from keraspinn.expressions.splines import spline_of
 from keraspinn.expressions.tabulated import Interpolation
 
-# One decimal more than float64 can hold, with some to spare for rounding.
+# Decimal digits of constants: three more than float64's 17, against round-off.
 _DIGITS = 20
 
 
 class Lowering:
-    """Writes expressions on a tape.
+    """Translator that writes expressions on a tape.
 
-    Inside a branch of a `Piecewise` every input passes through a gate (see `gate`),
-    so the same SymPy node may have another slot there than outside.
+    Inside a branch of a `Piecewise` every input passes through a gate (see `gate`), so
+    a SymPy node may have another slot there than outside.
     """
 
     def __init__(self, tape, coordinates, mask=None):
@@ -33,7 +33,7 @@ class Lowering:
         self._numeric = {}
 
     def lower(self, node):
-        """Returns the slot that holds a node's value."""
+        """Return the slot that holds a node's value."""
         if node not in self._slots:
             self._slots[node] = self._lower(node)
         return self._slots[node]
@@ -46,8 +46,8 @@ class Lowering:
         if isinstance(node, (sp.Derivative, AppliedUndef)):
             return self._input(field_and_index(node, self._coordinates))
         if isinstance(node, At):
-            own = field_and_index(node.node, self._coordinates)
-            return self._input((node.images, own))
+            key = field_and_index(node.node, self._coordinates)
+            return self._input((node.images, key))
         if isinstance(node, sp.Symbol):
             kind = "coordinate" if node in self._coordinates else "parameter"
             return self._input((kind, node.name))
@@ -72,7 +72,7 @@ class Lowering:
         return self._tape.apply(NODES[type(node)].evaluate, *slots)
 
     def _is_numeric(self, node):
-        """Whether a node holds no symbol and no field, and so is one number."""
+        """Test whether a node is a number, without symbols and fields."""
         if node not in self._numeric:
             self._numeric[node] = is_number_leaf(node) or (
                 type(node) in NODES
@@ -97,7 +97,7 @@ class Lowering:
         above = [self.lower(f) for f in factors if f not in below]
         if not above:
             above, number = number or [self._tape.constant(1.0)], []
-        # One division rounds once; products without their number may be shared.
+        # One division rounds once, and products without their number may be shared.
         product = self._joined(ops.multiply, above)
         for factor in below:
             divisor = self._whole_power(self.lower(factor.base), -powers[factor])
@@ -105,7 +105,7 @@ class Lowering:
         return self._joined(ops.multiply, [product, *number])
 
     def _folded(self, node):
-        """A list with the slot of all numbers in a sum or product, and the rest."""
+        """Return a list with one slot for all numbers, and the other arguments."""
         numbers = [a for a in node.args if self._is_numeric(a)]
         rest = [a for a in node.args if not self._is_numeric(a)]
         if not numbers:
@@ -132,7 +132,7 @@ class Lowering:
 
     def _whole_power(self, slot, exponent):
         # Repeated squaring: unlike `ops.power`, its gradient is finite for every
-        # base, and x**2 on the way to x**4 is shared with the rest of the tape.
+        # base, and x**4 shares x**2 with the rest of the tape.
         if exponent == 0:
             return self._tape.constant(1.0)
         if exponent == 1:
@@ -143,7 +143,7 @@ class Lowering:
         return self._tape.apply(ops.square, self._whole_power(slot, exponent // 2))
 
     def _piecewise(self, node):
-        """Writes the branches; where no condition holds the value is NaN."""
+        """Write the branches; where no condition holds, the value is NaN."""
         masks, branches, left = [], [], None
         for expression, condition in node.args:
             chosen = None if condition == sp.true else self.lower(condition)
@@ -174,26 +174,25 @@ class Lowering:
 
 
 def gate(mask, tensor):
-    """Leaves values alone and stops gradients where the mask is false.
+    """Keep values, and stop gradients where the mask is false.
 
-    A branch of a `Piecewise` is evaluated at every point, also where it is not
-    chosen. Its gradient there is multiplied by zero, and zero times the infinite
-    slope of sqrt(0) is NaN. The gradient of `where` selects rather than multiplies,
-    so a gate on the way into the branch drops the NaN again.
+    A `Piecewise` evaluates each branch at every point. Where it is not chosen, its
+    gradient is multiplied by zero, and zero times the infinite derivative of sqrt(0)
+    is NaN. The gradient of `where` selects instead, so this gate drops the NaN.
     """
     return ops.where(mask, tensor, ops.stop_gradient(tensor))
 
 
 def float_value(node):
-    """Returns the value of a numeric expression as a Python float.
+    """Return the value of a numeric expression as a Python float.
 
     Raises:
         ValueError: If the value is not a real number within the range of float64.
     """
     if not is_number_leaf(node):
         for argument in node.args:
-            # From the leaves up: a tower of powers is refused at the first storey
-            # that is too large, before the next one asks for its digits.
+            # From the leaves up: a tower of powers fails at the first level that is
+            # too large, before the next one needs its digits.
             float_value(argument)
     try:
         value = float(node.evalf(_DIGITS))
@@ -208,7 +207,7 @@ def float_value(node):
 
 
 def _whole(exponent):
-    """Returns a moderate whole exponent as an int, or None if it is not one."""
+    """Return a moderate whole exponent as an int, or None for others."""
     if not isinstance(exponent, (sp.Integer, sp.Float)) or abs(exponent) > 1024:
         return None
     return int(exponent) if exponent == int(exponent) else None

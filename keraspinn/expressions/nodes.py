@@ -1,8 +1,7 @@
-"""The SymPy node types that an expression may be built from.
+"""Table of the supported SymPy node types.
 
-This one table says what can be evaluated and what can be saved: a type that is not
-in it is refused by both. Everything here is arithmetic on real numbers, so a value
-that SymPy calls complex (the logarithm of a negative number) comes out as NaN.
+It defines which nodes can be evaluated and saved. All arithmetic is real, so a value
+that is complex in SymPy (the logarithm of a negative number) is NaN.
 """
 
 import functools
@@ -20,11 +19,11 @@ from keraspinn.expressions.tabulated import Interpolation
 
 
 class Node(NamedTuple):
-    """How one SymPy node type is called, evaluated, and how many arguments it takes.
+    """Entry of a SymPy node type: its name, evaluation and number of arguments.
 
     `name` is its name in messages and files. `evaluate` maps tensors to a tensor; it
-    is None for the types whose lowering depends on what their arguments are (sums,
-    products, powers, branches).
+    is None for types whose lowering depends on their arguments (sums, products,
+    powers, branches).
     """
 
     name: str
@@ -35,7 +34,7 @@ class Node(NamedTuple):
 
 
 def _fold(function):
-    """Makes a two-argument function accept any number, from the left."""
+    """Extend a two-argument function to any number, from the left."""
     return lambda *tensors: functools.reduce(function, tensors)
 
 
@@ -56,8 +55,8 @@ def _coth(x):
 
 
 def _sech(x):
-    # 1 / cosh(x) has a NaN gradient where cosh overflows. With t = ±x below zero
-    # nothing does, and as sech is even every derivative at 0 stays right.
+    # 1 / cosh(x) has a NaN gradient where cosh overflows. t = ±x < 0 avoids it,
+    # and sech is even, so all derivatives at 0 stay right.
     t = ops.where(x < 0, x, -x)
     return 2 * ops.exp(t) / (1 + ops.exp(2 * t))
 
@@ -98,7 +97,7 @@ _UNARY = {
 
 _BINARY = {
     sp.atan2: ops.arctan2,
-    # SymPy keeps the value at zero as a second argument, 1/2 when not given.
+    # SymPy's second argument is the value at zero, 1/2 by default.
     sp.Heaviside: ops.heaviside,
     sp.Eq: ops.equal,
     sp.Ne: ops.not_equal,
@@ -106,10 +105,10 @@ _BINARY = {
     sp.Le: ops.less_equal,
     sp.Gt: ops.greater,
     sp.Ge: ops.greater_equal,
-    # Lowered by what their arguments are:
+    # Lowered by the types of their arguments:
     sp.Pow: None,
     ExprCondPair: None,
-    # A number that the whole condition finds, over all of its points:
+    # A number that the whole condition computes, over all of its points:
     PartIntegral: None,
 }
 
@@ -120,7 +119,7 @@ _SEVERAL = {
     sp.Or: _fold(ops.logical_or),
 }
 
-# The names that users write; the classes are called StrictLessThan and so on.
+# The names that users write; SymPy's classes are StrictLessThan and so on.
 _NAMES = {getattr(sp, name): name for name in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge")}
 
 
@@ -128,13 +127,13 @@ def _table():
     for functions, least, most in (
         (_UNARY, 1, 1),
         (_BINARY, 2, 2),
-        # SymPy compares every pair of arguments of these.
+        # SymPy compares every pair of their arguments.
         (_SEVERAL, 2, 32),
         ({sp.Add: None, sp.Mul: None}, 2, float("inf")),
         ({sp.Piecewise: None}, 1, float("inf")),
         ({At: None}, 3, 65),  # a field, and pairs of a coordinate and its image
         ({LineIntegral: None}, 4, 4),
-        ({Interpolation: None}, 2, 4),  # a table, and what it is taken of
+        ({Interpolation: None}, 2, 4),  # a table and its arguments
     ):
         for cls, evaluate in functions.items():
             name = _NAMES.get(cls, cls.__name__)
@@ -159,7 +158,7 @@ CONSTANTS = {
 
 
 def supported_functions():
-    """Returns what a user may call, as one line for error messages."""
+    """Return the supported functions, as one line for error messages."""
     hidden = (At, ExprCondPair, Interpolation, LineIntegral, PartIntegral)
     hidden += (sp.Add, sp.Mul, sp.Pow)
     names = [node.name for cls, node in NODES.items() if cls not in hidden]
@@ -167,18 +166,17 @@ def supported_functions():
 
 
 def is_number_leaf(node):
-    """Whether a node is a finite real number that SymPy stores in one piece."""
+    """Test whether a node is a finite real number that SymPy stores as one leaf."""
     return isinstance(node, (sp.Rational, sp.Float)) or (
         isinstance(node, sp.NumberSymbol) and str(node) in CONSTANTS
     )
 
 
 def distinct_nodes(expressions, kind=object):
-    """Yields each distinct node of a kind once, parents before children.
+    """Yield each distinct node of a kind once, parents before children.
 
-    Fields and derivatives, also at other points, are leaves here: what they are made
-    of is the business of whoever reads them. Subtrees that SymPy shares are visited
-    once, so the cost is that of the graph and not of the tree.
+    Fields and derivatives, also at other points, are leaves here. Shared subtrees are
+    visited once, so the cost is that of the graph and not of the tree.
     """
     if isinstance(expressions, sp.Basic):
         expressions = (expressions,)

@@ -1,4 +1,4 @@
-"""Symbols for the outward normal, which stand in the equations of a boundary."""
+"""Symbols for the components of the outward normal."""
 
 from typing import Any, Self
 
@@ -6,12 +6,11 @@ import sympy as sp
 
 
 class NormalComponent(sp.Symbol):
-    """A component of the outward unit normal, nondimensional: a SymPy symbol.
+    """Component of the outward unit normal, nondimensional: a SymPy symbol.
 
-    `domain.normal` gives one for each spatial coordinate; nobody makes them by hand.
-    They belong to the coordinate and not to the domain, so that `plate.normal` may be
-    written before a hole is cut out of the plate. Its values, at points of a boundary,
-    are what `domain.normals` returns.
+    `domain.normal` returns one for each spatial coordinate. Symbols depend on the
+    coordinate and not on the domain, so `plate.normal` may be used before a hole is
+    subtracted from the plate. `domain.normals` returns their values.
 
     Args:
         coordinate: The spatial coordinate, a SymPy symbol.
@@ -26,7 +25,7 @@ class NormalComponent(sp.Symbol):
     __slots__ = ("coordinate",)
 
     def __new__(cls, coordinate: sp.Symbol) -> Self:
-        # As for a Parameter: Symbol's own constructor caches by name.
+        # Symbol's constructor caches by name, as for a Parameter.
         self = sp.Symbol.__xnew__(cls, f"n_{coordinate.name}", real=True)
         self.coordinate = coordinate
         return self
@@ -39,19 +38,19 @@ class NormalComponent(sp.Symbol):
 
 
 def normal_derivative(expression: sp.Expr, domain: Any) -> sp.Expr:
-    """The derivative along the outward normal, ∂u/∂n = n · ∇u.
+    """Return the derivative along the outward normal, ∂u/∂n = n · ∇u.
 
-    For Neumann, Robin and no-flux conditions on whatever boundary.
+    Use it for Neumann, Robin and no-flux conditions on any boundary.
 
     Args:
         expression: A field, or a SymPy expression in the fields and coordinates.
         domain: The geometry.
 
     Returns:
-        SymPy expression that holds `domain.normal`.
+        SymPy expression in the components of `domain.normal`.
 
     Raises:
-        TypeError: If `expression` is no SymPy expression.
+        TypeError: If `expression` is not a SymPy expression.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""One form for every equation: a SymPy expression that must vanish."""
+"""Normal form of equations: an expression that must vanish."""
 
 import numbers
 
@@ -14,23 +14,22 @@ _UNEVALUATED = (sp.Sum, sp.Product, sp.Limit)
 
 
 def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr:
-    """Turns an equation into the expression that must vanish.
+    """Convert an equation to the expression that must vanish.
 
-    `sp.Eq(a, b)` becomes `a - b`, and an expression stands for itself. Derivatives
-    are carried out, so that `(u * u.diff(x)).diff(x)` ends in derivatives of `u`.
+    `sp.Eq(a, b)` becomes `a - b`, and an expression stays itself. Derivatives are
+    evaluated: `(u * u.diff(x)).diff(x)` becomes derivatives of `u`.
 
     Args:
         equation: A `sympy.Eq`, or a SymPy expression that means "= 0".
-        called: String that begins errors, such as `"An expression to predict"`.
+        called: String that starts error messages, such as `"An expression to predict"`.
 
     Returns:
         A SymPy expression.
 
     Raises:
         TypeError: If `equation` is not a scalar SymPy equation or expression.
-        ValueError: If SymPy reduced the equation to true or false, or it holds a
-            sum, product or limit that was not evaluated, or an integral without
-            finite limits.
+        ValueError: If SymPy reduced the equation to true or false, or it contains an
+            unevaluated sum, product or limit, or an integral without finite limits.
 
     Example:
 
@@ -41,10 +40,10 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
     """
     if isinstance(equation, (bool, BooleanAtom)):
         raise ValueError(
-            "An equation must leave something to solve for. Received "
-            f"{bool(equation)}: both sides of a `sympy.Eq` are the same or can never "
-            "be, as where a field is differentiated by a coordinate that it was not "
-            "declared of, which SymPy makes 0, or before it is applied to any, as in "
+            "An equation must contain an unknown. Received "
+            f"{bool(equation)}: both sides of a `sympy.Eq` are equal or can never be, "
+            "as where a field is differentiated by a coordinate that it was not "
+            "declared with, which SymPy makes 0, or before it is applied to any, as in "
             "sympy.Function('u').diff(x), which SymPy makes 1; or `==` was used, which "
             "compares how two expressions are written. Write `sympy.Eq(left, right)`, "
             "and fields as functions of all coordinates, `u(x, t)`."
@@ -60,7 +59,7 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
         raise TypeError(
             f"{called} must be a `sympy.Eq`, or an expression that means '= 0'. "
             f"Received the {type(equation).__name__} {equation}. Inequalities and "
-            "logic may stand only in the conditions of a `sympy.Piecewise`. For an "
+            "logic may occur only in the conditions of a `sympy.Piecewise`. For an "
             "obstacle, u >= g where an equation e = 0 may turn into e >= 0, write the "
             "equation `sympy.Min(u - g, e)`."
         )
@@ -73,7 +72,7 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
 
 
 def _real(expression):
-    """An expression without the complex parts in |z|' and sign(z)', where z is real.
+    """Remove the complex parts in |z|' and sign(z)', where z is real.
 
     SymPy does not know that derivatives of a real field are. A user's own re(z) is left
     as it is, unless all in z is declared as real.
@@ -94,7 +93,7 @@ def _real(expression):
 
 
 def _without_deltas(expression):
-    """An expression without z δ(z), which is zero: (max(z, 0)²)'' holds it."""
+    """Remove z δ(z), which is zero, as in (max(z, 0)²)''."""
     for delta in expression.atoms(sp.DiracDelta):
         zero, *order = delta.args
         factor = expression.xreplace({delta: (own := sp.Dummy())}).diff(own)
@@ -105,13 +104,13 @@ def _without_deltas(expression):
 
 
 def _with_numbers(expression):
-    """An expression with floats for what is known of other functions: gamma(26/5)."""
-    known = {
+    """Replace numbers such as gamma(26/5), which no node represents, by floats."""
+    constants = {
         node: node.evalf()
         for node in expression.atoms(sp.Function)
         if type(node) not in NODES and node.is_number and node.evalf().is_Float
     }
-    return expression.xreplace(known)
+    return expression.xreplace(constants)
 
 
 def _check_scalar(side, called):
@@ -138,13 +137,13 @@ def _check_scalar(side, called):
     if leftover:
         raise ValueError(
             "Sums, products and limits must be evaluated before they enter an "
-            f"equation. Received {leftover.pop()}; if SymPy can carry it out, write "
+            f"equation. Received {leftover.pop()}; if SymPy can evaluate it, write "
             "its `.doit()`."
         )
 
 
 def _check_derivative(derivative):
-    # SymPy would call it zero, and the term would be gone without a word.
+    # SymPy would evaluate it to zero and drop the term without a warning.
     field = derivative.expr
     for symbol, _ in derivative.variable_count:
         if isinstance(field, AppliedUndef) and symbol not in field.free_symbols:

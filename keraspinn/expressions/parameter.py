@@ -1,4 +1,4 @@
-"""Unknown coefficients: SymPy symbols that carry an initial value."""
+"""Unknown coefficients: SymPy symbols with an initial value."""
 
 import math
 import numbers
@@ -10,17 +10,16 @@ _SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
 
 
 class Parameter(sp.Symbol):
-    """An unknown coefficient of an equation, to be found by training.
+    """Unknown coefficient of an equation, to be identified by training.
 
-    A parameter is a SymPy symbol and may stand wherever a symbol may. In a model
-    it becomes a trainable scalar that starts at `initial`. Two parameters are equal
-    when their names, initial values and assumptions agree; a parameter never equals
-    a plain symbol of the same name.
+    A parameter is a SymPy symbol. In a model it becomes a trainable scalar that starts
+    at `initial`. Two parameters are equal if their names, initial values and
+    assumptions agree; a parameter never equals a plain symbol.
 
     Args:
         name: String, the parameter's name.
-        initial: Finite real number, the value that training starts from, in the
-            units of the equation.
+        initial: Finite real number, the value at which training starts, in the units
+            of the equation.
         **assumptions: SymPy assumptions, such as `positive=True`. They tell SymPy
             how to simplify; they do not constrain the trained value.
 
@@ -56,8 +55,8 @@ class Parameter(sp.Symbol):
             raise ValueError("A Parameter's name must not be empty. Received name=''.")
         initial = _finite_float(name, initial)
         cls._sanitize(assumptions, cls)
-        # Symbol's own constructor caches by (name, assumptions) and would hand back
-        # an object with another initial value. Dummy takes this uncached road too.
+        # Symbol's constructor caches by (name, assumptions) and would return an object
+        # with another initial value. Dummy uses the uncached constructor too.
         self = sp.Symbol.__xnew__(cls, name, **assumptions)
         self.initial = initial
         _check_sign(self)

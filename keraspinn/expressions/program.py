@@ -19,27 +19,26 @@ from keraspinn.expressions.tape import Tape
 class Program:
     """Expressions compiled to a flat list of `keras.ops` calls.
 
-    A subexpression that occurs several times, in one expression or in several, is
-    evaluated once. Numbers are folded to one float64 each when the program is
-    compiled. No code is generated, and no text is evaluated.
+    Common subexpressions, in one expression or in several, are evaluated once. Numbers
+    are folded to one float64 each at compilation. No code is generated, and no text is
+    evaluated.
 
-    All arithmetic is real and happens in the floating-point type of the coordinates,
-    to which the other inputs are cast. Where SymPy would give a complex number, and
-    where no condition of a `sympy.Piecewise` holds, the result is NaN. The branches of
-    a `Piecewise` that are not chosen at a point pass no gradient there, so a
-    singular one cannot spoil it.
+    All arithmetic is real, in the floating-point type of the coordinates, to which the
+    other inputs are cast. The result is NaN where SymPy's is complex, and where no
+    condition of a `sympy.Piecewise` holds. Branches of a `Piecewise` that are not
+    chosen at a point pass no gradient there, even if they are singular.
 
     Args:
         expressions: Sequence of normalized SymPy expressions.
         coordinates: Tuple of the domain's SymPy symbols, in the domain's order.
 
     Attributes:
-        derivatives: What `required_derivatives` finds.
-        combinations: What `combined_derivatives` finds: derivatives may be replaced
-            by others that have the same combinations.
+        derivatives: The result of `required_derivatives`.
+        combinations: The result of `combined_derivatives`. Derivatives with equal
+            combinations may replace them.
         parameters: Names of the unknown parameters.
-        images: Dict from images of the points, tuples of pairs of a coordinate and what
-            stands for it, to what is needed there, as `required_derivatives` finds it.
+        images: Dict from images of the points, tuples of pairs of a coordinate and its
+            replacement, to the `required_derivatives` there.
 
     Call arguments:
         coordinates: Dict from coordinate names to tensors of shape `(..., N)`.
@@ -51,9 +50,9 @@ class Program:
         A list with one tensor of shape `(..., N)` for each expression.
 
     Raises:
-        ValueError: If an expression holds a node that cannot be evaluated, a
-            constant that is not a real float64, or two symbols of the same name;
-            or when called, if an input is missing.
+        ValueError: If an expression contains a node that cannot be evaluated, a
+            constant that is not a real float64, or two symbols of one name; when
+            called, if an input is missing.
 
     Example:
 
@@ -88,7 +87,7 @@ class Program:
         return f"<Program: {len(self._outputs)} expressions, {len(self)} operations>"
 
     def __len__(self):
-        """Returns the number of distinct operations, inputs and constants."""
+        """Return the number of distinct operations, inputs and constants."""
         return len(self._tape)
 
     def __call__(
@@ -111,10 +110,10 @@ class Program:
         derivatives: Mapping[Any, Any],
         parameters: Mapping[str, Any] | None = None,
     ) -> list[np.ndarray]:
-        """The same of arrays in NumPy's float64, where a call would not be worth it.
+        """Evaluate with NumPy in float64, without compiling.
 
-        A backend may compile every operation for every shape that it has not met. What
-        NumPy lacks is still the backend's, in float64 where that is to be had.
+        A backend may compile each operation for each new shape. The backend evaluates
+        functions that NumPy lacks, in float64 if it has it.
 
         Args:
             coordinates, derivatives, parameters: As in a call, of arrays and numbers.
@@ -129,7 +128,7 @@ class Program:
         return [np.broadcast_to(result, shape) for result in results]
 
     def _inputs(self, coordinates, derivatives, parameters):
-        """All inputs in one dict, and the keys of those that have a point's shape."""
+        """Return all inputs in one dict, and the keys with the points' shape."""
         inputs = {("coordinate", name): t for name, t in coordinates.items()}
         inputs |= derivatives
         if not inputs:
@@ -145,25 +144,25 @@ class Program:
     def _check(self, tensors):
         missing = [key for key in self._used if key not in tensors]
         if missing:
-            kind, what = missing[0]
+            kind, name = missing[0]
             if kind not in ("coordinate", "parameter"):
-                kind, what = "derivative", missing[0]
+                kind, name = "derivative", missing[0]
             raise ValueError(
-                f"The expressions need the {kind} {what!r}, which was not given. "
+                f"The expressions need the {kind} {name!r}, which is missing. "
                 f"Received {sorted(map(str, tensors))}."
             )
 
 
 @functools.lru_cache(maxsize=64)
 def moved(images, coordinates):
-    """The columns of points' images, a function of a dict of the points' own.
+    """Return a function from the columns of points to those of their images.
 
     Args:
-        images: Tuple of pairs of a coordinate and what stands for it.
+        images: Tuple of pairs of a coordinate and its replacement.
         coordinates: Tuple of the domain's SymPy symbols.
     """
-    known = dict(images)
-    program = Program([known.get(s, s) for s in coordinates], coordinates)
+    replacements = dict(images)
+    program = Program([replacements.get(s, s) for s in coordinates], coordinates)
     return lambda columns: program(columns, {})
 
 
@@ -184,7 +183,7 @@ def _float_dtype(tensor):
 
 
 def _points(tensors):
-    """Returns a tensor of the shape that all inputs broadcast to."""
+    """Return a tensor of the shape that all inputs broadcast to."""
     points = ops.zeros_like(tensors[0])
     for tensor in tensors[1:]:
         if tuple(tensor.shape) != tuple(points.shape):

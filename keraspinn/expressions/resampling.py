@@ -1,18 +1,18 @@
-"""What a user gives for a table, as a grid: axes, and values on it."""
+"""Resampling of a table's points and values to a grid."""
 
 import warnings
 
 import numpy as np
 
-_GLOBAL = 1000  # points up to which each value follows from all of them
-_NEIGHBOURS = 50
-_MOST = {2: 256, 3: 48}
-_LEAST = 16
-_TOLERANCE = 0.05
+_GLOBAL_POINTS = 1000  # scattered points up to which each value depends on all
+_NEIGHBOURS = 50  # nearest points that each value depends on, for more points
+_MOST = {2: 256, 3: 48}  # points per axis in 2-D and 3-D: 65,536 and 110,592 in all
+_LEAST = 16  # points per axis, enough for a cubic spline of a smooth function
+_TOLERANCE = 0.05  # largest error at the points, relative to the range of values
 
 
 def on_a_grid(points, values, resolution=None):
-    """Axes, a tuple of float64 arrays, and values on their grid.
+    """Return axes, a tuple of float64 arrays, and values on their grid.
 
     Args:
         points: As for `Tabulated`.
@@ -63,28 +63,29 @@ def _interpolated(points, values, resolution):
     if resolution is None:
         fine = int(np.ceil(2 * len(points) ** (1 / dimension)))
         resolution = min(max(fine, _LEAST), _MOST[dimension])
-    near = None if len(points) <= _GLOBAL else _NEIGHBOURS
+    near = None if len(points) <= _GLOBAL_POINTS else _NEIGHBOURS
     axis = np.linspace(0, 1, resolution)
     grid = np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), axis=-1)
-    found = RBFInterpolator(scaled, values, neighbors=near)(grid.reshape(-1, dimension))
-    found = found.reshape((resolution,) * dimension)
-    again = RegularGridInterpolator((axis,) * dimension, found)(scaled)
+    resampled = RBFInterpolator(scaled, values, neighbors=near)(
+        grid.reshape(-1, dimension)
+    ).reshape((resolution,) * dimension)
+    again = RegularGridInterpolator((axis,) * dimension, resampled)(scaled)
     missed = abs(again - values).max()
     if missed > _TOLERANCE * np.ptp(values):
         warnings.warn(
-            f"A grid of {resolution} points a side misses values of the table by up to "
-            f"{missed:.3g}, of a range of {np.ptp(values):.3g}. Give "
+            f"A grid of {resolution} points per axis misses values of the table by "
+            f"up to {missed:.3g}, of a range of {np.ptp(values):.3g}. Give "
             f"resolution={2 * resolution}, or smoother values.",
             stacklevel=4,
         )
-    return tuple(lower[k] + extent[k] * axis for k in range(dimension)), found
+    return tuple(lower[k] + extent[k] * axis for k in range(dimension)), resampled
 
 
-def _numbers(what, given):
+def _numbers(name, data):
     try:
-        return np.array(given, dtype="float64")
+        return np.array(data, dtype="float64")
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"`{what}` of a table must be an array of numbers; the axes of a grid are "
-            f"a tuple, (xs, ys). Received: {type(given).__name__}"
+            f"`{name}` of a table must be an array of numbers; the axes of a grid are "
+            f"a tuple, (xs, ys). Received: {type(data).__name__}"
         ) from error

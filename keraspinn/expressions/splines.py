@@ -1,4 +1,4 @@
-"""Splines as steps of a program: from tables to tensors."""
+"""Splines as steps of a program."""
 
 import functools
 import math
@@ -9,16 +9,15 @@ from keras import ops
 
 @functools.lru_cache(maxsize=256)
 def spline_of(table):
-    """The `Spline` of a `Tabulated`, the same object each time."""
+    """Return the `Spline` of a `Tabulated`, from a cache."""
     return Spline(table)
 
 
 class Spline:
-    """A tensor product of B-splines, of tensors of the same shape, one for each axis.
+    """Tensor product of B-splines, for tensors of one shape, one per axis.
 
-    What follows from the table is found here, once: the coefficients, and in each cell
-    of each axis the basis functions there as polynomials. A program looks up the cell
-    and evaluates; nothing is solved or searched for in it.
+    The constructor computes the coefficients, and the basis functions in each cell as
+    polynomials. A call looks up the cell and evaluates, without solves or searches.
 
     Args:
         table: The `Tabulated`.
@@ -28,12 +27,12 @@ class Spline:
         from scipy.interpolate import make_interp_spline
 
         self._axes, coefficients = [], table.values
-        for place, (axis, order) in enumerate(
+        for index, (axis, order) in enumerate(
             zip(table.axes, table.orders, strict=True)
         ):
-            moved = np.moveaxis(coefficients, place, 0)
+            moved = np.moveaxis(coefficients, index, 0)
             spline = make_interp_spline(axis, moved, table.degree)
-            coefficients = np.moveaxis(spline.c, 0, place)
+            coefficients = np.moveaxis(spline.c, 0, index)
             self._axes.append(_Axis(axis, spline.t, table.degree, order))
         self._coefficients = coefficients.reshape(-1)
         strides = np.cumprod([1, *coefficients.shape[:0:-1]])[::-1]
@@ -45,25 +44,25 @@ class Spline:
         for axis, stride, argument in zip(
             self._axes, self._strides, arguments, strict=True
         ):
-            own, basis = axis(argument)
-            own = own * stride
+            indices, basis = axis(argument)
+            indices = indices * stride
             if rows is None:
-                rows, weights = own, basis
+                rows, weights = indices, basis
                 continue
-            rows = _flat(rows[..., :, None] + own[..., None, :])
+            rows = _flat(rows[..., :, None] + indices[..., None, :])
             weights = _flat(weights[..., :, None] * basis[..., None, :])
         table = ops.convert_to_tensor(self._coefficients, weights.dtype)
         return ops.sum(ops.take(table, rows, axis=0) * weights, axis=-1)
 
 
 class _Axis:
-    """Which coefficients count at a number, and how much.
+    """Axis of a spline: coefficients and weights at a number.
 
     Args:
         points: The axis, `(n,)`.
         knots: The knots of the spline along it.
         degree: Its degree.
-        order: How often it is differentiated.
+        order: The order of its derivative.
     """
 
     def __init__(self, points, knots, degree, order):
@@ -80,7 +79,7 @@ class _Axis:
         self._cells = np.searchsorted(starts, middles, side="right") - 1
 
     def __call__(self, x):
-        """Rows `(..., degree + 1)` of the coefficients, and their weights."""
+        """Return rows `(..., degree + 1)` of the coefficients, and their weights."""
         x = ops.clip(x, *self._ends)
         cell = ops.take(ops.cast(self._cells, "int32"), self._interval(x), axis=0)
         start, width, basis = (
@@ -101,18 +100,18 @@ class _Axis:
             inner = ops.convert_to_tensor(self._inner, x.dtype)
             passed = ops.cast(x[..., None] >= inner, "int32")
             return ops.sum(passed, axis=-1)
-        place = ops.cast(ops.floor((x - self._ends[0]) / self._step), "int32")
-        return ops.clip(place, 0, len(self._inner))
+        cell = ops.cast(ops.floor((x - self._ends[0]) / self._step), "int32")
+        return ops.clip(cell, 0, len(self._inner))
 
 
 def _polynomials(knots, degree, order, starts, widths):
-    """Derivatives of the basis functions on each cell, `(cells, degree + 1, powers)`.
+    """Return derivatives of basis functions, `(cells, degree + 1, powers)`.
 
-    By powers of the distance from the cell's start in units of its width.
+    Powers are of the distance from the cell's start in units of its width.
     """
     from scipy.interpolate import BSpline
 
-    nodes = (np.arange(degree + 1) + 0.5) / (degree + 1)  # well inside of each cell
+    nodes = (np.arange(degree + 1) + 0.5) / (degree + 1)  # inside each cell
     points = (starts[:, None] + widths[:, None] * nodes).ravel()
     values = BSpline.design_matrix(points, knots, degree).data
     values = values.reshape(len(starts), degree + 1, degree + 1)
@@ -123,5 +122,5 @@ def _polynomials(knots, degree, order, starts, widths):
 
 
 def _flat(x):
-    """The last two axes as one."""
+    """Return merge the last two axes."""
     return ops.reshape(x, (*ops.shape(x)[:-2], x.shape[-2] * x.shape[-1]))

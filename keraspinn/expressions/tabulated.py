@@ -1,4 +1,4 @@
-"""Tabulated functions: coefficients and sources that are known as numbers."""
+"""Tabulated functions: coefficients and source terms given as numbers."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from numpy.typing import ArrayLike
 from keraspinn.expressions.resampling import on_a_grid
 
 MAX_NUMBERS = 2**22
-"""Numbers in one table, which a program holds as a constant."""
+"""Numbers in one table, a constant of a program: 32 MB."""
 
 
 class Tabulated(sp.Atom):
-    """A function of one to three variables from a table, to be used in equations.
+    """Function of one to three variables, interpolated from a table.
 
-    `k = keraspinn.Tabulated((xs, ys), values)` is called like a SymPy function:
-    `k(x, y)` stands in equations, conditions and references, can be differentiated,
-    and may be taken of any expression, of a field too: a viscosity `mu(T)`. Between
-    the points it is a spline. Beyond the table it keeps the value at its edge; a
-    problem whose domain goes beyond is refused.
+    Call `k = keraspinn.Tabulated((xs, ys), values)` like a SymPy function. `k(x, y)`
+    may occur in equations, conditions and references, and can be differentiated. Its
+    arguments may be any expressions, also fields: a viscosity `mu(T)`. It is a spline
+    between the points. Beyond the table it keeps the edge value; a problem with a
+    larger domain is rejected.
 
     Args:
         points: The axes of a grid, a tuple of arrays, each increasing; one array `(n,)`
             for a function of one variable; or scattered points, an array `(n, d)`,
-            whose values SciPy's thin-plate splines put on a grid.
+            whose values SciPy's thin-plate splines resample to a grid.
         values: Array of the grid's shape, `values[i, j]` at `(xs[i], ys[j])`; or
             `(n,)`. In the units of the equations.
-        degree: 3 for cubic splines, 1 for linear ones, which keep jumps from ringing.
-            A derivative of a higher order than that is refused.
-        name: What it is called where equations are printed.
-        resolution: Number of points on each axis of the grid that scattered points are
-            put on; about twice as fine as they are, if not given.
+        degree: 3 for cubic splines, 1 for linear ones, which do not ring at jumps.
+            Derivatives of a higher order are rejected.
+        name: Its name in printed equations.
+        resolution: Number of points per axis of the grid for scattered points; about
+            twice as fine as they are by default.
 
     Raises:
-        TypeError: If `points` and `values` are no arrays of numbers.
+        TypeError: If `points` and `values` are not arrays of numbers.
         ValueError: If shapes do not match, a number is not finite, an axis does not
             increase or is too short, or two scattered points coincide.
 
@@ -92,14 +92,14 @@ class Tabulated(sp.Atom):
             )
         return Interpolation(self, *map(sp.sympify, arguments))
 
-    def differentiated(self, place: int) -> Self:
-        """Its derivative by the argument at a place."""
+    def differentiated(self, axis: int) -> Self:
+        """Return its derivative in the argument of an axis."""
         orders = list(self.orders)
-        orders[place] += 1
+        orders[axis] += 1
         return self._made(self.axes, self.values, self.degree, self.name, tuple(orders))
 
     def check_order(self) -> None:
-        """Raises `ValueError` if it is differentiated more often than a spline is."""
+        """Raise `ValueError` if the order of its derivative exceeds the spline's."""
         if max(self.orders) > self.degree:
             raise ValueError(
                 f"The table {self.name} is differentiated {max(self.orders)} times, "
@@ -109,7 +109,7 @@ class Tabulated(sp.Atom):
 
     @functools.cached_property
     def digest(self) -> str:
-        """What tells its numbers from another's."""
+        """Hash of its numbers."""
         digest = hashlib.sha256(f"{self.degree} {self.values.shape}".encode())
         for array in (*self.axes, self.values):
             digest.update(array.tobytes())
@@ -117,7 +117,7 @@ class Tabulated(sp.Atom):
 
     @property
     def size(self) -> float:
-        """About how large it is: the largest value over the extents of its axes."""
+        """Estimate of its magnitude: the largest value over the extents of its axes."""
         extents = map(np.ptp, self.axes)
         below = math.prod(e**n for e, n in zip(extents, self.orders, strict=True))
         return float(abs(self.values).max() / below)
@@ -146,14 +146,14 @@ class Tabulated(sp.Atom):
 
 
 class Interpolation(sp.Expr):
-    """The value of a `Tabulated` function, or of a derivative of it.
+    """Value of a `Tabulated` function, or of a derivative of it.
 
     Args:
         table: The `Tabulated`.
         *arguments: SymPy expressions, one for each of its axes.
 
     Raises:
-        TypeError: If these are no table and as many arguments as it has axes.
+        TypeError: If `table` is not a `Tabulated` with as many axes as arguments.
 
     Example:
 
@@ -167,24 +167,24 @@ class Interpolation(sp.Expr):
 
     def __new__(cls, table: Tabulated, *arguments: sp.Expr, **options: Any) -> Self:
         if not isinstance(table, Tabulated) or len(arguments) != len(table.axes):
-            raise TypeError(f"no table of {len(arguments)} variables: {table}")
+            raise TypeError(f"Not a table of {len(arguments)} variables: {table}")
         return super().__new__(cls, table, *arguments)
 
     @property
     def table(self) -> Tabulated:
-        """The `Tabulated`, which knows how often it is differentiated."""
+        """`Tabulated` that is evaluated, with the orders of its derivatives."""
         return self.args[0]
 
     @property
     def arguments(self) -> tuple[sp.Expr, ...]:
-        """What it is taken of."""
+        """Expressions at which the table is evaluated."""
         return self.args[1:]
 
     def _eval_derivative(self, symbol):
         terms = [
-            self.func(self.table.differentiated(place), *self.arguments)
+            self.func(self.table.differentiated(axis), *self.arguments)
             * argument.diff(symbol)
-            for place, argument in enumerate(self.arguments)
+            for axis, argument in enumerate(self.arguments)
             if argument.has(symbol)
         ]
         return sp.Add(*terms)
@@ -211,15 +211,15 @@ def _check_grid(axes, values, degree):
         raise ValueError(
             f"A table holds {MAX_NUMBERS} numbers at most. Received: {values.size}"
         )
-    for place, axis in enumerate(axes):
+    for index, axis in enumerate(axes):
         if len(axis) <= degree:
             raise ValueError(
-                f"Axis {place + 1} needs at least {degree + 1} points for a spline of "
+                f"Axis {index + 1} needs at least {degree + 1} points for a spline of "
                 f"degree {degree}. Received: {len(axis)}"
             )
         if not (np.diff(axis) > 0).all():
             raise ValueError(
-                f"Axis {place + 1} must increase from each point to the next. "
+                f"Axis {index + 1} must increase from each point to the next. "
                 f"Received: {axis[:6]}…"
             )
     for array in (*axes, values):

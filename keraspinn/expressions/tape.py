@@ -1,4 +1,4 @@
-"""A flat program: each distinct operation once, in the order it is needed."""
+"""Flat program of distinct operations in order of evaluation."""
 
 import functools
 
@@ -12,8 +12,8 @@ _INPUT = "input"
 class Tape:
     """Operations on numbered slots, written once and run on any tensors.
 
-    Writing the same operation on the same slots twice yields the same slot, so a
-    common subexpression is evaluated once. Functions are compared by identity.
+    The same operation on the same slots has one slot, so that a common subexpression
+    is evaluated once. Functions are compared by identity.
     """
 
     def __init__(self):
@@ -24,16 +24,16 @@ class Tape:
         return len(self._steps)
 
     def constant(self, value):
-        """Returns the slot of a Python float or bool."""
-        # The type keeps True and 1.0, which hash alike, apart.
+        """Return the slot of a Python float or bool."""
+        # The type distinguishes True from 1.0, which have one hash.
         return self._write(_CONSTANT, (type(value), value))
 
     def input(self, key):
-        """Returns the slot of the tensor that `run` finds under `key`."""
+        """Return the slot of the input tensor `key` of `run`."""
         return self._write(_INPUT, (key,))
 
     def apply(self, function, *slots):
-        """Returns the slot of `function` applied to the tensors in `slots`."""
+        """Return the slot of `function` applied to the tensors in `slots`."""
         return self._write(function, slots)
 
     def _write(self, function, arguments):
@@ -44,11 +44,11 @@ class Tape:
         return self._slots[step]
 
     def inputs(self):
-        """Returns the keys of the inputs that were written, in order."""
+        """Return the keys of the inputs that were written, in order."""
         return [keys[0] for function, keys in self._steps if function is _INPUT]
 
     def run(self, inputs, dtype, outputs):
-        """Runs every step and returns the tensors in the slots `outputs`.
+        """Run every step and return the tensors in the slots `outputs`.
 
         Args:
             inputs: Dict from input keys to tensors of type `dtype`.
@@ -70,28 +70,28 @@ class Tape:
         return [values[slot] for slot in outputs]
 
     def run_on_host(self, inputs, outputs):
-        """The same in NumPy: float64 arrays in and out, and nothing is compiled.
+        """Run every step in NumPy, on float64 arrays, without compiling.
 
         Args:
             inputs: Dict from input keys to arrays.
             outputs: Sequence of slots.
         """
         values = []
-        with np.errstate(all="ignore"):  # infinities and NaN are values, as on tensors
+        with np.errstate(all="ignore"):  # infinities and NaN are valid, as on tensors
             for function, arguments in self._steps:
                 if function is _CONSTANT:
                     values.append(np.asarray(arguments[1]))
                 elif function is _INPUT:
                     values.append(inputs[arguments[0]])
                 else:
-                    own = (values[slot] for slot in arguments)
-                    values.append(_on_host(function)(*own))
+                    operands = (values[slot] for slot in arguments)
+                    values.append(_on_host(function)(*operands))
         return [values[slot] for slot in outputs]
 
 
 @functools.cache
 def _on_host(function):
-    """NumPy's own for a function of `keras.ops`, or else that one on arrays."""
+    """Return NumPy's version of a function of `keras.ops`, or wrap the latter."""
     name = getattr(function, "__name__", "")
     if getattr(ops, name, None) is function and hasattr(np, name):
         return getattr(np, name)

@@ -1,4 +1,4 @@
-"""Checks an equation when it is declared, long before it is evaluated."""
+"""Checks of equations at declaration."""
 
 from collections.abc import Iterable
 
@@ -45,21 +45,21 @@ def validate(
     where: str = "an equation",
     integrals: bool = False,
 ) -> None:
-    """Checks that expressions can be evaluated in a domain.
+    """Check that expressions can be evaluated in a domain.
 
     Args:
         expressions: A normalized SymPy expression, or an iterable of them.
         coordinates: Tuple of the domain's SymPy symbols.
         parameters: Iterable of further symbols that are allowed, such as a domain's
-            normal. A `Parameter` brings its value along, and needs no mention here.
+            normal. A `Parameter` is always allowed.
         where: String that names the expressions in errors, such as
             `"equation 'helmholtz'"`.
-        integrals: Whether integrals over a part may stand in them.
+        integrals: Whether they may contain integrals over a part.
 
     Raises:
         TypeError: If something is not a SymPy expression.
-        ValueError: If an expression holds an unknown symbol, an unsupported
-            function or number, a field applied to something else than coordinates, two
+        ValueError: If an expression contains an unknown symbol, an unsupported
+            function or number, a field of other arguments than coordinates, two
             versions of one field, or a derivative that cannot be computed.
 
     Example:
@@ -109,7 +109,7 @@ class _Check:
         elif isinstance(node, Tabulated):
             self._table(node)
         elif isinstance(node, Region):
-            return  # it was looked at when the integral was made
+            return  # checked when the integral was made
         elif type(node) not in NODES and not is_number_leaf(node):
             if not isinstance(node, BooleanAtom):
                 self._unsupported(node)
@@ -122,8 +122,8 @@ class _Check:
                 self._fail(_assumptions_differ(symbol, twin))
             if isinstance(symbol, NormalComponent):
                 self._fail(
-                    f"{symbol} is a component of the outward normal, which there is on "
-                    "a boundary only. It may stand in a Condition."
+                    f"{symbol} is a component of the outward normal, which exists only "
+                    "on a boundary. It may occur in a Condition."
                 )
             self._fail(
                 f"unknown symbol {symbol}. Coordinates are {self._names}. For a "
@@ -139,7 +139,7 @@ class _Check:
             )
 
     def _twin(self, symbol):
-        """Returns the known symbol that differs in its assumptions only."""
+        """Return the known symbol that differs only in its assumptions."""
         for known in (*self._coordinates, *self._parameters):
             if known.name == getattr(symbol, "name", None):
                 return known
@@ -156,9 +156,9 @@ class _Check:
                 self._fail(
                     f"a field can be applied only to the coordinates {self._names}. "
                     f"Received {field}, whose argument {argument} is not one of them. "
-                    f"Write {call}; where a condition holds is chosen by its `on=`. A "
-                    "field that an equation or a condition holds so can be taken at "
-                    f"other points, as by `{name}({self._names}).subs(...)`."
+                    f"Write {call}; the condition's `on=` selects its points. A field "
+                    "that an equation or a condition contains in this form can be "
+                    f"evaluated at other points, by `{name}({self._names}).subs(...)`."
                 )
         if len(set(field.args)) < len(field.args):
             self._fail(
@@ -168,8 +168,8 @@ class _Check:
         other = self._fields.setdefault(name, field)
         if other.args != field.args:
             self._fail(
-                f"the field {name} depends on other coordinates in one place than in "
-                f"another, or on them in two orders. Received {other} and {field}. "
+                f"the field {name} depends on different coordinates in two places, "
+                f"or on them in two orders. Received {other} and {field}. "
                 f"Write {call} throughout, or fewer coordinates, the same everywhere."
             )
         if other != field:
@@ -200,7 +200,7 @@ class _Check:
     def _integral(self, node):
         if not self._integrals:
             self._fail(
-                f"an integral may stand in a Condition alone. Received {node}. Write "
+                f"an integral may occur only in a Condition. Received {node}. Write "
                 "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
             )
 
@@ -211,8 +211,8 @@ class _Check:
                 self._symbol(strange)
             if value.has(AppliedUndef, Parameter, NormalComponent):
                 self._fail(
-                    f"a field can be taken at points that follow from the coordinates "
-                    f"alone. Received {image}."
+                    f"a field can be evaluated only at points that follow from the "
+                    f"coordinates. Received {image}."
                 )
             for node in distinct_nodes([value]):
                 self.node(node)
@@ -227,7 +227,7 @@ class _Check:
         if isinstance(node, sp.Expr) and not node.args:
             self._fail(
                 f"the number {node} is not real and finite. Received an expression "
-                "that holds it. Only real equations can be solved: split a complex "
+                "that contains it. Only real equations can be solved: split a complex "
                 "one into its real and imaginary parts."
             )
         name = type(node).__name__
@@ -242,18 +242,18 @@ class _Check:
 def _describe(symbol):
     if isinstance(symbol, Parameter):
         return f"Parameter({symbol.name!r}, initial={symbol.initial})"
-    given = symbol._assumptions_orig
+    assumptions = symbol._assumptions_orig
     kind = type(symbol).__name__
-    if not given:
+    if not assumptions:
         return f"{kind}({symbol.name!r}) without assumptions"
-    listed = ", ".join(f"{key}={value}" for key, value in given.items())
+    listed = ", ".join(f"{key}={value}" for key, value in assumptions.items())
     return f"{kind}({symbol.name!r}, {listed})"
 
 
 def _assumptions_differ(symbol, twin):
     return (
-        f"the symbol {symbol} is not the {twin} that was declared, though they print "
-        "alike: SymPy tells symbols apart by kind and assumptions too. Received "
+        f"the symbol {symbol} is not the declared {twin}, although they print "
+        "alike: SymPy compares symbols by kind and assumptions too. Received "
         f"{_describe(symbol)}; declared was {_describe(twin)}. Create the symbol once, "
         "and use that object everywhere."
     )

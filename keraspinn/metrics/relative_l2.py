@@ -1,4 +1,4 @@
-"""Metrics of a solution's error."""
+"""Relative L2 error as a Keras metric."""
 
 import keras
 from keras import ops
@@ -6,7 +6,7 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("keraspinn")
 class RelativeL2(keras.metrics.Metric):
-    """The relative L2 error ‖u − û‖₂ / ‖u‖₂ over all points seen.
+    """Relative L2 error ‖u − û‖₂ / ‖u‖₂ over all points seen.
 
     Accumulates both sums of squares, so the result does not depend on batches. Points
     with a NaN as the exact value are left out: `ComputedReference` returns NaN where

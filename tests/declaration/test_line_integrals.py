@@ -195,7 +195,7 @@ def test_a_smooth_kernel_is_not_warned_of(kernel):
             lambda: normalize(
                 sp.Integral(sp.DiracDelta(S - 1) * U.subs(X, S), (S, 0, 2))
             ),
-            r"write what it picks, u\.subs",
+            r"write its result, u\.subs",
         ),
         (
             lambda: kp.Problem(LINE, {"e": U + sp.Integral(U.subs(X, S), (S, 0, 5))}),

@@ -23,7 +23,7 @@ def test_multi_indices_follow_the_coordinates():
     assert required_derivatives(expressions, (y, x))["p"] == {(2, 1)}
 
 
-def test_an_iterator_will_do():
+def test_accepts_an_iterator():
     assert required_derivatives(iter([u]), iter([x, y])) == {"u": {(0, 0)}}
 
 
@@ -44,6 +44,6 @@ def test_a_shared_subexpression_is_visited_once():
         (sp.Derivative(u, (x, sp.Symbol("n"))), "whole number"),
     ],
 )
-def test_refuses(expression, message):
+def test_rejects_invalid_derivatives(expression, message):
     with pytest.raises(ValueError, match=message):
         required_derivatives(expression, (x, y))

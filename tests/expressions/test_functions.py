@@ -1,4 +1,4 @@
-"""Every supported function against NumPy and SciPy, and its slope against SymPy."""
+"""Tests of functions against NumPy and SciPy, of derivatives against SymPy."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ CASES = [
 
 
 def evaluate(expression, points, dtype="float64", compiled=False):
-    """Returns the values and their slopes."""
+    """Return the values and their derivatives."""
     program = Program([expression], (x,))
 
     def value_and_slope(points):
@@ -89,7 +89,7 @@ def evaluate(expression, points, dtype="float64", compiled=False):
 
 
 @pytest.mark.parametrize(("expression", "reference", "points"), CASES)
-def test_value_and_slope(expression, reference, points):
+def test_value_and_derivative(expression, reference, points):
     value, slope = evaluate(expression, points)
     np.testing.assert_allclose(value, reference(points), rtol=1e-12, atol=1e-14)
     derivative = expression.diff(x)
@@ -100,7 +100,7 @@ def test_value_and_slope(expression, reference, points):
 def test_every_function_has_a_case():
     structural = {
         node.type for node in NODES.values() if not issubclass(node.type, sp.Expr)
-    } | {At, PartIntegral, LineIntegral, Interpolation}  # which have tests of their own
+    } | {At, PartIntegral, LineIntegral, Interpolation}  # tested elsewhere
     seen = {type(n) for case in CASES for n in sp.preorder_traversal(case[0])}
     assert set(NODES) - structural <= seen
 
@@ -118,7 +118,7 @@ def test_all_functions_compile_in_one_program(dtype):
 @pytest.mark.parametrize("function", [sp.sech, sp.csch, sp.tanh, sp.coth, sp.erfc])
 @pytest.mark.parametrize("size", [50.0, 200.0, 1000.0])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_no_nan_far_out(function, size, dtype):
+def test_no_nan_for_large_arguments(function, size, dtype):
     value, slope = evaluate(function(x), [-size, size], dtype)
     assert np.isfinite(value).all() and np.isfinite(slope).all()
 
@@ -135,13 +135,13 @@ def test_sech_and_its_curvature_at_zero():
 
 
 @pytest.mark.parametrize("exponent", [2, 3, 5, -2, -3, 40, 1100])
-def test_whole_powers_of_negative_bases_have_slopes(exponent):
+def test_whole_powers_of_negative_bases_have_gradients(exponent):
     _, slope = evaluate(x**exponent, [-1.3, -0.7])
     expected = exponent * np.array([-1.3, -0.7]) ** float(exponent - 1)
     np.testing.assert_allclose(slope, expected, rtol=1e-12)
 
 
-def test_whole_powers_have_slopes_at_zero():
+def test_whole_powers_have_gradients_at_zero():
     assert evaluate(x**2 + x**3, [0.0])[1] == [0.0]
 
 

@@ -37,7 +37,7 @@ def there_and_back(expression):
         sp.Symbol("x", real=True, nonzero=True),
         sp.Symbol("n", integer=True, even=True, negative=False),
         sp.Symbol("∂ψ₁ with spaces"),
-        # A name is never read as code, whatever it looks like.
+        # A name is never read as code.
         sp.Symbol("__import__('os')"),
         Parameter("nu", 0.1),
         Parameter("nu", 1e-300, positive=True),
@@ -55,7 +55,7 @@ def there_and_back(expression):
         sp.Piecewise((1, sp.Not((x > 0) & (y > 0), evaluate=False)), (0, True)),
         sp.Max(x, y, 1) * sp.Min(y, u),
         sp.Heaviside(x) + sp.Heaviside(y, 1),
-        # Written in ways that SymPy would simplify if it evaluated them again.
+        # SymPy would simplify these if it evaluated them again.
         sp.Mul(2, x + 1, evaluate=False),
         sp.Add(x, x, evaluate=False),
         sp.Pow(x, 1, evaluate=False),
@@ -70,7 +70,7 @@ def there_and_back(expression):
 def test_round_trip(expression):
     again = there_and_back(expression)
     assert again == expression and hash(again) == hash(expression)
-    # Equal floats may differ in precision, and then in what is computed with them.
+    # Equal floats of different precision give different results.
     assert sorted(f._prec for f in again.atoms(sp.Float)) == sorted(
         f._prec for f in expression.atoms(sp.Float)
     )
@@ -127,7 +127,7 @@ U = {"field": "u", "of": [X, Y]}
     ids=str,
 )
 def test_the_format(expression, data):
-    # Saved models hold it, so it must stay as it is.
+    # Saved models contain it, so it must not change.
     assert to_json(expression) == data
 
 
@@ -137,13 +137,13 @@ def test_a_parameter_keeps_its_value():
     assert nu.initial == 0.1
 
 
-def test_what_was_read_is_an_ordinary_expression():
+def test_a_loaded_expression_is_ordinary():
     again = there_and_back(u.diff(x) * sp.sin(x) + x)
     assert again.diff(y) == (u.diff(x) * sp.sin(x) + x).diff(y)
     assert pickle.loads(pickle.dumps(there_and_back(x**2 + 1))) == x**2 + 1
 
 
-def test_only_the_given_symbols():
+def test_rejects_symbols_that_are_not_listed():
     data = to_json(x + y)
     assert from_json(data, symbols=[x, y]) == x + y
     with pytest.raises(ValueError, match=r"Unknown symbols: \['y'\]"):
@@ -175,6 +175,6 @@ def test_saves_expressions_only(value):
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_refuses_to_save_what_could_not_be_read(expression, message):
+def test_rejects_expressions_that_cannot_be_loaded(expression, message):
     with pytest.raises(ValueError, match=message):
         to_json(expression)

@@ -1,4 +1,4 @@
-"""Trees that no one saved: each is refused with a message."""
+"""Tests that malformed and malicious trees are rejected with a message."""
 
 import json
 
@@ -156,14 +156,14 @@ OVERSIZED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_trees_are_refused(name):
+def test_malformed_trees_are_rejected(name):
     with pytest.raises(ValueError) as caught:
         from_json(MALFORMED[name])
     assert len(str(caught.value)) < 1500
 
 
 @pytest.mark.parametrize("name", OVERSIZED)
-def test_oversized_trees_are_refused(name):
+def test_oversized_trees_are_rejected(name):
     with pytest.raises(ValueError) as caught:
         from_json(OVERSIZED[name])
     assert len(str(caught.value)) < 1500
@@ -188,7 +188,7 @@ junk = st.recursive(
 
 @settings(deadline=None, derandomize=True, max_examples=500)
 @given(junk)
-def test_junk_is_refused_or_read(data):
+def test_junk_is_rejected_or_read(data):
     try:
         expression = from_json(data)
     except ValueError:
@@ -206,7 +206,7 @@ def test_a_surplus_key_is_named():
         from_json(MALFORMED["surplus key"])
 
 
-def test_json_text_of_the_worst_kind():
+def test_malicious_json_text():
     with pytest.raises(ValueError):
         from_json(json.loads('{"parameter": "a", "initial": Infinity}'))
     with pytest.raises(ValueError):

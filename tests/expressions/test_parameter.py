@@ -30,7 +30,7 @@ def test_is_a_symbol_that_carries_a_value():
     ],
 )
 def test_differs_from(other):
-    # The order matters: the first one created must not be handed back from a cache.
+    # The order matters: a cache must not return the first one created.
     first = Parameter("a", 1.0)
     assert first != other and other != first
     assert sp.expand(first - other) != 0
@@ -61,24 +61,24 @@ def test_real_numbers_become_floats(value):
 
 
 @pytest.mark.parametrize("value", [None, "1", True, 1j, sp.I, x, [1.0]])
-def test_refuses_what_is_not_a_real_number(value):
+def test_rejects_values_that_are_not_real(value):
     with pytest.raises(TypeError, match="'a': `initial` must be a real number"):
         Parameter("a", value)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 10**400])
-def test_refuses_what_is_not_finite(value):
+def test_rejects_values_that_are_not_finite(value):
     with pytest.raises(ValueError, match="must be finite"):
         Parameter("a", value)
 
 
-def test_refuses_bad_names():
+def test_rejects_bad_names():
     with pytest.raises(TypeError, match="must be a string"):
         Parameter(3, 1.0)
     with pytest.raises(ValueError, match="must not be empty"):
         Parameter("", 1.0)
 
 
-def test_refuses_a_value_that_contradicts_the_assumptions():
+def test_rejects_a_value_that_contradicts_the_assumptions():
     with pytest.raises(ValueError, match="positive=True.*initial=-1.0"):
         Parameter("a", -1.0, positive=True)

@@ -1,4 +1,4 @@
-"""Random expressions: saved and read they are equal, evaluated they are right."""
+"""Tests with random expressions: round trips and evaluation."""
 
 import json
 import math
@@ -38,7 +38,7 @@ leaves = st.one_of(st.sampled_from(LEAVES), st.sampled_from(LEAVES), numbers)
 
 
 def bounded(function):
-    """Keeps arguments small, so that exp of exp of exp stays a float."""
+    """Keep arguments small, so that exp of exp of exp stays a float."""
     return lambda argument: function(sp.tanh(argument))
 
 
@@ -54,7 +54,7 @@ RELATIONS = [sp.Lt, sp.Le, sp.Gt, sp.Ge, sp.Ne, sp.Eq]
 
 
 def attempt(function):
-    """SymPy refuses some arguments, such as a comparison of complex numbers."""
+    """Build a node, or discard arguments that SymPy rejects, such as complex bounds."""
 
     def attempted(*arguments):
         try:
@@ -96,8 +96,8 @@ def grown(trees):
 
 OTHERS = (sp.zoo, sp.oo, -sp.oo, sp.nan, sp.I, sp.re, sp.im, sp.arg, sp.ITE)
 trees = st.recursive(leaves, grown, max_leaves=12).filter(
-    # SymPy finds infinities and complex numbers among the constants, and splits what
-    # it does not know to be real. None of this is ours.
+    # SymPy creates infinities and complex numbers from constants, and splits
+    # expressions that may not be real. These are not tested.
     lambda tree: not tree.has(*OTHERS)
 )
 relaxed = settings(
@@ -126,7 +126,7 @@ def test_normalized_trees_are_valid(tree):
 
 
 def inputs_at(seed):
-    """Returns random values for each leaf: a dict of arrays."""
+    """Return random values for each leaf: a dict of arrays."""
     rng = np.random.default_rng(seed)
     values = {leaf: rng.uniform(-2, 2, POINTS) for leaf in LEAVES}
     values[x] = np.abs(values[x]) + 0.1
@@ -156,7 +156,7 @@ def evaluated(program, values):
 
 
 def references(tree, values):
-    """Returns SymPy's values twice: to 30 digits, and by NumPy in float64.
+    """Return SymPy's values twice: to 30 digits, and by NumPy in float64.
 
     Where the two disagree the expression is ill-conditioned, and says nothing.
     """
@@ -190,13 +190,13 @@ def test_evaluation_agrees_with_sympy():
         compared.append(sound.mean())
 
     check()
-    # The comparison above must not have become empty.
+    # The comparison above must not be empty.
     assert np.mean(compared) > 0.7
 
 
 @relaxed
 @given(trees, st.integers(0, 1000))
-def test_what_comes_back_evaluates_to_the_same_numbers(tree, seed):
+def test_loaded_trees_evaluate_to_the_same_numbers(tree, seed):
     again = from_json(json.loads(json.dumps(to_json(tree))))
     [before], [after] = (
         evaluated(Program([expression], COORDINATES), inputs_at(seed))
@@ -207,7 +207,7 @@ def test_what_comes_back_evaluates_to_the_same_numbers(tree, seed):
 
 @relaxed
 @given(st.lists(trees, min_size=2, max_size=3))
-def test_several_expressions_in_one_program_are_those_alone(several):
+def test_one_program_for_several_expressions(several):
     values = inputs_at(0)
     together = Program(several, COORDINATES)
     alone = [Program([tree], COORDINATES) for tree in several]

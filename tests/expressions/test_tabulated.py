@@ -1,4 +1,4 @@
-"""Tables in expressions: against SciPy, finite differences, and their own files."""
+"""Tests of tables: against SciPy, finite differences, and their saved files."""
 
 import copy
 import pickle
@@ -39,20 +39,20 @@ def test_one_variable_is_scipys_spline(axis, degree):
     np.testing.assert_allclose(evaluate(expression), spline(inside), atol=1e-10)
     within = (POINTS[:, 0] > axis[0]) & (POINTS[:, 0] < axis[-1])
     for order in range(1, degree + 1):
-        found = evaluate(expression.diff(X, order))[within]
+        actual = evaluate(expression.diff(X, order))[within]
         exact = BSpline.derivative(spline, order)(inside)[within]
-        np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(actual, exact, rtol=1e-6, atol=1e-7)
 
 
 def test_several_variables_are_scipys_tensor_products():
     axes = np.linspace(-1, 2, 7), UNEVEN[:8], np.linspace(0, 1, 5)
     values = GENERATOR.random((7, 8, 5))
     points = np.clip(POINTS, *np.array([a[[0, -1]] for a in axes]).T)
-    # SciPy's cubic ones come from an iteration that ends early.
+    # SciPy's cubic splines come from an iteration that stops early.
     for degree, method, digits in ((1, "linear", 1e-10), (3, "cubic", 1e-4)):
-        found = evaluate(Tabulated(axes, values, degree)(X, Y, Z))
+        actual = evaluate(Tabulated(axes, values, degree)(X, Y, Z))
         grid = RegularGridInterpolator(axes, values, method)
-        np.testing.assert_allclose(found, grid(points), atol=digits)
+        np.testing.assert_allclose(actual, grid(points), atol=digits)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -62,10 +62,10 @@ def test_a_cubic_polynomial_is_itself_with_its_derivatives(dtype, digits, compil
     xs, ys = np.linspace(-1, 2, 9), np.linspace(0, 3, 8)
     values = sp.lambdify((X, Y), exact)(xs[:, None], ys)
     table = Tabulated((xs, ys), values)
-    for own in (lambda f: f, lambda f: f.diff(X, 2), lambda f: f.diff(X, Y)):
-        found = evaluate(own(table(X, Y)), dtype, compiled=compiled)
-        wanted = evaluate(own(exact))
-        np.testing.assert_allclose(found, wanted, atol=digits * 40)
+    for derive in (lambda f: f, lambda f: f.diff(X, 2), lambda f: f.diff(X, Y)):
+        actual = evaluate(derive(table(X, Y)), dtype, compiled=compiled)
+        wanted = evaluate(derive(exact))
+        np.testing.assert_allclose(actual, wanted, atol=digits * 40)
 
 
 def test_the_chain_rule_and_a_field_inside():
@@ -79,36 +79,37 @@ def test_the_chain_rule_and_a_field_inside():
     assert str(equation) == f"{slope} + Derivative(u(x, y), (x, 2))*k(u(x, y))"
 
 
-def test_a_slope_by_what_it_is_taken_of():
-    """Training differentiates by the field inside, through the program."""
+def test_gradient_in_the_argument():
+    """Differentiate a program in the field inside a table, as training does."""
     values = GENERATOR.random(len(EVEN))
     table = Tabulated(EVEN, values)
     program = Program([table(X)], (X,))
     points = keras.Variable(np.linspace(-0.9, 1.9, 7).astype("float32"))
     _, _, (slope,) = backend.value_and_gradients(
-        lambda own, _: (ops.sum(program({"x": own[0]}, {})[0]), []), [points.value]
+        lambda columns, _: (ops.sum(program({"x": columns[0]}, {})[0]), []),
+        [points.value],
     )
     exact = make_interp_spline(EVEN, values).derivative()(np.linspace(-0.9, 1.9, 7))
     np.testing.assert_allclose(ops.convert_to_numpy(slope), exact, atol=1e-4)
 
 
-def test_beyond_its_ends_it_keeps_its_value():
+def test_keeps_its_edge_value_outside():
     table = Tabulated(EVEN, EVEN**2)
     points = np.array([[-5.0, 0, 0], [7.0, 0, 0]])
     np.testing.assert_allclose(evaluate(table(X), points=points), [1.0, 4.0])
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3])
-def test_scattered_points_give_their_function_back(dimension):
+def test_scattered_points_reproduce_their_function(dimension):
     points = GENERATOR.random((400, dimension))
     exact = lambda p: np.sin(2 * p).sum(axis=1)  # noqa: E731
     table = Tabulated(points, exact(points))
     inside = 0.1 + 0.8 * GENERATOR.random((50, 3))
-    found = evaluate(table(*(X, Y, Z)[:dimension]), points=inside)
-    np.testing.assert_allclose(found, exact(inside[:, :dimension]), atol=2e-2)
+    actual = evaluate(table(*(X, Y, Z)[:dimension]), points=inside)
+    np.testing.assert_allclose(actual, exact(inside[:, :dimension]), atol=2e-2)
 
 
-def test_a_grid_that_misses_the_values_says_so():
+def test_warns_if_the_grid_misses_the_values():
     points = GENERATOR.random((300, 2))
     with pytest.warns(UserWarning, match="resolution=12"):
         Tabulated(points, np.sin(30 * points[:, 0]), resolution=6)
@@ -149,12 +150,12 @@ def test_copies_and_files_are_equal():
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
-def test_what_is_refused(declare, error, match):
+def test_rejects_invalid_tables(declare, error, match):
     with pytest.raises(error, match=match):
         declare()
 
 
-def test_malformed_files_are_refused():
+def test_rejects_malformed_files():
     data = to_json(Tabulated(EVEN, EVEN)(X))
     for key, value in (
         ("values", "AAAA"),

@@ -30,7 +30,7 @@ def test_accepts_symbols_named_as_parameters():
         validate(k * u, (x, y))
 
 
-def test_says_where():
+def test_errors_name_the_equation():
     with pytest.raises(ValueError, match="^In equation 'helmholtz': unknown symbol k"):
         validate(k * u, (x, y), where="equation 'helmholtz'")
 
@@ -62,7 +62,7 @@ def test_says_where():
         (sp.oo, "number oo"),
         (sp.zoo, "number zoo"),
         (sp.nan, "number nan"),
-        (positive + u, r"x is not the x that was declared.*'x', positive=True"),
+        (positive + u, r"x is not the declared x.*'x', positive=True"),
         (U(positive, y), r"Received Symbol\('x', positive=True\)"),
         (Parameter("x", 1.0) * u, "two different symbols are called 'x'"),
         (Parameter("a", 1) + Parameter("a", 2), "initial=1.0.*initial=2.0"),
@@ -70,16 +70,16 @@ def test_says_where():
     ],
     ids=str,
 )
-def test_refuses(expression, message):
+def test_rejects_invalid_expressions(expression, message):
     with pytest.raises(ValueError, match=message):
         validate(expression, (x, y))
 
 
 @pytest.mark.parametrize("expression", [u > 0, 3, "u", None])
-def test_refuses_what_is_not_an_expression(expression):
+def test_rejects_other_types(expression):
     with pytest.raises(TypeError, match="expected a SymPy expression"):
         validate([expression], (x, y))
 
 
-def test_what_normalize_leaves_is_accepted():
+def test_accepts_normalized_equations():
     validate(normalize(sp.Eq((u * u.diff(x)).diff(x), sp.exp(x))), (x, y))

@@ -28,15 +28,15 @@ def test_up_to_a_constant():
     assert float(metric.result()) == pytest.approx(1.0)
 
 
-def test_what_is_not_known_is_left_out():
+def test_leaves_out_unknown_values():
     metric = kp.metrics.RelativeL2(up_to_constant=True, dtype="float64")
     metric.update_state([1.0, np.nan, 2.0, 4.0], [8.0, 1e9, 9.0, 11.0])
     assert float(metric.result()) == pytest.approx(0.0, abs=1e-7)
-    metric.update_state([1.0, 2.0], [np.nan, 2.0])  # a prediction is no gap
+    metric.update_state([1.0, 2.0], [np.nan, 2.0])  # a NaN in a prediction counts
     assert np.isnan(float(metric.result()))
 
 
-def test_refuses_shapes_that_would_broadcast():
+def test_rejects_shapes_that_would_broadcast():
     with pytest.raises(ValueError, match="one shape"):
         kp.metrics.RelativeL2().update_state(np.ones((3, 1)), np.ones(3))
 
