@@ -1,1 +1,1 @@
-"""Derivatives of a network's outputs by its inputs."""
+"""Derivatives of a network's outputs with respect to its inputs."""

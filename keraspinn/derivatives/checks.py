@@ -1,4 +1,4 @@
-"""Whether a network can satisfy equations at all, found before it is trained."""
+"""Checks, before training, that a network can satisfy the equations."""
 
 import warnings
 
@@ -11,30 +11,30 @@ from keraspinn.derivatives.engines import jvp_derivatives
 from keraspinn.derivatives.taylor.rules import INACTIVE
 
 _ORDINALS = {2: "second", 3: "third"}
-SCALES = (1.0, 0.3)  # of the weights tried besides the network's own
-JUMP = 1e-2  # of a derivative, as a part of its size, from which it counts as one
-FLAT = 1e-3  # how little, of its size, a field may change along a coordinate
+SCALES = (1.0, 0.3)  # scales of random weights tried besides the network's own
+JUMP = 1e-2  # size of a jump, relative to the derivative, above which it is one
+FLAT = 1e-3  # change along a coordinate, relative to the field, below which it is flat
 
 
 def check_derivatives(network, derivatives, coordinates):
-    """Refuse a network with a derivative that is zero whatever its weights.
+    """Reject a network with a derivative that is zero for all weights.
 
     A network of ReLUs has no second derivative: the residual of Laplace's equation is
-    zero from the first step, and what is learned has nothing to do with it. Derivatives
-    are looked at with the weights as they are, and those zero at every point again
-    with random ones, so that a head that starts from zeros passes.
+    zero from the first step, whatever the field. The check evaluates derivatives with
+    the current weights. Those that are zero at every point are evaluated again with
+    random weights, so that a head initialized with zeros passes.
 
     Args:
         network: The network, built. One without trained variables, such as a solution
-            in closed form, is what it is, and passes.
+            in closed form, passes.
         derivatives: Function without arguments that returns a dict from pairs
-            `(field name, multi-index)` to tensors, the derivatives that the equations
-            and conditions need, at some 64 points inside of the domain.
+            `(field name, multi-index)` to tensors, the derivatives in the equations
+            and conditions, at about 64 points inside the domain.
         coordinates: Names of the coordinates, in the order of the multi-indices.
 
     Raises:
-        ValueError: If a derivative is zero at each of the points, with the layers
-            that are to blame.
+        ValueError: If a derivative is zero at all points; the message names the
+            responsible layers.
 
     Example:
 
@@ -59,25 +59,25 @@ def check_derivatives(network, derivatives, coordinates):
     if not vanishing:
         return
     order = min(sum(index) for _, index in vanishing)
-    suspects = _layers_that(network, lambda f: _is_broken(f, order))
-    shown = [notation(*each, coordinates) for each in sorted(vanishing)]
-    blamed = f" because of {_joined(suspects)}" if suspects else ""
+    suspects = _layers_where(network, lambda f: _is_broken(f, order))
+    shown = [notation(*pair, coordinates) for pair in sorted(vanishing)]
+    blamed = f" because of {_enumerated(suspects)}" if suspects else ""
     raise ValueError(
-        f"The equations need {_joined(shown)}, zero for this network whatever its "
+        f"The equations need {_enumerated(shown)}, zero for this network whatever its "
         f"weights{blamed}. Use a smooth activation, such as "
-        '"tanh", "gelu" or `keraspinn.activations.sin`, and begin with a layer that '
-        "brings coordinates to about one. If the network is meant to be "
-        "this way, leave what is zero out of the equations."
+        '"tanh", "gelu" or `keraspinn.activations.sin`, and start with a layer that '
+        "scales coordinates to about one. If the network is meant to be "
+        "this way, leave the vanishing derivatives out of the equations."
     )
 
 
 def warn_of_kinks(network, order):
-    """Warn of layers with kinks, where second derivatives are needed.
+    """Warn of layers with kinks, if second derivatives are needed.
 
-    Straight pieces behind or before smooth layers have second derivatives, and so has
-    the curved side of "selu", yet what a kink adds to them is met at no point: u'' = f
-    holds everywhere on a field that is bent at will. A third derivative misses in the
-    same way the jumps of the second, such as those of "elu".
+    Piecewise linear layers next to smooth ones have second derivatives, as has the
+    curved side of "selu". But no point sees the contribution of a kink: u'' = f may
+    hold everywhere on a field with arbitrary bends. Likewise a third derivative misses
+    the jumps of the second, such as those of "elu".
 
     Args:
         network: The network, built.
@@ -87,13 +87,13 @@ def warn_of_kinks(network, order):
         UserWarning: With the layers' names.
     """
     for highest in range(2, order + 1):
-        kinked = _layers_that(network, lambda f, n=highest: _misses(f, n))
+        kinked = _layers_where(network, lambda f, n=highest: _misses(f, n))
         if not kinked:
             continue
         nth = _ORDINALS.get(highest, f"{highest}th")
-        what = "kinks" if highest == 2 else f"jumps of derivative {highest - 1}"
+        fault = "kinks" if highest == 2 else f"jumps of derivative {highest - 1}"
         warnings.warn(
-            f"The network has {what} because of {_joined(kinked)}, which no {nth} "
+            f"The network has {fault} because of {_enumerated(kinked)}, which no {nth} "
             "derivative at a point sees: a loss of zero may belong to a wrong field. "
             'Use a smooth activation, such as "tanh", "gelu" or '
             "`keraspinn.activations.sin`.",
@@ -103,10 +103,10 @@ def warn_of_kinks(network, order):
 
 
 def warn_of_flatness(network, lines):
-    """Warn of a network that hardly changes along a coordinate, whatever its weights.
+    """Warn of a network that hardly changes along a coordinate.
 
-    Of an interval of 1e-9 a network that is given the coordinates as they are sees one
-    point: weights of 1e9 would be the remedy, which training does not reach.
+    An interval of 1e-9 in raw coordinates is one point to a network: it would need
+    weights of 1e9, which training does not reach.
 
     Args:
         network: The network, built.
@@ -126,10 +126,10 @@ def warn_of_flatness(network, lines):
     ]
     if variables and flat:
         warnings.warn(
-            f"The network hardly changes along {_joined(flat)}, which it is given as "
-            "it is: it sees one point. Begin with a layer that brings coordinates to "
+            f"The network hardly changes along {_enumerated(flat)}, which it receives "
+            "unscaled: it sees one point. Start with a layer that scales it to "
             "about one, such as keras.layers.Rescaling, take one of "
-            "keraspinn.networks, which do so by themselves, or measure the coordinate "
+            "keraspinn.networks, which scale by themselves, or measure the coordinate "
             "in units in which it is about one.",
             stacklevel=5,
         )
@@ -146,10 +146,10 @@ def warn_of_inactive_layers(network):
     """
     inactive = [layer for layer in every_layer(network) if isinstance(layer, INACTIVE)]
     if inactive:
-        names = [f"'{own.name}' ({type(own).__name__})" for own in inactive]
+        names = [f"'{layer.name}' ({type(layer).__name__})" for layer in inactive]
         warnings.warn(
-            f"The network's {_joined(names)} does nothing: equations need derivatives "
-            "of one function of the coordinates, so that the network runs as in "
+            f"The network's {_enumerated(names)} does nothing: equations need "
+            "derivatives of one function of the coordinates, so that the network runs as in "
             "inference throughout. Leave it out; keraspinn.Ensemble tells how far "
             "networks differ.",
             stacklevel=5,
@@ -157,17 +157,17 @@ def warn_of_inactive_layers(network):
 
 
 def check_no_activity_losses(network, points):
-    """Refuse a network whose layers add losses when they are called.
+    """Reject a network whose layers add losses when they are called.
 
-    Derivatives are found without calling the layers, so that an `activity_regularizer`
+    Derivatives are computed without calling the layers, so an `activity_regularizer`
     or `add_loss` would be ignored.
 
     Args:
         network: The network, built.
-        points: Tensor `(N, d)` to call it with.
+        points: Tensor `(N, d)` for the call.
 
     Raises:
-        ValueError: If a layer has a loss besides its weights' regularizers.
+        ValueError: If a layer has a loss other than its weights' regularizers.
 
     Example:
 
@@ -181,19 +181,19 @@ def check_no_activity_losses(network, points):
     layers = every_layer(network)
     for layer in layers:
         if getattr(layer, "activity_regularizer", None) is not None:
-            _refuse_loss(f"Layer '{layer.name}' has an `activity_regularizer`")
-    for training in (False, True):  # some add theirs in training alone
+            _reject_loss(f"Layer '{layer.name}' has an `activity_regularizer`")
+    for training in (False, True):  # some layers add losses only in training
         with keras.StatelessScope(collect_losses=True) as scope:
             network(points, training=training)
             if scope.losses:
                 inner = [layer for layer in layers if _adds_loss(layer)]
-                _refuse_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
+                _reject_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
 
 
-def _refuse_loss(what):
+def _reject_loss(source):
     raise ValueError(
-        f"{what}, which the training of a PINN would ignore: its losses are those of "
-        "the equations and conditions. Write what must hold as a "
+        f"{source}, which the training of a PINN would ignore: its losses are those of "
+        "the equations and conditions. Write the requirement as a "
         "`keraspinn.Condition`, or regularize weights, as with `kernel_regularizer`."
     )
 
@@ -208,7 +208,7 @@ def _is_float(variable):
 
 
 def _vanishing(derivatives):
-    """Those of a positive order that are zero everywhere; NaNs are not."""
+    """Return the derivatives of positive order that are zero everywhere; NaN is not."""
     return {
         (name, index)
         for (name, index), values in derivatives.items()
@@ -217,7 +217,7 @@ def _vanishing(derivatives):
 
 
 def _redrawn(variables, scale):
-    """Pairs of variables and random values, of a size that keeps their outputs'."""
+    """Yield variables with random values that preserve the scale of outputs."""
     generator = np.random.default_rng(0)
     for variable in variables:
         fan_in = int(np.prod(variable.shape[:-1])) or 1
@@ -225,28 +225,29 @@ def _redrawn(variables, scale):
         yield variable, ops.convert_to_tensor(values, variable.dtype)
 
 
-def _layers_that(network, does):
-    """Names of those that compute a function of one number which does something."""
-    found = []
+def _layers_where(network, predicate):
+    """Return the names of layers whose function of one number fulfils a predicate."""
+    names = []
     for layer in every_layer(network):
         if isinstance(layer, keras.Function):
-            own = [o for o in layer.operations if not isinstance(o, keras.layers.Layer)]
-            found += [f"operation '{o.name}'" for o in own if does(o)]
+            others = layer.operations
+            others = [o for o in others if not isinstance(o, keras.layers.Layer)]
+            names += [f"operation '{o.name}'" for o in others if predicate(o)]
         if len(every_layer(layer)) > 1 or isinstance(layer, keras.layers.InputLayer):
             continue
         function = getattr(layer, "activation", None)
         if function is None and not layer.variables:
             function = layer
-        if callable(function) and does(function):
+        if callable(function) and predicate(function):
             name = getattr(function, "__name__", type(function).__name__)
-            found.append(f"layer '{layer.name}' ({name})")
-    return found
+            names.append(f"layer '{layer.name}' ({name})")
+    return names
 
 
 def _is_broken(function, order):
-    """Whether a function of one number has no `order`-th derivative, being nonlinear.
+    """Test whether a nonlinear function of one number has no `order`-th derivative.
 
-    Of a linear one nothing else is expected; a constant one is to blame.
+    A linear function passes; a constant one does not.
     """
     slopes = _slopes(function, np.linspace(-8.0, 8.0, 64), (1, order))
     if slopes is None:
@@ -256,14 +257,14 @@ def _is_broken(function, order):
 
 
 def _misses(function, order):
-    """Whether a function of one number has jumps that the `order`-th derivative misses.
+    """Test whether a function of one number has jumps that a derivative misses.
 
-    Where the derivative before it jumps, that changes from point to point by what the
-    `order`-th one does not account for.
+    A jump of the derivative before it changes that one between two points by more
+    than the integral of the `order`-th.
     """
     if order == 2 and _is_broken(function, order):
         return True  # steps, too
-    points = np.linspace(-8.0, 8.0, 4097) + 1e-4  # kinks at whole numbers lie between
+    points = np.linspace(-8.0, 8.0, 4097) + 1e-4  # whole numbers lie between points
     points = points.astype("float32")
     slopes = _slopes(function, points, (order - 1, order))
     if slopes is None:
@@ -271,32 +272,32 @@ def _misses(function, order):
     lower, upper = slopes[order - 1], slopes[order]
     means = (upper[1:] + upper[:-1]) / 2
     missed = np.abs(np.diff(lower) - means * np.diff(points))
-    # Where the `order`-th one jumps itself, its mean is wrong by half of that at most.
+    # If the `order`-th derivative jumps itself, its mean is off by half the jump.
     rough = np.abs(np.diff(upper)) * np.diff(points)
     return bool(np.any(missed > JUMP * np.abs(lower).max() + rough))
 
 
 def _slopes(function, points, orders):
-    """Dict from orders to derivatives; `None` if it is no function of one number."""
+    """Return derivatives by order, or `None` for other functions than of one number."""
     points = ops.cast(points[:, None], "float32")
     try:
-        found = jvp_derivatives(
+        derivatives = jvp_derivatives(
             lambda x: ops.cast(function(x), "float32"), points, [(n,) for n in orders]
         )
-    except Exception:  # it is not what we look for
+    except Exception:  # not a function of one number
         return None
-    if any(slopes.shape != points.shape for slopes in found.values()):
+    if any(slopes.shape != points.shape for slopes in derivatives.values()):
         return None
-    return {n: ops.convert_to_numpy(found[n,])[:, 0] for n in orders}
+    return {n: ops.convert_to_numpy(derivatives[n,])[:, 0] for n in orders}
 
 
-def _joined(names, most=3):
+def _enumerated(names, most=3):
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def notation(name, index, coordinates):
-    """A derivative as it is written: ∂³u/∂x²∂y."""
+    """Return a derivative in the notation ∂³u/∂x²∂y."""
     powers = dict(zip(range(10), "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)) | {1: ""}
     below = "".join(
         f"∂{coordinate}{powers[count]}"

@@ -1,4 +1,4 @@
-"""Compare a network's derivatives with difference quotients, once, before training."""
+"""Comparison of a network's derivatives with difference quotients."""
 
 import itertools
 
@@ -8,17 +8,17 @@ from keras import ops
 
 from keraspinn.derivatives.checks import notation
 
-BATCH = 64  # points, as many as other checks take: JAX compiles anew for other shapes
-LEAST = 3  # points that quotients are taken at, in however many dimensions
+BATCH = 64  # points, the number of the other checks: JAX compiles per shape
+LEAST = 3  # points with quotients, in any number of dimensions
 STENCIL = (-2, -1, 1, 2)  # steps from each point, along each coordinate
 TOLERANCE = 2e-3  # relative error of a derivative: wrong ones were off by 1 % or more
 ROUNDING = 30  # units of round-off that layers may add to values and derivatives
-COUPLING = 1e-3  # change of a value, as a part of its range, by the other points
+COUPLING = 1e-3  # change of a value, relative to its range, by the other points
 DOUBT = 3  # differences of two quotients that bound the quotients' own error
 
 
 def check_against_differences(fields, points, required, coordinates):
-    """Refuse a network whose derivatives are not those of one function of a point.
+"""Reject a network whose derivatives are not those of a function of a point.
 
     Each derivative is compared with central differences of the one below it, down to
     the values. Quotients of two steps bound their own error, so that kinks, high
@@ -27,7 +27,7 @@ def check_against_differences(fields, points, required, coordinates):
 
     Args:
         fields: The `Fields` of the network.
-        points: Tensor `(N, d)`, scaled, inside of the domain.
+        points: Tensor `(N, d)`, scaled, inside the domain.
         required: Dict from field names to sets of multi-indices.
         coordinates: Names of the coordinates, in the order of the multi-indices.
 
@@ -51,12 +51,13 @@ def check_against_differences(fields, points, required, coordinates):
         zip(fields.names, checked_values(fields, points, rounding), strict=True)
     )
     required = {name: _with_lower(indices) for name, indices in required.items()}
-    found = fields.derivatives(points, required)
+    computed = fields.derivatives(points, required)
     # Values by a call of the network, not by rules.
-    found |= {key: values[key[0]] for key in found if not any(key[1])}
-    found = {key: ops.convert_to_numpy(own) for key, own in found.items()}
-    found = {key: own.astype("float64") for key, own in found.items()}
-    at = {key: own[: len(stencils)].reshape(shape) for key, own in found.items()}
+    computed |= {key: values[key[0]] for key in computed if not any(key[1])}
+    at = {
+        key: ops.convert_to_numpy(array).astype("float64")[: len(stencils)].reshape(shape)
+        for key, array in computed.items()
+    }
     for name, index in sorted(at, key=lambda key: (sum(key[1]), key)):
         for axis in np.flatnonzero(index):
             below = tuple(np.subtract(index, units[axis]).tolist())
@@ -64,21 +65,21 @@ def check_against_differences(fields, points, required, coordinates):
             # Along this coordinate, at -2, -1, 1 and 2 steps.
             far, near, after, beyond = lower[:, first : first + len(STENCIL)].T
             fine, coarse = (after - near) / (2 * step), (beyond - far) / (4 * step)
-            quotient, own = (4 * fine - coarse) / 3, at[name, index][:, 0]
+            quotient, value = (4 * fine - coarse) / 3, at[name, index][:, 0]
             allowed = (
-                TOLERANCE * np.maximum(abs(own), abs(quotient))
+                TOLERANCE * np.maximum(abs(value), abs(quotient))
                 + DOUBT * abs(fine - coarse)
                 + ROUNDING * rounding / step * np.nanmax(abs(lower))
             )
-            wrong = abs(own - quotient) > allowed
+            wrong = abs(value - quotient) > allowed
             if np.mean(wrong) > 0.5:
                 worst = np.flatnonzero(wrong)[0]
-                _refuse(name, index, below, coordinates, own[worst], quotient[worst])
+                _reject(name, index, below, coordinates, value[worst], quotient[worst])
 
 
 def checked_values(fields, points, rounding):
-    """Each field's values; `ValueError` if they depend on the batch or the call."""
-    # Among points in another order, so that its neighbours are far from it.
+    """Return each field's values, or raise if they depend on the batch or the call."""
+    # In random order, so that neighbours in the batch are far apart.
     order = np.random.default_rng(0).permutation(len(points))
     middle = len(points) // 2
     shuffled = ops.take(points, order, axis=0)
@@ -98,11 +99,11 @@ def checked_values(fields, points, rounding):
     return whole[np.argsort(order)].T
 
 
-def _refuse(name, index, below, coordinates, own, quotient):
+def _reject(name, index, below, coordinates, value, quotient):
     below = notation(name, below, coordinates) if any(below) else name
     raise ValueError(
         f"The network's derivative {notation(name, index, coordinates)} is wrong: its "
-        f"layers give {own:.4g} where differences of {below} between close points give "
+        f"layers give {value:.4g} where differences of {below} between close points give "
         f"{quotient:.4g}, in the problem's scales. A layer of the network stops "
         "gradients: one that calls `ops.stop_gradient` or `ops.moments`, as "
         "LayerNormalization does on TensorFlow within a layer of your own, where "
@@ -112,9 +113,9 @@ def _refuse(name, index, below, coordinates, own, quotient):
 
 
 def _with_lower(indices):
-    """Multi-indices and all below them, down to that of the value."""
+    """Return multi-indices and all below them, down to that of the value."""
     ranges = ([range(n + 1) for n in index] for index in indices)
-    return {index for own in ranges for index in itertools.product(*own)}
+    return {index for orders in ranges for index in itertools.product(*orders)}
 
 
 def _shown(values):

@@ -1,9 +1,9 @@
-"""Derivatives of a network's outputs by its inputs, by one of two engines.
+"""Derivatives of a network's outputs with respect to its inputs, by two engines.
 
-Taylor arithmetic serves networks made of layers it has rules for, nested
-Jacobian-vector products all others. Layers that act otherwise in training than in
-inference, such as `Dropout`, act here as in inference: a derivative by the coordinates
-has a meaning for one network, not for one drawn anew at each call.
+Taylor arithmetic applies to networks of layers with rules, nested Jacobian-vector
+products to all others. Layers with another behaviour in training than in inference,
+such as `Dropout`, act as in inference: a derivative is defined for
+a fixed network, not for one that is random in each call.
 """
 
 import warnings
@@ -16,28 +16,29 @@ from keraspinn.derivatives.taylor import IndexSet, MissingRule, Taylor
 
 
 def taylor_derivatives(forward, points, indices, combinations=()):
-    """Derivatives by truncated Taylor arithmetic, all in one pass.
+    """Compute derivatives by truncated Taylor arithmetic, in one pass.
 
     Args:
         forward: Function of a `Taylor` series of the points that returns the series
             of the outputs.
         points: Tensor `(..., N, d)`.
-        indices: The multi-indices asked for.
-        combinations: Tuples of pairs `(multi-index, weight)`. The derivatives in them
-            are the highest, and matter by these combinations alone: what is returned
-            for them has the same ones, at less cost.
+        indices: The multi-indices of the derivatives.
+        combinations: Tuples of pairs `(multi-index, weight)` of the highest
+            derivatives, if only these combinations matter. The values
+            returned for these have the same combinations, at less cost.
 
     Returns:
         Dict from multi-indices to tensors `(..., N, F)`.
 
     Raises:
-        MissingRule: If the network has a layer the engine has no rule for.
+        MissingRule: If the network has a layer without a rule.
     """
     outputs = forward(Taylor.of_points(points, IndexSet(indices, combinations)))
-    combined = [outputs.combination(own) for own in combinations]
-    highest = sorted({index for own in combinations for index, _ in own})
-    weights = [[dict(own).get(index, 0.0) for index in highest] for own in combinations]
-    # The least numbers that have these combinations.
+    combined = [outputs.combination(pairs) for pairs in combinations]
+    highest = sorted({index for pairs in combinations for index, _ in pairs})
+    tables = [dict(pairs) for pairs in combinations]
+    weights = [[table.get(index, 0.0) for index in highest] for table in tables]
+    # The values of least norm with these combinations.
     shares = dict(zip(highest, np.linalg.pinv(weights), strict=True)) if highest else {}
     derivatives = {}
     for index in indices:
@@ -51,14 +52,14 @@ def taylor_derivatives(forward, points, indices, combinations=()):
 
 
 def jvp_derivatives(function, points, indices):
-    """Derivatives by nested Jacobian-vector products, for any Keras network.
+    """Compute derivatives by nested Jacobian-vector products, for any Keras network.
 
-    Costs grow exponentially with the order; those of `taylor_derivatives` do not.
+    The cost grows exponentially with the order, unlike that of `taylor_derivatives`.
 
     Args:
         function: Function of points `(..., N, d)` that returns `(..., N, F)`.
         points: Tensor `(..., N, d)`.
-        indices: The multi-indices asked for.
+        indices: The multi-indices of the derivatives.
 
     Returns:
         Dict from multi-indices to tensors `(..., N, F)`.
@@ -68,12 +69,12 @@ def jvp_derivatives(function, points, indices):
 
 
 def _jet(function, indices):
-    """The derivatives of a function, and those met on the way, as a function."""
+    """Return a function that computes derivatives, and intermediate ones."""
     columns = [column for index in indices for column, n in enumerate(index) if n]
     if not columns:
         return lambda points: {index: function(points) for index in indices}
     column = min(columns)
-    unit = [place == column for place in range(len(next(iter(indices))))]
+    unit = [index == column for index in range(len(next(iter(indices))))]
     lower = {
         tuple(n - one for n, one in zip(index, unit, strict=True))
         for index in indices
@@ -95,15 +96,15 @@ def _jet(function, indices):
 
 
 def choose_engine(forward, dimension, dtype):
-    """`"taylor"` if every layer of the network has a rule, else `"jvp"`.
+    """Return `"taylor"` if every layer of the network has a rule, else `"jvp"`.
 
-    The second is said in a `UserWarning`, with the layer that it is for: it is right,
-    but slower, and no one would know.
+    A `UserWarning` names the layer that requires the second, which is correct but
+    slower.
 
     Args:
         forward: Function of a `Taylor` series of the points that returns the series
-            of the outputs. It runs once, outside of any compiled program, so that
-            what it prepares is ready there.
+            of the outputs. It runs once, outside of any compiled program, and so
+            prepares the program's constants.
         dimension: Number of coordinates.
         dtype: Floating-point type of points.
     """
@@ -113,8 +114,8 @@ def choose_engine(forward, dimension, dtype):
     except MissingRule as error:
         where = "" if error.layer is None else f" because of layer '{error.layer.name}'"
         warnings.warn(
-            "Derivatives are taken by nested Jacobian-vector products, which are "
-            f"right but slower than Taylor arithmetic{where}: {error}",
+            "Derivatives are computed by nested Jacobian-vector products, which are "
+            f"correct but slower than Taylor arithmetic{where}: {error}",
             UserWarning,
             stacklevel=2,
         )

@@ -73,7 +73,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_network_without_the_derivatives_is_refused(case):
+def test_rejects_a_network_without_the_derivatives(case):
     build, named = REFUSED[case]
     with pytest.raises(ValueError, match=named) as error:
         check(build())
@@ -95,7 +95,7 @@ def test_others_pass(build):
     check(build())
 
 
-def test_what_is_not_needed_may_be_zero():
+def test_unused_derivatives_may_vanish():
     check(chain(layers.Dense(5, "relu")), [(0, 0), (1, 0), (0, 1)])
 
 
@@ -154,12 +154,12 @@ class AddsLoss(layers.Layer):
         ),
     ],
 )
-def test_losses_of_activities_are_refused(network, named):
+def test_rejects_losses_of_activities(network, named):
     with pytest.raises(ValueError, match=named):
         check_no_activity_losses(network(), points(1))
 
 
-def test_regularizers_of_weights_are_welcome():
+def test_accepts_regularizers_of_weights():
     network = chain(layers.Dense(3, kernel_regularizer="l2"))
     check_no_activity_losses(network, points(1))
     assert len(network.losses) == 1
@@ -175,7 +175,7 @@ def test_regularizers_of_weights_are_welcome():
         ),
     ],
 )
-def test_kinks_are_told_where_second_derivatives_are_needed(network, recwarn):
+def test_warns_of_kinks_if_second_derivatives_are_needed(network, recwarn):
     network = network()
     check(network)  # nothing vanishes
     warn_of_kinks(network, order=1)
@@ -188,8 +188,8 @@ def test_kinks_are_told_where_second_derivatives_are_needed(network, recwarn):
     ("activation", "order"),
     [("selu", 2), ("hard_silu", 2), ("elu", 3), ("softsign", 3)],
 )
-def test_what_a_curved_activation_hides_is_told(activation, order, recwarn):
-    """It has a derivative of that order, and that before it jumps."""
+def test_warns_of_jumps_of_curved_activations(activation, order, recwarn):
+    """Warn of activations whose lower derivative jumps."""
     network = chain(layers.Dense(5, activation, name="bent"))
     warn_of_kinks(network, order - 1)
     assert not recwarn
@@ -208,8 +208,8 @@ def test_smooth_activations_have_no_kinks(activation, recwarn):
     assert not recwarn
 
 
-def test_kinks_behind_hard_conditions_are_told():
-    """φ N has second derivatives where N itself has none."""
+def test_warns_of_kinks_behind_hard_conditions():
+    """Warn even though φ N has second derivatives, unlike N."""
     box = kp.geometry.Box({(x := sp.Symbol("x")): (0, 1)})
     u = sp.Function("u")(x)
     wall = {"wall": kp.Condition(u, on="boundary", hard=True)}
@@ -230,7 +230,7 @@ def on_a_short_interval(*first):
     return kp.PINNModel(problem, keras.Sequential(network), seed=0)
 
 
-def test_a_network_that_sees_one_point_is_told(recwarn):
+def test_warns_of_a_network_that_sees_one_point(recwarn):
     with pytest.warns(UserWarning, match=r"changes along x ∈ \[0, 1e-09\].*Rescaling"):
         on_a_short_interval()
     recwarn.clear()

@@ -165,7 +165,7 @@ def test_layers_that_are_inactive_are_told():
 
 
 def test_a_learned_function_still_trains_behind_tf_function():
-    """What a check evaluates must not be baked into a graph of the user's."""
+    """Keep the check's values out of a user's graph."""
     tf = pytest.importorskip("tensorflow")
     if not ON_TENSORFLOW:
         pytest.skip("of TensorFlow alone")

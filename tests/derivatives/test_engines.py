@@ -29,7 +29,7 @@ def series_of(network):
 
 
 def without_rule(network):
-    """The same network, of a class that the Taylor engine does not know."""
+    """Wrap a network in a class without a Taylor rule."""
 
     class Unknown(keras.Model):
         def __init__(self):
@@ -72,7 +72,7 @@ def test_jvp_derivatives_of_known_functions():
             )
 
 
-def test_what_does_not_depend_on_the_points_has_no_slope():
+def test_constants_have_zero_derivatives():
     p = points()
     for function in (
         lambda p: ops.ones((2, 3), "float64"),
@@ -95,7 +95,7 @@ def test_what_does_not_depend_on_the_points_has_no_slope():
         ([], 0),
     ],
 )
-def test_derivatives_on_the_way_to_another_are_not_found_again(indices, evaluations):
+def test_intermediate_derivatives_are_computed_once(indices, evaluations):
     calls = []
 
     def function(p):
@@ -169,7 +169,7 @@ def test_both_engines_agree(case):
 
 
 def test_an_intermediate_that_is_used_twice():
-    """Nested `keras.ops.jvp` is wrong here, run eagerly (TensorFlow #127753)."""
+    """Avoid the error of nested `keras.ops.jvp`, run eagerly (TensorFlow #127753)."""
 
     def cubed_sine(x):
         sine = ops.sin(x)
@@ -184,7 +184,7 @@ def test_an_intermediate_that_is_used_twice():
 
 @pytest.mark.parametrize("activation", ["swish", "gelu", ops.gelu, "softplus"])
 def test_both_engines_agree_on_functions_tensorflow_has_gradients_for(activation):
-    """Some of them are custom gradients, which the second derivative goes through."""
+    """Differentiate through custom gradients twice."""
     layer = layers.Activation(activation, dtype="float64")
     p, indices = points(), [(0, 0), (2, 0)]
     taylor = taylor_derivatives(series_of(layer), p, indices)
@@ -220,7 +220,7 @@ def test_both_engines_give_gradients_by_the_weights(mode):
     for gradient, other in zip(gradients, other_gradients, strict=True):
         np.testing.assert_allclose(gradient, other, rtol=1e-10, atol=1e-13)
 
-    # Neither is right merely because the other is: one weight, moved a little.
+    # Check independently of both engines: perturb one weight.
     kernel = network.head.kernel
     saved, step = kernel.numpy(), np.zeros(kernel.shape)
     step[1] = 1e-6
@@ -258,7 +258,7 @@ def test_a_derivative_at_a_point_depends_on_that_point_alone():
     np.testing.assert_allclose(every[1:3], some, rtol=1e-12)
 
 
-# The choice
+# Choice of the engine
 
 
 def engine_for(network, dimension=2, dtype="float32"):

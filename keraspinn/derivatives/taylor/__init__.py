@@ -1,4 +1,4 @@
-"""Truncated multivariate Taylor arithmetic, and a rule for every Keras layer."""
+"""Truncated multivariate Taylor arithmetic, with a rule for each Keras layer."""
 
 from keraspinn.derivatives.taylor import normalizations, operations  # noqa: F401
 from keraspinn.derivatives.taylor.activations import register_activation

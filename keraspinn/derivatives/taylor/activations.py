@@ -1,8 +1,8 @@
 """Taylor coefficients of activation functions.
 
-Every function here takes `(x, order)` and returns f⁽ᵏ⁾(x) / k! for k = 0 … order,
-`None` where it vanishes everywhere. Most follow from a differential equation the
-activation satisfies, so any order costs polynomial work.
+Each function takes `(x, order)` and returns f⁽ᵏ⁾(x) / k! for k = 0 … order, `None`
+where it vanishes everywhere. Most coefficients follow from a differential equation of
+the activation, at polynomial cost in the order.
 """
 
 import math
@@ -23,10 +23,10 @@ _COEFFICIENTS: dict[Callable[..., Any] | None, Coefficients] = {}
 def register_activation(
     *functions: Callable[..., Any] | None,
 ) -> Callable[[Coefficients], Coefficients]:
-    """Teach the Taylor engine an activation function.
+    """Register the Taylor coefficients of an activation function.
 
     Args:
-        *functions: The callables to recognise, as given to `activation=`.
+        *functions: The callables, as passed to `activation=`.
 
     Returns:
         A decorator for a function of `(x, order)` that returns the list of
@@ -50,15 +50,15 @@ def register_activation(
 
 
 def coefficients_of(activation):
-    """The registered coefficients of `activation`, or `None` if there are none."""
+    """Return the registered coefficients of `activation`, or `None`."""
     try:
         return _COEFFICIENTS.get(activation)
-    except TypeError:  # an unhashable callable cannot have been registered
+    except TypeError:  # an unhashable callable is not registered
         return None
 
 
 def _self_convolution(series, k):
-    """Coefficient k of the square of a univariate series, each product once."""
+    """Return coefficient k of the square of a univariate series."""
     total = None
     for i in range((k + 1) // 2):
         term = 2.0 * series[i] * series[k - i]
@@ -76,7 +76,7 @@ def linear(x, order):
 
 @register_activation(keras.activations.tanh, keras.ops.tanh)
 def tanh(x, order):
-    """y' = 1 − y²."""
+    """Use y' = 1 − y²."""
     y = [ops.tanh(x)]
     for k in range(order):
         square = _self_convolution(y, k)
@@ -86,7 +86,7 @@ def tanh(x, order):
 
 @register_activation(keras.activations.sigmoid, keras.ops.sigmoid)
 def sigmoid(x, order):
-    """y' = y − y²."""
+    """Use y' = y − y²."""
     y = [ops.sigmoid(x)]
     for k in range(order):
         y.append((y[k] - _self_convolution(y, k)) * (1.0 / (k + 1)))
@@ -115,14 +115,14 @@ def exponential(x, order):
 
 @register_activation(keras.activations.softplus, keras.ops.softplus)
 def softplus(x, order):
-    """y' = sigmoid(x)."""
+    """Use y' = sigmoid(x)."""
     slope = sigmoid(x, max(order - 1, 0))
     return [ops.softplus(x)] + [slope[k] * (1.0 / (k + 1)) for k in range(order)]
 
 
 @register_activation(keras.activations.softsign, keras.ops.softsign)
 def softsign(x, order):
-    """y = x / (1 + |x|), on either side of zero a shifted reciprocal."""
+    """Use y = x / (1 + |x|), a shifted reciprocal on either side of zero."""
     side = ops.where(x < 0, -ops.ones_like(x), ops.ones_like(x))
     reciprocal = 1.0 / (1.0 + ops.abs(x))
     y, slope = [x * reciprocal], ops.square(reciprocal)
@@ -133,16 +133,16 @@ def softsign(x, order):
 
 
 def power(exponent):
-    """The function that returns the coefficients of a power with a real exponent."""
+    """Return a function that computes the coefficients of a real power."""
 
     def coefficients(x, order):
-        found, binomial = [], 1.0
+        result, binomial = [], 1.0
         for k in range(order + 1):
-            # At zero, x⁰ and its derivative are taken as they are, not as limits.
+            # At zero, x⁰ and its derivative are evaluated exactly, not as limits.
             factor = ops.ones_like(x) if exponent == k else ops.power(x, exponent - k)
-            found.append(binomial * factor if binomial else None)
+            result.append(binomial * factor if binomial else None)
             binomial *= (exponent - k) / (k + 1)
-        return found
+        return result
 
     return coefficients
 
@@ -158,7 +158,7 @@ def log(x, order):
 
 
 def _times_identity(x, factor):
-    """Coefficients of x · g(x) from those of g."""
+    """Return the coefficients of x · g(x) from those of g."""
     return [x * factor[0]] + [
         x * factor[k] + factor[k - 1] for k in range(1, len(factor))
     ]
@@ -166,19 +166,20 @@ def _times_identity(x, factor):
 
 @register_activation(keras.activations.silu, keras.ops.silu)
 def silu(x, order):
-    """y = x · sigmoid(x), also called swish."""
+    """Use y = x · sigmoid(x), also called swish."""
     return _times_identity(x, sigmoid(x, order))
 
 
-# TensorFlow's gelu holds these two in single precision whatever the type of x, JAX's
-# does not; the derivatives must be those of the function that the network computes.
-_held = np.float32 if keras.backend.backend() == "tensorflow" else np.float64
-_GELU_ROOT, _GELU_CUBIC = float(_held(math.sqrt(0.5))), float(_held(0.044715))
+# TensorFlow's gelu holds its constants in single precision for every type of x,
+# JAX's does not; derivatives must match the function that the network computes.
+_constant_type = np.float32 if keras.backend.backend() == "tensorflow" else np.float64
+_GELU_ROOT = float(_constant_type(math.sqrt(0.5)))  # argument of erfc
+_GELU_CUBIC = float(_constant_type(0.044715))  # cubic term of the tanh approximation
 
 
 @register_activation(keras.activations.gelu)
 def gelu(x, order):
-    """y = x · Φ(x), Φ(x) = erfc(−x / √2) / 2 the normal distribution function."""
+    """Use y = x · Φ(x), Φ(x) = erfc(−x / √2) / 2 the normal distribution function."""
     scaled = x * _GELU_ROOT
     distribution = [0.5 * ops.erfc(-scaled)]
     if order > 0:
@@ -194,7 +195,7 @@ def gelu(x, order):
 
 @register_activation(keras.ops.gelu)
 def approximate_gelu(x, order):
-    """y = x (1 + t) / 2 with t = tanh(p(x)), p cubic, so that t' = (1 − t²) p'."""
+    """Use y = x (1 + t) / 2 with t = tanh(p(x)), p cubic, so that t' = (1 − t²) p'."""
     root = math.sqrt(2.0 / math.pi)
     inner_slope = [
         root * (1.0 + 3.0 * _GELU_CUBIC * ops.square(x)),

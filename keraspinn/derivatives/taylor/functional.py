@@ -1,4 +1,4 @@
-"""Replaying a functional Keras model call by call on other kinds of values."""
+"""Replay of functional Keras models on Taylor series."""
 
 import dataclasses
 import inspect
@@ -11,10 +11,10 @@ _TAPES: Any = weakref.WeakKeyDictionary()
 
 
 def is_functional(layer):
-    """Whether `layer` is a plain `keras.Model(inputs, outputs)`.
+    """Test whether `layer` is a plain `keras.Model(inputs, outputs)`.
 
-    The class of such models has no public name; its bases have. A subclass of it
-    may override `call`, and has other bases.
+    The class of such models has no public name, but its bases have. A subclass may
+    override `call`, and has other bases.
     """
     return type(layer).__bases__ == (keras.Function, keras.Model)
 
@@ -25,12 +25,12 @@ def replay(model, apply, inputs):
     Args:
         model: A functional `keras.Model` with one output.
         apply: Function of a layer or operation and its inputs, single values or, for
-            a merging one, a list of them. Those of an operation may be constants.
+            a merging layer, a list. Inputs of operations may be constants.
         inputs: List of values for `model.inputs`.
 
     Raises:
-        LookupError: If the model is not made of layers and operations called on one
-            another's outputs, or has several outputs.
+        LookupError: If the model calls layers and operations on anything but each
+            other's outputs, or has several outputs.
     """
     if model not in _TAPES:
         _TAPES[model] = _record(model)
@@ -39,7 +39,7 @@ def replay(model, apply, inputs):
     values = dict(enumerate(inputs))
     for name, arguments, result in calls:
         arguments = keras.tree.map_structure(
-            lambda leaf: values[leaf.place] if isinstance(leaf, _Value) else leaf,
+            lambda leaf: values[leaf.number] if isinstance(leaf, _Value) else leaf,
             arguments,
         )
         values[result] = apply(operations[name], *arguments)
@@ -47,15 +47,15 @@ def replay(model, apply, inputs):
 
 
 def in_order(model, inputs):
-    """The positional arguments of a model's call in the order of `model.inputs`.
+    """Return the positional arguments of a model's call in the order of `model.inputs`.
 
     Raises:
-        LookupError: If they have another structure than the model's.
+        LookupError: If their structure differs from the model's.
     """
     flat = keras.tree.flatten(inputs)
-    given = inputs[0] if len(inputs) == 1 else inputs
-    named = isinstance(given, dict) or isinstance(model.input, dict)
-    if len(flat) != len(model.inputs) or (named and not _alike(given, model.input)):
+    received = inputs[0] if len(inputs) == 1 else inputs
+    named = isinstance(received, dict) or isinstance(model.input, dict)
+    if len(flat) != len(model.inputs) or (named and not _alike(received, model.input)):
         raise LookupError(
             f"Model '{model.name}' is called with inputs in another structure than "
             "it declares."
@@ -63,23 +63,23 @@ def in_order(model, inputs):
     return flat
 
 
-def _alike(given, declared):
+def _alike(received, declared):
     return (
-        isinstance(given, dict)
+        isinstance(received, dict)
         and isinstance(declared, dict)
-        and given.keys() == declared.keys()
+        and received.keys() == declared.keys()
     )
 
 
 @dataclasses.dataclass(frozen=True)
 class _Value:
-    """An argument that is the value of this number; others are constants."""
+    """Argument that is the value of a number; others are constants."""
 
-    place: int
+    number: int
 
 
 class _StandIn(keras.layers.Layer):
-    """Takes a layer's place while a graph is walked, so that nothing is computed."""
+    """Substitute for a layer while a graph is traversed, which computes nothing."""
 
     def __init__(self, spec, name):
         super().__init__(name=name)
@@ -89,15 +89,15 @@ class _StandIn(keras.layers.Layer):
         return keras.KerasTensor(self._spec.shape, self._spec.dtype)
 
     def call(self, *arguments):
-        raise NotImplementedError("A stand-in is never run.")
+        raise NotImplementedError("A substitute layer is never run.")
 
 
 def _record(model):
-    """The calls in a functional model, in order, by the numbers of values.
+    """Return the calls in a functional model, in order, by the numbers of values.
 
-    `clone_model` is the public way to walk the graph. What it walks is a copy that
-    shares the layers and is not compiled, and stand-ins are called in the layers'
-    place, so that the model keeps no trace of the walk and no weight is made.
+    `clone_model` is the public way to traverse the graph. It traverses a copy with the
+    same layers, and calls stand-ins in their place, so that the model stays unchanged
+    and no weight is created.
     """
     if len(model.outputs) != 1:
         raise LookupError(
@@ -125,18 +125,18 @@ def _record(model):
         output = _StandIn(spec, name=f"call_{len(calls)}")(*tensors)
         kept.append(output)
         names[id(output)] = len(names)
-        places = keras.tree.map_structure(
+        numbered = keras.tree.map_structure(
             lambda leaf: _Value(names[id(leaf)]) if id(leaf) in names else leaf, used
         )
-        calls.append((layer.name, places, names[id(output)]))
+        calls.append((layer.name, numbered, names[id(output)]))
         return output
 
-    # Names are given all along, or Keras would count up those of the user's layers.
-    kept = [  # ids must not be reused while the walk lasts
+    # All names are given, or Keras would count up those of the user's layers.
+    kept = [  # keeps ids from being reused
         keras.Input(batch_shape=x.shape, dtype=x.dtype, name=x.name)
         for x in model.inputs
     ]
-    names.update({id(tensor): place for place, tensor in enumerate(kept)})
+    names.update({id(tensor): number for number, tensor in enumerate(kept)})
     walked = keras.models.clone_model(
         keras.Model(model.input, model.output, name=model.name),
         input_tensors=keras.tree.pack_sequence_as(model.input, list(kept)),
@@ -147,7 +147,7 @@ def _record(model):
 
 
 def _positional(layer, arguments, keywords):
-    """The call of a layer or operation as a list of positional arguments."""
+    """Return the arguments of a layer's or operation's call as a list."""
     keywords = {  # Keras adds masks that are None
         name: value
         for name, value in keywords.items()

@@ -1,4 +1,4 @@
-"""Multi-indices of the derivatives a truncated Taylor series carries."""
+"""Multi-indices of the derivatives in a truncated Taylor series."""
 
 import itertools
 import math
@@ -12,30 +12,30 @@ Key: TypeAlias = MultiIndex | Combination
 
 
 class IndexSet:
-    """The smallest downward-closed set of multi-indices that holds `required`.
+    """Smallest downward-closed set of multi-indices that contains `required`.
 
-    A coefficient of a product or a composition depends on coefficients of lower
-    multi-indices only, so a downward-closed set is what arithmetic on truncated
-    Taylor series needs, and the smallest one is the least it can be done with.
+    A coefficient of a product or a composition depends only on coefficients of lower
+    multi-indices, so arithmetic on truncated Taylor series needs a downward-closed
+    set.
 
     Args:
         required: Iterable of multi-indices, tuples of non-negative integers of one
             length, the number of coordinates.
         combinations: Tuples of pairs `(multi-index, weight)`: linear combinations of
-            derivatives that are carried in the place of these. The highest
-            coefficients enter one another linearly, so what holds for each of them
-            holds for their sum; hence each must be below no other in the set.
+            derivatives that replace these. The highest coefficients occur linearly in
+            all rules, so their sum follows the same rules; hence each must be below
+            no other in the set.
 
     Raises:
-        ValueError: If `required` is empty or holds anything else, or a combination
-            holds a multi-index that is not among the highest.
+        ValueError: If `required` is empty or contains anything else, or a combination
+            contains a multi-index that is not among the highest.
 
     Attributes:
         dimension: Number of coordinates.
         order: Largest total order in the set.
-        members: Tuple of the multi-indices carried by themselves, by total order,
-            that of the value first.
-        combinations: Tuple of those carried together.
+        members: Tuple of the multi-indices with coefficients of their own, by total
+            order, that of the value first.
+        combinations: Tuple of the combinations.
 
     Example:
 
@@ -69,11 +69,11 @@ class IndexSet:
         }
         self.order = max(map(sum, closure))
         self.combinations = tuple(combinations)
-        combined = {index for own in self.combinations for index, _ in own}
+        combined = {index for pairs in self.combinations for index, _ in pairs}
         for index in combined:
             if index not in closure or any(_below(index, i) for i in closure - {index}):
                 raise ValueError(
-                    "A combination is of multi-indices that are below no other in "
+                    "A combination must consist of multi-indices below no other in "
                     f"the set. Received: {index} in {sorted(closure)}"
                 )
         self.members = tuple(
@@ -86,40 +86,40 @@ class IndexSet:
         }
 
     def _shares(self, index):
-        """What a combined coefficient contributes to the combinations."""
+        """Return the contributions of a combined coefficient to the combinations."""
         shares = []
-        for own in self.combinations:
-            weights = {i: weight * factorial(i) for i, weight in own}
+        for pairs in self.combinations:
+            weights = {i: weight * factorial(i) for i, weight in pairs}
             if index in weights:
-                shares.append((own, weights[index] / self.scale(own)))
+                shares.append((pairs, weights[index] / self.scale(pairs)))
         return tuple(shares)
 
     @staticmethod
     def scale(combination: Combination) -> float:
-        """What a combination's coefficient is to be multiplied by to have its value."""
+        """Return the factor from a combination's coefficient to its value."""
         index, weight = combination[0]
         return weight * factorial(index)
 
     @property
     def zero(self) -> MultiIndex:
-        """The multi-index of the value itself."""
+        """Multi-index of the value itself."""
         return self.members[0]
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """All that a series carries a coefficient for."""
+        """Keys of all coefficients in a series."""
         return (*self.members, *self.combinations)
 
     def destinations(self, index: MultiIndex) -> tuple[tuple[Key, float], ...]:
-        """Where the coefficient of a multi-index belongs.
+        """Return the keys to which the coefficient of a multi-index contributes.
 
         Returns:
-            Tuple of pairs of a key and what the coefficient counts there.
+            Tuple of pairs of a key and the factor of the coefficient there.
         """
         return self._destinations.get(index, ())
 
     def product(self, left: Key, right: Key) -> tuple[tuple[Key, float], ...]:
-        """Where the product of the coefficients of two keys belongs; likewise."""
+        """Return the keys to which a product of coefficients contributes, likewise."""
         if left == self.zero:
             return ((right, 1.0),)
         if right == self.zero:
@@ -143,12 +143,12 @@ class IndexSet:
 
 
 def factorial(index):
-    """The product of the factorials of a multi-index's entries, a!."""
+    """Return the product of the factorials of a multi-index's entries, a!."""
     return math.prod(map(math.factorial, index))
 
 
 def plus(left, right):
-    """The multi-index of two sets of derivatives taken one after the other."""
+    """Return the multi-index of two successive sets of derivatives."""
     return tuple(map(sum, zip(left, right, strict=True)))
 
 

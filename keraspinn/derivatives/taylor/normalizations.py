@@ -33,7 +33,7 @@ def group_normalization(layer, x):
 
 
 def _standardized(layer, x, groups):
-    """γ (x − mean) / √(variance + ε) + β, with moments over each group of features."""
+    """Return γ (x − mean) / √(variance + ε) + β, with moments over feature groups."""
     width = x.value.shape[-1]
 
     def mean(series):

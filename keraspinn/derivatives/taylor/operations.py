@@ -1,8 +1,8 @@
 """Rules for operations of `keras.ops` in functional models.
 
-What is applied to each number by itself needs no rule but its coefficients, in
-`activations`. Series have shape (..., N, F), or (..., N) after `x[..., 0]`; what acts
-on other axes than that of the features would mix points, and is refused.
+Elementwise operations need only coefficients, in `activations`. Series have shape
+(..., N, F), or (..., N) after `x[..., 0]`. Operations on other axes than the features
+would mix points, and are rejected.
 """
 
 import operator
@@ -21,12 +21,12 @@ from keraspinn.derivatives.taylor.rules import (
 from keraspinn.derivatives.taylor.series import Taylor
 
 
-def _refuse(operation, what):
-    raise MissingRule(f"Operation '{operation.name}' {what}.")
+def _reject(operation, fault):
+    raise MissingRule(f"Operation '{operation.name}' {fault}.")
 
 
 def _alike(operation, left, right):
-    """Two operands, constants among them, in the type that Keras gives their result."""
+    """Convert two operands, also constants, to the type of their result in Keras."""
     types = [_type(left), _type(right)]
     dtype = keras.backend.result_type(*types)
     rank = max(len(x.value.shape) for x in (left, right) if isinstance(x, Taylor))
@@ -36,15 +36,15 @@ def _alike(operation, left, right):
             return x.cast(dtype)
         x = ops.convert_to_tensor(x, dtype)
         if len(x.shape) > rank:
-            _refuse(operation, "meets a constant of more axes than the points have")
+            _reject(operation, "has a constant of more axes than the points")
         return x
 
     return convert(left), convert(right)
 
 
 def _type(x):
-    own = getattr(x, "dtype", None)
-    return type(x) if own is None else keras.backend.standardize_dtype(own)
+    dtype = getattr(x, "dtype", None)
+    return type(x) if dtype is None else keras.backend.standardize_dtype(dtype)
 
 
 @register_rule(ops.add)
@@ -77,7 +77,7 @@ def divide(operation, left, right):
 @register_rule(ops.power)
 def raised(operation, base, exponent):
     if isinstance(exponent, Taylor) or getattr(exponent, "shape", ()):
-        _refuse(operation, "has an exponent that is not one number")
+        _reject(operation, "has an exponent that is not one number")
     base, _ = _alike(operation, base, exponent)
     return base.compose(power(float(exponent)))
 
@@ -97,7 +97,7 @@ def gelu(operation, x):
 def relu(operation, x):
     options = {"negative_slope", "max_value", "threshold"}  # `keras.activations.relu`
     if any(operation.get_config().get(option) for option in options):
-        _refuse(operation, "has a maximum, a negative slope or a threshold")
+        _reject(operation, "has a maximum, a negative slope or a threshold")
     return activate(ops.relu, x)
 
 
@@ -105,7 +105,7 @@ def relu(operation, x):
 def matmul(operation, x, kernel):
     constant = isinstance(x, Taylor) and not isinstance(kernel, Taylor)
     if not constant or len(kernel.shape) != 2 or len(x.value.shape) < 2:
-        _refuse(operation, "is not a product of features and a constant matrix")
+        _reject(operation, "is not a product of features and a constant matrix")
     x, kernel = _alike(operation, x, kernel)
     return affine(x, kernel)
 
@@ -115,7 +115,7 @@ def concatenate(operation, inputs):
     rank = len(inputs[0].value.shape) if isinstance(inputs[0], Taylor) else 0
     axis = operation.get_config()["axis"]
     if rank < 2 or axis not in (-1, rank - 1):
-        _refuse(operation, f"joins axis {axis}, which is not that of the features")
+        _reject(operation, f"joins axis {axis}, which is not the features' axis")
     return _joined(operation, inputs)
 
 
@@ -124,7 +124,7 @@ def stack(operation, inputs):
     rank = len(inputs[0].value.shape) if isinstance(inputs[0], Taylor) else 0
     axis = operation.get_config()["axis"]
     if not rank or axis not in (-1, rank):
-        _refuse(operation, f"stacks on axis {axis}, which is not that of features")
+        _reject(operation, f"stacks on axis {axis}, which is not the features' axis")
     columns = [
         x.map(lambda c: c[..., None]) if isinstance(x, Taylor) else x for x in inputs
     ]
@@ -133,7 +133,7 @@ def stack(operation, inputs):
 
 def _joined(operation, inputs):
     if not all(isinstance(x, Taylor) for x in inputs):
-        _refuse(operation, "joins a constant")
+        _reject(operation, "joins a constant")
     dtype = keras.backend.result_type(*(x.dtype for x in inputs))
     return concatenated([x.cast(dtype) for x in inputs])
 
@@ -142,7 +142,7 @@ def _joined(operation, inputs):
 def expand_dims(operation, x):
     axis = operation.get_config()["axis"]
     if axis not in (-1, len(x.value.shape)):
-        _refuse(operation, f"adds axis {axis}, which is not the last")
+        _reject(operation, f"adds axis {axis}, which is not the last")
     return x.map(lambda coefficient: coefficient[..., None])
 
 
@@ -150,32 +150,32 @@ def expand_dims(operation, x):
 def total(operation, x):
     config, rank = operation.get_config(), len(x.value.shape)
     if rank < 2 or config["axis"] not in (-1, rank - 1, [-1], [rank - 1]):
-        _refuse(operation, f"sums over axis {config['axis']}, not over features")
+        _reject(operation, f"sums over axis {config['axis']}, not over features")
     return _whole(x).map(lambda c: ops.sum(c, axis=-1, keepdims=config["keepdims"]))
 
 
 @register_rule(operator.getitem)
 def get_item(operation, x, key):
-    """x[..., k] and its like, also with new axes behind."""
+    """Apply x[..., k] and similar keys, also with new axes at the end."""
     rank = len(x.value.shape)
     key = list(key) if isinstance(key, (list, tuple)) else [key]
     if not any(part is Ellipsis for part in key):
         key.append(Ellipsis)
-    place = [part is Ellipsis for part in key].index(True)
-    given = sum(part is not None for part in key) - 1
-    key[place : place + 1] = [slice(None)] * (rank - given)
+    position = [part is Ellipsis for part in key].index(True)
+    indexed = sum(part is not None for part in key) - 1
+    key[position : position + 1] = [slice(None)] * (rank - indexed)
     points, features = key[: max(rank - 1, 1)], key[max(rank - 1, 1) :]
     if not all(isinstance(part, slice) and part == slice(None) for part in points):
-        _refuse(operation, "takes other parts than features")
+        _reject(operation, "takes other parts than features")
     if not all(part is None or isinstance(part, (int, slice)) for part in features):
-        _refuse(operation, "takes features that are not a number or a slice")
+        _reject(operation, "takes features that are not a number or a slice")
     return _whole(x).map(
         lambda coefficient: coefficient[(..., *points[-1:], *features)]
     )
 
 
 def _whole(x):
-    """The same series with all its features in every coefficient."""
+    """Return broadcast every coefficient of a series to all its features."""
     rank, width = len(x.value.shape), x.value.shape[-1]
 
     def spread(coefficient):

@@ -1,4 +1,4 @@
-"""How each Keras layer acts on a truncated Taylor series."""
+"""Rules of Keras layers on truncated Taylor series."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -22,34 +22,34 @@ INACTIVE = (
 """Layers that are the identity in inference, as which networks run here."""
 
 _RULES: dict[Callable[..., Any], Rule] = {}
-_CALLS: dict[Callable[..., Any], Any] = {}  # what each computed when its rule was made
+_CALLS: dict[Callable[..., Any], Any] = {}  # each class's `call` at registration
 
 
 class MissingRule(LookupError):
-    """A layer or activation function that the Taylor engine has no rule for.
+    """Error for a layer or activation function without a rule.
 
     Attributes:
-        layer: The innermost layer that it is missing for, if it is known.
+        layer: The innermost layer without a rule, if it is known.
     """
 
     layer: Any = None
 
 
 def register_rule(*layers: Callable[..., Any]) -> Callable[[Rule], Rule]:
-    """Teach the Taylor engine a layer, or a function of `keras.ops`.
+    """Register the Taylor rule of a layer, or of a function of `keras.ops`.
 
-    A rule is looked up by a layer's exact class: a subclass may compute something
-    else, so it needs a rule of its own.
+    Rules are looked up by a layer's exact class: a subclass may compute something
+    else, and needs its own rule.
 
     Args:
-        *layers: The classes of the layers the rule is for; or functions of
-            `keras.ops`, for their operations in functional models.
+        *layers: The classes of the layers; or functions of `keras.ops`, for their
+            operations in functional models.
 
     Returns:
         A decorator for the rule, a function of `(layer, *inputs)` from `Taylor`
-        series to a `Taylor` series. Layers inside the layer are applied with
-        `keraspinn.taylor.propagate(inner, series)`. The inputs of operations are
-        those of the function, constants among them; its options are in
+        series to a `Taylor` series. Apply layers inside the layer by
+        `keraspinn.taylor.propagate(inner, series)`. Inputs of operations are the
+        function's, constants among them; its options are in
         `operation.get_config()`.
 
     Example:
@@ -72,14 +72,14 @@ def register_rule(*layers: Callable[..., Any]) -> Callable[[Rule], Rule]:
 
 
 def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
-    """The Taylor series of a layer's output, from those of its inputs.
+    """Return the Taylor series of a layer's output from those of its inputs.
 
     Args:
         layer: A Keras layer or model.
-        *inputs: What the layer is called with, `Taylor` series in place of tensors.
+        *inputs: The layer's inputs, with `Taylor` series in place of tensors.
 
     Returns:
-        The `Taylor` series of what the layer would return.
+        The `Taylor` series of the layer's output.
 
     Raises:
         MissingRule: If `layer`, a layer inside it or an activation has no rule.
@@ -102,10 +102,10 @@ def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
 
 
 def _as_called(layer, inputs):
-    """What a layer gets to see of its inputs; and it is built for them."""
+    """Build a layer, and cast its inputs as a call does."""
     if not layer.built:
         layer(*keras.tree.map_structure(lambda x: x.value, inputs))
-    # As Keras does before a call, unless a layer declares the type of its inputs.
+    # As Keras before a call, unless a layer declares the type of its inputs.
     declares = isinstance(layer, (keras.Function, keras.layers.InputLayer))
     if layer.autocast and not declares:
         return keras.tree.map_structure(lambda x: x.cast(layer.input_dtype), inputs)
@@ -113,8 +113,8 @@ def _as_called(layer, inputs):
 
 
 def _rule_for(layer):
-    own = type(layer)
-    rule = _RULES.get(own)
+    layer_class = type(layer)
+    rule = _RULES.get(layer_class)
     if rule is None and is_functional(layer):
         rule = _functional
     if rule is None and not isinstance(layer, keras.layers.Layer):
@@ -122,20 +122,21 @@ def _rule_for(layer):
     if rule is None:
         kind = "layer" if isinstance(layer, keras.layers.Layer) else "operation"
         raise MissingRule(
-            f"No Taylor rule for {kind} '{layer.name}' of class {own.__name__}. Write "
-            "one with `keraspinn.taylor.register_rule`."
+            f"No Taylor rule for {kind} '{layer.name}' of class "
+            f"{layer_class.__name__}. Write one with `keraspinn.taylor.register_rule`."
         )
-    if "call" in vars(layer) or own.call is not _CALLS.get(own, own.call):
+    replaced = layer_class.call is not _CALLS.get(layer_class, layer_class.call)
+    if "call" in vars(layer) or replaced:
         raise MissingRule(
-            f"The `call` of layer '{layer.name}' was replaced, so that the Taylor rule "
-            f"for {own.__name__} may not be what it computes. Write a subclass, and a "
+            f"The `call` of layer '{layer.name}' was replaced, so the Taylor rule for "
+            f"{layer_class.__name__} may not match it. Write a subclass, and a "
             "rule for it with `keraspinn.taylor.register_rule`."
         )
     return rule
 
 
 def _rule_for_operation(operation):
-    """That of the function it is a call of; elementwise ones need no more than that."""
+    """Return the rule of an operation's function, from coefficients if elementwise."""
     function = public_function(operation)
     rule = _RULES.get(function)
     has_options = set(operation.get_config()) - {"name"}
@@ -145,7 +146,7 @@ def _rule_for_operation(operation):
 
 
 def activate(activation, x):
-    """The Taylor series of an activation function of a series."""
+    """Return the Taylor series of an activation function of a series."""
     coefficients = coefficients_of(activation)
     if coefficients is None:
         name = getattr(activation, "__name__", repr(activation))
@@ -153,18 +154,18 @@ def activate(activation, x):
             f"No Taylor coefficients for activation '{name}'. Write them with "
             "`keraspinn.taylor.register_activation`."
         )
-    if coefficients is coefficients_of(None):  # linear: nothing to compute
+    if coefficients is coefficients_of(None):  # linear
         return x
     return x.compose(coefficients)
 
 
 def affine(x, kernel, bias=None):
-    """The series of x W + b: one matrix product a coefficient."""
+    """Return the series of x W + b, with one matrix product per coefficient."""
     kernel = ops.cast(kernel, x.dtype)
     x = x.map(lambda coefficient: spread(coefficient, kernel.shape[-2]))
     if kernel.shape[-1] == 1:
-        # XLA turns a product with one column into a loop that evaluates whatever
-        # produced the other factor anew for every entry: 14 % of a step's time.
+        # XLA turns a product with one column into a loop that evaluates the other
+        # factor again for every entry: 14 % of a step's time.
         two = ops.pad(kernel, ((0, 0), (0, 1)))
         y = x.map(lambda coefficient: ops.matmul(coefficient, two)[..., :1])
     else:
@@ -173,40 +174,40 @@ def affine(x, kernel, bias=None):
 
 
 def spread(coefficient, width):
-    """A coefficient that is the same in all features, in each of them."""
+    """Repeat a coefficient that is equal in all features."""
     if coefficient.shape[-1] == width:
         return coefficient
     return ops.repeat(coefficient, width, axis=-1)
 
 
-def columns(x, places):
-    """The series of some features, in the order of `places`."""
+def columns(x, selected):
+    """Return the series of some features, in the order of `selected`."""
     width = x.value.shape[-1]
 
     def take(coefficient):
         whole = spread(coefficient, width)
-        return ops.stack([whole[..., place] for place in places], axis=-1)
+        return ops.stack([whole[..., column] for column in selected], axis=-1)
 
     return x.map(take)
 
 
 def concatenated(series):
-    """The series of several functions' features side by side."""
+    """Return concatenate the features of several series."""
     indices = series[0].indices
 
     def join(key):
         parts = []
-        for own in series:
-            shape = ops.shape(own.value)
-            coefficient = own.coefficients.get(key)
+        for one in series:
+            shape = ops.shape(one.value)
+            coefficient = one.coefficients.get(key)
             parts.append(
-                ops.zeros(shape, own.value.dtype)
+                ops.zeros(shape, one.value.dtype)
                 if coefficient is None
                 else ops.broadcast_to(coefficient, shape)
             )
         return ops.concatenate(parts, axis=-1)
 
-    carried = set().union(*(own.coefficients for own in series))
+    carried = set().union(*(one.coefficients for one in series))
     return Taylor(indices, {key: join(key) for key in indices.keys if key in carried})
 
 
@@ -257,7 +258,7 @@ def normalization(layer, x):
         )
     deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
     slope = 1.0 / ops.maximum(deviation, keras.config.epsilon())
-    # The layer's own arithmetic for the value, the chain rule for the rest.
+    # The layer computes the value, the chain rule the rest.
     coefficients = (x * slope).coefficients | {x.indices.zero: layer(x.value)}
     return Taylor(x.indices, coefficients)
 
@@ -305,13 +306,13 @@ def _functional(model, *inputs):
     try:
         series = in_order(model, inputs)
         pairs = list(zip(series, model.inputs, strict=True))
-        if any(len(x.value.shape) != len(own.shape) for x, own in pairs):
+        if any(len(x.value.shape) != len(tensor.shape) for x, tensor in pairs):
             layers = [isinstance(o, keras.layers.Layer) for o in model.operations]
             if not all(layers):  # operations may name an axis
                 raise LookupError(
                     f"Model '{model.name}' is called with other axes than it declares."
                 )
-        return replay(model, propagate, [x.cast(own.dtype) for x, own in pairs])
+        return replay(model, propagate, [x.cast(tensor.dtype) for x, tensor in pairs])
     except MissingRule:
         raise
     except LookupError as error:

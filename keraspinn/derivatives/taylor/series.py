@@ -18,19 +18,18 @@ from keraspinn.derivatives.taylor.indices import (
 
 
 class Taylor:
-    """A function's truncated Taylor series at every point of a batch.
+    """Truncated Taylor series of a function at every point of a batch.
 
-    Carries the coefficients c_a = ∂^a f / a! for the multi-indices a of an
-    `IndexSet`.
+    It has coefficients c_a = ∂^a f / a! for the multi-indices a of an `IndexSet`.
 
     Args:
         indices: The `IndexSet`.
-        coefficients: Dict from the set's keys to tensors `(..., N, F)`, that of the
-            value at least. One that is left out is known to vanish, and costs
-            nothing; an axis of length 1 stands for values equal along it.
+        coefficients: Dict from the set's keys to tensors `(..., N, F)`, at least for
+            the value. Missing coefficients vanish, and cost nothing. An axis of
+            length 1 stands for equal values along it.
 
-    Supports `+`, `-` and `*` with another series over the same index set, or with
-    anything that broadcasts against `(..., N, F)`, which is taken as constant.
+    It supports `+`, `-` and `*` with another series over the same index set, or with
+    a constant that broadcasts against `(..., N, F)`.
 
     Raises:
         ValueError: By `+` and `*`, if a constant has more axes than the series.
@@ -43,7 +42,7 @@ class Taylor:
     [[12.0], [18.0]]
     """
 
-    __array_ufunc__ = None  # so that `array * series` is left to the series
+    __array_ufunc__ = None  # leaves `array * series` to the series
 
     def __init__(self, indices: IndexSet, coefficients: Mapping[Key, Tensor]) -> None:
         self.indices = indices
@@ -51,7 +50,7 @@ class Taylor:
 
     @classmethod
     def of_points(cls, points: Tensor, indices: IndexSet) -> Self:
-        """The series of the coordinates themselves, at `points` `(..., N, d)`.
+        """Return the series of the coordinates, at `points` `(..., N, d)`.
 
         Args:
             points: Tensor, one column for each coordinate.
@@ -60,7 +59,7 @@ class Taylor:
         coefficients: dict[Key, Tensor] = {indices.zero: points}
         one_row = (1,) * (len(points.shape) - 1) + (-1,)
         for column in range(indices.dimension):
-            unit = tuple(int(place == column) for place in range(indices.dimension))
+            unit = tuple(int(k == column) for k in range(indices.dimension))
             slope = ops.reshape(ops.convert_to_tensor(unit, points.dtype), one_row)
             for key, share in indices.destinations(unit):
                 _add_to(coefficients, key, share * slope)
@@ -71,7 +70,7 @@ class Taylor:
 
     @property
     def value(self) -> Tensor:
-        """The function's value, `(..., N, F)`."""
+        """Value of the function, `(..., N, F)`."""
         return self.coefficients[self.indices.zero]
 
     @property
@@ -80,10 +79,10 @@ class Taylor:
         return keras.backend.standardize_dtype(self.value.dtype)
 
     def derivative(self, index: MultiIndex) -> Tensor:
-        """The derivative ∂^a f with multi-index `index`, `(..., N, F)`.
+        """Return the derivative ∂^a f with multi-index `index`, `(..., N, F)`.
 
         Raises:
-            ValueError: If the series does not carry it.
+            ValueError: If the series does not contain it.
         """
         index = tuple(index)
         if index not in self.indices.members:
@@ -91,7 +90,7 @@ class Taylor:
         return self._scaled(index, factorial(index))
 
     def combination(self, combination: Combination) -> Tensor:
-        """The value of one of the set's combinations of derivatives, `(..., N, F)`."""
+        """Return the value of one of the set's combinations, `(..., N, F)`."""
         return self._scaled(combination, self.indices.scale(combination))
 
     def _scaled(self, key, scale):
@@ -102,11 +101,11 @@ class Taylor:
         return ops.broadcast_to(derivative, ops.shape(self.value))
 
     def map(self, linear: Callable[[Tensor], Tensor]) -> "Taylor":
-        """Apply a linear map, one without a constant part, to every coefficient."""
+        """Apply a linear map, without a constant part, to every coefficient."""
         return self._with({i: linear(c) for i, c in self.coefficients.items()})
 
     def cast(self, dtype: str) -> "Taylor":
-        """The same series in another floating-point type."""
+        """Convert the series to another floating-point type."""
         if self.dtype == keras.backend.standardize_dtype(dtype):
             return self
         return self.map(lambda coefficient: ops.cast(coefficient, dtype))
@@ -139,10 +138,10 @@ class Taylor:
     __rmul__ = __mul__
 
     def compose(self, outer: Callable[[Tensor, int], Iterable[Tensor]]) -> "Taylor":
-        """The series of f(self), from f's own Taylor coefficients.
+        """Return the series of f(self), from the Taylor coefficients of f.
 
-        With h the series less its value, f(self) = Σ_k f_k h^k, and h^k has no
-        coefficient of total order below k, so the sum ends.
+        With h the series less its value, f(self) = Σ_k f_k h^k. h^k has no coefficient
+        of total order below k, so the sum is finite.
 
         Args:
             outer: Function of `(value, order)` that returns the list of
@@ -150,7 +149,7 @@ class Taylor:
                 `None` where f_k vanishes everywhere.
 
         Raises:
-            ValueError: If it returns another number of them.
+            ValueError: If it returns another number of coefficients.
         """
         order = self.indices.order
         outer_coefficients = list(outer(self.value, order))
@@ -183,17 +182,17 @@ class Taylor:
         return Taylor(self.indices, coefficients)
 
     def _check_constant(self, other):
-        # A further axis would become one of the series' own.
+        # A further axis would become an axis of the series.
         if len(getattr(other, "shape", ())) > len(self.value.shape):
             raise ValueError(
-                "A constant must not have more axes than the series it meets. "
+                "A constant must not have more axes than its series. "
                 f"Received: shape {tuple(other.shape)} and a series of shape "
                 f"{tuple(self.value.shape)}"
             )
 
 
 def _product(indices, left, right):
-    """Coefficients of the product of two series, from theirs."""
+    """Return the coefficients of the product of two series."""
     result = {}
     for (i, a), (j, b) in itertools.product(left.items(), right.items()):
         for key, share in indices.product(i, j):
@@ -202,7 +201,7 @@ def _product(indices, left, right):
 
 
 def _square(indices, coefficients):
-    """The same of a series by itself, each pair once."""
+    """Return the coefficients of the square of a series, each pair once."""
     result = {}
     pairs = itertools.combinations_with_replacement(coefficients.items(), 2)
     for (i, a), (j, b) in pairs:
@@ -222,11 +221,11 @@ def _sum(left, right):
 def _difference(left, right):
     result = dict(left)
     for key, coefficient in right.items():
-        known = result.get(key)
-        result[key] = -coefficient if known is None else known - coefficient
+        previous = result.get(key)
+        result[key] = -coefficient if previous is None else previous - coefficient
     return result
 
 
 def _add_to(coefficients, key, term):
-    known = coefficients.get(key)
-    coefficients[key] = term if known is None else known + term
+    previous = coefficients.get(key)
+    coefficients[key] = term if previous is None else previous + term

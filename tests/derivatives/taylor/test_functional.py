@@ -207,7 +207,7 @@ def layer_of_two_outputs(x):
         layer_of_two_outputs,
     ],
 )
-def test_what_cannot_be_replayed_is_left_to_the_other_engine(build):
+def test_other_models_have_no_rule(build):
     x = entry()
     model = keras.Model(x, build(x))
     assert engine(model) == "jvp"
@@ -215,7 +215,7 @@ def test_what_cannot_be_replayed_is_left_to_the_other_engine(build):
     assert np.all(np.isfinite(derivatives[2, 0]))
 
 
-def test_a_model_of_two_outputs_is_refused():
+def test_rejects_a_model_of_two_outputs():
     x = entry()
     model = keras.Model(x, [dense()(x), dense()(x)])
     with pytest.raises(MissingRule, match="2 outputs"):
@@ -300,5 +300,5 @@ def test_recording_inside_a_trace_makes_no_variables():
 
     expected = nested_gradients(model, points(), (1, 1))
     np.testing.assert_allclose(mixed(points()), expected, rtol=1e-12)
-    # What was recorded there also serves outside.
+    # The record made there also serves outside.
     assert_exact(model)

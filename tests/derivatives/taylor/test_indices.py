@@ -55,7 +55,7 @@ def test_equal_sets_are_equal():
     assert IndexSet([(2,)]) != ((0,), (1,), (2,))
 
 
-def test_numpy_integers_and_iterators_will_do():
+def test_accepts_numpy_integers_and_iterators():
     assert IndexSet(iter([np.array([2, 0])])) == IndexSet([(2, 0)])
 
 
@@ -64,7 +64,7 @@ def test_repr_shows_the_indices():
 
 
 @pytest.mark.parametrize("required", [[], [(1, 0), (1,)], [(-1, 2)], [(0.5, 1)]])
-def test_what_is_no_multi_index_is_refused(required):
+def test_rejects_other_than_multi_indices(required):
     with pytest.raises(ValueError, match="multi-index"):
         IndexSet(required)
 

@@ -1,4 +1,4 @@
-"""Rules of normalizing layers, against float64 differences of what they compute."""
+"""Tests of rules of normalizing layers against float64 differences."""
 
 import keras
 import numpy as np

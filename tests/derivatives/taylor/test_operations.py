@@ -97,7 +97,7 @@ def ansatz(x):
 
 
 @pytest.mark.parametrize("build", [fourier, ansatz])
-def test_what_users_build(build, tmp_path):
+def test_models_of_users(build, tmp_path):
     model = model_of(build)
     assert_exact(model)
     assert_exact(keras.Sequential([model_of(build), dense()]))
@@ -133,14 +133,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_may_mix_points_is_left_to_the_other_engine(name):
+def test_operations_that_mix_points_have_no_rule(name):
     build, why = REFUSED[name]
     with pytest.raises(MissingRule, match=why):
         propagate(model_of(build), series())
 
 
-def test_axes_in_front_are_left_to_the_other_engine():
-    """There, `x[:, 0]` is something else."""
+def test_axes_in_front_have_no_rule():
+    """Use the other engine, as `x[:, 0]` differs there."""
     several = Taylor.of_points(ops.stack([points()] * 3), IndexSet(INDICES))
     with pytest.raises(MissingRule, match="other axes"):
         propagate(model_of(lambda x: x[:, :1] ** 2), several)

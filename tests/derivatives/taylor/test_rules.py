@@ -12,7 +12,7 @@ INDICES = [(0, 0), (1, 0), (2, 1), (0, 3)]
 
 
 def points(count=5, dtype="float64"):
-    # No layer here is as wide as there are points: `keras.ops.add` would then take
+    # No layer is as wide as the number of points: `keras.ops.add` would then take
     # a column for a bias (Keras 3.15 on TensorFlow).
     return ops.cast(np.random.default_rng(0).uniform(-1, 1, (count, 2)), dtype)
 
@@ -68,7 +68,7 @@ def test_relu():
 @pytest.mark.parametrize(
     "option", [{"max_value": 1.0}, {"negative_slope": 0.1}, {"threshold": 0.5}]
 )
-def test_relu_with_options_is_left_to_the_other_engine(option):
+def test_relu_with_options_has_no_rule(option):
     with pytest.raises(MissingRule, match="plain"):
         propagate(layers.ReLU(**option, dtype="float64"), series())
 
@@ -115,7 +115,7 @@ def test_normalization_in_front_of_a_network():
 
 
 @pytest.mark.parametrize("options", [{"invert": True}, {"axis": 0}])
-def test_other_normalizations_are_left_to_the_other_engine(options):
+def test_other_normalizations_have_no_rule(options):
     layer = layers.Normalization(mean=0.5, variance=2.0, dtype="float64", **options)
     layer.build((3, 2))
     with pytest.raises(MissingRule, match="axis -1"):
@@ -161,7 +161,7 @@ def test_merging_layers(merge, branches, widths):
 
 
 def test_concatenate_joins_series_that_lack_coefficients():
-    """The points' own series ends at order 1 and does not depend on the point."""
+    """Join the points' series, which ends at order 1 and is the same at all points."""
     x = series()
     curved = x * x
     joined = propagate(layers.Concatenate(dtype="float64"), [x, curved, x])
@@ -179,7 +179,7 @@ def test_concatenate_along_features(axis):
     assert_exact(Merging(layers.Concatenate(axis=axis, dtype="float64")))
 
 
-def test_concatenate_along_points_is_left_to_the_other_engine():
+def test_concatenate_along_points_has_no_rule():
     with pytest.raises(MissingRule, match="axis -1"):
         propagate(layers.Concatenate(axis=0, dtype="float64"), [series(), series()])
 
@@ -200,7 +200,7 @@ def test_sequential():
     )
 
 
-def test_our_own_layers_and_networks():
+def test_layers_and_networks_of_the_package():
     class Gate(layers.Layer):
         def __init__(self):
             super().__init__(dtype="float64")
@@ -318,7 +318,7 @@ def test_activations_without_a_rule_are_named():
         propagate(layers.Dense(3, activation="elu"), series())
 
 
-def test_a_quantized_layer_is_left_to_the_other_engine():
+def test_a_quantized_layer_has_no_rule():
     layer = layers.Dense(3)
     layer.build((None, 2))
     layer.quantize("int8")
@@ -365,7 +365,7 @@ def test_a_user_registers_a_rule_for_a_model():
 
 
 def test_layers_inside_an_unbuilt_layer_are_built():
-    """A layer without `build` of its own counts as built before its parts are."""
+    """Build the parts of a layer without `build`, which counts as built itself."""
     layer = Merging(layers.Add(dtype="float64"))
     layer.built = True
     assert propagate(layer, series()).value.shape == (5, 3)

@@ -23,7 +23,7 @@ def index_sets(max_dimension=3, max_order=4):
 
 
 def random_series(indices, rng, shape=(2, 3)):
-    """Coefficients of all shapes that are allowed: dense, equal along an axis, none."""
+    """Draw coefficients of all valid shapes: dense, equal along an axis, missing."""
     coefficients = {indices.zero: rng.normal(size=shape)}
     for index in indices.members[1:]:
         kind = rng.integers(4)
@@ -139,7 +139,7 @@ def test_composition_turns_sums_into_products(indices, seed):
 @EXAMPLES
 @given(index_sets(), st.integers(0, 2**32 - 1), st.sampled_from([(), (2,), (2, 3)]))
 def test_polynomials_of_the_coordinates(indices, seed, leading):
-    """x^p y^q …, built by arithmetic, has the derivatives that one learns at school."""
+    """Compare derivatives of x^p y^q …, built by arithmetic, with the exact ones."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-2.0, 2.0, (*leading, 4, indices.dimension))
     powers = rng.integers(0, 4, indices.dimension)
@@ -178,7 +178,7 @@ def highest(indices):
 @EXAMPLES
 @CASES
 def test_combined_coefficients_are_the_combinations_of_coefficients(indices, seed):
-    """A polynomial of the coordinates, with and without combining what is highest."""
+    """Compare a polynomial with and without combinations of highest derivatives."""
     rng = np.random.default_rng(seed)
     tops = highest(indices)
     combinations = [
@@ -209,7 +209,7 @@ def test_combined_coefficients_are_the_combinations_of_coefficients(indices, see
         )
 
 
-def test_the_series_of_points_costs_nothing_of_their_number():
+def test_the_series_of_points_broadcasts():
     x = Taylor.of_points(ops.ones((5, 1000, 3)), IndexSet([(2, 0, 0), (0, 0, 1)]))
     assert {index: tuple(c.shape) for index, c in x.coefficients.items()} == {
         (0, 0, 0): (5, 1000, 3),
@@ -238,14 +238,14 @@ def test_types_are_kept(dtype):
     assert y.cast(dtype) is y
 
 
-def test_a_constant_with_more_axes_is_refused():
+def test_rejects_a_constant_with_more_axes():
     x = Taylor.of_points(ops.ones((4, 2)), IndexSet([(1, 0)]))
     for operation in (x.__add__, x.__radd__, x.__sub__, x.__rsub__, x.__mul__):
         with pytest.raises(ValueError, match=r"\(3, 1, 2\).*shape \(4, 2\)"):
             operation(np.ones((3, 1, 2)))
 
 
-def test_too_few_outer_coefficients_are_refused():
+def test_rejects_too_few_outer_coefficients():
     x = Taylor.of_points(ops.ones((4, 1)), IndexSet([(3,)]))
     with pytest.raises(ValueError, match="must return 4 Taylor coefficients"):
         x.compose(lambda value, order: [value])
@@ -258,7 +258,7 @@ def test_an_outer_function_may_vanish():
     assert not np.any(zero.derivative((2,)))
 
 
-def test_a_derivative_that_is_not_carried_is_refused():
+def test_rejects_derivatives_outside_the_index_set():
     x = Taylor.of_points(ops.ones((4, 2)), IndexSet([(2, 0)]))
     with pytest.raises(ValueError, match=r"\(0, 1\) is not in IndexSet"):
         x.derivative((0, 1))
