@@ -1,4 +1,4 @@
-"""Activation functions by name: those of Keras, and the sine."""
+"""Activation functions by name: Keras's, and the sine."""
 
 from collections.abc import Callable
 
@@ -12,11 +12,11 @@ from keraspinn.derivatives.taylor import register_activation
 
 @keras.saving.register_keras_serializable("keraspinn")
 def sin(x: Tensor) -> Tensor:
-    """The sine, as an activation function that is saved and loaded with a model.
+    """Compute the sine; an activation function that is saved and loaded with a model.
 
-    `keras.ops.sin` computes the same, but a layer saved with it does not load. Layers
-    of Keras take the function, `activation=keraspinn.activations.sin`: Keras looks for
-    names among its own activations only, so that to it `"sin"` is unknown.
+    `keras.ops.sin` computes the same, but a layer saved with it does not load. Pass
+    the function to Keras layers, `activation=keraspinn.activations.sin`, as Keras looks
+    up names among its own activations only.
 
     Args:
         x: Tensor.
@@ -40,10 +40,10 @@ register_activation(sin)(taylor.sin)
 
 
 def get(identifier: Activation) -> Callable[[Tensor], Tensor]:
-    """The activation function that `identifier` stands for.
+    """Return an activation function by its identifier.
 
     Args:
-        identifier: `"sin"`, or anything that `keras.activations.get` takes.
+        identifier: `"sin"`, or any argument of `keras.activations.get`.
 
     Raises:
         ValueError: If there is no such activation.

@@ -7,18 +7,18 @@ from keraspinn.derivatives.taylor.rules import register_rule
 
 @keras.saving.register_keras_serializable("keraspinn")
 class AdaptiveSkip(keras.layers.Layer):
-    """A residual connection that starts shut and opens as it is trained.
+    """Residual connection that starts as the identity.
 
-    Computes `α H + (1 − α) X` with one trained number α, which starts from zero: a
-    deep network of such blocks starts as a shallow one.
+    It computes `α H + (1 − α) X` with one trained number α, initially zero: a deep
+    network of such blocks starts as a shallow one.
 
     Args:
-        initial: What α starts from.
+        initial: Initial value of α.
         **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
 
     Call arguments:
-        x: What the block was given, X, `(..., F)`.
-        h: What it made of it, H, `(..., F)`.
+        x: Input X of the block, `(..., F)`.
+        h: Output H of the block, `(..., F)`.
 
     Returns:
         Features, `(..., F)`.

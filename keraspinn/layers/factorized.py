@@ -11,21 +11,21 @@ from keraspinn.layers import activations
 
 @keras.saving.register_keras_serializable("keraspinn")
 class FactorizedDense(keras.layers.Layer):
-    """A dense layer whose kernel is a scale for each unit times a direction.
+    """Dense layer with a kernel factorized into scales and directions.
 
-    Computes `φ(X W + b)` with `W = V diag(exp(s))`, and trains s and V. Each unit has
-    a learning rate of its own through s, which spreads the scales at which the
-    network learns. V starts such that W is what `kernel_initializer` draws.
+    It computes `φ(X W + b)` with `W = V diag(exp(s))`, and trains s and V. The scale s
+    gives each unit its own learning rate, and spreads the scales at which the network
+    learns. Initially W follows `kernel_initializer`.
 
     Args:
         units: Number of units.
         activation: The activation φ, as for `keras.layers.Dense`, or `"sin"`.
-        mean: Mean of the normal distribution that s is drawn from; the paper has 0.5
+        mean: Mean of the normal distribution of the initial s; the paper uses 0.5
             to 1.
         deviation: Its standard deviation.
         kernel_initializer: Initializer of W.
         bias_initializer: Initializer of b.
-        seed: Integer that s follows from; if not given, drawn at random.
+        seed: Seed of s; random by default.
         **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
 
     Call arguments:
@@ -67,7 +67,7 @@ class FactorizedDense(keras.layers.Layer):
         self.bias_initializer = keras.initializers.get(bias_initializer)
 
     def build(self, input_shape):
-        # An initializer draws the same numbers at each call.
+        # An initializer returns the same numbers in each call.
         scale = keras.initializers.RandomNormal(self.mean, self.deviation, self.seed)
 
         def direction(shape, dtype=None):

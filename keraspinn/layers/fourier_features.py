@@ -14,18 +14,18 @@ from keraspinn.derivatives.taylor.rules import (
 
 @keras.saving.register_keras_serializable("keraspinn")
 class FourierFeatures(keras.layers.Layer):
-    """Waves of random directions and frequencies, in front of a network.
+    """Fourier features with random directions and frequencies.
 
-    Computes `[cos(X B), sin(X B)]` with the entries of B drawn once from a normal
-    distribution and not trained. Networks learn low frequencies first; these features
-    let them see higher ones from the start.
+    The layer computes `[cos(X B), sin(X B)]`. The entries of B are drawn once from a
+    normal distribution and not trained. Networks learn low frequencies first; these
+    features provide higher ones from the start.
 
     Args:
         units: Number of waves, the columns of B; there are twice as many features.
         scale: Standard deviation of B's entries, in radians per unit of a coordinate:
             about the highest frequency of the solution. 1 to 10 is usual for
             coordinates of size one.
-        seed: Integer that B follows from; if not given, drawn at random.
+        seed: Seed of B; random by default.
         **kwargs: `name`, `dtype` of `keras.layers.Layer`.
 
     Call arguments:
@@ -75,8 +75,8 @@ class FourierFeatures(keras.layers.Layer):
         return (*input_shape[:-1], 2 * self.units)
 
     def get_config(self):
-        own = {"units": self.units, "scale": self.scale, "seed": self.seed}
-        return {**super().get_config(), **own}
+        config = {"units": self.units, "scale": self.scale, "seed": self.seed}
+        return {**super().get_config(), **config}
 
 
 @register_rule(FourierFeatures)

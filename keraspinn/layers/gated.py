@@ -11,10 +11,10 @@ from keraspinn.layers import activations
 
 @keras.saving.register_keras_serializable("keraspinn")
 class GatedDense(keras.layers.Layer):
-    """A hidden layer that gates between two encodings of the input.
+    """Hidden layer that gates between two encodings of the input.
 
-    Computes `Z = φ(H W + b)` and returns `(1 − Z) ⊙ U + Z ⊙ V`: every unit of the
-    dense layer chooses, point by point, between the encoding U and the encoding V.
+    It computes `Z = φ(H W + b)` and returns `(1 − Z) ⊙ U + Z ⊙ V`: each unit
+    interpolates, point by point, between the encodings U and V.
 
     Args:
         units: Number of units M, the width of U and V.

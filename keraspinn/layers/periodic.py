@@ -16,11 +16,11 @@ from keraspinn.derivatives.taylor.rules import (
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Periodic(keras.layers.Layer):
-    """Coordinates on circles, so that whatever comes behind is periodic in them.
+    """Map of periodic coordinates to circles, which makes a network periodic.
 
-    Every coordinate x of period P is replaced by cos(2πx/P) and sin(2πx/P). A network
-    of these has the same value and derivatives at x and at x + P, to rounding, and
-    needs no boundary condition there. The other coordinates pass as they are.
+    The layer replaces every coordinate x of period P by cos(2πx/P) and sin(2πx/P). A
+    network of these has equal values and derivatives at x and at x + P, to round-off,
+    and needs no boundary condition there. Other coordinates pass unchanged.
 
     Args:
         periods: A sequence with the period of each coordinate, in the coordinate's
@@ -36,7 +36,7 @@ class Periodic(keras.layers.Layer):
 
     Raises:
         ValueError: If `periods` has other entries than positive numbers and `None`,
-            no number at all, or not as many as there are coordinates.
+            no number at all, or another length than the number of coordinates.
 
     Example:
 
@@ -55,8 +55,8 @@ class Periodic(keras.layers.Layer):
             None if period is None else positive_number("periods", period)
             for period in periods
         ]
-        self._circles = [k for k, own in enumerate(self.periods) if own is not None]
-        self._others = [k for k, own in enumerate(self.periods) if own is None]
+        self._circles = [k for k, p in enumerate(self.periods) if p is not None]
+        self._others = [k for k, p in enumerate(self.periods) if p is None]
         if not self._circles:
             raise ValueError(
                 "`periods` must have the period of at least one coordinate, as "
@@ -72,16 +72,18 @@ class Periodic(keras.layers.Layer):
             )
 
     def frequencies(self, dtype):
-        """2π/P of the periodic coordinates, a tensor `(p,)`."""
-        values = [2 * math.pi / self.periods[place] for place in self._circles]
+        """Return 2π/P of the periodic coordinates, a tensor `(p,)`."""
+        values = [2 * math.pi / self.periods[column] for column in self._circles]
         return ops.convert_to_tensor(values, dtype)
 
     def call(self, x):
-        picked = [x[..., place] for place in self._circles]
+        picked = [x[..., column] for column in self._circles]
         phase = ops.stack(picked, axis=-1) * self.frequencies(x.dtype)
         parts = [ops.cos(phase), ops.sin(phase)]
         if self._others:
-            parts.append(ops.stack([x[..., place] for place in self._others], axis=-1))
+            parts.append(
+                ops.stack([x[..., column] for column in self._others], axis=-1)
+            )
         return ops.concatenate(parts, axis=-1)
 
     def compute_output_shape(self, input_shape):

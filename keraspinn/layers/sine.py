@@ -10,18 +10,18 @@ from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
 
 @keras.saving.register_keras_serializable("keraspinn")
 class SineDense(keras.layers.Layer):
-    """A dense layer with sines of a given frequency, initialised to keep variances.
+    """Dense layer with sines, initialized to preserve variances.
 
-    Computes `sin(ω (X W + b))`. With F features in, the entries of W are uniform over
-    ±√(6/F)/ω, so that what goes in and what comes out are distributed alike; those of
-    a first layer, which meets coordinates in [−1, 1], over ±1/F.
+    It computes `sin(ω (X W + b))`. With F input features, the entries of W are uniform
+    over ±√(6/F)/ω, so that inputs and outputs have equal distributions. In a first
+    layer, with coordinates in [−1, 1], they are uniform over ±1/F.
 
     Args:
         units: Number of units.
         frequency: The frequency ω. For a first layer, about the highest of the
             solution's, in radians per unit of a coordinate.
-        first: Whether the layer meets the coordinates.
-        seed: Integer that the weights follow from; if not given, drawn at random.
+        first: Whether the inputs are the coordinates.
+        seed: Seed of the weights; random by default.
         **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
 
     Call arguments:

@@ -1,4 +1,4 @@
-"""Networks: `MLP` is the paper's M1 and M2, `ModifiedMLP` M3 and M4."""
+"""Networks: `MLP` is M1 and M2 of the paper, `ModifiedMLP` M3 and M4."""
 
 from keraspinn.networks.field_networks import FieldNetworks
 from keraspinn.networks.mlp import MLP

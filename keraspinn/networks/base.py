@@ -1,9 +1,8 @@
-"""Networks that know a problem's units, and state their forward rule once.
+"""Base class of networks that work in a problem's scales.
 
-A network of ours takes points in the user's units and gives fields in the user's units,
-as any Keras network would. Between the two it works in the problem's scales: `adapt`,
-which a `PINNModel` calls when it is made, tells it which. Training goes straight to
-`forward`, in scaled numbers only.
+These networks map points in the user's units to fields in the user's units, as any
+Keras network. Internally they work in the problem's scales. A `PINNModel` sets them by
+`adapt` when it is made. Training calls `forward` directly, in scaled numbers.
 
 To add one, copy `mlp.py`: the layers in `__init__`, their composition in `forward`, and
 the one-line Taylor rule.
@@ -27,12 +26,12 @@ from keraspinn.layers import Periodic, activations
 
 
 def in_series(network, x):
-    """The Taylor rule of networks whose `call` is `Network`'s."""
+    """Apply the Taylor rule of networks with `Network.call`."""
     return network.in_units(x, propagate)
 
 
 class Network(keras.Model):
-    """What networks share: arguments, units, and one statement of the forward rule.
+    """Base class of networks, with their arguments, units and a forward rule.
 
     Attributes:
         scales: The `Scales` that the network is adapted to, or `None`.
@@ -96,26 +95,26 @@ class Network(keras.Model):
 
     def _initializers(self, layer_name):
         return {
-            "kernel_initializer": own_initializer(
+            "kernel_initializer": weight_initializer(
                 self.kernel_initializer, f"{layer_name}/kernel"
             ),
-            "bias_initializer": own_initializer(
+            "bias_initializer": weight_initializer(
                 self.bias_initializer, f"{layer_name}/bias"
             ),
         }
 
     @property
     def adapted(self) -> bool:
-        """Whether there is nothing that `adapt` would change."""
+        """True if `adapt` would change nothing."""
         return self.scales is not None or not self.standardize
 
     @property
     def is_its_forward(self) -> bool:
-        """Whether a call is `forward` in the user's units, and nothing else."""
+        """True if a call only applies `forward` in the user's units."""
         return "call" not in vars(self) and type(self).call is Network.call
 
     def adapt(self, problem: Problem) -> None:
-        """Work in a problem's scales from now on, unless `standardize=False`.
+        """Return work in a problem's scales from now on, unless `standardize=False`.
 
         Args:
             problem: The `Problem`, whose fields are the network's outputs.
@@ -132,20 +131,20 @@ class Network(keras.Model):
         periods: Sequence[float | None] | None = None,
         offsets: Sequence[float] | None = None,
     ) -> None:
-        """Work in given units from now on.
+        """Return work in other units from now on.
 
         Args:
-            scales: The `Scales` of the coordinates that it is given.
-            sizes: What a unit of each output is, a list.
+            scales: The `Scales` of the coordinates.
+            sizes: List of the unit of each output.
             periods: The coordinates' periods in these scales, or `None`.
-            offsets: What each output is measured from, a list; zero if not given.
+            offsets: List of the origin of each output; zero by default.
         """
         self.scales, self._sizes = scales, sizes
         self._offsets = offsets or [0.0] * len(sizes)
         self._close(periods)
 
     def _close(self, periods):
-        """Put coordinates on circles, if there are periods."""
+        """Make the network periodic, if there are periods."""
         if not periods:
             return
         if self.built:
@@ -156,10 +155,10 @@ class Network(keras.Model):
         self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
 
     def scaled(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
-        """`forward` behind what makes it periodic, in scaled numbers.
+        """Apply `forward` after the periodic features, in scaled numbers.
 
         Args:
-            x: What stands for the points.
+            x: Points, as a tensor or a series.
             apply: As for `forward`.
         """
         if self._circles is not None:
@@ -167,19 +166,19 @@ class Network(keras.Model):
         return self.forward(x, apply)
 
     def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
-        """Compose the layers, on tensors or on Taylor series, in scaled numbers.
+        """Return compose the layers, on tensors or on Taylor series, in scaled numbers.
 
         Args:
-            x: What stands for the points.
+            x: Points, as a tensor or a series.
             apply: Function of a layer and its inputs that returns its output.
         """
         raise NotImplementedError
 
     def in_units(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
-        """The same in the user's units.
+        """Apply the network in the user's units.
 
         Args:
-            x: What stands for the points.
+            x: Points, as a tensor or a series.
             apply: As for `forward`.
         """
         if self.scales is None:
@@ -240,7 +239,7 @@ class Network(keras.Model):
 
 
 def scaled_periods(problem):
-    """The periods of a problem's coordinates in its scales, or `None`."""
+    """Return the periods of a problem's coordinates in its scales, or `None`."""
     domain = problem.domain
     if not domain.periodic:
         return None
@@ -251,11 +250,11 @@ def scaled_periods(problem):
     ]
 
 
-def own_initializer(initializer, name):
-    """The initializer of one weight, from the one given for all of a network's.
+def weight_initializer(initializer, name):
+    """Return the initializer of one weight, with a seed of its own.
 
-    A Keras initializer draws the same numbers at every call, so that sharing it would
-    give layers of equal shape equal weights, and both encoders of a `ModifiedMLP`.
+    A Keras initializer returns the same numbers in every call. Sharing it would give
+    layers of equal shape equal weights, also both encoders of a `ModifiedMLP`.
     """
     seed = getattr(initializer, "seed", None)
     if not isinstance(seed, int):  # a constant, a function or a SeedGenerator

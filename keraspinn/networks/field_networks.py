@@ -14,20 +14,20 @@ from keraspinn.networks.base import Network, scaled_periods
 
 @keras.saving.register_keras_serializable("keraspinn")
 class FieldNetworks(keras.Model):
-    """A network of its own for each field, or for several.
+    """Separate networks for each field, or for groups of fields.
 
-    What `PINNModel(problem, {u: network, k: other})` makes of the dict. Each network
-    is given the coordinates that its fields depend on, and no others.
+    `PINNModel(problem, {u: network, k: other})` creates it from the dict. Each network
+    receives only the coordinates that its fields depend on.
 
     Args:
         networks: List of Keras layers or models, from points `(N, c)` to a column for
             each of their fields.
-        columns: List of lists: the columns of the points that each is given.
-        outputs: List of lists: the columns of the whole that each makes.
+        columns: List of lists: the columns of the points for each network.
+        outputs: List of lists: the columns of the fields from each network.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Attributes:
-        networks: The networks, in the order given.
+        networks: The networks, in the order of the argument.
         scales: The `Scales` that it is adapted to, or `None`.
 
     Call arguments:
@@ -37,7 +37,7 @@ class FieldNetworks(keras.Model):
         The fields' values, `(..., F)`.
 
     Raises:
-        ValueError: If a network is given twice, or two have one name.
+        ValueError: If a network occurs twice, or two have one name.
 
     Example:
 
@@ -63,28 +63,28 @@ class FieldNetworks(keras.Model):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(
-                "Every field, or group of fields, needs a network of its own, with a "
-                f"name of its own. Received several called {twice}. Fields that are to "
-                "share one stand together: {(u, v): network}."
+                "Each field, or group of fields, needs its own network, with its own "
+                f"name. Received several called {twice}. Fields that share "
+                "a network form a tuple: {(u, v): network}."
             )
         self.networks = list(networks)
-        self.columns = [list(map(int, own)) for own in columns]
-        self.outputs_of = [list(map(int, own)) for own in outputs]
+        self.columns = [list(map(int, chosen)) for chosen in columns]
+        self.outputs_of = [list(map(int, chosen)) for chosen in outputs]
         self._order = np.argsort(np.concatenate(self.outputs_of))
         self._sizes = self._offsets = None
 
     @property
     def is_its_forward(self):
-        """Whether a call is `scaled` in the user's units, and nothing else."""
+        """True if a call only applies `scaled` in the user's units."""
         return "call" not in vars(self) and type(self).call is FieldNetworks.call
 
     @property
     def adapted(self):
-        """Whether it knows the problem's units."""
+        """True if it is adapted to a problem's units."""
         return self.scales is not None
 
     def adapt(self, problem):
-        """Work in a problem's scales; networks of ours do so themselves.
+        """Return work in a problem's scales; a `Network` does so itself.
 
         Args:
             problem: The `Problem`.
@@ -95,47 +95,47 @@ class FieldNetworks(keras.Model):
         periods = scaled_periods(problem)
         for network, columns, outputs in self._parts():
             if isinstance(network, Network) and not network.adapted:
-                own = periods and [periods[column] for column in columns]
+                chosen = periods and [periods[column] for column in columns]
                 network.work_in(
                     self._scales_of(columns),
-                    [self._sizes[place] for place in outputs],
-                    own if own and any(own) else None,
-                    [self._offsets[place] for place in outputs],
+                    [self._sizes[column] for column in outputs],
+                    chosen if chosen and any(chosen) else None,
+                    [self._offsets[column] for column in outputs],
                 )
 
     def scaled(self, x, apply):
-        """Scaled fields from scaled points, which are a tensor or a `Taylor` series.
+        """Return scaled fields from scaled points.
 
         Args:
-            x: What stands for the points.
+            x: Points, as a tensor or a series.
             apply: Function of a layer and its inputs that returns its output.
         """
-        made = []
+        fields = []
         for network, columns, outputs in self._parts():
-            own, scales = _taken(x, columns), self._scales_of(columns)
+            points, scales = _select(x, columns), self._scales_of(columns)
             if getattr(network, "scales", None) == scales and network.is_its_forward:
-                made.append(network.scaled(own, apply))
+                fields.append(network.scaled(points, apply))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
-            sizes = np.array([self._sizes[place] for place in outputs])
-            fields = apply(network, own * half + centre)
-            offsets = np.array([self._offsets[place] for place in outputs])
+            sizes = np.array([self._sizes[column] for column in outputs])
+            field = apply(network, points * half + centre)
+            offsets = np.array([self._offsets[column] for column in outputs])
             if offsets.any():
-                fields = fields - ops.cast(offsets, fields.dtype)
-            made.append(fields * ops.cast(1.0 / sizes, fields.dtype))
-        return self._in_order(made)
+                field = field - ops.cast(offsets, field.dtype)
+            fields.append(field * ops.cast(1.0 / sizes, field.dtype))
+        return self._in_order(fields)
 
     def call(self, x):
-        return self._in_order([n(_taken(x, own)) for n, own, _ in self._parts()])
+        return self._in_order([n(_select(x, cs)) for n, cs, _ in self._parts()])
 
     def build(self, input_shape):
         x = keras.Input(batch_shape=input_shape)
         for network, columns, outputs in self._parts():
-            made = network(_taken(x, columns))
-            if made.shape[-1] != len(outputs):
+            fields = network(_select(x, columns))
+            if fields.shape[-1] != len(outputs):
                 raise ValueError(
                     f"The network '{network.name}' must output a column for each of "
-                    f"its {len(outputs)} field(s). Received: {made.shape[-1]}"
+                    f"its {len(outputs)} field(s). Received: {fields.shape[-1]}"
                 )
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         self.built = True
@@ -150,12 +150,12 @@ class FieldNetworks(keras.Model):
         pairs = list(self.scales.coordinates.items())
         return Scales(dict(pairs[column] for column in columns))
 
-    def _in_order(self, made):
+    def _in_order(self, fields):
         order = self._order
-        if isinstance(made[0], Taylor):
-            joined = concatenated(made)
+        if isinstance(fields[0], Taylor):
+            joined = concatenated(fields)
         else:
-            joined = ops.concatenate(made, axis=-1)
+            joined = ops.concatenate(fields, axis=-1)
         if (order == np.arange(len(order))).all():
             return joined
         return _columns(joined, order)
@@ -171,14 +171,14 @@ class FieldNetworks(keras.Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         networks = [
-            keras.saving.deserialize_keras_object(own, custom_objects)
-            for own in config["networks"]
+            keras.saving.deserialize_keras_object(saved, custom_objects)
+            for saved in config["networks"]
         ]
         return cls(**{**config, "networks": networks})
 
 
 def networks_of_fields(problem, networks):
-    """`FieldNetworks` from a dict, each given what its fields depend on.
+    """Build `FieldNetworks` from a dict.
 
     Args:
         problem: The `Problem`.
@@ -200,30 +200,25 @@ def networks_of_fields(problem, networks):
         if len(depends) > 1:
             raise ValueError(
                 "Fields that share a network depend on the same coordinates. Received: "
-                f"{group}. Give each a network of its own."
+                f"{group}. Give each its own network."
             )
         outputs.append([fields.index(field) for field in group])
-        columns.append(
-            [
-                place
-                for place, symbol in enumerate(problem.coordinates)
-                if symbol in group[0].args
-            ]
-        )
+        chosen = [symbol in group[0].args for symbol in problem.coordinates]
+        columns.append(np.flatnonzero(chosen).tolist())
     return FieldNetworks(list(networks.values()), columns, outputs)
 
 
-def _taken(points, columns):
-    """The points' columns that a network is given.
+def _select(points, columns):
+    """Return the points' columns for a network.
 
-    Of a series those coefficients are left out that only the other columns have: the
-    network's fields do not depend on them.
+    For a series, drop the coefficients of other columns, on which the network's fields
+    do not depend.
     """
     if not isinstance(points, Taylor):
         return _columns(points, columns)
     indices, kept = points.indices, {points.indices.zero}
     for column in columns:
-        unit = tuple(int(place == column) for place in range(indices.dimension))
+        unit = tuple(int(k == column) for k in range(indices.dimension))
         kept |= {key for key, _ in indices.destinations(unit)}
     return _columns(
         Taylor(indices, {k: c for k, c in points.coefficients.items() if k in kept}),

@@ -8,7 +8,7 @@ from keraspinn.networks.base import Network, in_series
 
 @keras.saving.register_keras_serializable("keraspinn")
 class MLP(Network):
-    """A fully-connected network, the paper's models M1 and M2.
+    """Fully connected network, models M1 and M2 of the paper.
 
     Args:
         units: Number of units in each hidden layer.
@@ -18,10 +18,10 @@ class MLP(Network):
         activation: Activation of the hidden layers, as for `keras.layers.Dense`, or
             `"sin"`; the output is linear.
         kernel_initializer: Initializer of every kernel; Glorot normal, as in the
-            paper. Each layer draws numbers of its own, also from one seed.
+            paper. Each layer gets different numbers, also from one seed.
         bias_initializer: Initializer of every bias.
-        standardize: Whether the network works in the scales of the problem that it is
-            made for, or sees the coordinates as they are.
+        standardize: Whether the network works in the scales of its problem, or in the
+            user's coordinates.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Call arguments:

@@ -5,12 +5,12 @@ import keras
 from keraspinn.common.typing import Initializer
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import GatedDense
-from keraspinn.networks.base import Network, in_series, own_initializer
+from keraspinn.networks.base import Network, in_series, weight_initializer
 
 
 @keras.saving.register_keras_serializable("keraspinn")
 class ModifiedMLP(Network):
-    """The paper's improved architecture, models M3 and M4.
+    """Improved architecture of the paper, models M3 and M4.
 
     Two encoders of the input, U = φ(X W¹ + b¹) and V = φ(X W² + b²), take part in
     every hidden layer through gates:
@@ -18,7 +18,7 @@ class ModifiedMLP(Network):
         H⁽¹⁾ = φ(X W + b),
         Z⁽ᵏ⁾ = φ(H⁽ᵏ⁾ W + b),   H⁽ᵏ⁺¹⁾ = (1 − Z⁽ᵏ⁾) ⊙ U + Z⁽ᵏ⁾ ⊙ V,   k = 1, …, L,
 
-    each with weights of its own, followed by a linear output.
+    each with different weights, followed by a linear output.
 
     Args:
         units: Number of units in each hidden layer and encoder.
@@ -28,15 +28,15 @@ class ModifiedMLP(Network):
         gate_input: If `True`, the first gate acts on X itself and there is no H⁽¹⁾,
             as in the authors' code. The network then has as many square kernels as an
             `MLP` of equal depth, otherwise one more.
-        encoder_bias_initializer: Initializer of the encoders' biases, which the
-            authors' code draws at random; that of every bias if not given.
+        encoder_bias_initializer: Initializer of the encoders' biases, which are
+            random in the authors' code; `bias_initializer` by default.
         activation: Activation φ of hidden layers, gates and encoders, as for
             `keras.layers.Dense`, or `"sin"`.
         kernel_initializer: Initializer of every kernel; Glorot normal, as in the
-            paper. Each layer draws numbers of its own, also from one seed.
+            paper. Each layer gets different numbers, also from one seed.
         bias_initializer: Initializer of every bias.
-        standardize: Whether the network works in the scales of the problem that it is
-            made for, or sees the coordinates as they are.
+        standardize: Whether the network works in the scales of its problem, or in the
+            user's coordinates.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Call arguments:
@@ -90,19 +90,20 @@ class ModifiedMLP(Network):
 
     def _initializers(self, layer_name):
         initializers = super()._initializers(layer_name)
-        own = self.encoder_bias_initializer
-        if own is not None and layer_name.startswith("encoder"):
-            initializers["bias_initializer"] = own_initializer(
-                own, f"{layer_name}/bias"
+        encoder_bias = self.encoder_bias_initializer
+        if encoder_bias is not None and layer_name.startswith("encoder"):
+            initializers["bias_initializer"] = weight_initializer(
+                encoder_bias, f"{layer_name}/bias"
             )
         return initializers
 
     def get_config(self):
-        own = self.encoder_bias_initializer
+        encoder_bias = self.encoder_bias_initializer
         return {
             **super().get_config(),
             "gate_input": self.gate_input,
-            "encoder_bias_initializer": own and keras.initializers.serialize(own),
+            "encoder_bias_initializer": encoder_bias
+            and keras.initializers.serialize(encoder_bias),
         }
 
 

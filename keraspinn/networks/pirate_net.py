@@ -9,7 +9,7 @@ from keraspinn.networks.base import Network, in_series
 
 @keras.saving.register_keras_serializable("keraspinn")
 class PirateNet(Network):
-    """Gated residual blocks that start shut, so that depth does not hurt.
+    """Network of gated residual blocks that start as identities.
 
     The points become random Fourier features X⁽¹⁾ = Φ, and two encodings of these,
     U = φ(Φ W¹ + b¹) and V = φ(Φ W² + b²), gate every block:
@@ -18,8 +18,8 @@ class PirateNet(Network):
         g = φ(Y W + b),      Z = g ⊙ U + (1 − g) ⊙ V,
         h = φ(Z W + b),      X⁽ᵏ⁺¹⁾ = α h + (1 − α) X⁽ᵏ⁾,   k = 1, …, L,
 
-    each with weights and an α of its own. α starts from zero: the network starts as a
-    linear combination of the features, and gains nonlinearity as it is trained.
+    each with different weights and α. Initially α is zero: the network starts as a
+    linear combination of the features, and becomes nonlinear in training.
 
     Args:
         units: Number of units in each layer, even: half as many Fourier waves.
@@ -28,10 +28,10 @@ class PirateNet(Network):
             `Problem.fields`.
         scale: Standard deviation of the frequencies, in radians per unit of a
             coordinate, as for `layers.FourierFeatures`.
-        seed: Integer that the frequencies follow from; if not given, drawn at random.
+        seed: Seed of the frequencies; random by default.
         activation: Activation φ, as for `keras.layers.Dense`, or `"sin"`.
         kernel_initializer: Initializer of every kernel; Glorot normal.
-            Each layer draws numbers of its own, also from one seed.
+            Each layer gets different numbers, also from one seed.
         bias_initializer: Initializer of every bias.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
@@ -101,8 +101,8 @@ class PirateNet(Network):
         return apply(self.head, x)
 
     def get_config(self):
-        own = {"scale": self.features.scale, "seed": self.features.seed}
-        return {**super().get_config(), **own}
+        config = {"scale": self.features.scale, "seed": self.features.seed}
+        return {**super().get_config(), **config}
 
 
 register_rule(PirateNet)(in_series)

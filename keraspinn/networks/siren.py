@@ -13,10 +13,10 @@ INITIALIZED_BY_ITSELF = ("kernel_initializer", "bias_initializer", "activation")
 
 @keras.saving.register_keras_serializable("keraspinn")
 class SIREN(Network):
-    """A fully-connected network of sines, for solutions with fine detail.
+    """Fully connected network of sines, for solutions with fine detail.
 
-    Its layers are `layers.SineDense`, initialised such that the values in every layer
-    are distributed alike whatever the depth; the output is linear.
+    Its layers are `layers.SineDense`. Their initial outputs have the same distribution
+    at every depth; the output is linear.
 
     Args:
         units: Number of units in each hidden layer.
@@ -25,7 +25,7 @@ class SIREN(Network):
             `Problem.fields`.
         frequency: The frequency ω of every layer. The paper's 30 is for images; for
             most equations lower ones do better, as derivatives grow with ω.
-        seed: Integer that the weights follow from; if not given, drawn at random.
+        seed: Seed of the weights; random by default.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Call arguments:
@@ -59,7 +59,7 @@ class SIREN(Network):
         **kwargs: Any,
     ) -> None:
         frequency = positive_number("frequency", frequency)
-        # The head's, as any layer's but the first: uniform over ±√(6/F)/ω.
+        # For the head, as for all layers but the first: uniform over ±√(6/F)/ω.
         keeping = keras.initializers.VarianceScaling(
             2.0 / frequency**2, "fan_in", "uniform", seed
         )
@@ -70,7 +70,7 @@ class SIREN(Network):
                 self.units,
                 frequency,
                 first=k == 0,
-                seed=seed if seed is None else _own_seed(seed, k),
+                seed=seed if seed is None else _layer_seed(seed, k),
                 dtype=self.dtype_policy,
                 name=f"hidden_{k + 1}",
             )
@@ -93,6 +93,6 @@ class SIREN(Network):
 register_rule(SIREN)(in_series)
 
 
-def _own_seed(seed, number):
-    """One for each layer, or layers of equal shape would have equal weights."""
+def _layer_seed(seed, number):
+    """Return a different seed for each layer, as equal seeds give equal weights."""
     return random.Random(f"{seed}/{number}").randrange(2**31 - 1)

@@ -12,16 +12,16 @@ def test_sin_is_the_sine():
 
 
 @pytest.mark.parametrize("identifier", ["sin", activations.sin, ops.sin])
-def test_every_sine_is_one_that_is_saved(identifier):
+def test_every_sine_can_be_saved(identifier):
     assert activations.get(identifier) is activations.sin
 
 
 @pytest.mark.parametrize("identifier", ["tanh", "swish", None, keras.activations.gelu])
-def test_all_others_are_those_of_keras(identifier):
+def test_other_names_are_keras_activations(identifier):
     assert activations.get(identifier) is keras.activations.get(identifier)
 
 
-def test_an_unknown_name_is_refused():
+def test_rejects_an_unknown_name():
     with pytest.raises(ValueError, match="no-such"):
         activations.get("no-such")
 

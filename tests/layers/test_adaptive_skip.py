@@ -4,7 +4,7 @@ from keras import ops
 from keraspinn.layers import AdaptiveSkip
 
 
-def test_it_lets_through_as_much_as_alpha_says():
+def test_alpha_weights_the_block():
     layer = AdaptiveSkip()
     x, h = ops.ones((2, 3)), 5.0 * ops.ones((2, 3))
     np.testing.assert_array_equal(layer(x, h), x)

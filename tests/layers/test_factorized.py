@@ -6,7 +6,7 @@ from keras import ops
 from keraspinn.layers import FactorizedDense
 
 
-def test_it_starts_as_the_dense_layer_of_that_initializer():
+def test_initially_equals_a_dense_layer():
     initializer = keras.initializers.GlorotNormal(seed=3)
     layer = FactorizedDense(7, "tanh", kernel_initializer=initializer)
     dense = keras.layers.Dense(7, "tanh", kernel_initializer=initializer)

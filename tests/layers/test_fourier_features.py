@@ -26,6 +26,6 @@ def test_one_seed_gives_the_same_waves():
 
 
 @pytest.mark.parametrize("scale", [0, -1.0, np.nan, "1"])
-def test_scales_that_are_not_positive_are_refused(scale):
+def test_rejects_scales_that_are_not_positive(scale):
     with pytest.raises(ValueError, match="`scale` must be a positive number"):
         FourierFeatures(4, scale)

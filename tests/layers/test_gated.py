@@ -106,7 +106,7 @@ def test_whole_numbers_of_any_kind_count_units():
 
 
 @pytest.mark.parametrize("units", [0, -1, 2.0, True, "4", None])
-def test_units_that_do_not_count_are_refused(units):
+def test_rejects_units_that_do_not_count(units):
     with pytest.raises(
         ValueError, match="`units` must be a positive integer. Received"
     ):
@@ -114,13 +114,13 @@ def test_units_that_do_not_count_are_refused(units):
 
 
 @pytest.mark.parametrize("narrow", ["U", "V"])
-def test_encodings_of_another_width_are_refused(narrow):
+def test_rejects_encodings_of_another_width(narrow):
     h, u, v = inputs()
     given = {"u": u, "v": v} | {narrow.lower(): u[:, :3]}
     with pytest.raises(ValueError, match=rf"{narrow} of shape \(6, 3\)"):
         GatedDense(4)(h, **given)
 
 
-def test_an_unknown_activation_is_refused():
+def test_rejects_an_unknown_activation():
     with pytest.raises(ValueError, match="no-such"):
         GatedDense(4, activation="no-such")

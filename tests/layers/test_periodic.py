@@ -32,16 +32,16 @@ def test_networks_behind_are_periodic_with_all_derivatives():
 
 
 @pytest.mark.parametrize("periods", [[0.0], [-1.0, None], ["2"], [True], [np.inf]])
-def test_what_is_no_period_is_refused(periods):
+def test_rejects_invalid_periods(periods):
     with pytest.raises(ValueError, match="`periods` must be a positive number"):
         kp.layers.Periodic(periods)
 
 
-def test_no_period_at_all_is_refused():
+def test_rejects_periods_without_a_number():
     with pytest.raises(ValueError, match="at least one coordinate"):
         kp.layers.Periodic([None, None])
 
 
-def test_another_number_of_coordinates_is_refused():
+def test_rejects_another_number_of_coordinates():
     with pytest.raises(ValueError, match="one entry for each.*3 coordinates"):
         kp.layers.Periodic([2.0, None])(ops.ones((4, 3)))

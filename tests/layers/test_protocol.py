@@ -1,4 +1,4 @@
-"""What holds for every layer: its config, its file, its Taylor rule."""
+"""Tests for all layers: config, saving and Taylor rule."""
 
 import keras
 import numpy as np
@@ -10,7 +10,7 @@ from keraspinn.derivatives.engines import jvp_derivatives, taylor_derivatives
 from keraspinn.derivatives.taylor import propagate
 
 INDICES = [(0, 0), (1, 0), (2, 1), (0, 3)]
-# The class, arguments, and how many inputs of three features it takes besides points.
+# Class, arguments, and number of inputs of three features besides the points.
 LAYERS = {
     "skip": (kp.layers.AdaptiveSkip, {"initial": 0.3}, 2),
     "factorized": (kp.layers.FactorizedDense, {"units": 3, "activation": "sin"}, 0),
@@ -46,7 +46,7 @@ def points():
 
 
 def model_with(layer, features):
-    """The layer on points, or on features made of them, and a head."""
+    """Build a model of the layer, on points or features, and a head."""
     x = keras.Input((2,), dtype="float64")
     dense = [keras.layers.Dense(3, "tanh", dtype="float64")(x) for _ in range(features)]
     inputs = ([] if isinstance(layer, kp.layers.AdaptiveSkip) else [x]) + dense
@@ -84,7 +84,7 @@ def test_saving_and_loading(name, tmp_path):
 
 
 @each_layer
-def test_the_shape_that_it_announces(name):
+def test_compute_output_shape(name):
     model = model_with(*made(name, dtype="float64"))
     layer = model.layers[-2]
     inputs = keras.tree.flatten(layer.input)

@@ -22,7 +22,7 @@ def test_initialisation():
 
 
 def test_layers_keep_the_distribution():
-    """Arcsine-distributed values in, arcsine-distributed values out: variance 1/2."""
+    """Map arcsine-distributed inputs to arcsine-distributed outputs: variance 1/2."""
     values = ops.sin(np.random.default_rng(0).uniform(-np.pi, np.pi, (400, 256)))
     for seed in range(4):
         values = SineDense(256, seed=seed)(values)
@@ -30,6 +30,6 @@ def test_layers_keep_the_distribution():
 
 
 @pytest.mark.parametrize("frequency", [0.0, -3, None])
-def test_frequencies_that_are_not_positive_are_refused(frequency):
+def test_rejects_frequencies_that_are_not_positive(frequency):
     with pytest.raises(ValueError, match="`frequency` must be a positive number"):
         SineDense(3, frequency)

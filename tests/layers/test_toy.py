@@ -1,4 +1,4 @@
-"""A stranger's layer x + a x³ with its derivative rule, in a file of their own."""
+"""Test of a user's layer x + a x³ with its Taylor rule."""
 
 import keras
 import sympy as sp
@@ -20,7 +20,7 @@ def cubic(layer, x):
     return x + x * x * x * keras.ops.cast(layer.a, x.dtype)
 
 
-def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
+def test_user_layer_trains_and_resumes_exactly(goes_on_to_the_bit):
     def make():
         x = sp.Symbol("x")
         u = sp.Function("u")(x)

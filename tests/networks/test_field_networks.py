@@ -1,4 +1,4 @@
-"""Networks of their own for fields, and fields of fewer coordinates."""
+"""Tests of separate networks for fields, and fields of fewer coordinates."""
 
 import keras
 import numpy as np
@@ -64,7 +64,7 @@ def test_derivatives_are_those_of_the_other_engine(scales):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
-def test_networks_of_others_see_the_users_units():
+def test_other_keras_networks_see_the_users_units():
     seen = []
 
     class Seeing(keras.layers.Layer):
@@ -87,7 +87,7 @@ def test_networks_of_others_see_the_users_units():
     np.testing.assert_allclose(found[2], 2.0, rtol=1e-5)
 
 
-def test_fields_may_share_one_and_stand_in_any_order():
+def test_fields_may_share_a_network_in_any_order():
     keras.utils.set_random_seed(0)
     pair, own = kp.networks.MLP(4, 1, outputs=2), kp.networks.MLP(4, 1)
     problem = kp.Problem(
@@ -158,7 +158,7 @@ def shared():
             ),
             r"a column for each of its 1 field",
         ),
-        (shared, "a network of its own"),
+        (shared, "needs its own network"),
         (lambda: kp.PINNModel(conducting(), {}), "must be a Keras layer"),
         (lambda: kp.PINNModel(conducting(), {U: "mlp"}), "must be a Keras layer"),
         (
@@ -167,11 +167,11 @@ def shared():
         ),
         (
             lambda: conducting({"c": kp.Condition(sp.Function("k")(X, T), on={X: 0})}),
-            "other coordinates in one place",
+            "different coordinates in two places",
         ),
         (lambda: kp.Problem(DOMAIN, {"e": K.diff(X)}), "No field depends on t"),
     ],
 )
-def test_what_is_refused(declare, match):
+def test_rejects_invalid_networks(declare, match):
     with pytest.raises((TypeError, ValueError), match=match):
         declare()

@@ -27,7 +27,7 @@ def points(count=7, dimension=2, dtype="float64"):
 
 
 def weights_by_layer(model):
-    """Kernel and bias of every layer, in the order of its layers."""
+    """Return kernel and bias of every layer, in order."""
     return {
         layer.name: (layer.kernel.numpy(), layer.bias.numpy()) for layer in model.layers
     }
@@ -44,7 +44,7 @@ def numpy_mlp(weights, x, phi):
 
 
 def numpy_modified_mlp(weights, x, phi):
-    """The rule of the paper, section 2.6."""
+    """Apply the rule of the paper, section 2.6."""
     weights = iter(weights.values())
 
     def dense(h):
@@ -59,7 +59,7 @@ def numpy_modified_mlp(weights, x, phi):
 
 
 def numpy_gate_input(weights, x, phi):
-    """The rule of the authors' code."""
+    """Apply the rule of the authors' code."""
     weights = list(weights.values())
     (w1, b1), (w2, b2), *gates, (head, offset) = weights
     encoder_1, encoder_2 = phi(x @ w1 + b1), phi(x @ w2 + b2)
@@ -236,7 +236,7 @@ def test_a_seed_fixes_the_weights(variant):
 
 
 def test_neighbouring_seeds_share_no_layer():
-    """As they would if a layer's seed were the network's plus the layer's number."""
+    """Avoid seeds that are the network's plus the layer's number."""
     kernels = []
     for seed in (1, 2):
         initializer = keras.initializers.GlorotNormal(seed=seed)
@@ -289,7 +289,7 @@ def test_config(variant):
     assert (copy.units, copy.depth, copy.activation) == (4, 2, kp.activations.sin)
     assert copy.dtype_policy.name == "float64"
     assert copy(points()).shape == (7, 3)
-    # The same initializer, drawn from in the same way: the same weights.
+    # Equal initializers give equal weights.
     np.testing.assert_array_equal(copy(points()), model(points()))
 
 
@@ -330,7 +330,7 @@ np.testing.assert_allclose(model(x), np.load(folder + "/expected.npy"), rtol=1e-
 @each_variant
 @pytest.mark.parametrize("argument", ["units", "depth", "outputs"])
 @pytest.mark.parametrize("count", [0, -2, True, 1.0, "x", None])
-def test_counts_that_do_not_count_are_refused(variant, argument, count):
+def test_rejects_counts_that_do_not_count(variant, argument, count):
     with pytest.raises(ValueError, match=f"`{argument}` must be a positive integer"):
         network(variant, **{argument: count})
 
@@ -342,7 +342,7 @@ def test_whole_numbers_of_any_kind_count():
 
 
 @each_variant
-def test_unknown_names_are_refused(variant):
+def test_rejects_unknown_names(variant):
     with pytest.raises(ValueError, match="no-such"):
         network(variant, activation="no-such")
     with pytest.raises(ValueError, match="no-such"):

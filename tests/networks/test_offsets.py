@@ -1,4 +1,4 @@
-"""Fields that are measured from an offset, whatever network makes them."""
+"""Tests of fields with an offset, for all networks."""
 
 import keras
 import numpy as np

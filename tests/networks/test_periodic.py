@@ -1,4 +1,4 @@
-"""Networks on domains that are closed in some coordinates."""
+"""Tests of networks on domains with periodic coordinates."""
 
 import warnings
 
@@ -32,7 +32,7 @@ NETWORKS = [
 
 
 def jumps(model):
-    """How much values and derivatives differ at the two ends."""
+    """Return the differences of values and derivatives between the two ends."""
     times = np.linspace(0, 1, 9)
     ends = [np.stack([np.full(9, x), times], 1) for x in (1, 1 + LENGTH)]
     wanted = [U, U.diff(X), U.diff(X, 2), U.diff(X, T)]
@@ -42,7 +42,7 @@ def jumps(model):
 
 @pytest.mark.parametrize("scales", [None, "auto"])
 @pytest.mark.parametrize("network", NETWORKS)
-def test_our_networks_are_periodic_with_all_derivatives(network, scales):
+def test_networks_are_periodic_with_all_derivatives(network, scales):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = kp.PINNModel(advection(scales), network())
@@ -53,7 +53,7 @@ def test_our_networks_are_periodic_with_all_derivatives(network, scales):
     )
 
 
-def test_a_network_of_ones_own_is_warned_of():
+def test_warns_of_a_user_network_that_is_not_periodic():
     own = [keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)]
     with pytest.warns(UserWarning, match=r"periodic in x.*period 3 in x"):
         kp.PINNModel(advection(), keras.Sequential(own))
@@ -67,7 +67,7 @@ def own_layers():
     return keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)
 
 
-def test_a_used_network_cannot_be_closed():
+def test_rejects_a_used_network():
     network = kp.networks.MLP(4, 1)
     network(np.zeros((1, 2)))
     with pytest.raises(ValueError, match="Make a new one"):
@@ -75,7 +75,7 @@ def test_a_used_network_cannot_be_closed():
 
 
 @pytest.mark.parametrize("hard", [False, True])
-def test_a_wave_goes_round_and_is_saved(tmp_path, hard):
+def test_a_periodic_wave_is_learned_and_saved(tmp_path, hard):
     keras.utils.set_random_seed(0)
     problem = advection("auto", hard=hard)
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)

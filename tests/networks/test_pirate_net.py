@@ -20,7 +20,7 @@ def points():
 
 
 def opened(**options):
-    """A network whose skips let something through, as after some training."""
+    """Build a network with nonzero skips, as after some training."""
     keras.utils.set_random_seed(0)
     options = {"bias_initializer": "random_normal", "dtype": "float64"} | options
     network = PirateNet(6, 2, 2, **options)
@@ -31,7 +31,7 @@ def opened(**options):
 
 
 def test_forward_rule():
-    """That of the paper, section 4."""
+    """Compare with the rule of the paper, section 4."""
     network = opened()
     weights = {
         layer.name: [w.numpy() for w in layer.weights] for layer in network.layers
@@ -96,7 +96,7 @@ def test_the_policy_reaches_every_layer(policy):
     assert network.compute_output_shape((None, 2)) == (None, 1)
 
 
-def test_an_odd_number_of_units_is_refused():
+def test_rejects_an_odd_number_of_units():
     with pytest.raises(ValueError, match="`units` must be even.*units=5"):
         PirateNet(5)
 

@@ -78,12 +78,12 @@ def test_config_and_saving(tmp_path):
 
 
 @pytest.mark.parametrize("argument", ["activation", "kernel_initializer"])
-def test_what_it_chooses_itself_is_refused(argument):
+def test_rejects_fixed_arguments(argument):
     with pytest.raises(TypeError, match=argument):
         SIREN(4, **{argument: "tanh"})
 
 
 @pytest.mark.parametrize("frequency", [0, -1.0, "30"])
-def test_frequencies_that_are_not_positive_are_refused(frequency):
+def test_rejects_frequencies_that_are_not_positive(frequency):
     with pytest.raises(ValueError, match="`frequency` must be a positive number"):
         SIREN(4, frequency=frequency)
