@@ -1,4 +1,4 @@
-"""Optimizers that Keras does not have, most of them of the second order."""
+"""Optimizers beyond Keras's, most of them second-order."""
 
 from keraspinn.optimizers.base import Objective, Optimizer
 from keraspinn.optimizers.bfgs import BFGS

@@ -1,23 +1,22 @@
-"""What an optimizer of the second order is, and what it may ask of a loss.
+"""Contract of second-order optimizers, and of the losses they minimize.
 
-Adam sees one gradient a step, variable by variable. The methods in this room see the
-parameters of a whole network as one vector θ, (P,), and ask for more: the loss at
-several points along a direction (`BFGS` and its relatives search a line), or the
-residuals one by one with their Jacobian (Gauss–Newton). So `keras.optimizers.Optimizer`
-is kept for what it does well, which is names, variables, saving and configs, and its
-`apply` of a gradient is replaced by two functions:
+Adam uses one gradient per step, variable by variable. The methods in this folder treat
+all parameters of a network as one vector θ, (P,), and need more: the loss at several
+points along a direction (`BFGS` and its relatives search a line), or single residuals
+with their Jacobian (Gauss–Newton). `keras.optimizers.Optimizer` provides names,
+variables, saving and configs. Two functions replace its `apply` of a gradient:
 
     init(parameters) → state                                     a dict of tensors
     step(objective, parameters, state) → (parameters, state, logs)
 
-`step` is pure and written with `keras.ops`, loops and branches as `ops.while_loop` and
-`ops.cond`, so that it compiles into the program that runs many steps, and a leading
-axis can be put before it. All that it has to remember is in `state`, which `build`
-turns into variables of Keras: so it is saved, loaded and resumed as Adam's moments are.
+`step` is pure and written with `keras.ops`, with loops and branches as `ops.while_loop`
+and `ops.cond`. So it compiles into the program of many steps, and can be vectorized
+over a leading axis. `state` contains everything to remember. `build` turns it into
+Keras variables, which are saved, loaded and resumed like Adam's moments.
 
-To add one, copy lbfgs.py: an `__init__` that hands what it does not know to `super()`,
-`init`, `step` and `get_config`. Arrays that grow with the square of the number of
-parameters are declared in `bytes_needed`.
+To add one, copy lbfgs.py: an `__init__` that passes other arguments to `super()`,
+`init`, `step` and `get_config`. Declare arrays that grow with the square of the number
+of parameters in `bytes_needed`.
 """
 
 import math
@@ -36,7 +35,7 @@ GIBIBYTE = 2**30
 
 
 def in_bytes(number: int) -> str:
-    """A number of bytes as a text, in the unit in which it can be read."""
+    """Format a number of bytes in a readable unit."""
     for size, unit in ((GIBIBYTE, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if number >= size:
             return f"{number / size:.1f} {unit}"
@@ -44,23 +43,22 @@ def in_bytes(number: int) -> str:
 
 
 class Objective:
-    """A loss on fixed points, as a function of the parameters: what `step` receives.
+    """Loss on fixed points as a function of the parameters, the argument of `step`.
 
-    Every method takes the parameters as one tensor `(P,)`. Rows of the residuals are
-    weighted, √(λ_i / N_i) times the residual at a point, so that the sum of their
-    squares is the loss without its regularizers.
+    Every method takes the parameters as one tensor `(P,)`. Residuals are weighted by
+    √(λ_i / N_i), so that the sum of their squares is the loss without regularizers.
 
     Attributes:
-        renewed: Boolean scalar tensor: whether points or loss weights are not those of
-            the step before. What an optimizer remembers of the loss is then of another
-            function: compute it anew, and do not subtract gradients across.
+        renewed: Boolean scalar tensor: whether points or loss weights changed since the
+            last step. Values of the loss in the state then belong to another function:
+            recompute them, and do not subtract gradients.
 
     Raises:
         NotImplementedError: By each method that a class lacks.
 
     Example:
 
-    The least squares ‖θ − 1‖², which are the same in every step:
+    The least-squares loss ‖θ − 1‖², the same in every step:
 
     >>> class Distance(keraspinn.optimizers.Objective):
     ...     renewed = keras.ops.convert_to_tensor(False)
@@ -82,53 +80,53 @@ class Objective:
     renewed = None
 
     def loss(self, parameters: Tensor) -> Tensor:
-        """The total weighted loss with regularizers, a scalar."""
+        """Return the total weighted loss with regularizers, a scalar."""
         raise NotImplementedError
 
     def value_and_gradient(self, parameters: Tensor) -> tuple[Tensor, Tensor]:
-        """The total loss and its gradient, `(P,)`."""
+        """Return the total loss and its gradient, `(P,)`."""
         raise NotImplementedError
 
     def residuals(self, parameters: Tensor) -> Tensor:
-        """The weighted residuals, `(N,)`."""
+        """Return the weighted residuals, `(N,)`."""
         raise NotImplementedError
 
     def jvp(self, parameters: Tensor, direction: Tensor) -> Tensor:
-        """J v, `(N,)`, for a direction v, `(P,)`."""
+        """Return J v, `(N,)`, for a direction v, `(P,)`."""
         raise NotImplementedError
 
     def vjp(self, parameters: Tensor, rows: Tensor) -> Tensor:
-        """Jᵀ w, `(P,)`, for w, `(N,)`."""
+        """Return Jᵀ w, `(P,)`, for w, `(N,)`."""
         raise NotImplementedError
 
     def jacobian(self, parameters: Tensor) -> Tensor:
-        """J, the derivative of the residuals, `(N, P)`, made in blocks of rows."""
+        """Return J, the derivative of the residuals, `(N, P)`, computed in blocks."""
         raise NotImplementedError
 
     def fresh(self) -> "Objective":
-        """An objective on other points, to judge what was made from these."""
+        """Return an objective on other points, to test steps made from these."""
         raise NotImplementedError
 
 
 class Optimizer(keras.optimizers.Optimizer):
-    """An optimizer that trains the parameters of a `PINNModel` as one vector.
+    """Base class of optimizers that train a `PINNModel`'s parameters as one vector.
 
     Args:
-        resample_every: Number of steps for which points are held, or `None` for
-            other points in each step. A sampler of one's own may say otherwise.
-        memory_limit: Largest number of bytes that `build` may ask for.
+        resample_every: Number of steps with the same points, or `None` for new points
+            in each step. A user's sampler may override it.
+        memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
-        **kwargs: None: what Keras's optimizers take besides has no meaning here.
+        **kwargs: None: other arguments of Keras's optimizers do not apply.
 
     Raises:
         NotImplementedError: By `init` and `step`, if a class lacks them.
-        ValueError: For clipping, accumulation of gradients, averages, decay of weights
-            or a learning rate; from `build` if the state takes more memory than
+        ValueError: For clipping, accumulation of gradients, averages, weight decay
+            or a learning rate; from `build` if the state needs more memory than
             `memory_limit`, or a variable has a constraint.
 
     Example:
 
-    A step down the gradient that halves itself until the loss decreases:
+    A gradient descent that halves its step until the loss decreases:
 
     >>> class Descent(keraspinn.optimizers.Optimizer):
     ...     def init(self, parameters):
@@ -147,7 +145,7 @@ class Optimizer(keras.optimizers.Optimizer):
     ['size']
     """
 
-    log_names: tuple[str, ...] = ()  # of what `step` logs besides the loss
+    log_names: tuple[str, ...] = ()  # logs of `step` besides the loss
 
     def __init__(
         self,
@@ -166,7 +164,7 @@ class Optimizer(keras.optimizers.Optimizer):
         self._built_for: tuple[tuple[int, int], ...] = ()  # ids and sizes
 
     def init(self, parameters: Tensor) -> State:
-        """The state before the first step: a dict from names to tensors.
+        """Return the state before the first step, a dict from names to tensors.
 
         Args:
             parameters: The parameters to train, `(P,)`.
@@ -176,21 +174,21 @@ class Optimizer(keras.optimizers.Optimizer):
     def step(
         self, objective: Objective, parameters: Tensor, state: State
     ) -> tuple[Tensor, State, dict[str, Tensor]]:
-        """One step, a pure function.
+        """Make one step; a pure function.
 
         Args:
             objective: An `Objective`.
             parameters: The parameters, `(P,)`.
-            state: As `init` or the step before returned it.
+            state: The result of `init` or of the last step.
 
         Returns:
             The new parameters, the new state with the shapes and dtypes of the old,
-            and a dict of scalars to log, `"loss"` among them.
+            and a dict of scalars to log, including `"loss"`.
         """
         raise NotImplementedError(f"{type(self).__name__} must define `step`.")
 
     def bytes_needed(self, parameters: Tensor) -> int:
-        """Bytes of the state and of what a step makes of its size.
+        """Return the bytes of the state and of a step's arrays of that size.
 
         Args:
             parameters: The parameters to train, `(P,)`.
@@ -198,7 +196,7 @@ class Optimizer(keras.optimizers.Optimizer):
         return 0
 
     def flops_needed(self, gradient: float, rows: int, parameters: int) -> float:
-        """Roughly what a step costs: `fit` runs so many as one program as go quickly.
+        """Estimate the cost of a step, from which `fit` chooses the steps per program.
 
         Args:
             gradient: Operations of one evaluation of the loss and its gradient.
@@ -213,17 +211,17 @@ class Optimizer(keras.optimizers.Optimizer):
         bound = [v.path for v in variables if v.constraint is not None]
         if bound:
             raise ValueError(
-                f"{type(self).__name__} moves all parameters at once along a line, and "
-                f"would ignore the constraint of {bound[0]}. Take a Keras optimizer, "
-                "or leave `kernel_constraint` and its like out."
+                f"{type(self).__name__} moves all parameters along a line, and "
+                f"would ignore the constraint of {bound[0]}. Use a Keras optimizer, "
+                "or leave `kernel_constraint` and similar arguments out."
             )
         super().build(variables)
         parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
         self._check_memory(parameters)
         if keras.backend.standardize_dtype(parameters.dtype) == "float32":
             warnings.warn(
-                f"{type(self).__name__} trains parameters of single precision: its "
-                "rounding ends the descent at relative errors of some 1e-3 to 1e-4. "
+                f"{type(self).__name__} trains parameters of single precision: "
+                "round-off ends the descent at relative errors of about 1e-3 to 1e-4. "
                 'Write `model = model.astype("float64")` before `compile`.',
                 stacklevel=2,
             )
@@ -239,7 +237,7 @@ class Optimizer(keras.optimizers.Optimizer):
         self._built_for = _ids_and_sizes(variables)
 
     def check_built_for(self, variables: Sequence[keras.Variable]) -> None:
-        """Raises `ValueError` unless these are the variables that it was built for.
+        """Raise `ValueError` unless these are the variables that it was built for.
 
         Args:
             variables: The variables to train.
@@ -248,9 +246,9 @@ class Optimizer(keras.optimizers.Optimizer):
         if trained == self._built_for:
             return
         name = type(self).__name__
-        before, now = (sum(n for _, n in own) for own in (self._built_for, trained))
+        before, now = (sum(n for _, n in pairs) for pairs in (self._built_for, trained))
         raise ValueError(
-            f"{name} remembers what it learned of the {before} parameters that were "
+            f"{name} has a state for the {before} parameters that were "
             f"trainable at `compile`. Received: {now} that are trainable now, not the "
             f"same. Call `model.compile({name}(...))`, with a new optimizer, after "
             "layers are frozen or unfrozen."
@@ -258,37 +256,37 @@ class Optimizer(keras.optimizers.Optimizer):
 
     @property
     def state_variables(self) -> dict[str, keras.Variable]:
-        """Dict from the names in the state to the variables that keep it."""
+        """Dict from the names in the state to its variables."""
         names = self._state_names
         first = len(self.variables) - len(names)
         return dict(zip(names, self.variables[first:], strict=True))
 
     @property
     def state(self) -> State:
-        """The state as a dict of tensors, as `step` takes it."""
+        """State as a dict of tensors, the argument of `step`."""
         return {
             name: ops.convert_to_tensor(variable)
             for name, variable in self.state_variables.items()
         }
 
     def apply(self, grads, trainable_variables=None):
-        """Raises `NotImplementedError`: a gradient is not enough to make a step."""
+        """Raise `NotImplementedError`: a step needs more than a gradient."""
         raise NotImplementedError(
-            f"{type(self).__name__} asks for losses and residuals at several places, "
-            "not for a gradient: it trains a keraspinn.PINNModel only, by `compile` "
-            "and `fit`. For other models take an optimizer of Keras's."
+            f"{type(self).__name__} needs losses and residuals at several points, "
+            "not a gradient: it trains a keraspinn.PINNModel only, by `compile` "
+            "and `fit`. For other models use a Keras optimizer."
         )
 
     @property
     def learning_rate(self):
-        """1.0, and not to be set: the step finds its own length."""
+        """Constant 1.0: the line search determines the length of a step."""
         return super().learning_rate
 
     @learning_rate.setter
     def learning_rate(self, learning_rate):
         raise AttributeError(
-            f"{type(self).__name__} has no learning rate to set: each step finds its "
-            "own length. Leave callbacks that schedule a learning rate out. Received: "
+            f"{type(self).__name__} has no learning rate to set: each step determines "
+            "its length. Leave callbacks that schedule a learning rate out. Received: "
             f"{learning_rate!r}"
         )
 
@@ -317,9 +315,9 @@ class Optimizer(keras.optimizers.Optimizer):
             raise ValueError(
                 f"{type(self).__name__} needs {in_bytes(needed)} for "
                 f"{math.prod(parameters.shape):,} parameters, more than its "
-                f"`memory_limit` of {in_bytes(self.memory_limit)}. Take "
-                "keraspinn.optimizers.LBFGS(), whose memory grows with the number of "
-                "parameters and not with its square, or a smaller network, or raise "
+                f"`memory_limit` of {in_bytes(self.memory_limit)}. Use "
+                "keraspinn.optimizers.LBFGS(), whose memory grows linearly with the "
+                "parameters, or a smaller network, or raise "
                 f"the limit: {type(self).__name__}(memory_limit={needed})."
             )
 

@@ -7,39 +7,39 @@ from keras import ops
 from keraspinn.common.typing import Tensor
 from keraspinn.optimizers.quasi_newton import Lesson, QuasiNewton
 
-# H, the H that is made from it, and a product in between where XLA does not fuse.
+# H, the next H, and a product in between if XLA does not fuse them.
 COPIES = 3
 
 
 @keras.saving.register_keras_serializable("keraspinn")
 class BFGS(QuasiNewton):
-    """The method of Broyden, Fletcher, Goldfarb and Shanno, with H in full.
+    """Method of Broyden, Fletcher, Goldfarb and Shanno, with a full matrix H.
 
     With s the change of the parameters, y that of the gradient, and
     v = √(yᵀHy) (s / s·y − Hy / yᵀHy), every method of Broyden's family is
 
         H ← (H − Hy yᵀH / yᵀHy + φ v vᵀ) / τ + s sᵀ / s·y,
 
-    which maps y to s and stays positive definite as long as φ is above some negative
-    number, τ > 0 and s·y > 0. This one has φ = 1 and τ = 1, but for the first update,
-    which brings the identity to the size of the curvature, τ = yᵀHy / s·y.
+    which maps y to s. It stays positive definite if φ is above some negative number,
+    τ > 0 and s·y > 0. BFGS has φ = 1 and τ = 1, except in the first update, which
+    scales the identity to the curvature, τ = yᵀHy / s·y.
 
-    H takes P² numbers, 32 MB for 2,000 parameters in float64, is read twice and written
-    once a step, and goes with the saved model. In single precision the descent ends
-    early: `model.astype("float64")`.
+    H has P² numbers, 32 MB for 2,000 parameters in float64. A step reads it twice and
+    writes it once; the saved model contains it. In single precision the descent ends
+    early: use `model.astype("float64")`.
 
     Args:
-        resample_every: Number of steps for which points are held, at least 2.
-        sufficient_decrease: Fraction of the promised decrease that a step must reach.
-        curvature: Fraction of the slope along the line that a step may leave.
-        max_evaluations: Largest number of evaluations in one search.
-        memory_limit: Largest number of bytes that `build` may ask for.
+        resample_every: Number of steps with the same points, at least 2.
+        sufficient_decrease: Fraction of the predicted decrease that a step must reach.
+        curvature: Fraction of the gradient along the line that a step may leave.
+        max_evaluations: Largest number of evaluations in one line search.
+        memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
         **kwargs: None, see `Optimizer`.
 
     Raises:
         ValueError: For arguments out of range, and from `build` if three times P²
-            numbers take more than `memory_limit`.
+            numbers need more than `memory_limit`.
 
     Example:
 
@@ -62,16 +62,16 @@ class BFGS(QuasiNewton):
         return COPIES * math.prod(parameters.shape) ** 2 * np.dtype(dtype).itemsize
 
     def flops_needed(self, gradient, rows, parameters):
-        # H is read twice and written once; a byte takes the time of ten operations.
+        # H is read twice and written once; a byte costs as much as ten operations.
         return super().flops_needed(gradient, rows, parameters) + 240 * parameters**2
 
     def factors(self, b: Tensor, h: Tensor, lesson: Lesson) -> tuple[Tensor, Tensor]:
-        """The factors τ and φ of the update.
+        """Return the factors τ and φ of the update.
 
         Args:
             b: −α s·g / s·y, which is sᵀBs / s·y with B the inverse of H.
             h: yᵀHy / s·y.
-            lesson: What else the step taught.
+            lesson: The `Lesson` of the step.
         """
         one = ops.ones_like(h)
         return ops.where(ops.equal(lesson.updates, 0), h, one), one
@@ -80,8 +80,8 @@ class BFGS(QuasiNewton):
         return -ops.matmul(memory["inverse_hessian"], gradient)
 
     def learn(self, memory, lesson, usable):
-        # H is read once for both products, and once more to be written: the next
-        # direction follows from Hg as H does from H.
+        # One read of H for both products, and one for the update: the next direction
+        # follows from Hg as the new H from H.
         inverse = memory["inverse_hessian"]
         both = ops.stack([lesson.changed, lesson.gradient], axis=-1)
         both = ops.matmul(inverse, both)
@@ -97,7 +97,7 @@ class BFGS(QuasiNewton):
         def scaled(vector, factor):
             return ops.where(usable, vector * ops.sqrt(factor), 0.0)
 
-        # Symmetric to the bit: a sum of u uᵀ with signs, not of u wᵀ + w uᵀ.
+        # Symmetric to the bit: a signed sum of u uᵀ, not of u wᵀ + w uᵀ.
         pairs = (
             (-1.0, scaled(turned, 1 / (square * shrink))),
             (

@@ -1,4 +1,4 @@
-"""Optimizers by their names, as Keras has them."""
+"""Optimizers by name."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ OWN = {o.__name__: o for o in (BFGS, LBFGS, SOAP, SSBFGS, GaussNewton, SSBroyden
 
 
 def get(identifier: Any) -> keras.optimizers.Optimizer | None:
-    """An optimizer of this package or of Keras's by its name, as `compile` takes it.
+    """Return an optimizer of this package or of Keras by name, as `compile` does.
 
     Args:
-        identifier: A name, in capitals or not, for an optimizer with its defaults; or
-            what else `keras.optimizers.get` takes: an instance, which is returned as
-            it is, a configuration, or `None`.
+        identifier: A name, in any case, for an optimizer with its defaults; or another
+            argument of `keras.optimizers.get`: an instance, a configuration, or
+            `None`.
 
     Raises:
         ValueError: If there is no such optimizer.

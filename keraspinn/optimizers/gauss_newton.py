@@ -15,64 +15,66 @@ from keraspinn.optimizers.linear_solves import (
 
 FORMS = ("auto", "dense", "free")
 
-# μ is counted in mean squares of J's columns. Below the smallest, the factorization is
-# rounding; above the largest, the search of η does what damping would.
-_SMALLEST = 1e-13
-_LARGEST = 1.0
-# Of what a full step promises, a search that gains this much lets μ fall, and one
-# that gains less than that makes it rise. So little, for short steps with little
-# damping beat long ones with much: a loss of 2e-8 after 120 steps of the case below,
-# with 0.25 and 0.1 one of 2e-5.
-_ENOUGH, _TOO_LITTLE = 0.12, 0.04
-_FALL, _RISE = 3.0, 4.0
-# How much of φ the second difference along it spans. Helmholtz (1, 4), hard boundary,
-# 20 × 3 units, 1,500 fresh points a step: 120 steps ended at a loss of 8e-6 with what
-# it adds to the step, 150 at 8e-3 without.
+# Range of μ relative to the mean square of J's columns. Below, the factorization is
+# round-off; above, the line search has the effect of damping.
+_LEAST_DAMPING = 1e-13
+_MOST_DAMPING = 1.0
+# Ratios of actual to predicted decrease: above the first μ falls, below the second it
+# rises. They are low, as short steps with little damping beat long ones with much: a
+# loss of 2e-8 after 120 steps of the case below, but 2e-5 with 0.25 and 0.1.
+_GOOD_RATIO = 0.12
+_POOR_RATIO = 0.04
+_FALL = 3.0  # factor by which μ falls
+_RISE = 4.0  # factor by which μ rises
+# Step of the second difference, relative to φ. Helmholtz (1, 4), hard boundary, 20 × 3
+# units, 1,500 fresh points a step: 120 steps reached a loss of 8e-6 with acceleration,
+# 150 steps 8e-3 without.
 _SPAN = 0.1
 
 
 @keras.saving.register_keras_serializable("keraspinn")
 class GaussNewton(Optimizer):
-    """Gauss–Newton with Levenberg's damping: natural gradient descent for residuals.
+    """Gauss–Newton method with Levenberg damping: natural gradient for residuals.
 
     With r the weighted residuals, J their Jacobian and J⁺ = (JᵀJ + μI)⁻¹ Jᵀ, a step is
 
         φ ← m φ + J⁺ (r − m J φ),      θ ← θ − η φ − η²/2 J⁺ r_φφ
 
-    that is, towards the least of the damped linear model of the residuals. Their second
-    derivative along φ, a difference of three residuals, bends the step into the valley
-    (geodesic acceleration). η is searched over 1, 1/2, 1/4, … until the loss at fresh
-    points no longer falls. No η that lessens it, no step. μ falls where the search
-    gained a good part of what the full step had promised on its own points, and rises
-    where it did not: points that the step was not made from tell progress from what is
-    learnt by heart.
+    This is the least-squares step of the damped linear model of the residuals. Their
+    second derivative along φ, a difference of three residuals, bends the step along
+    the valley (geodesic acceleration). The line search tries η = 1, 1/2, 1/4, … until
+    the loss at fresh points no longer falls. If no η decreases it, the step is
+    rejected. μ falls if the decrease is a good part of the linear model's prediction
+    on the step's points, and rises otherwise: fresh points tell progress from
+    overfitting.
 
-    The matrix is P × P, or, with fewer rows N than parameters P, N × N in the kernel
-    form, which is the same to rounding. Both take 2 N P + 3 min(N, P)² numbers of
-    memory. Where that is more than `memory_limit`, the system is solved by
-    preconditioned conjugate gradients, from products with J alone.
+    The matrix is P × P, or N × N in the equivalent kernel form if the rows N are fewer
+    than the parameters P. Both need 2 N P + 3 min(N, P)² numbers of memory. If that
+    exceeds `memory_limit`, preconditioned conjugate gradients solve the system from
+    products with J.
 
-    Logged are η as `step_size`, μ as `damping`, what was gained of what was promised as
-    `gain_ratio`, and how many directions the damping leaves, the trace of J J⁺, as
-    `effective_rank`, to a few percent; not a number where there is no matrix.
+    Logs are η as `step_size`, μ as `damping`, the ratio of actual to predicted decrease
+    as `gain_ratio`, and the trace of J J⁺ as `effective_rank`, to a few percent; NaN
+    without a matrix.
 
-    The loss must be a sum of squares: the step does not see regularizers, though the
-    search does. Take a few thousand points a step, more than parameters: what exceeds
-    them averages, what falls short overfits.
+    The loss must be a sum of squares: the step ignores regularizers, the line search
+    includes them. Use a few thousand points per step, more than parameters; with fewer
+    it overfits.
 
     Args:
-        damping: μ at the start, relative to the mean square of J's columns.
-        momentum: m, in [0, 1). Of use with fewer rows than parameters, 0.9 to 0.99:
-            what earlier points said is kept where these say nothing (SPRING).
-        form: `"dense"`, `"free"` (of matrices), or `"auto"`, dense where it fits.
-        halvings: How often η is halved at most.
-        products: Largest number of products with JᵀJ for one step without matrices.
-        rank: Number of products for the preconditioner of these.
+        damping: Initial μ, relative to the mean square of J's columns.
+        momentum: m, in [0, 1). Use 0.9 to 0.99 with fewer rows than parameters: it
+            keeps the information of earlier points in directions these do not
+            determine (SPRING).
+        form: `"dense"`, `"free"` (of matrices), or `"auto"`, dense if it fits.
+        halvings: Largest number of halvings of η.
+        products: Largest number of products with JᵀJ per step without a matrix.
+        rank: Number of products for its preconditioner.
         **kwargs: As for `keraspinn.optimizers.Optimizer`.
 
     Raises:
-        ValueError: For arguments out of range, and from the first step for
-            `form="dense"` that does not fit `memory_limit`.
+        ValueError: For arguments out of range, and from the first step if
+            `form="dense"` does not fit `memory_limit`.
 
     Example:
 
@@ -103,10 +105,10 @@ class GaussNewton(Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not _SMALLEST <= real_number(damping) <= _LARGEST:
+        if not _LEAST_DAMPING <= real_number(damping) <= _MOST_DAMPING:
             raise ValueError(
-                f"`damping` must be from {_SMALLEST} to {_LARGEST}. Received: "
-                f"{damping!r}"
+                f"`damping` must be from {_LEAST_DAMPING} to {_MOST_DAMPING}. "
+                f"Received: {damping!r}"
             )
         if not 0 <= real_number(momentum) < 1:
             raise ValueError(f"`momentum` must be in [0, 1). Received: {momentum!r}")
@@ -155,13 +157,13 @@ class GaussNewton(Optimizer):
         taken = reached < loss
         gain = ops.where(taken, 1 - reached / loss, 0.0) / promised
         damping = ops.where(
-            gain > _ENOUGH,
+            gain > _GOOD_RATIO,
             damping / _FALL,
-            ops.where(gain > _TOO_LITTLE, damping, damping * _RISE),
+            ops.where(gain > _POOR_RATIO, damping, damping * _RISE),
         )
         damping = ops.where(ops.isfinite(damping), damping, state["damping"])
         state = {
-            "damping": ops.clip(damping, _SMALLEST, _LARGEST),
+            "damping": ops.clip(damping, _LEAST_DAMPING, _MOST_DAMPING),
             "direction": ops.where(taken, direction, ops.zeros_like(direction)),
         }
         logs = {
@@ -176,7 +178,7 @@ class GaussNewton(Optimizer):
         return parameters, state, logs
 
     def _dense(self, rows, parameters):
-        """Whether to build the matrix."""
+        """Test whether the matrix fits, and may be built."""
         shape = rows.shape[0], parameters.shape[0]
         itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
         needed = dense_numbers(*shape) * itemsize
@@ -185,14 +187,14 @@ class GaussNewton(Optimizer):
             raise ValueError(
                 f"GaussNewton(form='dense') needs {in_bytes(needed)} for "
                 f"{shape[0]:,} residuals and {shape[1]:,} parameters, more than its "
-                f"`memory_limit` of {in_bytes(self.memory_limit)}. Take fewer "
-                "points a step, or form='auto', which then builds no matrix, or raise "
+                f"`memory_limit` of {in_bytes(self.memory_limit)}. Use fewer "
+                "points per step, or form='auto', which builds no matrix, or raise "
                 f"the limit: GaussNewton(form='dense', memory_limit={needed})."
             )
         return fits and self.form != "free"
 
     def _with_matrix(self, objective, parameters, damping):
-        """J as a function, J⁺ as one, the damping that this took, and their rank."""
+        """Return J and J⁺ as functions, the damping used, and the effective rank."""
         jacobian = objective.jacobian(parameters)
         scale = ops.sum(jacobian * jacobian) / parameters.shape[0]
         solve, used = dense_solver(jacobian, damping * scale)
@@ -200,13 +202,13 @@ class GaussNewton(Optimizer):
         def push(v):
             return ops.matmul(jacobian, v)
 
-        # Hutchinson's estimate of a trace; of a projection's to √(2 / rank).
+        # Hutchinson's estimate of a trace; for a projection exact to √(2 / rank).
         signs = _signs(jacobian.shape[0], jacobian.dtype)
         rank = ops.sum(signs * push(solve(signs)))
         return push, solve, used / scale, rank
 
     def _without(self, objective, parameters, damping):
-        """The same without J itself."""
+        """Return the same without the matrix J."""
 
         def push(v):
             return objective.jvp(parameters, v)
@@ -223,7 +225,7 @@ class GaussNewton(Optimizer):
         return push, solve, damping, ops.full_like(damping, float("nan"))
 
     def _search(self, loss_at, before):
-        """The η = 2⁻ᵏ at which the loss is least before it rises, and that loss."""
+        """Return the η = 2⁻ᵏ of the least loss before it rises, and that loss."""
         smallest = 0.5**self.halvings
 
         def going(trial, size, best, last):
@@ -255,6 +257,6 @@ class GaussNewton(Optimizer):
 
 
 def _signs(count, dtype):
-    """Numbers ±1, the same in each call, `(count,)`."""
+    """Return numbers ±1, the same in each call, `(count,)`."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], count)
     return ops.convert_to_tensor(signs, dtype)

@@ -11,10 +11,10 @@ from keraspinn.optimizers.quasi_newton import QuasiNewton
 
 @keras.saving.register_keras_serializable("keraspinn")
 class LBFGS(QuasiNewton):
-    """BFGS from the last few steps alone, for networks whose P² does not fit.
+    """BFGS with limited memory, for networks with too many parameters for H.
 
-    Keeps the last `memory_size` pairs (s, y) and applies their updates to the identity
-    times s·y / y·y of the newest pair. Memory is 2 `memory_size` P numbers.
+    It keeps the last `memory_size` pairs (s, y) and applies their updates to the
+    identity times s·y / y·y of the newest pair. It needs 2 `memory_size` P numbers.
 
     Args:
         memory_size: Number of pairs m.
@@ -53,7 +53,7 @@ class LBFGS(QuasiNewton):
     def descend(self, memory, gradient):
         steps, yields = memory["steps"], memory["yields"]
         products = ops.sum(steps * yields, axis=-1)
-        # Pairs that are not there yet are zero, and do nothing.
+        # Pairs that do not exist yet are zero, and have no effect.
         there = products > 0
         weights = ops.where(there, 1 / ops.where(there, products, 1.0), 0.0)
         direction, shares = -gradient, [None] * self.memory_size

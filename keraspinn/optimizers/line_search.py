@@ -1,4 +1,4 @@
-"""How far to go along a direction: a search for the strong Wolfe conditions."""
+"""Line search for the strong Wolfe conditions."""
 
 import collections
 
@@ -6,7 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
-Found = collections.namedtuple("Found", "step loss gradient evaluations")
+SearchResult = collections.namedtuple("SearchResult", "step loss gradient evaluations")
 
 
 def search(
@@ -18,35 +18,34 @@ def search(
     curvature=0.9,
     max_evaluations=20,
 ):
-    """A step that decreases the loss enough and leaves most of the slope behind.
+    """Find a step that decreases the loss and the gradient along a direction.
 
-    With φ(α) the loss at θ + α d, a step α is taken if
+    With φ(α) the loss at θ + α d, a step α is accepted if
 
         φ(α) ≤ φ(0) + sufficient_decrease α φ'(0)   and   |φ'(α)| ≤ curvature |φ'(0)|.
 
-    Between a left end that decreases enough and still slopes down, and a right end
-    that does not, there is such a step. The search first moves to the right, to where
-    the secant of the slopes is zero, until it has a right end, and then to the minimum
-    of the cubic through both ends. Where the loss or its slope is not finite, the step
-    is too long. If `max_evaluations` do not suffice, the best point seen is taken, and
-    none if the loss is nowhere lower by more than its rounding.
+    Such a step exists between a left end with sufficient decrease and φ' < 0, and a
+    right end without. The search moves to the right, to zeros of the secant of φ',
+    until it has a right end, and then to the minimum of the cubic through both ends. A
+    step is too long if φ or φ' is not finite. After `max_evaluations` the best point is
+    accepted, or none if the loss is nowhere lower by more than round-off.
 
-    All this is one loop with one evaluation in its body, so that the network is
-    compiled into it once.
+    The search is one loop with one evaluation in its body, so that the network is
+    compiled once.
 
     Args:
         evaluate: Function from parameters `(P,)` to the loss and its gradient.
         position: Tuple of the parameters θ, the direction d, the loss φ(0) and its
             gradient.
-        active: Boolean scalar: without it nothing is evaluated and no step taken.
-        first: The first step to try, a positive scalar.
-        sufficient_decrease: Fraction of the decrease that the slope promises.
-        curvature: Fraction of the slope that may remain.
+        active: Boolean scalar; if false, nothing is evaluated and the step is zero.
+        first: First step to try, a positive scalar.
+        sufficient_decrease: Fraction of the linear model's decrease.
+        curvature: Fraction of the initial gradient along the line.
         max_evaluations: Largest number of evaluations.
 
     Returns:
-        A tuple `Found`: the step α, zero if none is taken; the loss and its gradient
-        there; the number of evaluations.
+        A `SearchResult`: the step α, zero if none is accepted; the loss and its
+        gradient there; the number of evaluations.
 
     Reference:
         Nocedal & Wright, "Numerical optimization", section 3.5; Moré & Thuente, "Line
@@ -57,7 +56,7 @@ def search(
     slope = ops.sum(gradient * direction)
     zero = ops.zeros_like(loss)
     nowhere = zero + np.inf
-    # A loss that is lower by its rounding is not lower.
+    # A decrease within round-off does not count.
     lower = loss - 4 * float(np.finfo(dtype).eps) * ops.abs(loss)
 
     def unfinished(done, count, *_):
@@ -96,7 +95,7 @@ def search(
         ),
     )
     value = ops.where(step > 0, value, loss)
-    return Found(step, value, change, count)
+    return SearchResult(step, value, change, count)
 
 
 def _where(condition, these, those):
@@ -107,20 +106,20 @@ def _where(condition, these, those):
 
 
 def _beyond(left, here):
-    """The zero of the secant of the slopes: half to four times as far again."""
+    """Return the zero of the secant of φ', within half to four times the last step."""
     gone = here[0] - left[0]
     ahead = gone * here[2] / (left[2] - here[2])
-    # A slope that does not rise has no zero ahead.
+    # A secant that does not rise has no zero ahead.
     ahead = ops.where(left[2] < here[2], ahead, 4 * gone)
     return here[0] + ops.minimum(ops.maximum(ahead, gone / 2), 4 * gone)
 
 
 def _between(left, right):
-    """The minimum of the cubic through both ends, at least a tenth away from either."""
+    """Return the minimum of the cubic through both ends, a tenth or more inside."""
     width = right[0] - left[0]
     middle = left[2] + right[2] - 3 * (right[1] - left[1]) / width
     root = ops.sqrt(ops.maximum(middle * middle - left[2] * right[2], 0.0))
     share = (right[2] + root - middle) / (right[2] - left[2] + 2 * root)
-    # Nothing to interpolate where the loss is not finite, or far too large.
+    # No interpolation if the loss is not finite, or far too large.
     share = ops.where(ops.isfinite(share), share, 0.75)
     return right[0] - width * ops.minimum(ops.maximum(share, 0.1), 0.9)

@@ -1,14 +1,14 @@
-"""Damped least squares min_d |J d − r|² + μ |d|², three ways to the same d.
+"""Damped least squares min_d |J d − r|² + μ |d|², by three equivalent methods.
 
     primal    (JᵀJ + μI) d = Jᵀr                   P × P, for P ≤ N
     kernel    d = Jᵀ z,  (JJᵀ + μI) z = r          N × N, for N < P (Woodbury)
-    free      the first by conjugate gradients, from products with J and Jᵀ alone
+    free      the first by conjugate gradients, from products with J and Jᵀ
 
-N is the number of rows, P of parameters. The first two take 2 N P + 3 min(N, P)²
-numbers besides what there is (J as it is made and as it is used; the matrix, the
-damped matrix and its factor), some 5/4 N P min(N, P) operations for the matrix, which
-is symmetric, and a third of min(N, P)³ for its factor; the last takes P numbers a
-vector and two passes through the network a product.
+N is the number of rows, P of parameters. The first two need 2 N P + 3 min(N, P)²
+further numbers (two copies of J; the matrix, the damped matrix and its factor), about
+5/4 N P min(N, P) operations for the symmetric matrix, and a third of min(N, P)³ for its
+factor. The last needs P numbers per vector, and two passes through the network per
+product.
 """
 
 import itertools
@@ -19,30 +19,30 @@ from keras import ops
 
 from keraspinn import backend
 
-_ATTEMPTS = 8
-_RAISE = 10.0
-_TOLERANCE = 1e-8
-# Blocks of columns of a symmetric product. Of 3,800 × 2,000 numbers on one core: 0.65 s
-# in one, 0.49 in 2, 0.45 in 4, 0.44 in 8.
+_ATTEMPTS = 8  # factorizations at most, each with more damping
+_RAISE = 10.0  # factor of the damping from one attempt to the next
+_TOLERANCE = 1e-8  # residual of conjugate gradients, relative to the right-hand side
+# Column blocks of a symmetric product. Time for 3,800 × 2,000 numbers on one core:
+# 0.65 s in one block, 0.49 in 2, 0.45 in 4, 0.44 in 8.
 _BLOCKS = 4
 
 
 def dense_numbers(rows, parameters):
-    """How many numbers the primal or the kernel form takes, whichever takes fewer."""
+    """Return the numbers in memory of the smaller of the primal and kernel forms."""
     return 2 * rows * parameters + 3 * min(rows, parameters) ** 2
 
 
 def dense_solver(jacobian, damping):
-    """Damped least squares with one matrix, in primal or kernel form by its shape.
+    """Solve damped least squares with one matrix, in the smaller of two forms.
 
     Args:
         jacobian: J, `(N, P)`.
-        damping: μ, a scalar. Where rounding leaves the matrix not positive definite,
-            ten times as much is tried, and so on.
+        damping: μ, a scalar. It is multiplied by ten, repeatedly, while round-off
+            leaves the matrix not positive definite.
 
     Returns:
-        Function of rows r `(N,)` that returns d `(P,)`, and the μ that it takes. d is
-        not finite if J or r is not, or if no μ helped.
+        Function of rows r `(N,)` that returns d `(P,)`, and the μ used. d is not finite
+        if J or r is not, or if every attempt failed.
     """
     transposed = ops.transpose(jacobian)
     if jacobian.shape[0] < jacobian.shape[1]:
@@ -53,7 +53,7 @@ def dense_solver(jacobian, damping):
 
 
 def _lower_product(matrix):
-    """M Mᵀ, in which some blocks above the diagonal are zeros: nobody reads them."""
+    """Return M Mᵀ with zeros in some unused blocks above the diagonal."""
     size, bands = matrix.shape[0], []
     edges = [size * block // _BLOCKS for block in range(_BLOCKS + 1)]
     for start, end in itertools.pairwise(edges):
@@ -63,7 +63,7 @@ def _lower_product(matrix):
 
 
 def _damped_factor(matrix, damping):
-    """The Cholesky factor of `matrix` + μI, and μ, raised until there is one."""
+    """Return the Cholesky factor of `matrix` + μI, and μ, raised until it exists."""
     damping = ops.convert_to_tensor(damping, matrix.dtype)
     identity = ops.eye(matrix.shape[0], dtype=matrix.dtype)
 
@@ -78,30 +78,30 @@ def _damped_factor(matrix, damping):
         damping = _RAISE * damping
         return attempt + 1, damping, factor(damping)
 
-    unknown = ops.full_like(matrix, float("nan"))  # so that one factor is compiled
+    unknown = ops.full_like(matrix, float("nan"))  # so one factorization is compiled
     start = ops.convert_to_tensor(0), damping / _RAISE, unknown
     _, damping, lower = ops.while_loop(failed, raised, start)
     return lower, damping
 
 
 def _solve(factor, right):
-    """z with L Lᵀ z = `right`."""
+    """Solve L Lᵀ z = `right`."""
     half = ops.solve_triangular(factor, right[:, None], lower=True)
     return ops.solve_triangular(ops.transpose(factor), half)[:, 0]
 
 
 def free_solve(product, right, damping, count, sketch):
-    """(A + μI)⁻¹ b by preconditioned conjugate gradients.
+    """Compute (A + μI)⁻¹ b by preconditioned conjugate gradients.
 
     Args:
-        product: Function of `(P,)` that returns A v, A symmetric and not indefinite.
+        product: Function of `(P,)` that returns A v, A symmetric positive semidefinite.
         right: b, `(P,)`.
         damping: μ, a scalar.
         count: Largest number of products.
-        sketch: A's approximation, as `nystroem` returns it.
+        sketch: Approximation of A by `nystroem`.
 
     Returns:
-        The solution, `(P,)`, or as close as `count` products come.
+        The solution, `(P,)`, or its approximation after `count` products.
     """
     precondition = _nystroem_inverse(sketch, damping)
 
@@ -124,11 +124,11 @@ def free_solve(product, right, damping, count, sketch):
 
 
 def nystroem(product, like, rank):
-    """A's Nyström approximation B Bᵀ from its products with random vectors.
+    """Return A's Nyström approximation B Bᵀ from products with random vectors.
 
     Args:
-        product: Function of `(P,)` that returns A v, A symmetric and not indefinite.
-        like: A tensor `(P,)`, which says how many and of which type.
+        product: Function of `(P,)` that returns A v, A symmetric positive semidefinite.
+        like: A tensor `(P,)` of the size and type of v.
         rank: Number of products.
 
     Returns:
@@ -136,13 +136,13 @@ def nystroem(product, like, rank):
 
     Reference:
         Frangella, Tropp & Udell, "Randomized Nyström preconditioning",
-        arXiv 2110.02820. Vectors are the same in each call: what they meet is not.
+        arXiv 2110.02820. The random vectors are the same in each call.
     """
     dtype = keras.backend.standardize_dtype(like.dtype)
     vectors = keras.random.normal((rank, like.shape[0]), dtype=dtype, seed=0)
     images = ops.map(product, vectors)
     trace = ops.sum(vectors * images) / rank
-    # A little more than A is sketched, so that rounding leaves it positive definite.
+    # Shift A slightly, so that it stays positive definite despite round-off.
     shift = float(np.finfo(dtype).eps) * trace
     images = images + shift * vectors
     core = ops.matmul(vectors, ops.transpose(images))
@@ -151,7 +151,7 @@ def nystroem(product, like, rank):
 
 
 def _nystroem_inverse(sketch, damping):
-    """v ↦ μ (B Bᵀ + μI)⁻¹ v."""
+    """Return the function v ↦ μ (B Bᵀ + μI)⁻¹ v."""
     transposed = ops.transpose(sketch)
     factor, _ = _damped_factor(ops.matmul(transposed, sketch), damping)
 

@@ -1,4 +1,4 @@
-"""What methods share that learn the curvature from changes of the gradient."""
+"""Base class of quasi-Newton methods, which learn curvature from gradients."""
 
 import collections
 from typing import Any
@@ -12,37 +12,36 @@ from keraspinn.common.typing import State, Tensor
 from keraspinn.optimizers.base import GIBIBYTE, Optimizer
 from keraspinn.optimizers.line_search import search
 
-# What a step taught: the change s of the parameters, the change y of the gradient, the
-# new gradient, s·y, b = −α s·g / s·y, and how many updates the inverse Hessian has had.
+# Data of a step: the change s of the parameters, the change y of the gradient, the new
+# gradient, s·y, b = −α s·g / s·y, and the number of updates of the inverse Hessian.
 Lesson = collections.namedtuple(
     "Lesson", "moved changed gradient product ratio updates"
 )
 
 
 class QuasiNewton(Optimizer):
-    """A descent along −H g, with H an inverse Hessian that is learned on the way.
+    """Descent along −H g, with H an approximate inverse Hessian.
 
-    A method defines `memory`, what H is kept in at the start; `descend`, −H g; and
-    `learn`, the memory after a step, with the next direction. The rest is here:
+    A method defines `memory`, the initial storage of H; `descend`, −H g; and `learn`,
+    the memory after a step, with the next direction. This class does the rest:
 
-    * The line is searched for the strong Wolfe conditions (`line_search`); the loss and
-      the gradient at the new point are remembered, so that most steps cost as many
-      evaluations as the search makes, little more than one.
-    * Where points or loss weights are renewed, or the parameters are not those the step
-      before left, loss and gradient are computed anew. H is kept.
-    * A step that has no s·y > 0 beyond rounding teaches nothing: H is kept.
-    * When a search finds no decrease, the next step goes along −g. If that decreases
-      the loss, H was at fault and starts again from the identity. If not, the loss is
-      at its floor on these points: H is kept, and nothing is evaluated until they or
-      the weights are renewed.
-    * H starts again from the identity, too, if −H g is finite nowhere or no descent.
+    * A line search finds a step with the strong Wolfe conditions (`line_search`). The
+      state keeps the loss and the gradient at the new point, so most steps cost only
+      the evaluations of the search, little more than one.
+    * If points or loss weights change, or the parameters are not those of the last
+      step, loss and gradient are recomputed. H is kept.
+    * Without s·y > 0 beyond round-off, H is kept.
+    * If a search finds no decrease, the next step follows −g. If that decreases the
+      loss, H is reset to the identity. If not, the loss is at its minimum on these
+      points: H is kept, and nothing is evaluated until they or the weights change.
+    * H is also reset if −H g is not finite or not a descent direction.
 
     Args:
-        resample_every: Number of steps for which points are held, at least 2.
-        sufficient_decrease: Fraction of the promised decrease that a step must reach.
-        curvature: Fraction of the slope along the line that a step may leave.
-        max_evaluations: Largest number of evaluations in one search.
-        memory_limit: Largest number of bytes that `build` may ask for.
+        resample_every: Number of steps with the same points, at least 2.
+        sufficient_decrease: Fraction of the predicted decrease that a step must reach.
+        curvature: Fraction of the gradient along the line that a step may leave.
+        max_evaluations: Largest number of evaluations in one line search.
+        memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
         **kwargs: None, see `Optimizer`.
     """
@@ -83,22 +82,22 @@ class QuasiNewton(Optimizer):
         self.max_evaluations = max_evaluations
 
     def memory(self, parameters: Tensor) -> State:
-        """What H = I is kept in: a dict of tensors."""
+        """Return the storage of H = I, a dict of tensors."""
         raise NotImplementedError(f"{type(self).__name__} must define `memory`.")
 
     def descend(self, memory: State, gradient: Tensor) -> Tensor:
-        """−H g, `(P,)`."""
+        """Return −H g, `(P,)`."""
         raise NotImplementedError(f"{type(self).__name__} must define `descend`.")
 
     def learn(
         self, memory: State, lesson: Lesson, usable: Tensor
     ) -> tuple[State, Tensor]:
-        """The memory after a step, and −H g with it at the new gradient.
+        """Return the memory after a step, and −H g with it at the new gradient.
 
         Args:
-            memory: As before the step.
-            lesson: A `Lesson`, finite numbers even if not usable.
-            usable: Boolean scalar; without it the memory stays.
+            memory: The memory before the step.
+            lesson: A `Lesson`, of finite numbers even if not usable.
+            usable: Boolean scalar; if false the memory stays.
         """
         raise NotImplementedError(f"{type(self).__name__} must define `learn`.")
 
@@ -108,7 +107,7 @@ class QuasiNewton(Optimizer):
             "parameters": ops.zeros_like(parameters),
             "gradient": ops.zeros_like(parameters),
             "direction": ops.zeros_like(parameters),
-            # Not finite: loss and gradient are not known, nor what a step can gain.
+            # Infinite: the loss and the possible decrease are unknown.
             "loss": unknown,
             "decrease": unknown,
             "failures": ops.zeros((), "int32"),
@@ -136,7 +135,7 @@ class QuasiNewton(Optimizer):
         along = ops.where(plain, -gradient, direction)
         slope = ops.sum(gradient * along)
         first = _first(gradient, slope, state["decrease"], plain, updates)
-        found = search(
+        result = search(
             objective.value_and_gradient,
             (parameters, along, loss, gradient),
             ops.logical_and(failures < 2, slope < 0),
@@ -146,22 +145,22 @@ class QuasiNewton(Optimizer):
             self.max_evaluations,
         )
 
-        took = found.step > 0
-        moved = ops.where(took, parameters + found.step * along, parameters)
-        lesson, usable = _lesson(along, slope, gradient, found, updates)
+        took = result.step > 0
+        moved = ops.where(took, parameters + result.step * along, parameters)
+        lesson, usable = _lesson(along, slope, gradient, result, updates)
         usable = ops.logical_and(usable, ops.logical_not(plain))
         memory, direction = self.learn(memory, lesson, usable)
 
-        lost = ops.logical_not(ops.sum(direction * found.gradient) <= 0)
-        lost = ops.logical_and(lost, ops.isfinite(ops.sum(found.gradient)))
+        lost = ops.logical_not(ops.sum(direction * result.gradient) <= 0)
+        lost = ops.logical_and(lost, ops.isfinite(ops.sum(result.gradient)))
         lost = ops.logical_or(lost, ops.logical_and(plain, took))
         start = self.memory(parameters)
         state = {
             "parameters": moved,
-            "gradient": found.gradient,
-            "direction": ops.where(lost, -found.gradient, direction),
-            "loss": found.loss,
-            "decrease": ops.where(took, loss - found.loss, state["decrease"]),
+            "gradient": result.gradient,
+            "direction": ops.where(lost, -result.gradient, direction),
+            "loss": result.loss,
+            "decrease": ops.where(took, loss - result.loss, state["decrease"]),
             "failures": ops.where(took, 0, ops.minimum(failures + 1, 2)),
             "updates": ops.where(lost, 0, updates + ops.cast(usable, "int32")),
             **{
@@ -170,10 +169,10 @@ class QuasiNewton(Optimizer):
             },
         }
         logs = {
-            "loss": found.loss,
-            "step_size": found.step,
-            "gradient_norm": ops.sqrt(ops.sum(ops.square(found.gradient))),
-            "evaluations": found.evaluations + ops.cast(stale, "int32"),
+            "loss": result.loss,
+            "step_size": result.step,
+            "gradient_norm": ops.sqrt(ops.sum(ops.square(result.gradient))),
+            "evaluations": result.evaluations + ops.cast(stale, "int32"),
             "restarted": ops.cast(lost, "int32"),
         }
         return moved, state, logs
@@ -188,10 +187,10 @@ class QuasiNewton(Optimizer):
 
 
 def _once(needed, evaluate, known):
-    """`evaluate()` if needed, or else what is known.
+    """Return `evaluate()` if needed, otherwise the known values.
 
-    A loop of at most one trip: with an axis of replicas before it, a branch would be
-    taken by all in every step, a loop only when one of them needs it.
+    This is a loop of at most one iteration. Vectorized over replicas, a branch would be
+    evaluated in every step, but a loop only when a replica needs it.
     """
 
     def body(needed, *_):
@@ -201,28 +200,28 @@ def _once(needed, evaluate, known):
 
 
 def _first(gradient, slope, decrease, plain, updates):
-    """The first step to try.
+    """Return the first step to try.
 
-    The one at which a parabola with this slope decreases by as much as the last step
-    did, and at most 1. Self-scaled methods take H larger than BFGS does: where they
-    start from 1, the network is evaluated twice a step for the same descent.
+    A parabola with this derivative decreases there by as much as the last step, and it
+    is at most 1. Self-scaled methods have a larger H than BFGS: starting from 1, they
+    would evaluate the network twice per step for the same descent.
     """
     one = ops.ones_like(slope)
     likely = 2.02 * decrease / -slope
     first = ops.where(likely < one, ops.maximum(likely, 0.01), one)
-    # Without curvature there is no length to trust but that of the gradient.
+    # Without curvature only the gradient gives a length.
     cautious = one / ops.maximum(ops.sum(ops.abs(gradient)), one)
     return ops.where(ops.logical_or(plain, ops.equal(updates, 0)), cautious, first)
 
 
-def _lesson(direction, slope, gradient, found, updates):
-    """The `Lesson` of a step, and whether it is one."""
-    moved = found.step * direction
-    changed = found.gradient - gradient
+def _lesson(direction, slope, gradient, result, updates):
+    """Return the `Lesson` of a step, and whether it is usable."""
+    moved = result.step * direction
+    changed = result.gradient - gradient
     product = ops.sum(moved * changed)
     size = ops.sqrt(ops.sum(ops.square(moved)) * ops.sum(ops.square(changed)))
     eps = float(np.finfo(keras.backend.standardize_dtype(size.dtype)).eps)
     usable = ops.logical_and(product > eps * size, ops.isfinite(size))
     product = ops.where(usable, product, ops.ones_like(product))
-    ratio = -found.step * found.step * slope / product
-    return Lesson(moved, changed, found.gradient, product, ratio, updates), usable
+    ratio = -result.step * result.step * slope / product
+    return Lesson(moved, changed, result.gradient, product, ratio, updates), usable

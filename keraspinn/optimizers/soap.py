@@ -6,12 +6,12 @@ from keras import ops
 from keraspinn.common.checks import check_count
 from keraspinn.common.configs import described
 
-_SHIFT = 1e-6
+_SHIFT = 1e-6  # share of the mean eigenvalue added, as L is singular at first
 
 
 @keras.saving.register_keras_serializable("keraspinn")
 class SOAP(keras.optimizers.Optimizer):
-    """Adam in the eigenbases of Shampoo's preconditioners: an optimizer for any model.
+    """Adam in the eigenbases of Shampoo's preconditioners, for any Keras model.
 
     With G the gradient of a kernel W, L and R running means of G Gᵀ and Gᵀ G, and Q_L
     and Q_R orthogonal, a step is
@@ -20,24 +20,24 @@ class SOAP(keras.optimizers.Optimizer):
         M ← β₁ M + (1 − β₁) G,      V ← β₂ V + (1 − β₂) G' ⊙ G'
         W ← W − η Q_L (Q_Lᵀ M Q_R / (√V + ε)) Q_Rᵀ
 
-    with M and V corrected for their start at zero. In the first step and every
-    `update_freq` ones after it, Q_L becomes the orthogonal factor of L Q_L, likewise
-    Q_R: orthogonal iteration, which ends in the eigenvectors. It starts at the
-    identity, where the step is Adam's; XLA on a CPU takes long over eigenvectors
-    themselves. Tensors with more axes have a basis an axis. An axis of length one, one
-    longer than `max_dimension` and the axis of a bias have none.
+    with M and V corrected for their initial zeros. In the first step and every
+    `update_freq` steps after it, Q_L becomes the orthogonal factor of L Q_L, likewise
+    Q_R: orthogonal iteration, which converges to the eigenvectors. It starts at the
+    identity, where the step is Adam's; eigendecompositions are slow in XLA on a CPU.
+    Tensors with more axes have a basis per axis. Axes of length one, axes longer than
+    `max_dimension` and biases have none.
 
-    Memory beyond Adam's: 2 n² numbers for each axis of length n that has a basis.
+    It needs 2 n² numbers more than Adam for each axis of length n with a basis.
 
     Args:
         learning_rate: η, a number or a schedule.
         beta_1: β₁, in [0, 1).
         beta_2: β₂, in [0, 1), for V as well as for L and R.
         epsilon: ε.
-        update_freq: Number of steps from one change of the bases to the next.
-        max_dimension: Longest axis that is given a basis.
-        **kwargs: `weight_decay`, `clipnorm` and what else `keras.optimizers.Optimizer`
-            takes.
+        update_freq: Number of steps between updates of the bases.
+        max_dimension: Longest axis with a basis.
+        **kwargs: `weight_decay`, `clipnorm` and other arguments of
+            `keras.optimizers.Optimizer`.
 
     Raises:
         ValueError: For arguments out of range.
@@ -89,7 +89,7 @@ class SOAP(keras.optimizers.Optimizer):
         self._squares = [self._add_pairs(v, "square", "zeros") for v in variables]
 
     def _add_pairs(self, variable, name, initializer):
-        """A matrix for each axis that has a basis, by the axis' number as text."""
+        """Add a matrix for each axis with a basis, by the axis' number as text."""
         axes = range(len(variable.shape)) if len(variable.shape) > 1 else ()
         return {
             str(axis): self.add_variable(
@@ -103,10 +103,10 @@ class SOAP(keras.optimizers.Optimizer):
         }
 
     def update_step(self, gradient, variable, learning_rate):
-        """Moves one variable, as `apply` asks for it."""
-        place = self._get_variable_index(variable)
-        momentum, velocity = self._momenta[place], self._velocities[place]
-        bases, squares = self._bases[place], self._squares[place]
+        """Update one variable, as `apply` requires."""
+        index = self._get_variable_index(variable)
+        momentum, velocity = self._momenta[index], self._velocities[index]
+        bases, squares = self._bases[index], self._squares[index]
         gradient = ops.cast(gradient, variable.dtype)
         step = ops.cast(self.iterations + 1, variable.dtype)
         beta_1, beta_2, rate = (
@@ -144,7 +144,7 @@ class SOAP(keras.optimizers.Optimizer):
 
 
 def _turn(tensor, bases, sign=1):
-    """A tensor's coordinates in the bases of its axes, or, with −1, back from there."""
+    """Return transform a tensor to the bases of its axes, or back if `sign` is −1."""
     for axis, basis in bases.items():
         product = ops.tensordot(
             tensor, basis, axes=[[int(axis)], [0 if sign > 0 else 1]]
@@ -157,7 +157,7 @@ def _better_or_same(square, basis):
     basis = ops.convert_to_tensor(basis)
 
     def better():
-        # L is singular at first; what it does not see stays where it is.
+        # L is singular at first; its null space keeps its basis.
         added = _SHIFT * ops.trace(square) / basis.shape[0]
         return ops.qr(ops.matmul(square, basis) + added * basis)[0]
 

@@ -7,17 +7,16 @@ from keraspinn.optimizers.bfgs import BFGS
 
 @keras.saving.register_keras_serializable("keraspinn")
 class SSBFGS(BFGS):
-    """BFGS that scales H before each update: `BFGS` with τ = min(1, s·y / sᵀBs).
+    """Self-scaled BFGS: `BFGS` with τ = min(1, s·y / sᵀBs) in each update.
 
-    Directions along which H has learned nothing for long are kept at the size of the
-    curvature where the descent is now.
+    Directions of H without recent updates keep the scale of the current curvature.
 
     Args:
-        resample_every: Number of steps for which points are held, at least 2.
-        sufficient_decrease: Fraction of the promised decrease that a step must reach.
-        curvature: Fraction of the slope along the line that a step may leave.
-        max_evaluations: Largest number of evaluations in one search.
-        memory_limit: Largest number of bytes that `build` may ask for.
+        resample_every: Number of steps with the same points, at least 2.
+        sufficient_decrease: Fraction of the predicted decrease that a step must reach.
+        curvature: Fraction of the gradient along the line that a step may leave.
+        max_evaluations: Largest number of evaluations in one line search.
+        memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
         **kwargs: None, see `Optimizer`.
 
@@ -42,10 +41,10 @@ class SSBFGS(BFGS):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class SSBroyden(BFGS):
-    """The self-scaled method of Broyden: `BFGS` with τ and φ chosen in every update.
+    """Self-scaled Broyden method: `BFGS` with τ and φ chosen in every update.
 
-    The optimizer to go on with where Adam's progress ends: in float64, on points that
-    are held for a few hundred steps and then renewed, with H kept.
+    Use it after Adam: in float64, on points that are held for a few hundred steps and
+    then renewed, with H kept.
 
         model.compile(keras.optimizers.Adam(3e-3))
         model.fit(...)
@@ -54,11 +53,11 @@ class SSBroyden(BFGS):
         model.fit(batch_size=3000, steps_per_epoch=500, epochs=10)
 
     Args:
-        resample_every: Number of steps for which points are held, at least 2.
-        sufficient_decrease: Fraction of the promised decrease that a step must reach.
-        curvature: Fraction of the slope along the line that a step may leave.
-        max_evaluations: Largest number of evaluations in one search.
-        memory_limit: Largest number of bytes that `build` may ask for.
+        resample_every: Number of steps with the same points, at least 2.
+        sufficient_decrease: Fraction of the predicted decrease that a step must reach.
+        curvature: Fraction of the gradient along the line that a step may leave.
+        max_evaluations: Largest number of evaluations in one line search.
+        memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
         **kwargs: None, see `Optimizer`.
 
@@ -80,7 +79,7 @@ class SSBroyden(BFGS):
     def factors(self, b, h, lesson):
         one = ops.ones_like(b)
         tiny = float(np.finfo(keras.backend.standardize_dtype(b.dtype)).eps)
-        # Zero where y is a multiple of Bs, and never less but by rounding.
+        # Zero if y is a multiple of Bs; negative only by round-off.
         a = ops.maximum(h * b - 1, tiny)
         c = ops.sqrt(a / (a + 1))
         lowest = ops.minimum(h * (1 - c), one)
@@ -89,7 +88,7 @@ class SSBroyden(BFGS):
         count = lesson.gradient.shape[-1]
         root = sigma ** (-1.0 / max(count - 1, 1))
         scale = ops.minimum(1 / b, one)
-        # Where θ > 0, also σ > 1: the unused branch may divide by zero.
+        # If θ > 0, also σ > 1: the unused branch may divide by zero.
         shrink = ops.where(
             theta > 0,
             scale * ops.minimum(root, 1 / theta),

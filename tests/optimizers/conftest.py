@@ -32,13 +32,13 @@ class LeastSquares(Objective):
 
 @pytest.fixture(scope="session")
 def least_squares():
-    """`LeastSquares`, the objective of a function from parameters to rows."""
+    """Return `LeastSquares`, the objective of a function from parameters to rows."""
     return LeastSquares
 
 
 @pytest.fixture(scope="session")
 def rosenbrock():
-    """Rows that vanish at 1, at the end of a curved valley."""
+    """Return residuals that vanish at 1, at the end of a curved valley."""
 
     def rows(parameters):
         ahead, here = parameters[1:], parameters[:-1]
@@ -49,7 +49,7 @@ def rosenbrock():
 
 @pytest.fixture(scope="session")
 def linear():
-    """Function that makes rows R (θ − target) and the Hessian 2 RᵀR of their squares.
+    """Return a function for residuals R (θ − target) and the Hessian 2 RᵀR.
 
     The Hessian's eigenvalues go from 2 to 2 `condition`.
     """
@@ -70,7 +70,7 @@ def linear():
 
 @pytest.fixture(scope="session")
 def run():
-    """Function that takes some steps: parameters, state and a list of logs."""
+    """Return a function that runs steps: parameters, state and a list of logs."""
 
     def run(optimizer, objective, parameters, steps, state=None, jit_compile=False):
         def step(parameters, state):

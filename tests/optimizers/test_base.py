@@ -66,7 +66,7 @@ def test_apply_says_what_it_trains():
     ],
     ids=str,
 )
-def test_arguments_of_keras_are_refused(given):
+def test_rejects_arguments_of_keras(given):
     with pytest.raises(ValueError, match=rf"takes no .*{next(iter(given))}"):
         optimizers.SSBroyden(**given)
 

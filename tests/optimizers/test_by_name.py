@@ -12,7 +12,7 @@ def test_names_in_capitals_or_not(name):
         assert type(kp.optimizers.get(written)) is getattr(kp.optimizers, name)
 
 
-def test_what_keras_takes():
+def test_accepts_arguments_of_keras():
     adam = keras.optimizers.Adam(0.1)
     assert kp.optimizers.get(adam) is adam and kp.optimizers.get(None) is None
     assert type(kp.optimizers.get("Adam")) is keras.optimizers.Adam
@@ -20,7 +20,7 @@ def test_what_keras_takes():
     assert kp.optimizers.get(config).memory_size == 3
 
 
-def test_what_is_none_is_refused_with_those_there_are():
+def test_rejects_unknown_names_with_a_list():
     with pytest.raises(ValueError, match=r"no optimizer 'nonsense'.*GaussNewton"):
         kp.optimizers.get("nonsense")
     with pytest.raises(ValueError, match="SSBroyden"):  # in Keras's words

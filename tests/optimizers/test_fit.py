@@ -19,7 +19,7 @@ OPTIMIZERS = {
 
 
 def heat(unknown=False):
-    """u_t = c u_xx with u = sin(πx) e^(−t): c = 1/π², known or to be found."""
+    """Declare u_t = c u_xx with u = sin(πx) e^(−t): c = 1/π², known or unknown."""
     c = kp.Parameter("c", initial=0.2) if unknown else 1 / sp.pi**2
     exact = sp.sin(sp.pi * X) * sp.exp(-T)
     table = np.random.default_rng(0).uniform(size=(30, 2))
@@ -49,7 +49,7 @@ RUN = {"batch_size": 64, "steps_per_epoch": 20, "verbose": 0}
 
 
 def values_of(model):
-    """All that a training goes on from."""
+    """Return the state that a training resumes from."""
     optimizer = map(np.array, model.optimizer.variables)
     return [*model.get_weights(), *optimizer, *model.trainer.extra().values()]
 
@@ -61,7 +61,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_loss_falls_by_orders_and_the_logs_say_how(name):
+def test_the_loss_falls_by_orders_with_logs(name):
     model = compiled(name)
     history = model.fit(**RUN, epochs=4).history
     falls = {"BFGS": 0.03, "LBFGS": 0.01}.get(name, 1e-3)
@@ -104,7 +104,7 @@ def test_weights_may_be_annealed(name):
 
 
 class Watched(kp.optimizers.BFGS):
-    """BFGS that logs what it was told of its points."""
+    """BFGS that logs whether its points changed."""
 
     log_names = (*kp.optimizers.BFGS.log_names, "renewed")
 
@@ -113,7 +113,7 @@ class Watched(kp.optimizers.BFGS):
         return parameters, state, {**logs, "renewed": objective.renewed}
 
 
-def test_steps_are_told_when_the_loss_is_another():
+def test_steps_know_when_the_loss_changes():
     model = compiled(Watched(resample_every=20), steps_per_execution=1)
     run = {"batch_size": 64, "steps_per_epoch": 1, "verbose": 0}
     history = model.fit(**run, epochs=22).history
@@ -145,7 +145,7 @@ def test_held_points_and_samplers():
 
 
 @pytest.mark.parametrize("name", ["SSBroyden", "LBFGS", "GaussNewton"])
-def test_a_file_goes_on_where_it_was(name, tmp_path):
+def test_a_saved_training_resumes(name, tmp_path):
     model = compiled(name)
     model.fit(**RUN, epochs=2)
     model.save(tmp_path / "model.keras")
@@ -168,7 +168,7 @@ class Death(keras.callbacks.Callback):
 
 
 @pytest.mark.parametrize("name", ["SSBroyden", "LBFGS", "GaussNewton"])
-def test_a_training_that_died_goes_on_to_the_bit(name, tmp_path):
+def test_an_interrupted_training_resumes_exactly(name, tmp_path):
     def model():
         return compiled(getattr(kp.optimizers, name)(resample_every=15))
 
@@ -189,7 +189,7 @@ def test_a_training_that_died_goes_on_to_the_bit(name, tmp_path):
 def test_a_step_that_is_not_finite_is_not_taken(options):
     x = sp.Symbol("x")
     u, c = sp.Function("u")(x), kp.Parameter("c", initial=1.0)
-    # The root is no number where one of the points is that are drawn at some step.
+    # The root is NaN at a point that is sampled at some step.
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}),
         {"e": u.diff(x, 2) + sp.sqrt(0.999 - x) * c},
@@ -214,14 +214,14 @@ def test_single_batches_and_streams():
     assert history["loss"][0] < losses[-1] and model.steps_taken == 40
 
 
-def test_what_has_no_meaning_is_refused():
+def test_rejects_options_that_do_not_apply():
     with pytest.raises(ValueError, match="gradient_accumulation"):
         kp.optimizers.SSBroyden(gradient_accumulation_steps=4)
     with pytest.raises(ValueError, match="trains on one device"):
         kp.common.arguments.check_optimizer(kp.optimizers.SSBroyden(), 2)
 
 
-def test_constraints_of_weights_are_refused():
+def test_rejects_constraints_of_weights():
     constraint = keras.constraints.MaxNorm(0.1)
     network = keras.Sequential([keras.layers.Dense(1, kernel_constraint=constraint)])
     network.build((None, 1))

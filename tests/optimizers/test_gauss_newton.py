@@ -42,7 +42,7 @@ class LeastSquares(Objective):
 
 
 def linear(rows, columns, seed=0):
-    """A well-posed linear problem and its solution."""
+    """Return a well-posed linear problem and its solution."""
     rng = np.random.default_rng(seed)
     matrix = ops.convert_to_tensor(rng.standard_normal((rows, columns)))
     solution = rng.standard_normal(columns)
@@ -51,14 +51,14 @@ def linear(rows, columns, seed=0):
 
 
 def rosenbrock():
-    """10 (y − x²) and 1 − x: a bent valley."""
+    """Return 10 (y − x²) and 1 − x: a curved valley."""
     return LeastSquares(
         lambda theta: ops.stack([10 * (theta[1] - theta[0] ** 2), 1 - theta[0]])
     )
 
 
 def train(optimizer, objective, start, steps):
-    """The parameters, the state and the logs of each step, compiled by XLA."""
+    """Return parameters, state and logs of each step, compiled by XLA."""
     parameters = ops.convert_to_tensor(np.asarray(start, "float64"))
     program = tensors.compiled(
         lambda theta, state: optimizer.step(objective, theta, state)
@@ -82,7 +82,7 @@ def test_one_step_solves_linear_least_squares(form, rows):
 
 
 @pytest.mark.parametrize("shape", [(30, 20), (20, 30)])
-def test_the_effective_rank_counts_what_the_damping_leaves(shape):
+def test_effective_rank(shape):
     rows, count = shape
     matrix = np.zeros(shape)
     np.fill_diagonal(matrix, [1.0] * 5 + [1e-8] * (min(shape) - 5))
@@ -100,7 +100,7 @@ def test_the_effective_rank_counts_what_the_damping_leaves(shape):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_bent_valley_is_walked_to_its_end(form):
+def test_converges_along_a_curved_valley(form):
     optimizer = GaussNewton(form=form, rank=1)
     end, _, history = train(optimizer, rosenbrock(), [-1.2, 1.0], 30)
     np.testing.assert_allclose(end, 1, atol=1e-10)
@@ -110,7 +110,7 @@ def test_a_bent_valley_is_walked_to_its_end(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_step_bends(form):
-    """θ + θ²/10 from 1: J = 1.2, φ = 1.1 / 1.2, and r'' φ² / 2 J = 0.1 φ² / 1.2."""
+    """Test θ + θ²/10 from 1: J = 1.2, φ = 1.1 / 1.2, r'' φ² / 2 J = 0.1 φ² / 1.2."""
     objective = LeastSquares(lambda theta: theta + theta**2 / 10)
     optimizer = GaussNewton(damping=1e-12, form=form, rank=1)
     end, _, _ = train(optimizer, objective, [1.0], 1)
@@ -136,14 +136,14 @@ def test_the_forms_take_the_same_steps():
     assert runs[0][2][0]["loss"] == runs[1][2][0]["loss"]
 
 
-def test_a_singular_jacobian_leaves_what_it_does_not_see():
+def test_keeps_parameters_in_the_null_space():
     objective = LeastSquares(lambda theta: ops.stack([theta[0] + theta[1] - 2.0] * 3))
     end, _, _ = train(GaussNewton(), objective, [0.0, 0.0, 5.0], 20)
     np.testing.assert_allclose(end, [1, 1, 5], atol=1e-9)
 
 
 def test_momentum_is_spring_s():
-    """φ ← m φ + Jᵀ (JJᵀ + μI)⁻¹ (r − m J φ), other rows in each step."""
+    """Test φ ← m φ + Jᵀ (JJᵀ + μI)⁻¹ (r − m J φ), with other rows in each step."""
     rng = np.random.default_rng(1)
     optimizer, m = GaussNewton(momentum=0.7), 0.7
     theta, direction = np.zeros(6), np.zeros(6)
@@ -165,7 +165,7 @@ def test_momentum_is_spring_s():
         np.testing.assert_allclose(parameters, theta, rtol=1e-6, atol=1e-9)
 
 
-def test_damping_follows_what_came_of_the_promise():
+def test_damping_follows_the_gain_ratio():
     objective, _ = linear(20, 4)
     _, state, history = train(GaussNewton(), objective, np.zeros(4), 1)
     assert float(state["damping"]) < 1e-3  # all came
@@ -179,7 +179,7 @@ def test_damping_follows_what_came_of_the_promise():
 
 
 def test_the_step_is_judged_on_other_points():
-    """What the points say is 3, and what fresh points say is 1."""
+    """Test a loss with its minimum at 3 on the points, and at 1 on fresh points."""
     objective = LeastSquares(lambda theta: theta - 3.0)
     objective.fresh = lambda: LeastSquares(lambda theta: theta - 1.0)
     end, _, history = train(GaussNewton(damping=1e-10), objective, [0.0], 1)
@@ -198,7 +198,7 @@ def test_nothing_moves_where_the_residual_is_nan(form):
 
 
 def test_a_step_into_nan_is_halved():
-    """The full step leaves where the logarithm is defined."""
+    """Halve a step that leaves the domain of the logarithm."""
     objective = LeastSquares(lambda theta: ops.log(theta) + 3)
     end, _, history = train(GaussNewton(damping=1e-10), objective, [1.0], 20)
     assert history[0]["step_size"] < 1

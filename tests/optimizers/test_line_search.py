@@ -11,7 +11,7 @@ DECREASE, CURVATURE = 1e-4, 0.9
 
 
 def along(curve, derivative, first=1.0, active=True, **options):
-    """What `search` finds on a function of one variable, from 0 to the right."""
+    """Search on a function of one variable, from 0 to the right."""
     seen = []
 
     def evaluate(parameters):
@@ -66,7 +66,7 @@ def test_the_step_fulfils_wolfe_s_conditions(cubic, quartic, square, slope, firs
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_beyond_what_is_finite_the_step_is_too_long(bad):
+def test_steps_stay_where_the_loss_is_finite(bad):
     found, seen = along(
         lambda a: f((a - 0.01) ** 2 if a < 0.05 else bad),
         lambda a: f(2 * (a - 0.01) if a < 0.05 else np.nan),
@@ -75,14 +75,14 @@ def test_beyond_what_is_finite_the_step_is_too_long(bad):
     assert max(seen) == 1.0
 
 
-def test_the_first_step_is_taken_if_it_fulfils_them():
+def test_takes_the_first_step_if_it_fulfils_the_conditions():
     found, seen = along(lambda a: f((a - 1) ** 2), lambda a: f(2 * (a - 1)))
     assert seen == [1.0]
     assert float(found.step) == 1.0
 
 
 def test_no_step_if_nothing_decreases():
-    # The derivative promises what the function does not keep.
+    # The derivative has the wrong sign.
     found, seen = along(lambda a: f(1.0 + a), lambda a: f(-1.0))
     assert float(found.step) == 0.0
     assert float(found.loss) == 1.0
@@ -90,7 +90,7 @@ def test_no_step_if_nothing_decreases():
     assert len(seen) == 20
 
 
-def test_rounding_is_no_decrease():
+def test_ignores_a_decrease_within_round_off():
     eps = np.finfo("float64").eps
     found, _ = along(lambda a: f(1.0 - eps * (a > 0)), lambda a: f(-1.0))
     assert float(found.step) == 0.0

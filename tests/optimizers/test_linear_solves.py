@@ -13,7 +13,7 @@ from keraspinn.optimizers.linear_solves import dense_solver, free_solve, nystroe
 
 
 def reference(jacobian, rows, damping):
-    """By the singular values of [J; √μ I], which squares nothing."""
+    """Solve by the singular values of [J; √μ I], without squaring."""
     count = jacobian.shape[1]
     tall = np.vstack([jacobian, np.sqrt(damping) * np.eye(count)])
     return np.linalg.lstsq(tall, np.concatenate([rows, np.zeros(count)]))[0]
@@ -77,7 +77,7 @@ def test_a_large_matrix_that_is_not_definite_gives_nan():
     st.floats(1e-4, 1e2),
 )
 def test_primal_is_kernel(jacobian, rows, damping):
-    """A row of zeros and its residual change nothing, but the form."""
+    """Add a row of zeros, which changes only the form."""
     wide = np.hstack([jacobian, np.zeros((4, 2))])
     primal, _ = solve_dense(*map(ops.convert_to_tensor, (jacobian, rows)), damping)
     kernel, _ = solve_dense(*map(ops.convert_to_tensor, (wide, rows)), damping)
@@ -106,7 +106,7 @@ def test_numbers_that_are_not_finite_stay_so():
 
 
 def test_the_preconditioner_saves_products():
-    """Ten large singular values, which a sketch of twelve finds, and small ones."""
+    """Test a matrix with ten large singular values, by a sketch of twelve."""
     rng = np.random.default_rng(0)
     left, _ = np.linalg.qr(rng.standard_normal((80, 60)))
     right, _ = np.linalg.qr(rng.standard_normal((60, 60)))
@@ -116,7 +116,7 @@ def test_the_preconditioner_saves_products():
 
     def error(rank):
         found, trace = free(jacobian, rows, 1e-3, count=8, rank=rank)
-        if rank > 1:  # what one vector tells depends on which one is drawn
+        if rank > 1:  # a single vector gives a noisy estimate
             assert float(trace) == pytest.approx(np.sum(sizes**2), rel=0.8)
         return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 

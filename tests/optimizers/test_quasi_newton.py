@@ -100,7 +100,7 @@ def test_the_network_is_compiled_twice(method, least_squares, rosenbrock):
 
 
 @each_method
-def test_renewed_points_cost_an_evaluation_and_teach_nothing(
+def test_renewed_points_cost_an_evaluation_and_keep_h(
     method, least_squares, linear, run
 ):
     optimizer = method()
@@ -138,7 +138,7 @@ def test_at_the_floor_nothing_is_evaluated_until_points_are_renewed(
     method, least_squares, linear, run
 ):
     optimizer = method()
-    # A loss of 1 beside which what is left to gain is lost in rounding.
+    # A loss of 1, beside which the remaining decrease is below round-off.
     rows = lambda p: ops.concatenate(  # noqa: E731
         [linear(4)[0](p), ops.ones((1,), "float64")]
     )
@@ -154,9 +154,9 @@ def test_at_the_floor_nothing_is_evaluated_until_points_are_renewed(
 
 
 @each_method
-def test_what_is_not_finite_is_stepped_around(method, least_squares, run):
+def test_steps_avoid_points_that_are_not_finite(method, least_squares, run):
     def rows(parameters):
-        # A minimum at 0.9, and no number beyond 1: log of what is negative.
+        # A minimum at 0.9, and NaN beyond 1: the logarithm of a negative number.
         return ops.concatenate([parameters - 0.9, 1e-3 * ops.log(1 - parameters)])
 
     objective = least_squares(rows)
@@ -184,7 +184,7 @@ def test_where_nothing_is_finite_parameters_and_memory_stay(
 
 
 @each_full
-def test_an_h_that_leads_upwards_starts_again(method, least_squares, linear, run):
+def test_an_h_that_leads_upwards_is_reset(method, least_squares, linear, run):
     optimizer = method()
     objective = least_squares(linear(4)[0])
     start = np.ones(4)
@@ -197,7 +197,7 @@ def test_an_h_that_leads_upwards_starts_again(method, least_squares, linear, run
     assert int(state["updates"]) == 0
 
 
-def test_a_memory_that_misleads_gives_way_to_the_gradient(least_squares, linear, run):
+def test_a_bad_memory_is_replaced_by_the_gradient(least_squares, linear, run):
     optimizer = optimizers.SSBroyden(max_evaluations=3)
     objective = least_squares(linear(4)[0])
     start = np.ones(4)

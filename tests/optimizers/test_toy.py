@@ -30,7 +30,7 @@ class Damped(kp.optimizers.Optimizer):
         return {**super().get_config(), "damping": self.damping}
 
 
-def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
+def test_user_optimizer_trains_and_resumes_exactly(goes_on_to_the_bit):
     def make():
         model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
         return model.astype("float64")
