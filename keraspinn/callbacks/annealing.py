@@ -6,30 +6,29 @@ from keraspinn.weighting import GradientRatio
 
 
 class LearningRateAnnealing(LossWeighting):
-    """Algorithm 1: balances loss terms by their back-propagated gradients.
+    """Learning-rate annealing: balance loss terms by their gradients (Algorithm 1).
 
     Every `update_freq` iterations each condition's loss weight λ moves towards the
-    ratio of the largest gradient of the residual to the mean gradient of the
-    condition. The update is compiled into the training step, with the gradients
-    that the step takes anyway; it happens before the step's own update, as in the
-    paper. The weights are the model's `loss_weights`, and in the logs as
+    ratio of the residual's largest gradient to the condition's mean gradient. The
+    update is part of the training step and uses its gradients. It precedes the step's
+    own update, as in the paper. The weights are the model's `loss_weights`, logged as
     `<condition>_weight`.
 
     Args:
         alpha: Weight α of the new estimate in the moving average
             `λ ← (1 − α) λ + α λ̂`, in (0, 1].
-        update_freq: Iterations from one update to the next.
+        update_freq: Iterations between updates.
         rule: `"weighted"` divides by the mean of the weighted gradient,
             `λ̂ = max|∇L_r| / mean|λ ∇L_i|`, as the authors' code and the published
-            version do, and is stable. `"literal"` divides by mean|∇L_i|, as printed
-            in the first version of the paper; it lets λ grow without bound.
+            version, and is stable. `"literal"` divides by mean|∇L_i|, as printed in
+            the first version of the paper; it lets λ grow without bound.
 
-        exclude: Parameters that the statistics leave out: those whose path holds one
-            of these texts. `("bias", "encoder")` counts what the authors' code does.
-        layers: `"pooled"` takes the mean over all parameters, as the paper says;
+        exclude: Texts; the statistics omit parameters with one of them in their path.
+            `("bias", "encoder")` selects the parameters of the authors' code.
+        layers: `"pooled"` takes the mean over all parameters, as in the paper;
             `"averaged"` the mean of each variable's mean, and `"largest"` the largest
-            of each variable's own ratios, as the authors' code does in its scalar
-            problems and in the cavity.
+            of each variable's ratios, as in the authors' code for scalar problems and
+            for the cavity.
 
     A weight that starts at zero stays zero under the weighted rule.
 

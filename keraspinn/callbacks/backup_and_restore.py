@@ -21,51 +21,46 @@ FIELDS = "fields at some points"
 
 
 class BackupAndRestore(keras.callbacks.Callback):
-    """Lets a `fit` that died go on where its last whole epoch ended, bit for bit.
+    """Backups that let an interrupted `fit` resume at its last epoch, bit for bit.
 
-    Run the same program again: the weights, the loss weights λ, the unknown
-    coefficients, the optimizer with its iterations, what weighting rules and samplers
-    remember, and `History` come back, and the points of a step follow from the
-    iteration. On the same machine the numbers are those of a training that nothing
-    interrupted.
+    Run the same program again. The backup restores the weights, the loss weights λ,
+    the unknown coefficients, the optimizer with its iterations, the states of weighting
+    rules and samplers, and `History`. The points of a step depend only on the
+    iteration. On the same machine the numbers equal those of an uninterrupted training.
 
-    With each state goes what it is the state of: the problem, the network, the
-    optimizer, the seed, the steps of an epoch, the points given to `fit` and the rule
-    for the loss weights. Another training is refused, with what differs, and so is a
-    network that makes other fields of the same weights. A training goes on, with a
-    warning, with another learning rate, batch size or number of epochs, and with loss
-    weights that were set by hand. A seed that was drawn is taken from the backup. Where
-    the model was trained or given weights before `fit`, others than when the training
-    began, a warning says that the backup's replace them.
+    Each backup contains a description of its training: the problem, the network, the
+    optimizer, the seed, the steps of an epoch, the points passed to `fit` and the
+    weighting rule. Another training is rejected with a list of the differences, and so
+    is a network that computes other fields from the same weights. Training resumes,
+    with a warning, with another learning rate, batch size or number of epochs, and with
+    loss weights set by hand. A random seed is taken from the backup. A warning tells if
+    the backup replaces weights that were trained or loaded before `fit`.
 
-    Each epoch's state is a file of its own, written under another name and renamed
-    when the disk has all of it, so that half of one is never taken for a whole. The
-    two newest are kept; one that is damaged since is passed over with a warning.
-    `keras.callbacks.BackupAndRestore` keeps weights and epoch in two files, so that
-    death between the two trains an epoch twice.
+    Each epoch has its own file, written under another name and renamed when complete.
+    The two newest are kept; a damaged file is skipped with a warning.
+    `keras.callbacks.BackupAndRestore` writes weights and epoch to two files, so an
+    interruption between the two repeats an epoch.
 
-    Where an epoch's state cannot be written, as on a full disk, a warning says so and
-    training goes on: the older states are still there, and the next epoch tries again.
+    If a backup cannot be written, as on a full disk, a warning tells so and training
+    continues. The older backups remain, and the next epoch tries again.
 
-    An epoch within which a callback stops the training is not kept: a restart begins it
-    anew.
+    An epoch that a callback stops is not kept: a restart repeats it.
 
-    Give it last in the list of callbacks: what others do at the end of an epoch, such
-    as changing the learning rate, is then part of the state. What callbacks remember
-    themselves, such as the patience of `EarlyStopping`, is not.
+    Pass this callback last: the state then includes the changes of other callbacks at
+    the end of an epoch, such as another learning rate. The states of callbacks, such as
+    the patience of `EarlyStopping`, are not included.
 
     Args:
-        backup_dir: Directory to keep the state in, made if it does not exist. Use
-            one for each training, and for each of several worker processes: while
-            one trains, others are refused.
-        delete_checkpoint: Whether to delete the state when training ends. Without,
-            running the program again gives the trained model.
+        backup_dir: Directory of the backups, created if it does not exist. Use one for
+            each training, and for each worker process: during a training, others are
+            rejected.
+        delete_checkpoint: Whether to delete the backups when training ends. If not,
+            running the program again returns the trained model.
 
     Raises:
-        ValueError: If `backup_dir` is empty, or the state in it is that of another
-            training.
+        ValueError: If `backup_dir` is empty, or contains backups of another training.
         RuntimeError: If another process trains with this directory.
-        OSError: If nothing can be written there when training begins.
+        OSError: If the directory cannot be written when training begins.
 
     Example:
 
@@ -96,7 +91,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         return f"BackupAndRestore({str(self.directory)!r})"
 
     def on_train_begin(self, logs=None):
-        """Go back to the newest whole state, if there is one."""
+        """Restore the newest complete backup, if there is one."""
         self._epochs_before = []
         self._take_directory()
         try:
@@ -106,12 +101,12 @@ class BackupAndRestore(keras.callbacks.Callback):
             raise
 
     def on_epoch_begin(self, epoch, logs=None):
-        """Give `History` the numbers of the epochs before."""
+        """Return prepend the epochs before to `History`."""
         self._complete_history()
         self._began = self.model.steps_taken
 
     def on_epoch_end(self, epoch, logs=None):
-        """Write the state, unless training was stopped within the epoch."""
+        """Write a backup, unless training was stopped within the epoch."""
         steps = (self.params or {}).get("steps")
         if steps and self.model.steps_taken - self._began < steps:
             return
@@ -121,16 +116,16 @@ class BackupAndRestore(keras.callbacks.Callback):
             kept = [path.name for path in self._backups()]
             warnings.warn(
                 f"No backup of epoch {epoch + 1}: {self.directory} cannot be written "
-                f"({error}). Training goes on; were it to die, it would go on from "
+                f"({error}). Training continues; if interrupted it would resume from "
                 f"{kept[0] if kept else 'its beginning'}.",
                 stacklevel=2,
             )
 
     def on_train_end(self, logs=None):
-        """Delete the state, if that is wanted."""
+        """Delete the backups, if `delete_checkpoint` is set."""
         self._complete_history()
         if self.delete_checkpoint:
-            # The newest last: until it is gone, it is what a restart finds.
+            # The newest last: a restart uses it until it is deleted.
             for path in reversed(self._backups()):
                 path.unlink()
         self._lock.release()
@@ -147,7 +142,7 @@ class BackupAndRestore(keras.callbacks.Callback):
                 self._restore(path, *state)
                 return
             warnings.warn(
-                f"The backup {path} is damaged, and is passed over.", stacklevel=3
+                f"The backup {path} is damaged, and is skipped.", stacklevel=3
             )
 
     def _take_directory(self):
@@ -163,7 +158,7 @@ class BackupAndRestore(keras.callbacks.Callback):
             ) from error
 
     def _write(self, epoch, logs):
-        """One epoch's state."""
+        """Write the backup of one epoch."""
         data = {
             "begin": epoch + 1,
             **self._history_with(epoch, logs or {}),
@@ -176,22 +171,22 @@ class BackupAndRestore(keras.callbacks.Callback):
             path.unlink()
 
     def _backups(self):
-        """Files of whole epochs, the newest first."""
+        """Return the files of complete epochs, the newest first."""
         return sorted(self.directory.glob("epoch-*.npz"), reverse=True)
 
     def _arrays(self):
-        """All that is kept, by names that are the same for each model made."""
+        """Return the arrays of a backup, by names that do not depend on the model."""
         values = map(ops.convert_to_numpy, self.model.trainer.state_variables)
-        own = {f"variable {place}": value for place, value in enumerate(values)}
-        return own | self.model.trainer.extra()
+        arrays = {f"variable {index}": value for index, value in enumerate(values)}
+        return arrays | self.model.trainer.extra()
 
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])
         declared_rate, weights = self._check_identity(path, saved["identity"])
         fields = arrays.pop(FIELDS)
         self._check_alike(path, arrays, self._arrays())
-        for place, variable in enumerate(self.model.trainer.state_variables):
-            variable.assign(arrays.pop(f"variable {place}"))
+        for index, variable in enumerate(self.model.trainer.state_variables):
+            variable.assign(arrays.pop(f"variable {index}"))
         self._check_fields(path, fields)
         for name, weight in weights.items():
             self.model.loss_weights[name].assign(weight)
@@ -201,29 +196,29 @@ class BackupAndRestore(keras.callbacks.Callback):
         begin_at_epoch(self.model, saved["begin"])
         self._epochs_before = saved["epoch"]
         self.model.seed = saved["identity"]["seed"]
-        self.model.make_train_function()  # anew, if that is another seed
+        self.model.make_train_function()  # rebuilt for another seed
         self.model.history.history.update(saved["history"])
 
     def _warn_of_replaced(self, path, known):
-        """Warn of weights before `fit` that are not those the training began with.
+        """Warn of weights before `fit` other than those at the beginning of training.
 
         Args:
             path: The backup.
-            known: Digests of the weights with which its training began, and of its own.
+            known: Digests of the weights when its training began, and of its own.
         """
         if self._began_with not in (self.model.digest_when_made, *known):
             warnings.warn(
                 "The weights that the model had before `fit`, loaded or trained, are "
-                f"replaced by those of {path.name}, where the training goes on. "
+                f"replaced by those of {path.name}, where the training resumes. "
                 f"{self._remedy}",
                 stacklevel=2,
             )
         self._began_with = known[0]
 
     def _check_identity(self, path, saved):
-        """Refuse another training's state; returns what replaces some of it.
+        """Reject another training's backup, and return settings that replace its own.
 
-        A new learning rate, or `None`, and a dict of loss weights set anew by hand.
+        They are a new learning rate, or `None`, and a dict of loss weights set by hand.
         """
         refused, changed = compare(saved, self._identity)
         if refused:
@@ -233,49 +228,49 @@ class BackupAndRestore(keras.callbacks.Callback):
             )
         if changed:
             warnings.warn(
-                f"The training goes on after {path.name} with other settings:"
+                f"The training resumes after {path.name} with other settings:"
                 f"{listed(changed)}\n{self._remedy}",
                 stacklevel=2,
             )
         was, now = (
             i["optimizer"].get("learning_rate") for i in (saved, self._identity)
         )
-        # The state holds the old one; a schedule is no state.
+        # The backup contains the old rate, but no schedule.
         rate = now if was != now and isinstance(now, float) else None
         was, now = (i.get("loss_weights") for i in (saved, self._identity))
         return rate, now if was and now and was != now else {}
 
     def _check_fields(self, path, fields):
-        """Refuse a network that makes other fields of the weights than it did.
+        """Reject a network that computes other fields from the weights than before.
 
-        What its configuration says of it may be the same: a function, a layer's code,
-        or what a layer holds that is in no configuration.
+        Equal configurations may hide another function, another code of a layer, or
+        numbers in a layer that no configuration contains.
         """
         now = sampled_fields(self.model)
         size = np.abs(fields).max()
         if not np.allclose(now, fields, rtol=0, atol=1e-3 * size, equal_nan=True):
             raise ValueError(
-                f"The backup {path} is of another network: with the weights in it the "
-                "fields are others than they were. The code of a layer or of an "
-                "activation has changed, or numbers that a layer holds. "
+                f"The backup {path} is of another network: with its weights the "
+                "fields differ from before. The code of a layer or of an "
+                "activation has changed, or numbers that a layer contains. "
                 f"{self._remedy}"
             )
 
     @property
     def _remedy(self):
         return (
-            f"To begin anew, delete {self.directory}, or give BackupAndRestore "
+            f"To start again, delete {self.directory}, or give BackupAndRestore "
             "another directory."
         )
 
-    def _check_alike(self, path, found, expected):
-        """Refuse arrays of other names, types or shapes."""
+    def _check_alike(self, path, saved, expected):
+        """Reject arrays of other names, types or shapes."""
         kinds = [
             {
                 name: f"{array.dtype}{list(array.shape)}"
                 for name, array in arrays.items()
             }
-            for arrays in (found, expected)
+            for arrays in (saved, expected)
         ]
         differing = [
             f"{name}: has {was}, needs {now}" for name, was, now in differences(*kinds)
@@ -287,12 +282,12 @@ class BackupAndRestore(keras.callbacks.Callback):
             )
 
     def _complete_history(self):
-        # `History` forgets the epochs' numbers when training begins, after our turn.
+        # `History` resets the epochs when training begins, after this callback.
         self.model.history.epoch[:0] = self._epochs_before
         self._epochs_before = []
 
     def _history_with(self, epoch, logs):
-        """`History` as it will be after this epoch; its turn comes after ours."""
+        """Return `History` after this epoch; it is updated after this callback."""
         history = self.model.history
         columns = {name: list(column) for name, column in history.history.items()}
         for name, number in logs.items():
@@ -304,7 +299,7 @@ class BackupAndRestore(keras.callbacks.Callback):
 
 
 def _number(logged):
-    """A float, of what can be one; what a callback of one's own logs may be text."""
+    """Convert a logged value to a float, or to text if it is not a number."""
     if isinstance(logged, list):  # a number for each member
         return list(map(_number, logged))
     try:

@@ -1,4 +1,4 @@
-"""Files that TensorBoard reads, written without TensorFlow."""
+"""Files for TensorBoard, written without TensorFlow."""
 
 import os
 import pathlib
@@ -9,13 +9,13 @@ import numpy as np
 
 
 class EventWriter:
-    """Writes scalars and histograms to the files that TensorBoard reads.
+    """Writer of scalars and histograms for TensorBoard.
 
     Args:
-        directory: Where to put the file.
+        directory: Directory of the file.
 
     Raises:
-        ImportError: If the package `tensorboard` is not there.
+        ImportError: If the package `tensorboard` is not installed.
     """
 
     def __init__(self, directory):
@@ -47,17 +47,17 @@ class EventWriter:
         self._write("histograms", name, np.stack(columns, axis=-1), step)
 
     def flush(self):
-        """Make what was written readable."""
+        """Make the written data readable."""
         self._records.flush()
 
     def close(self):
-        """Write no more."""
+        """Close the file."""
         self._records.close()
 
     def _write(self, plugin, name, value, step):
         event = self._event(wall_time=time.time(), step=int(step))
-        own = event.summary.value.add(tag=name, tensor=self._as_proto(value))
-        own.metadata.plugin_data.plugin_name = plugin
+        entry = event.summary.value.add(tag=name, tensor=self._as_proto(value))
+        entry.metadata.plugin_data.plugin_name = plugin
         self._records.write(event.SerializeToString())
 
     def _add(self, **fields):

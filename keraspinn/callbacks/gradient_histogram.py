@@ -8,25 +8,23 @@ from keraspinn.sampling.base import Given
 
 
 class GradientHistogram(Measurement):
-    """Watches how the gradients of the loss terms are distributed and balanced.
+    """Record distribution and balance of the gradients of the loss terms.
 
-    Takes `diagnostics.GradientStatistics` at ends of epochs: quantiles of ∂L_i/∂θ for
-    every loss term and layer, unweighted, with the weights λ to weight them by. Their
-    `numbers` go to `History`, a value for each time they are taken, and stay out of
-    the progress bar. Training is not disturbed: the weights are the same, bit for
-    bit, as without the callback.
+    At ends of epochs it takes `diagnostics.GradientStatistics`: quantiles of ∂L_i/∂θ
+    for every loss term and layer, unweighted, with the weights λ. Their `numbers` go to
+    `History`, one value for each measurement, but not to the progress bar. Training is
+    unaffected: the weights are bit for bit the same as without the callback.
 
     Args:
-        every: Training steps from one measurement to the next. Each happens at the
-            first end of an epoch at or after a multiple of so many steps, since many
+        every: Training steps between measurements. Each measurement takes place at the
+            first end of an epoch at or after a multiple of this number, since many
             steps run as one program.
-        points: Points to take the gradients at, in the forms of `PINNModel.fit`'s
-            `x`. Those of the next training step, for the same `batch_size`, if not
-            given.
-        batch_size: Number of points drawn inside and on each face, as given to
-            `fit`; 128 if not given.
+        points: Points for the gradients, in the forms of `x` in `PINNModel.fit`. The
+            default are those of the next training step with the same `batch_size`.
+        batch_size: Number of points sampled inside and on each face, as in `fit`; 128
+            by default.
         tensorboard: The `keras.callbacks.TensorBoard` of the same `fit`, or a
-            directory, to write the numbers and the histograms to as well.
+            directory, for the numbers and histograms.
 
     Attributes:
         statistics: List of the `diagnostics.GradientStatistics` taken.
@@ -69,17 +67,17 @@ class GradientHistogram(Measurement):
         self._probe = GradientProbe(model, self._points, self._batch_size)
 
     def measure(self, iteration):
-        """The statistics' numbers, and a histogram for every term and layer."""
+        """Return the statistics' numbers, and a histogram for every term and layer."""
         statistics = self._probe(iteration)
         self.statistics.append(statistics)
         return statistics.numbers(), tensorboard_histograms(statistics)
 
 
 def tensorboard_histograms(statistics):
-    """Histograms `(name, edges, counts)` of every term and layer.
+    """Yield histograms `(name, edges, counts)` of every term and layer.
 
-    Unweighted, and weighted too where that differs. The bins hold equal numbers of
-    entries, so that they suit any scale.
+    They are unweighted, and also weighted if that differs. The bins contain equal
+    numbers of entries, so that they suit any scale.
     """
     for term in statistics.terms:
         kinds = {"gradients": False}

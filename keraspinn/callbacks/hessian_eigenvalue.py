@@ -10,27 +10,27 @@ from keraspinn.sampling.base import Given
 
 
 class HessianEigenvalue(Measurement):
-    """Traces the stiffness of training: λ_max of the Hessian, and 2/λ_max.
+    """Record the stiffness of training: λ_max of the Hessian, and 2/λ_max.
 
-    Gradient descent at a learning rate above 2/λ_max is unstable. At ends of epochs
-    `History` receives `<term>_hessian_eigenvalue` and `<term>_learning_rate_bound`, a
-    value for each time they are taken. Points are the same every time.
+    Gradient descent with a learning rate above 2/λ_max is unstable. At ends of epochs
+    `History` receives `<term>_hessian_eigenvalue` and `<term>_learning_rate_bound`, one
+    value for each measurement. All measurements use the same points.
 
     Args:
-        every: Training steps from one measurement to the next. Each happens at the
-            first end of an epoch at or after a multiple of so many steps, since many
+        every: Training steps between measurements. Each measurement takes place at the
+            first end of an epoch at or after a multiple of this number, since many
             steps run as one program.
         terms: Name of a loss term, or a list of names: unweighted terms of the
-            problem, or `"loss"` for L_r + Σ λ_i L_i with the present weights.
-        points: Points to take the losses at, in the forms of `PINNModel.fit`'s `x`.
-            Drawn once if not given.
-        batch_size: Number of points drawn inside and on each face, 128 if not given.
+            problem, or `"loss"` for L_r + Σ λ_i L_i with the current weights.
+        points: Points for the losses, in the forms of `x` in `PINNModel.fit`; sampled
+            once by default.
+        batch_size: Number of points sampled inside and on each face, 128 by default.
         tolerance: Relative accuracy of the eigenvalue.
         tensorboard: The `keras.callbacks.TensorBoard` of the same `fit`, or a
-            directory, to write the numbers to as well.
+            directory, for the numbers.
 
     Attributes:
-        steps: List of the numbers of training steps at which they were taken.
+        steps: List of the training steps at which they were measured.
         eigenvalues: Dict from names to lists of λ_max.
 
     Raises:
@@ -69,8 +69,8 @@ class HessianEigenvalue(Measurement):
         self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
 
     def __repr__(self):
-        every, terms = self._schedule.every, [*self._terms]
-        return f"HessianEigenvalue(every={every}, terms={terms})"
+        terms = [*self._terms]
+        return f"HessianEigenvalue(every={self._schedule.every}, terms={terms})"
 
     def set_model(self, model):
         super().set_model(model)
@@ -80,7 +80,7 @@ class HessianEigenvalue(Measurement):
         }
 
     def measure(self, iteration):
-        """λ_max of each term, and the learning rate that it allows."""
+        """Return λ_max of each term, and the stable learning rate."""
         self.steps.append(iteration)
         numbers = {}
         for name, hessian in self._hessians.items():

@@ -1,4 +1,4 @@
-"""What tells one training from another, so that none goes on from another's state."""
+"""Descriptions of trainings, to tell whether a backup belongs to one."""
 
 import json
 
@@ -9,17 +9,18 @@ from keraspinn.expressions import from_json
 from keraspinn.training.frozen import frozen
 
 MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs", "loss_weights")
-"""Settings with which a training goes on, and says so."""
+"""Settings that may change when a training resumes, with a warning."""
 
-_MOST, _LONGEST = 6, 100
-_UNTOUCHED = {"name", "seed", "reference"}  # training does not follow from these
+_MOST_LINES = 6  # differences that a message lists
+_LONGEST_TEXT = 100  # characters of a value in a message
+_IGNORED = {"name", "seed", "reference"}  # training does not depend on these
 
 
 def identity(model, steps_per_epoch, epochs):
-    """All that a training follows from, as data that JSON can hold.
+    """Return all settings that a training depends on, as data for JSON.
 
     Args:
-        model: The `PINNModel`, compiled, with the points and rule that `fit` was given.
+        model: The `PINNModel`, compiled, with the points and weighting rule of `fit`.
         steps_per_epoch: Number of steps of an epoch, or `None`.
         epochs: Number of epochs.
 
@@ -28,21 +29,21 @@ def identity(model, steps_per_epoch, epochs):
     """
     parts = plain(_config(model))
     problem = parts.get("problem", {})
-    parts = {key: value for key, value in parts.items() if key not in _UNTOUCHED}
-    parts["problem"] = {k: v for k, v in problem.items() if k not in _UNTOUCHED}
+    parts = {key: value for key, value in parts.items() if key not in _IGNORED}
+    parts["problem"] = {k: v for k, v in problem.items() if k not in _IGNORED}
     optimizer = plain(model.get_compile_config().get("optimizer", {}))
     optimizer.pop("name", None)
     settings = dict(model.trainer.settings)
     rule = settings.pop("weighting")
     if rule is not None:
         rule = {"class_name": type(rule).__qualname__, "config": rule.get_config()}
-    else:  # a rule would adapt them
+    else:  # otherwise a rule adapts them
         weights = model.loss_weights.items()
         settings["loss_weights"] = {
             n: ops.convert_to_numpy(v).tolist() for n, v in weights
         }
-    if places := frozen(model):
-        settings["frozen"] = places
+    if layers := frozen(model):
+        settings["frozen"] = layers
     return {
         **parts,
         "optimizer": optimizer,
@@ -54,32 +55,33 @@ def identity(model, steps_per_epoch, epochs):
 
 
 def compare(old, new):
-    """What differs between two trainings.
+    """Compare two trainings.
 
     Args:
-        old: What `identity` returned, or JSON made of it.
-        new: The same of another training. A seed of `None` is any.
+        old: The result of `identity`, possibly by way of JSON.
+        new: The same of another training. A seed of `None` matches any.
 
     Returns:
-        Two lists of sentences: what makes them two trainings, and what `MAY_CHANGE`.
+        Two lists of sentences: differences that make them two trainings, and
+        differences in `MAY_CHANGE`.
     """
     if new.get("seed") is None:
         new = {**new, "seed": old.get("seed")}
     hard, soft = [], []
-    for place, was, now in differences(old, new):
-        # A number and a schedule are states of different kinds.
+    for path, was, now in differences(old, new):
+        # A number and a schedule have different states.
         alike = isinstance(was, (int, float)) == isinstance(now, (int, float))
-        lenient = alike and place.startswith(MAY_CHANGE)
+        lenient = alike and path.startswith(MAY_CHANGE)
         (soft if lenient else hard).append(
-            f"{place}: {_shown(was)} became {_shown(now)}"
+            f"{path}: {_shown(was)} became {_shown(now)}"
         )
     return hard, soft
 
 
 def listed(sentences):
-    """The first few, a line each."""
-    more = len(sentences) - _MOST
-    lines = sentences[:_MOST] + ([f"and {more} more"] if more > 0 else [])
+    """Format the first few sentences, one per line."""
+    more = len(sentences) - _MOST_LINES
+    lines = sentences[:_MOST_LINES] + ([f"and {more} more"] if more > 0 else [])
     return "".join(f"\n  {line}" for line in lines)
 
 
@@ -94,7 +96,7 @@ def _config(model):
 
 def _shown(value):
     try:
-        text = str(from_json(value))  # an expression, as the user wrote it
+        text = str(from_json(value))  # an expression as the user wrote it
     except (ValueError, TypeError):
         text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

@@ -7,21 +7,21 @@ from keraspinn.weighting import WeightingRule
 
 
 class LossWeighting(keras.callbacks.Callback):
-    """Lets a rule of `keraspinn.weighting` adapt the loss weights in every step.
+    """Adaptation of the loss weights in every step by a weighting rule.
 
-    The update is compiled into the training step, with the gradients that the step
-    takes anyway. The weights are the model's `loss_weights`, and in the logs as
-    `<condition>_weight`. What the rule remembers is kept by the model.
+    The update is part of the training step and uses its gradients. The weights are the
+    model's `loss_weights`, logged as `<condition>_weight`. The model keeps the rule's
+    state.
 
     Args:
         rule: A `weighting.WeightingRule`, such as `weighting.GradientRatio()`.
 
     Raises:
         ValueError: If the model has no conditions, or the rule does not fit it.
-        TypeError: If the model is no `PINNModel` or `Ensemble`.
+        TypeError: If the model is not a `PINNModel` or `Ensemble`.
 
     Warns:
-        UserWarning: If all conditions hold by construction: there is nothing to adapt.
+        UserWarning: If all conditions are hard constraints: nothing is left to adapt.
 
     Example:
 
@@ -41,14 +41,14 @@ class LossWeighting(keras.callbacks.Callback):
         if not isinstance(model, (PINNModel, Ensemble)):
             raise TypeError(
                 f"{type(self).__name__} needs a keraspinn.PINNModel or Ensemble, which "
-                "keep the gradients of their loss terms apart. Received: "
+                "compute the gradient of each loss term. Received: "
                 f"{type(model).__name__}"
             )
         if model.problem.hard and not model.loss_weights:
             warnings.warn(
-                f"{type(self).__name__} has nothing to balance: every condition holds "
-                "by construction, and the equations' loss is the only one. Training "
-                "goes on without it.",
+                f"{type(self).__name__} has nothing to balance: every condition is a "
+                "hard constraint, and the equations' loss is the only one. Training "
+                "continues without it.",
                 stacklevel=2,
             )
             return
@@ -61,7 +61,7 @@ class LossWeighting(keras.callbacks.Callback):
         self._fitting = False
 
     def on_test_begin(self, logs=None):
-        """Refuse to be given to `evaluate`, where nothing is trained."""
+        """Reject the callback in `evaluate`, which does not train."""
         if not self._fitting:
             self.model.set_weighting(None)
             raise ValueError(
@@ -73,12 +73,12 @@ class LossWeighting(keras.callbacks.Callback):
         return f"{type(self).__name__}({self.rule!r})"
 
     def get_config(self):
-        """The rule, serialized."""
+        """Return the serialized rule."""
         return {"rule": keras.saving.serialize_keras_object(self.rule)}
 
     @classmethod
     def from_config(cls, config):
-        """A callback from what `get_config` returned."""
+        """Create a callback from the result of `get_config`."""
         config = dict(config)
         if "rule" in config and isinstance(config["rule"], dict):
             config["rule"] = keras.saving.deserialize_keras_object(config["rule"])

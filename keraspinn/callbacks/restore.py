@@ -8,20 +8,20 @@ from keraspinn.training import Ensemble, PINNModel
 
 
 class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
-    """Stops training at a loss or gradient that is not finite, and goes back.
+    """Stop training at a loss or gradient that is not finite, and restore a copy.
 
-    Keeps the weights, the loss weights λ and the optimizer's variables, all of one
-    moment, once every so many steps. When a loss or gradient turns NaN or infinite, it
-    puts them back, warns of what happened, and ends `fit` without an error. Points
-    follow from the optimizer's iterations, so training that goes on from there, say
-    with a lower learning rate, is one that never failed.
+    Every so many steps it copies the weights, the loss weights λ and the optimizer's
+    variables. If a loss or gradient becomes NaN or infinite, it restores them, warns,
+    and ends `fit` without an error. Points depend on the optimizer's iterations, so a
+    training that continues, for example with a lower learning rate, equals one that
+    never failed.
 
-    Without it `fit` raises `FloatingPointError` and leaves the weights before the step
-    that failed, which are finite but may be far off already.
+    Without it `fit` raises `FloatingPointError` and keeps the weights before the failed
+    step, which are finite but may be far off.
 
     Args:
-        every: Number of training steps from one copy to the next; one is taken at
-            the end of the execution that reaches it.
+        every: Number of training steps between copies; a copy is made at the end of the
+            execution that reaches it.
 
     Raises:
         ValueError: If `every` is not a positive integer.
@@ -46,8 +46,8 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
         super().set_model(model)
         if isinstance(model, Ensemble):
             raise TypeError(
-                "RestoreOnNonFinite puts all of a model back. A member of an Ensemble "
-                "that is not finite stops alone, with the weights from before it: "
+                "RestoreOnNonFinite restores a whole model. A member of an Ensemble "
+                "that is not finite stops alone, with the weights before that step: "
                 "leave the callback out."
             )
         if not isinstance(model, PINNModel):
@@ -60,7 +60,7 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
         self._kept = None
 
     def on_epoch_begin(self, epoch, logs=None):
-        # Not before: callbacks that come later may restore a backup.
+        # Only here: later callbacks may restore a backup in on_train_begin.
         if self._kept is None:
             self._schedule.start(self.model.steps_taken)
             self._keep()

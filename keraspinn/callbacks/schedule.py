@@ -1,4 +1,4 @@
-"""When a callback that measures is due, and where its numbers go."""
+"""Schedules of measurements, and their output."""
 
 import pathlib
 from typing import TypeAlias
@@ -12,10 +12,10 @@ Directory: TypeAlias = keras.callbacks.TensorBoard | str | pathlib.Path
 
 
 class Schedule:
-    """Due once every so many training steps, at the first chance after.
+    """Schedule with a period in training steps.
 
     Args:
-        every: Number of training steps from one time to the next.
+        every: Number of training steps between events.
     """
 
     def __init__(self, every):
@@ -23,27 +23,27 @@ class Schedule:
         self._periods = 0
 
     def start(self, iteration):
-        """Begin to count at `iteration`."""
+        """Start to count at `iteration`."""
         self._periods = iteration // self.every
 
     def due(self, iteration):
-        """Whether a multiple of `every` has passed since the last time it was."""
+        """Test whether a multiple of `every` has passed since the last call."""
         passed = iteration // self.every
         due, self._periods = passed > self._periods, passed
         return due
 
 
 class Measurement(keras.callbacks.Callback):
-    """Measures at ends of epochs, once every so many training steps.
+    """Base class of measurements at ends of epochs.
 
     The numbers go to `History`, and to TensorBoard if there is a directory. They are
-    left out of the logs, and so of the progress bar, which they would flood.
+    left out of the logs and so of the progress bar, which they would flood.
 
     A subclass has a method `measure(iteration)` that returns numbers by name, and
     histograms as `(name, edges, counts)`.
 
     Args:
-        every: Number of training steps from one time to the next.
+        every: Number of training steps between measurements.
         tensorboard: A TensorBoard callback, its directory, or `None`.
     """
 
@@ -53,11 +53,11 @@ class Measurement(keras.callbacks.Callback):
         self._directory, self._writer = log_directory(tensorboard), None
 
     def on_train_begin(self, logs=None):
-        """Begin to count steps."""
+        """Start to count steps."""
         self._schedule.start(self.model.steps_taken)
 
     def on_epoch_end(self, epoch, logs=None):
-        """Measure, if it is time."""
+        """Measure, if it is due."""
         iteration = self.model.steps_taken
         if not self._schedule.due(iteration):
             return
@@ -82,7 +82,7 @@ class Measurement(keras.callbacks.Callback):
 
 
 def log_directory(tensorboard):
-    """The directory of a TensorBoard callback's files on training, or `None`."""
+    """Return the directory of a TensorBoard callback's training files, or `None`."""
     if isinstance(tensorboard, keras.callbacks.TensorBoard):
         return pathlib.Path(tensorboard.log_dir) / "train"
     if not isinstance(tensorboard, (str, pathlib.Path, type(None))):

@@ -23,7 +23,7 @@ def double_precision():
 
 
 def problem_with(conditions):
-    """u_xx + u² = x on [0, 1], with one condition or three."""
+    """Declare u_xx + u² = x on [0, 1], with one condition or three."""
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     every = {
@@ -40,7 +40,7 @@ def problem_with(conditions):
 
 
 def held(beta):
-    """A constant of Adam's as Keras holds it: rounded to float32 on TensorFlow."""
+    """Return a constant of Adam as Keras holds it: rounded to float32 on TensorFlow."""
     return float(np.float32(beta)) if keras.backend.backend() == "tensorflow" else beta
 
 
@@ -158,7 +158,7 @@ def test_weights_move_and_are_logged():
 
 
 def test_a_fit_without_the_callback_keeps_the_weights():
-    """The rule is part of the compiled program: it must leave with its callback."""
+    """Remove the rule from the compiled program with its callback."""
     model = kp.PINNModel(problem_with(("left",)), kp.networks.MLP(4, 1), seed=0)
     model.compile("adam", jit_compile=False)
     run = {"batch_size": 4, "steps_per_epoch": 10, "verbose": 0}
@@ -185,7 +185,7 @@ def test_a_users_callback_may_assign_weights():
 
 
 def test_literal_rule_grows_where_the_weighted_settles():
-    """Near a stationary point λ̂ = λ max|∇L_r| / mean|∇L_r|: a factor above one."""
+    """Compare the rules near a stationary point: λ̂ = λ max|∇L_r| / mean|∇L_r|."""
     problem = kp.problems.helmholtz(1, 1)
     weights = {}
     for rule in ("weighted", "literal"):
@@ -221,12 +221,12 @@ def test_literal_rule_grows_where_the_weighted_settles():
         ({"rule": "max"}, "`rule` must be one of .*weighted.*literal"),
     ],
 )
-def test_refuses_settings_out_of_range(arguments, message):
+def test_rejects_settings_out_of_range(arguments, message):
     with pytest.raises(ValueError, match=message):
         kp.callbacks.LearningRateAnnealing(**arguments)
 
 
-def test_refuses_other_models_and_problems_without_conditions():
+def test_rejects_other_models_and_problems_without_conditions():
     annealing = kp.callbacks.LearningRateAnnealing()
     with pytest.raises(TypeError, match="needs a keraspinn.PINNModel"):
         annealing.set_model(keras.Sequential())
@@ -245,7 +245,7 @@ def test_config_round_trip():
 
 
 @pytest.mark.parametrize("callback", ["annealing", "weighting"])
-def test_only_hard_conditions_are_said_and_trained_without(callback):
+def test_warns_if_all_conditions_are_hard(callback):
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     problem = kp.Problem(
@@ -258,6 +258,6 @@ def test_only_hard_conditions_are_said_and_trained_without(callback):
     rule = kp.callbacks.LearningRateAnnealing()
     if callback == "weighting":
         rule = kp.callbacks.LossWeighting(kp.weighting.GradientRatio())
-    with pytest.warns(UserWarning, match="nothing to balance: every condition holds"):
+    with pytest.warns(UserWarning, match="nothing to balance: every condition is"):
         history = model.fit(steps_per_epoch=5, verbose=0, callbacks=[rule])
     assert np.isfinite(history.history["loss"]).all()

@@ -16,7 +16,7 @@ STEPS = 5
 
 
 class Died(BaseException):
-    """What stands for SIGKILL here; examples/reliability/kills.py sends real ones."""
+    """Substitute for SIGKILL; examples/reliability/kills.py sends real ones."""
 
 
 class Dies(keras.callbacks.Callback):
@@ -93,7 +93,7 @@ def test_goes_on_to_the_bit(folder, undisturbed, before_it_is_written):
 
 
 def test_a_later_fit_begins_where_it_says(folder):
-    """Two stages in one program, the first of which is resumed."""
+    """Run two stages in one program, and resume the first."""
     die_after(folder, 1)
     model = compiled()
     fit(model, backup(folder))
@@ -175,7 +175,7 @@ def test_a_damaged_state_is_passed_over(folder, undisturbed, damage):
     assert state(model) == undisturbed[0]
 
 
-def test_what_is_kept_gives_the_trained_model_again(folder, undisturbed):
+def test_a_kept_backup_returns_the_trained_model(folder, undisturbed):
     fit(compiled(), backup(folder, delete_checkpoint=False))
     assert len(list(folder.glob("epoch-*"))) == 2
     model = compiled()
@@ -192,7 +192,7 @@ def test_deletes_only_what_is_its_own(folder):
 
 
 @pytest.mark.parametrize(("units", "optimizer"), [(5, "adam"), (4, "sgd")])
-def test_the_state_of_another_model_is_refused(folder, units, optimizer):
+def test_rejects_the_state_of_another_model(folder, units, optimizer):
     die_after(folder, 0)
     other = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(units, 1), seed=0)
     other.compile(optimizer, **FEW_STEPS)
@@ -203,7 +203,7 @@ def test_the_state_of_another_model_is_refused(folder, units, optimizer):
 
 
 def test_points_are_those_of_the_model_that_was_backed_up(folder):
-    """A seed that was not given is drawn anew by the next process."""
+    """Take the seed from the backup; the next process would draw another."""
 
     def unseeded():
         model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
@@ -277,7 +277,7 @@ def test_further_state_comes_back_to_the_bit(folder):
         ),
     ],
 )
-def test_further_state_of_another_kind_is_refused(folder, memory, differs):
+def test_rejects_further_state_of_another_kind(folder, memory, differs):
     with pytest.raises(Died):
         fit(remembering(), Dies(1), backup(folder))
     other = remembering()
@@ -305,7 +305,9 @@ class FullDisk(keras.callbacks.Callback):
 @pytest.mark.parametrize("limit", [100, 3000])
 def test_training_goes_on_while_the_disk_is_full(folder, undisturbed, limit):
     model = compiled()
-    with pytest.warns(UserWarning, match="No backup of epoch [23].*goes on") as warned:
+    with pytest.warns(
+        UserWarning, match="No backup of epoch [23].*continues"
+    ) as warned:
         fit(model, FullDisk(limit), backup(folder, delete_checkpoint=False))
     texts = [str(w.message) for w in warned if "No backup" in str(w.message)]
     assert len(texts) == 2 and all("from epoch-00000001" in text for text in texts)
@@ -331,7 +333,7 @@ def test_a_directory_that_cannot_be_written_is_found_at_once(tmp_path):
     assert model.steps_taken == 0
 
 
-def test_a_directory_that_another_process_trains_with_is_refused(folder):
+def test_rejects_a_directory_that_another_process_trains_with(folder):
     folder.mkdir()
     hold = "import runpy, sys; lock = runpy.run_path(sys.argv[1])['Lock'](sys.argv[2])"
     hold += "; lock.acquire(); print('held', flush=True); sys.stdin.read()"
@@ -345,7 +347,7 @@ def test_a_directory_that_another_process_trains_with_is_refused(folder):
     assert not folder.exists()
 
 
-def test_refuses_no_directory():
+def test_rejects_no_directory():
     with pytest.raises(ValueError, match="path of a directory. Received: ''"):
         backup("")
 
@@ -360,7 +362,7 @@ def test_keras_s_own_resumes_to_the_bit(tmp_path, undisturbed):
 
 
 def test_keras_s_own_trains_an_epoch_twice_between_its_files(tmp_path, undisturbed):
-    """Why there is another: death after the weights, before the epoch's number."""
+    """Interrupt Keras's callback between the weights and the epoch's number."""
     folder = tmp_path / "keras"
     with pytest.raises(Died):
         fit(compiled(), keras.callbacks.BackupAndRestore(str(folder)), Dies(1))

@@ -6,7 +6,7 @@ from tensorboard.backend.event_processing import event_accumulator
 from keraspinn.callbacks.events import EventWriter
 
 
-def test_writes_what_tensorboard_reads(tmp_path):
+def test_writes_files_for_tensorboard(tmp_path):
     writer = EventWriter(tmp_path)
     writer.scalar("norm", 2.5, step=7)
     writer.histogram("layer", np.array([0.0, 1.0, 3.0]), [5, 6], step=8)

@@ -97,7 +97,7 @@ def test_tensorboard_gets_numbers_and_histograms(tmp_path):
     )
 
 
-def test_refuses():
+def test_rejects_invalid_arguments():
     with pytest.raises(ValueError, match="every.*positive integer.*0"):
         kp.callbacks.GradientHistogram(every=0)
     with pytest.raises(ValueError, match="every.*2.5"):

@@ -48,7 +48,7 @@ def test_training_is_not_disturbed(tmp_path):
 
 
 def test_the_bound_is_where_gradient_descent_turns_unstable():
-    """On a quadratic: below 2/λ_max the loss falls, above it grows without end."""
+    """Train on a quadratic: below 2/λ_max the loss falls, above it diverges."""
     points = np.linspace(-1, 1, 20)[:, None]
     x = kp.problems.poisson().coordinates[0]
     u = kp.problems.poisson().fields[0]
@@ -72,7 +72,7 @@ def test_the_bound_is_where_gradient_descent_turns_unstable():
         assert (losses[1] > losses[0]) == grows
 
 
-def test_refuses():
+def test_rejects_invalid_arguments():
     with pytest.raises(ValueError, match="every.*-1"):
         kp.callbacks.HessianEigenvalue(every=-1)
     stiffness = kp.callbacks.HessianEigenvalue(terms=["top"])

@@ -119,7 +119,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_another_training_is_refused(folder, other):
+def test_rejects_another_training(folder, other):
     options, differs = OTHERS[other]
     before = sorted(path.name for path in folder.rglob("*"))
     with pytest.raises(ValueError, match=f"(?s)epoch-0+2.npz is of another.*{differs}"):
@@ -145,7 +145,7 @@ MILDER = {
 @pytest.mark.parametrize("other", MILDER)
 def test_other_settings_are_taken_up_with_a_warning(folder, other):
     options, differs = MILDER[other]
-    with pytest.warns(UserWarning, match=f"(?s)goes on after epoch-0+2.npz.*{differs}"):
+    with pytest.warns(UserWarning, match=f"(?s)resumes after epoch-0+2.npz.*{differs}"):
         model = train(folder, **{"epochs": 3} | options)
     assert model.steps_taken == 6
     rate = 1e-3 if other == "the learning rate" else 1e-2
@@ -153,7 +153,7 @@ def test_other_settings_are_taken_up_with_a_warning(folder, other):
 
 
 def test_the_same_is_taken_up_in_silence(folder, trained, recwarn):
-    """Though Keras has given its layers other names, and NumPy other types."""
+    """Accept other layer names from Keras, and other types from NumPy."""
     model = train(
         folder,
         problem=lambda: problem(k=1, side=np.float64(1), reference={u: x}),
@@ -208,7 +208,7 @@ def test_a_seed_that_was_drawn_is_taken_over(tmp_path):
 
 
 def scaled(factor):
-    """A network whose configuration does not tell its factor."""
+    """Return a network whose configuration omits its factor."""
     return keras.Sequential([Scaled(factor), keras.layers.Dense(1)])
 
 
@@ -224,9 +224,9 @@ class Scaled(keras.layers.Dense):
         return {"factor": 1.0}
 
 
-def test_a_network_that_makes_other_fields_of_the_same_weights_is_refused(tmp_path):
+def test_rejects_a_network_that_makes_other_fields_of_the_same_weights(tmp_path):
     train(tmp_path, network=lambda: scaled(1.0))
-    with pytest.raises(ValueError, match="of another network: with the weights in it"):
+    with pytest.raises(ValueError, match="of another network: with its weights"):
         train(tmp_path, network=lambda: scaled(3.0))
     train(tmp_path, network=lambda: scaled(1.0))
 

@@ -1,4 +1,4 @@
-"""Any rule as a callback: what it remembers, and where."""
+"""Tests of weighting rules as callbacks, and their states."""
 
 import dataclasses
 
@@ -52,7 +52,7 @@ def test_a_rule_s_weights_are_those_of_the_steps_and_in_the_logs():
     assert weight_of(model) == 12 and model.weighting == Counting(2.0)
 
 
-def test_what_it_remembers_outlives_fits_and_compile_but_no_other_rule():
+def test_the_state_outlives_fits_and_compile_but_no_other_rule():
     model = compiled()
     fit(model, Counting())
     model.fit(**RUN)  # no rule: weights stay
@@ -115,7 +115,7 @@ def test_a_plain_function_is_a_rule():
     assert weight_of(model) == 1000
 
 
-def test_evaluate_and_a_second_rule_are_refused():
+def test_rejects_evaluate_and_a_second_rule():
     model = compiled()
     points = np.linspace(0, 1, 4)[:, None]
     for callback in (
