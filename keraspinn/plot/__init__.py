@@ -1,9 +1,9 @@
-"""Figures of solutions and of training. Matplotlib is imported when they are drawn.
+"""Figures of solutions and of training, drawn with Matplotlib.
 
-Every function returns a Matplotlib figure, `animation` a film, and shows nothing by
-itself; `write_mesh` leaves a file for ParaView. Colour maps are
-perceptually uniform, diverging for values of both signs, and lines differ in style, so
-that curves survive greyscale.
+Functions return a Matplotlib figure (`animation` an animation) and show nothing;
+`write_mesh` writes a file for ParaView. Matplotlib is imported on first use. Colour
+maps are perceptually uniform, and diverging for values of both signs. Lines differ in
+style, so that curves remain distinct in greyscale.
 """
 
 from keraspinn.plot.animations import animation

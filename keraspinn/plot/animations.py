@@ -27,30 +27,30 @@ def animation(
     label: str | None = None,
     fps: float = 10,
 ) -> "FuncAnimation":
-    """An expression in the fields as it changes along a coordinate: a film.
+    """Animate an expression in the fields along a coordinate.
 
-    One scale for all frames: of colours in a map, of heights for a curve.
+    All frames share one scale: of colours in a map, of the axis for a curve.
 
     Args:
         model: A `PINNModel`.
         expression: SymPy expression in the problem's fields, coordinates and
             parameters.
-        over: The coordinate that passes, such as time, from end to end.
+        over: The coordinate to animate, such as time, from end to end.
         at: Dict from coordinates to values, as for `field`. One or two coordinates
-            must be left besides `over`.
+            must remain besides `over`.
         frames: Number of frames.
-        n: Number of points a side of the grid.
-        label: What the values are, in words; the expression if not given.
-        fps: Frames a second.
+        n: Number of points per side of the grid.
+        label: Name of the values; by default the expression.
+        fps: Frames per second.
 
     Returns:
         A `matplotlib.animation.FuncAnimation`: keep it, and call its `save`, or
         `to_jshtml` in a notebook.
 
     Raises:
-        TypeError: If an argument is of another kind.
-        ValueError: If `over` is no coordinate of the problem, `frames` is no positive
-            integer, or `at` does not leave one or two coordinates besides.
+        TypeError: If an argument has another type.
+        ValueError: If `over` is not a coordinate of the problem, `frames` is not a
+            positive integer, or `at` does not leave one or two coordinates besides.
 
     Example:
 
@@ -74,14 +74,14 @@ def animation(
         for value in np.linspace(low, high, check_count("frames", frames))
     ]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
-    every = [drawn[0] for _, drawn in shown]
+    arrays = [drawn[0] for _, drawn in shown]
     label = plain(expression_name(expression)) if label is None else label
     figure = new_figure(None, (6, 4.8) if len(shown[0][0]) == 2 else (6, 3.4))
 
     def frame(number):
         figure.clear()
         panel = figure.subplots()
-        draw(panel, domain, *shown[number], label, moments[number], every)
+        draw(panel, domain, *shown[number], label, moments[number], arrays)
 
     from matplotlib.animation import FuncAnimation
 

@@ -1,4 +1,4 @@
-"""What all figures share: where they are drawn, and how their lines differ."""
+"""Canvas, line styles and colours of all figures."""
 
 import itertools
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,46 +9,46 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 Canvas: TypeAlias = "Figure | SubFigure | None"
-"""What to draw into; a new figure if `None`."""
+"""Figure to draw into; a new one if `None`."""
 Drawn: TypeAlias = "Figure | Any"
-"""The same: a figure, or the subfigure that was given."""
+"""Figure drawn, or the subfigure passed as `figure`."""
 
-# Colours of Okabe and Ito that colour-blind readers tell apart, from dark to light, so
-# that greyscale does too; dashes and widths differ besides.
+# Colours of Okabe and Ito, distinct for colour-blind readers, from dark to light for
+# greyscale; dashes differ too.
 _COLOURS = ("#000000", "#0072B2", "#D55E00", "#56B4E9", "#E69F00")
 _DASHES = ("-", "--", "-.", ":")
-_OTHER_SIGN = 0.02  # less than this part of the largest is rounding, or an overshoot
+_OTHER_SIGN = 0.02  # share of the largest value below which a sign is round-off
 
 
 def check_is(name, value, kind, source):
-    """Raises `TypeError` unless an argument is of a kind, and a dict not empty."""
+    """Raise `TypeError` unless an argument has a type; a dict must not be empty."""
     if not isinstance(value, kind) or (kind is dict and not value):
         raise TypeError(f"`{name}` must be {source}. Received: {value!r}")
 
 
 def new_figure(figure, size):
-    """The figure or subfigure to draw into, a new one of `size` inches if `None`."""
+    """Return the figure to draw into, a new one of `size` inches if `None`."""
     if figure is not None:
         return figure
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=size, layout="constrained")
-    if "inline" in plt.get_backend():  # a notebook shows what is open, and what a cell
-        plt.close(figure)  # returns: the same figure twice
+    if "inline" in plt.get_backend():  # notebooks show open figures and results: twice
+        plt.close(figure)
     return figure
 
 
 def line_styles():
-    """Endless keyword arguments for `plot`, each unlike the others."""
+    """Yield keyword arguments for `plot`, each unlike the others, without end."""
     colours, dashes = itertools.cycle(_COLOURS), itertools.cycle(_DASHES)
     for colour, dash in zip(colours, dashes, strict=False):
         yield {"color": colour, "linestyle": dash}
 
 
 def colours(*arrays):
-    """Keyword arguments of a map that shows values, NaN left out, on one scale.
+    """Return keyword arguments of a map with one scale for all arrays.
 
-    Diverging with zero in the middle where the values have both signs.
+    NaN is ignored. The scale is diverging, with zero in the middle, for both signs.
     """
     least = min(np.nanmin(array) for array in arrays)
     most = max(np.nanmax(array) for array in arrays)

@@ -1,4 +1,4 @@
-"""What figures ask of a domain: its box, its inside, its space."""
+"""Bounding box, grid and coordinates of a domain, for figures."""
 
 import numpy as np
 
@@ -6,25 +6,25 @@ from keraspinn.geometry.arrays import on_host
 
 
 def ends_of(domain):
-    """Dict from the coordinates to the ends of the box around a domain."""
+    """Return a dict from the coordinates to the ends of a domain's bounding box."""
     ends = zip(domain.lower, domain.upper, strict=True)
     return dict(zip(domain.coordinates, ends, strict=True))
 
 
 def grid_of(domain, at, n):
-    """A grid over the box of what is left of a domain.
+    """Return a grid over the bounding box of a cut domain.
 
     Args:
         domain: The domain.
         at: Dict from coordinates to the values where it is cut.
-        n: Number of points a side.
+        n: Number of points per side.
 
     Returns:
-        Dict from the coordinates left to their values, `(n,)` each, the points, which
-        are all of theirs, `(N, d)`, and which of them are in the domain, `(N,)`.
+        Dict from the remaining coordinates to their values, `(n,)` each; the points in
+        all coordinates, `(N, d)`; and which of them are in the domain, `(N,)`.
 
     Raises:
-        ValueError: If none are.
+        ValueError: If no point is in the domain.
     """
     symbols = domain.coordinates
     box = ends_of(domain)
@@ -35,10 +35,10 @@ def grid_of(domain, at, n):
     points = np.stack(columns, axis=-1).astype("float64")
     there = on_host(domain.contains(domain.interior, points - domain.centre))
     if not there.any():
-        raise ValueError(f"There is nothing of the domain at {at}. Cut it elsewhere.")
+        raise ValueError(f"No point of the domain is at {at}. Cut it elsewhere.")
     return axes, points, there
 
 
 def are_lengths(domain, symbols):
-    """Whether coordinates are all of space, neither time nor parameters."""
+    """Test whether all coordinates are spatial."""
     return set(symbols) <= set(domain.space_coordinates)

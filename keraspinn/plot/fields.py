@@ -20,31 +20,30 @@ def field(
     label: str | None = None,
     figure: Canvas = None,
 ) -> Drawn:
-    """Any expression in the fields over the domain, as a map or a curve.
+    """Plot an expression in the fields over the domain, as a map or a curve.
 
-    Needs no reference. What is not in the domain, a hole for instance, is left out;
-    lengths have one scale on both axes, and values of both signs diverging colours
-    with zero in the middle. Of an `Ensemble` the mean is drawn: a curve in a band of
-    two standard deviations on either side, a map with one of the deviation beside it.
+    No reference is needed. Points outside the domain are left out. Lengths have one
+    scale on both axes, and values of both signs a diverging scale with zero in the
+    middle. For an `Ensemble` it plots the mean: a curve with a band of two standard
+    deviations on either side, or a map with a map of the deviation beside it.
 
     Args:
         model: A `PINNModel` or an `Ensemble`.
         expression: SymPy expression in the problem's fields, coordinates and
             parameters.
         at: Dict from coordinates to values in the problem's units, such as
-            `{t: 0.5}`: where to cut the domain. One or two coordinates must be left.
-        n: Number of points a side of the grid.
-        label: What the values are, in words, or TeX between two $; the expression, as
-            it is written, if not given.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+            `{t: 0.5}`: where to cut the domain. One or two coordinates must remain.
+        n: Number of points per side of the grid.
+        label: Name of the values, with TeX between two $; by default the expression.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
 
     Raises:
-        TypeError: If an argument is of another kind.
-        ValueError: If `at` names what is no coordinate, a value outside of the domain
-            or leaves another number of coordinates than one or two.
+        TypeError: If an argument has another type.
+        ValueError: If `at` contains an unknown coordinate or a value outside the
+            domain, or does not leave one or two coordinates.
 
     Example:
 
@@ -71,9 +70,9 @@ def field(
 
 
 def values_on_grid(model, expression, at, n):
-    """Dict from the coordinates left to their values, and the expression's, masked.
+    """Return a dict from the remaining coordinates to their values, and masked arrays.
 
-    The latter in a list: of an ensemble the mean and the standard deviation.
+    The latter are the expression's values, or an ensemble's mean and deviation.
     """
     axes, points, there = grid_of(model.problem.domain, at, n)
     if isinstance(model, PINNModel):
@@ -89,15 +88,15 @@ def values_on_grid(model, expression, at, n):
 
 
 def draw(panel, domain, axes, drawn, label, at, limits=None):
-    """A panel with values on a grid: a map, or a curve if one coordinate is left.
+    """Draw values on a grid in a panel: a map, or a curve for one coordinate.
 
     Args:
-        panel: Where to draw.
+        panel: Matplotlib axes.
         domain: The domain.
-        axes: Dict from the coordinates left to their values.
-        drawn: List of a masked array with an axis for each, and of its deviation, which
-            is a band around a curve and not in a map.
-        label: What the values are, in words.
+        axes: Dict from the remaining coordinates to their values.
+        drawn: List of a masked array with an axis for each, and of its deviation, drawn
+            as a band around a curve and not in a map.
+        label: Name of the values.
         at: Dict from the other coordinates to their values, for the title.
         limits: Optional list of arrays that share their scale with the values.
     """
@@ -118,7 +117,7 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
     shrink = 1.0
     if are_lengths(domain, axes):
         panel.set_aspect("equal")
-        # A flat domain leaves room above and below; the bar is as high as the map.
+        # A flat domain leaves room above and below; make the bar as high as the map.
         shrink = min(1.0, 1.2 * np.ptp(y) / np.ptp(x))
     panel.figure.colorbar(image, ax=panel, label=label, shrink=shrink)
 
@@ -133,7 +132,7 @@ def _draw_curve(panel, x, values, deviation=None):
 
 
 def cut(domain, at, most=2):
-    """`at` as a dict of floats, checked to leave from one coordinate to `most`."""
+    """Return `at` as a dict of floats, checked to leave one to `most` coordinates."""
     at = {} if at is None else at
     if not isinstance(at, dict):
         raise TypeError(
@@ -155,9 +154,9 @@ def cut(domain, at, most=2):
                 f"{high:g}. Received: {at}"
             )
     if not 1 <= len(coordinates) - len(at) <= most:
-        axes = "One or two" if most == 2 else "One to three"
+        axes = "one or two" if most == 2 else "one to three"
         raise ValueError(
-            f"{axes} axes are what there can be. Name the others of {names} in "
+            f"A figure needs {axes} axes. Name the others of {names} in "
             f"`at`, as in at={{{names[-1]}: {box[coordinates[-1]][0]:g}}}. "
             f"Received: at={at}"
         )

@@ -7,8 +7,8 @@ from keraspinn.diagnostics import GradientStatistics
 from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
 from keraspinn.plot.labels import plain
 
-_BINS = 81
-_MOST_COLUMNS = 4
+_BINS = 81  # bins of a histogram; odd, so that zero is in the middle of one
+_MOST_COLUMNS = 4  # panels in a row
 
 
 def gradient_histograms(
@@ -18,18 +18,18 @@ def gradient_histograms(
     title: str | None = None,
     figure: Canvas = None,
 ) -> Drawn:
-    """Histograms of the back-propagated gradient of every loss term, layer by layer.
+    """Plot histograms of the gradient of every loss term, layer by layer.
 
-    Where a term's gradients are all near zero, its histogram is a peak there and
-    training neglects it. Densities have a logarithmic axis, so that peaks and flat
-    distributions are seen in one panel.
+    A term whose gradients are all near zero has a peak there: training neglects it.
+    The density axis is logarithmic, so that one panel shows peaks and flat
+    distributions.
 
     Args:
         statistics: `diagnostics.GradientStatistics`.
-        weighted: Whether to draw λ_i ∂L_i/∂θ, what training follows, or ∂L_i/∂θ.
-        layers: Names of the layers to draw, all of them if not given.
-        title: Title of the figure; the number of training steps if not given.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+        weighted: Whether to plot λ_i ∂L_i/∂θ, which training follows, or ∂L_i/∂θ.
+        layers: Names of the layers; by default all of them.
+        title: Title of the figure; by default the number of training steps.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
@@ -78,7 +78,7 @@ def _draw(panel, statistics, layer, weighted):
     quantiles = {
         t: statistics.distribution(t, layer, weighted) for t in statistics.terms
     }
-    # The widest term's central 98 %: the few entries beyond would squeeze the rest.
+    # The widest term's central 98 %: outliers would compress the rest.
     limit = max(np.abs(q[[1, -2]]).max() for q in quantiles.values()) or 1.0
     edges = np.linspace(-limit, limit, _BINS + 1)
     for term, style in zip(statistics.terms, line_styles(), strict=False):

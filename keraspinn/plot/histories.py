@@ -11,25 +11,24 @@ from keraspinn.plot.labels import plain
 
 
 def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
-    """Losses and all that steers a training, over training steps.
+    """Plot losses, loss weights and logs of the optimizer over training steps.
 
-    Beside the losses there is a panel for each of these that there are: loss weights;
-    what the optimizer says of itself, such as the damping, the step size η, the gain
-    ratio and the effective rank of `optimizers.GaussNewton`; and the cosines between
-    the terms' gradients, where `callbacks.GradientHistogram` took them in each epoch.
+    Beside the losses there are panels, if logged, for loss weights; for logs of the
+    optimizer, such as the damping, the step size η, the gain ratio and the effective
+    rank of `optimizers.GaussNewton`; and for the cosines between the terms' gradients,
+    if `callbacks.GradientHistogram` measured them in each epoch.
 
-    Over epochs where nobody knows how many steps these have: in a stream of unknown
-    length.
+    The axis counts epochs if their number of steps is unknown, as for a generator.
 
     Args:
         history: The `keras.callbacks.History` that `fit` returns.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
 
     Raises:
-        TypeError: If `history` is not what `fit` returns.
+        TypeError: If `history` is not a `keras.callbacks.History`.
 
     Example:
 
@@ -37,7 +36,7 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
     keraspinn.plot.history(model.fit(epochs=10)).savefig("history.png")
     ```
     """
-    check_is("history", history, keras.callbacks.History, "what `fit` returns")
+    check_is("history", history, keras.callbacks.History, "the result of `fit`")
     logs = history.history
     steps, label = np.asarray(history.epoch) + 1, "Epoch"
     if history.params["steps"] is not None:
@@ -54,12 +53,12 @@ def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
         type(optimizer).__name__: instruments,
         "Cosine between gradients": cosines,
     }
-    drawn = {what: names for what, names in drawn.items() if names}
+    drawn = {title: names for title, names in drawn.items() if names}
     figure = new_figure(figure, (max(10, 5 * len(drawn)), 3.4))
     panels = figure.subplots(1, len(drawn), squeeze=False)[0]
-    for panel, (what, names) in zip(panels, drawn.items(), strict=True):
+    for panel, (title, names) in zip(panels, drawn.items(), strict=True):
         traces = {n.removesuffix(ends): (steps, logs[n]) for n in names}
-        _draw_traces(panel, traces, label, what)
+        _draw_traces(panel, traces, label, title)
         if names is cosines:
             panel.set(yscale="linear", ylim=(-1.05, 1.05))
     return figure
@@ -70,18 +69,18 @@ def traces(
     label: str = "Largest eigenvalue of the Hessian",
     figure: Canvas = None,
 ) -> Drawn:
-    """Named series over training steps, such as those that callbacks record.
+    """Plot named series over training steps, such as those that callbacks record.
 
     Args:
         traces: Dict from names to pairs of training steps and positive values.
-        label: What the values are; as for Matplotlib, which takes TeX between two $.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+        label: Name of the values, for Matplotlib, with TeX between two $.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
 
     Raises:
-        TypeError: If `traces` is no dict, or empty.
+        TypeError: If `traces` is not a dict, or empty.
 
     Example:
 

@@ -1,11 +1,10 @@
-"""Names of the problem in a figure, where any text may be a name."""
+"""Labels from names that may be any text."""
 
 
 def plain(name):
-    """A name that Matplotlib draws letter for letter.
+    """Return a name that Matplotlib draws literally.
 
-    It takes what stands between two $ as TeX, and leaves what begins with _ out of a
-    legend.
+    It reads text between two $ as TeX, and omits labels that begin with _ from legends.
     """
     shown = name.replace("$", r"\$")
     return f" {shown}" if shown.startswith("_") else shown

@@ -30,27 +30,27 @@ def write_mesh(
     at: Mapping[sp.Symbol, SupportsFloat] | None = None,
     n: int = 100,
 ) -> None:
-    """Write expressions in the fields to a file for ParaView and the like.
+    """Write expressions in the fields to a file for ParaView and similar programs.
 
-    The cells are those of a grid that lie in the domain: a curved side has steps of
-    the grid's size.
+    The cells are those of a grid inside the domain: curved boundaries have steps of the
+    grid's spacing.
 
     Args:
-        path: The file. Its suffix says the format, `.vtu` for instance: one that
-            `meshio` writes.
+        path: The file. Its suffix selects the format, `.vtu` for instance, among those
+            of `meshio`.
         model: A `PINNModel`.
         expressions: Dict from names to SymPy expressions in the problem's fields,
             coordinates and parameters.
         at: Dict from coordinates to values in the problem's units, such as
-            `{t: 0.5}`: where to cut the domain. One to three coordinates must be left,
+            `{t: 0.5}`: where to cut the domain. One to three coordinates must remain,
             which are the file's x, y and z.
-        n: Number of points a side of the grid, at least 2.
+        n: Number of points per side of the grid, at least 2.
 
     Raises:
         ImportError: If `meshio` is not installed.
-        TypeError: If an argument is of another kind.
+        TypeError: If an argument has another type.
         ValueError: If `at` does not leave one to three coordinates, or no cell of the
-            grid lies in the domain.
+            grid is inside the domain.
 
     Example:
 
@@ -69,22 +69,22 @@ def write_mesh(
     kind, cells = _cells(there.reshape((n,) * len(axes)))
     if not len(cells):
         raise ValueError(
-            f"No cell of {n} points a side lies in the domain. Take a larger `n`."
+            f"No cell of {n} points per side is inside the domain. Use a larger `n`."
         )
     used, cells = np.unique(cells, return_inverse=True)
     points = points[used]
     columns = [domain.coordinates.index(symbol) for symbol in axes]
-    places = np.zeros((len(points), 3))
-    places[:, : len(columns)] = points[:, columns]
+    positions = np.zeros((len(points), 3))
+    positions[:, : len(columns)] = points[:, columns]
     data = {
         name: np.asarray(model.predict_expression(expression, points), "float64")
         for name, expression in expressions.items()
     }
-    write(path, places, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data)
+    write(path, positions, [(kind, cells.reshape(-1, 2 ** len(axes)))], point_data=data)
 
 
 def _cells(there):
-    """Kind and corners of the cells whose corners are all there, `(m, 2**k)`."""
+    """Return type and corners of the cells with all corners inside, `(m, 2**k)`."""
     kind, corners = _CELLS[there.ndim]
     number = np.arange(there.size).reshape(there.shape)
     slices = [

@@ -17,26 +17,26 @@ def snapshots(
     n: int = 30,
     figure: Canvas = None,
 ) -> Drawn:
-    """The reference and the prediction in space, at several moments.
+    """Plot the reference and the prediction in space, at several times.
 
-    In one dimension of space, a curve each and a panel for every moment; in two, a row
-    of reference, prediction and absolute error.
+    In one dimension of space there is a panel with both curves for every time; in two,
+    a row of reference, prediction and absolute error.
 
     Args:
         model: A `PINNModel` whose problem has a time axis, one or two dimensions of
             space, and a reference on a grid.
-        name: Name of the reference to compare with, the first if not given.
-        times: Number of moments, equidistant with both ends, or a list of them, in
-            the problem's units. The grid's nearest are drawn.
-        n: Number of points a side, for a reference in closed form.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+        name: Name of the reference to compare with; by default the first.
+        times: Number of times, equidistant with both ends, or a list of them, in the
+            problem's units. The grid's nearest times are drawn.
+        n: Number of points per side, for a reference in closed form.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
 
     Raises:
         ValueError: If the problem has no time, no such reference, or more
-            dimensions, or `times` names no moment or one outside of the reference's.
+            dimensions, or `times` is empty or outside the reference's range.
 
     Example:
 
@@ -64,20 +64,22 @@ def snapshots(
     parts = figure.subfigures(*shape, squeeze=False).ravel()
     reference, predicted = compared(model, name, points, values[name])
     limits = _limits(np.concatenate([reference, predicted]))
-    for place, (part, moment) in enumerate(zip(parts, moments, strict=True)):
+    for index, (part, moment) in enumerate(zip(parts, moments, strict=True)):
         rows = points[:, -1] == moment
-        exact, found = reference[rows], predicted[rows]
+        exact, approximation = reference[rows], predicted[rows]
         if space == 1:
             panel = part.subplots()
-            draw_pair(panel, points[rows, 0], exact, found)
+            draw_pair(panel, points[rows, 0], exact, approximation)
             panel.grid(alpha=0.3)
             panel.set(xlabel=plain(problem.coordinates[0].name), ylim=limits)
-            if place == 0:
+            if index == 0:
                 panel.set_ylabel(plain(name))
                 panel.legend(frameon=False)
         else:
-            error = np.abs(exact - found)
-            draw_maps(part, problem, name, points[rows, :2], exact, found, error)
+            error = np.abs(exact - approximation)
+            draw_maps(
+                part, problem, name, points[rows, :2], exact, approximation, error
+            )
         part.suptitle(f"{plain(symbol)} = {moment:.3g}")
     return figure
 

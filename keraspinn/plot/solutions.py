@@ -15,13 +15,13 @@ def solution(
     n: int = 100,
     figure: Canvas = None,
 ) -> Drawn:
-    """The reference, the prediction and the absolute error, side by side.
+    """Plot the reference, the prediction and the absolute error, side by side.
 
     Args:
         model: A `PINNModel` whose problem has one or two coordinates and a reference.
-        name: Name of the reference to compare with, the first if not given.
-        n: Number of points a side, for a reference in closed form.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+        name: Name of the reference to compare with; by default the first.
+        n: Number of points per side, for a reference in closed form.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
@@ -59,9 +59,9 @@ def solution(
 
 
 def compared(model, name, points, exact):
-    """The reference and the prediction.
+    """Return the reference and the prediction.
 
-    What is determined up to a constant, such as a pressure, is predicted with the
+    Fields determined up to a constant, such as a pressure, are shifted to the
     reference's mean.
     """
     expression = model.problem.reference_expressions[name]
@@ -117,7 +117,7 @@ def _draw_map(panel, domain, points, values, options):
         triangles = Triangulation(*points[known].T)
         middles = points[known][triangles.triangles].mean(axis=1)
         there = domain.contains(domain.interior, middles - domain.centre)
-        triangles.set_mask(~on_host(there))  # a hole, or what a bay leaves out
+        triangles.set_mask(~on_host(there))  # outside the domain, as in a hole
         return panel.tripcolor(triangles, values[known], **options)
     order = np.lexsort((points[:, 0], points[:, 1]))
     table = values[order].reshape(len(y), len(x))

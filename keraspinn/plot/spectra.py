@@ -5,25 +5,25 @@ import numpy as np
 from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
 from keraspinn.plot.labels import plain
 
-_DECADES = 8
+_DECADES = 8  # decades above the linear range of the axis
 
 
 def spectrum(spectra: Mapping[str, np.ndarray], figure: Canvas = None) -> Drawn:
-    """All eigenvalues of the losses' Hessians, in ascending order.
+    """Plot all eigenvalues of the losses' Hessians, in ascending order.
 
-    On an axis that is logarithmic on both sides of zero, and linear between
-    ±1e-8 times the largest eigenvalue, below what single precision resolves.
+    The axis is logarithmic on both sides of zero, and linear between ±1e-8 times the
+    largest eigenvalue, below the resolution of single precision.
 
     Args:
-        spectra: Dict from names to eigenvalues, as `diagnostics.hessian_spectrum`
-            returns it.
-        figure: Matplotlib figure or subfigure to draw into; a new one if not given.
+        spectra: Dict from names to eigenvalues, the result of
+            `diagnostics.hessian_spectrum`.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
     Returns:
         The figure.
 
     Raises:
-        TypeError: If `spectra` is no dict, or empty.
+        TypeError: If `spectra` is not a dict, or empty.
 
     Example:
 

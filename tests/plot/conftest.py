@@ -14,7 +14,7 @@ def closed_figures():
 
 @pytest.fixture
 def trained():
-    """Function of a problem that trains a tiny model for two epochs of three steps."""
+    """Return a function that trains a tiny model for two epochs of three steps."""
 
     def train(problem):
         network = kp.networks.MLP(4, 1, outputs=len(problem.fields))

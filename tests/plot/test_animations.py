@@ -46,7 +46,7 @@ def test_a_film_of_curves(trained):
     film._draw_was_started = True  # it is not shown, and says so otherwise
 
 
-def test_refuses(trained):
+def test_rejects_invalid_arguments(trained):
     model, _ = trained(HEAT)
     with pytest.raises(ValueError, match=r"`over` must be a coordinate.*'x', 't'"):
         kp.plot.animation(model, U, over=Y)
@@ -54,5 +54,5 @@ def test_refuses(trained):
         kp.plot.animation(model, U, over="t")
     with pytest.raises(ValueError, match="`frames`"):
         kp.plot.animation(model, U, over=T, frames=0)
-    with pytest.raises(ValueError, match="One or two axes"):
+    with pytest.raises(ValueError, match="one or two axes"):
         kp.plot.animation(model, U, over=T, at={X: 0})

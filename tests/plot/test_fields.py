@@ -116,14 +116,14 @@ def test_colours_tell_signs(trained, value, colours, limits):
 @pytest.mark.parametrize(
     ("at", "error", "message"),
     [
-        (None, ValueError, r"One or two axes.*at=\{t: 0\}"),
-        ({X: 0, Y: 0, T: 0}, ValueError, "One or two axes"),
+        (None, ValueError, r"one or two axes.*at=\{t: 0\}"),
+        ({X: 0, Y: 0, T: 0}, ValueError, "one or two axes"),
         ({T: 4}, ValueError, "t lies between 0 and 3"),
         ({sp.Symbol("z"): 0}, ValueError, r"coordinates of the problem, \['x', 'y'"),
         (0.5, TypeError, r"`at` must be a dict.*\{t: 0.5\}"),
     ],
 )
-def test_refuses(trained, at, error, message):
+def test_rejects_invalid_arguments(trained, at, error, message):
     model, _ = trained(HEAT)
     with pytest.raises(error, match=message):
         kp.plot.field(model, U, at=at)

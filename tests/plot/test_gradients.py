@@ -36,6 +36,6 @@ def test_densities_are_of_the_gradients_asked_for():
             assert 0.97 < expected.sum() <= 1
 
 
-def test_refuses():
+def test_rejects_invalid_arguments():
     with pytest.raises(ValueError, match="`layers` must be of.*Received: .*gate_1"):
         kp.plot.gradient_histograms(statistics(), layers=["gate_1"])

@@ -17,7 +17,7 @@ PLATE = kp.Problem(
 
 
 def areas(mesh):
-    """Signed areas of quadrangles in the plane: positive if they turn left."""
+    """Return signed areas of quadrangles in the plane: positive if they turn left."""
     x, y = mesh.points[mesh.cells_dict["quad"]][..., :2].transpose(2, 0, 1)
     following = np.roll(x, -1, axis=1), np.roll(y, -1, axis=1)
     return ((x * following[1] - y * following[0]).sum(axis=1)) / 2
@@ -53,7 +53,7 @@ def test_three_dimensions_at_a_moment(trained, tmp_path):
     np.testing.assert_allclose(np.linalg.det(first), 0.5 * 1.0 * 1.5)
 
 
-def test_refuses(trained, tmp_path, monkeypatch):
+def test_rejects_invalid_arguments(trained, tmp_path, monkeypatch):
     model, _ = trained(PLATE)
     with pytest.raises(TypeError, match=r'`expressions` must be a dict.*\{"u": u\}'):
         kp.plot.write_mesh(tmp_path / "a.vtu", model, U)

@@ -6,7 +6,7 @@ import keraspinn as kp
 
 
 def heat():
-    """In two dimensions of space."""
+    """Declare heat conduction in two dimensions of space."""
     x, y, t = sp.symbols("x y t")
     u = sp.Function("u")(x, y, t)
     exact = sp.exp(-t) * (x + y)
@@ -39,7 +39,7 @@ def test_maps_at_several_moments(trained):
     assert titles == ["Reference: u", "Predicted: u", "Absolute error: u"]
 
 
-def test_refuses(trained):
+def test_rejects_invalid_arguments(trained):
     model, _ = trained(kp.problems.helmholtz())
     with pytest.raises(ValueError, match="in time and one or two dimensions"):
         kp.plot.snapshots(model)

@@ -26,7 +26,7 @@ def test_solution_in_two_dimensions(trained):
         kp.plot.solution(model, name="v")
 
 
-def test_what_is_no_domain_is_left_white():
+def test_points_outside_the_domain_are_left_white():
     x, y = sp.symbols("x y")
     u = sp.Function("u")(x, y)
     square = kp.geometry.Box({x: (-1, 1), y: (-1, 1)})
@@ -60,7 +60,7 @@ def test_time_is_no_length(trained):
 
 
 def shifted(model):
-    """A reference that differs from the prediction by a constant."""
+    """Return a reference that differs from the prediction by a constant."""
     problem = model.problem
     points = problem.domain.grid(6)
     (u,) = problem.fields
@@ -68,7 +68,7 @@ def shifted(model):
     return kp.Reference(points, {u: values}, up_to_constant=[u])
 
 
-def test_a_constant_left_open_is_no_error(trained):
+def test_an_undetermined_constant_is_no_error(trained):
     x, y = sp.symbols("x y")
     u = sp.Function("u")(x, y)
     domain = kp.geometry.Box({x: (0, 1), y: (0, 1)})
@@ -86,9 +86,9 @@ def test_a_constant_left_open_is_no_error(trained):
 
 def test_gaps_are_left_out(trained, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model, _ = trained(kp.problems.lid_driven_cavity(reference_n=16))
+    model, _ = trained(kp.problems.lid_driven_cavity())
     figure = kp.plot.solution(model, "p")
     assert np.isfinite(float(figure.get_suptitle().split()[-1]))
     figure.savefig(tmp_path / "p.png")
     low, high = figure.axes[0].collections[0].get_clim()
-    assert np.isfinite([low, high]).all() and high < 1  # 8 next to the corner
+    assert np.isfinite([low, high]).all() and high < 2  # 7 at the corner
