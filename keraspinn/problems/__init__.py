@@ -1,4 +1,4 @@
-"""The paper's benchmarks, each a function that returns a `Problem`."""
+"""Benchmarks of the paper, each a function that returns a `Problem`."""
 
 from keraspinn.problems.helmholtz import helmholtz
 from keraspinn.problems.klein_gordon import klein_gordon

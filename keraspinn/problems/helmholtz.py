@@ -9,14 +9,14 @@ from keraspinn.problems.constants import check_constants
 def helmholtz(
     a1: float | sp.Expr = 1, a2: float | sp.Expr = 4, k: float | sp.Expr = 1
 ) -> Problem:
-    """The Helmholtz equation with a manufactured solution.
+    """Return the Helmholtz equation with a manufactured solution.
 
-    Δu + k² u = q on (−1, 1)² with u = sin(a₁πx) sin(a₂πy), q chosen to fit, and u
-    given on the boundary. The boundary loss is the sum of the four sides' means.
+    Δu + k² u = q on (−1, 1)² with u = sin(a₁πx) sin(a₂πy), q chosen to fit, and
+    Dirichlet conditions. The boundary loss is the sum of the four sides' means.
     Nondimensional.
 
     Args:
-        a1: Half-waves of the solution along x in a unit of length.
+        a1: Half-waves of the solution along x per unit of length.
         a2: The same along y.
         k: Wavenumber.
 
@@ -25,7 +25,7 @@ def helmholtz(
         exact solution as reference.
 
     Raises:
-        ValueError: If an argument is no finite number or SymPy expression.
+        ValueError: If an argument is not a finite number or SymPy expression.
 
     Example:
 

@@ -13,11 +13,12 @@ def klein_gordon(
     gamma: float | sp.Expr = 1,
     power: int = 3,
 ) -> Problem:
-    """The nonlinear Klein–Gordon equation with a manufactured solution.
+    """Return the nonlinear Klein–Gordon equation with a manufactured solution.
 
     u_tt + α u_xx + β u + γ uᵏ = f on [0, 1] × [0, 1] with
-    u = x cos(5πt) + (xt)³, f chosen to fit, u given on both ends, and u and u_t at
-    t = 0. The boundary loss is the sum of the two ends' means. Nondimensional.
+    u = x cos(5πt) + (xt)³, f chosen to fit, Dirichlet conditions at both ends, and
+    initial conditions for u and u_t. The boundary loss is the sum of the two ends'
+    means. Nondimensional.
 
     Args:
         alpha: Coefficient α of u_xx.
@@ -30,8 +31,8 @@ def klein_gordon(
         `initial`, and the exact solution as reference.
 
     Raises:
-        ValueError: If a coefficient is no finite number or expression, or the
-            exponent no positive integer.
+        ValueError: If a coefficient is not a finite number or expression, or the
+            exponent not a positive integer.
 
     Example:
 

@@ -7,9 +7,10 @@ from keraspinn.problems.constants import check_constants
 
 
 def poisson(c: float | sp.Expr = 1) -> Problem:
-    """The Poisson equation on an interval, stiffer the faster its solution waves.
+    """Return the Poisson equation on an interval, with an oscillating solution.
 
-    u″ = −C² sin(Cx) on [0, 1] with u = sin(Cx), given at both ends. Nondimensional.
+    u″ = −C² sin(Cx) on [0, 1] with u = sin(Cx) at both ends; a larger C is stiffer.
+    Nondimensional.
 
     Args:
         c: The constant C, the solution's angular frequency.
@@ -19,7 +20,7 @@ def poisson(c: float | sp.Expr = 1) -> Problem:
         exact solution as reference.
 
     Raises:
-        ValueError: If `c` is no finite number or SymPy expression.
+        ValueError: If `c` is not a finite number or SymPy expression.
 
     Example:
 

@@ -17,6 +17,6 @@ def test_the_exact_solution_solves_it(arguments):
 
 
 @pytest.mark.parametrize("power", [2.5, 0, True, sp.Rational(1, 2)])
-def test_refuses_roots_of_what_changes_sign(power):
+def test_rejects_roots_of_a_field_of_both_signs(power):
     with pytest.raises(ValueError, match="`power` must be a positive integer"):
         kp.problems.klein_gordon(power=power)

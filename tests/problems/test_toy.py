@@ -6,7 +6,7 @@ import keraspinn as kp
 
 
 def cooling(rate=2.0):
-    """A warm body in cold air, u' = −rate · u, u(0) = 1."""
+    """Declare a warm body in cold air, u' = −rate · u, u(0) = 1."""
     t = sp.Symbol("t")
     u = sp.Function("u")(t)
     return kp.Problem(
@@ -17,5 +17,5 @@ def cooling(rate=2.0):
     )
 
 
-def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
+def test_user_problem_trains_and_resumes_exactly(goes_on_to_the_bit):
     goes_on_to_the_bit(lambda: kp.PINNModel(cooling(), kp.networks.MLP(8, 2), seed=0))
