@@ -13,9 +13,9 @@ noise does not bend the equations, and the estimate comes with its standard devi
 
 import common
 import numpy as np
+from cavity_solver import lid_driven_cavity
 
 import keraspinn as kp
-from keraspinn.solvers import lid_driven_cavity
 
 TRUE_REYNOLDS = 100
 

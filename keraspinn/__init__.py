@@ -11,7 +11,6 @@ from keraspinn import (
     plot,
     problems,
     sampling,
-    solvers,
     weighting,
 )
 from keraspinn.declaration import (
@@ -55,7 +54,6 @@ __all__ = [
     "plot",
     "problems",
     "sampling",
-    "solvers",
     "taylor",
     "weighting",
 ]

@@ -19,7 +19,7 @@ RUNS_ON = {
         "problems": "declarations",
         "public_examples": "declarations",
         "reliability": "files",
-        "solvers": "NumPy and SciPy",
+        "examples/test_cavity_solver.py": "NumPy and SciPy",
         "test_bad_inputs.py": "declarations",
         "test_package.py": "it reads the sources",
         "test_public_names.py": "it reads the sources",

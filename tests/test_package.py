@@ -20,7 +20,7 @@ LONGEST_FILE = 400
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
     "common backend expressions",
-    "derivatives geometry metrics optimizers solvers weighting",
+    "derivatives geometry metrics optimizers weighting",
     "layers declaration",
     "networks problems residuals sampling",
     "training",
@@ -31,7 +31,7 @@ LAYERS = (
 ONLY = {
     "layers": "common derivatives",
     "networks": "common derivatives layers declaration",
-    "problems": "common expressions geometry solvers declaration",
+    "problems": "common expressions geometry declaration",
 }
 # Packages of others that a room may import when it is loaded; imports inside functions
 # are not counted.
@@ -45,7 +45,6 @@ OTHERS = {
     "metrics": "keras",
     "networks": "keras numpy",
     "optimizers": "keras numpy",
-    "solvers": "numpy scipy",
     "training": "h5py keras numpy",
     "weighting": "keras",
 }

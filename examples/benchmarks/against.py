@@ -26,7 +26,7 @@ import keraspinn as kp
 def problem(name):
     if name == "helmholtz":
         return kp.problems.helmholtz()
-    return kp.problems.lid_driven_cavity(corner_width=0, reference_n=32)
+    return kp.problems.lid_driven_cavity(corner_width=0)
 
 name, kind, units, depth = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
 network = {"M1": kp.networks.MLP, "M4": kp.networks.ModifiedMLP}[kind]

@@ -18,7 +18,7 @@ DOUBT = 3  # differences of two quotients that bound the quotients' own error
 
 
 def check_against_differences(fields, points, required, coordinates):
-"""Reject a network whose derivatives are not those of a function of a point.
+    """Reject a network whose derivatives are not those of a function of a point.
 
     Each derivative is compared with central differences of the one below it, down to
     the values. Quotients of two steps bound their own error, so that kinks, high
@@ -55,7 +55,9 @@ def check_against_differences(fields, points, required, coordinates):
     # Values by a call of the network, not by rules.
     computed |= {key: values[key[0]] for key in computed if not any(key[1])}
     at = {
-        key: ops.convert_to_numpy(array).astype("float64")[: len(stencils)].reshape(shape)
+        key: ops.convert_to_numpy(array)
+        .astype("float64")[: len(stencils)]
+        .reshape(shape)
         for key, array in computed.items()
     }
     for name, index in sorted(at, key=lambda key: (sum(key[1]), key)):
@@ -103,8 +105,8 @@ def _reject(name, index, below, coordinates, value, quotient):
     below = notation(name, below, coordinates) if any(below) else name
     raise ValueError(
         f"The network's derivative {notation(name, index, coordinates)} is wrong: its "
-        f"layers give {value:.4g} where differences of {below} between close points give "
-        f"{quotient:.4g}, in the problem's scales. A layer of the network stops "
+        f"layers give {value:.4g} where differences of {below} between close points "
+        f"give {quotient:.4g}, in the problem's scales. A layer of the network stops "
         "gradients: one that calls `ops.stop_gradient` or `ops.moments`, as "
         "LayerNormalization does on TensorFlow within a layer of your own, where "
         "keras.layers.RMSNormalization is right; or it has a custom gradient or a "

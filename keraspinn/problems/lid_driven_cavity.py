@@ -3,10 +3,10 @@ import numbers
 import sympy as sp
 
 from keraspinn import geometry
-from keraspinn.common.checks import nonnegative
+from keraspinn.common.checks import nonnegative, positive_number
 from keraspinn.declaration.conditions import Condition
 from keraspinn.declaration.problem import Problem
-from keraspinn.problems.cavity_reference import CavityReference
+from keraspinn.problems.cavity_reference import CavityReference, stored_flows
 from keraspinn.problems.constants import check_constants
 
 FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
@@ -17,10 +17,9 @@ def lid_driven_cavity(
     formulation: str = "streamfunction-pressure",
     corner_width: float | None = None,
     boundary_weight: float = 1.0,
-    reference_n: int = 256,
     reference_reynolds: float | None = None,
 ) -> Problem:
-    """Steady flow in a square cavity whose lid slides with unit speed.
+    """Return the steady flow in a square cavity whose lid slides with unit speed.
 
     The incompressible Navier–Stokes equations on [0, 1]², u = (1, 0) on the lid
     y = 1 and (0, 0) on the other walls; pressure is determined up to a constant.
@@ -29,36 +28,36 @@ def lid_driven_cavity(
 
     Args:
         reynolds: Reynolds number, side times lid speed over kinematic viscosity; a
-            number, or an expression in a `Parameter` to be found.
+            number, or an expression in an unknown `Parameter`.
         formulation: `"velocity-pressure"` has the fields u, v, p and three
             equations; `"streamfunction-pressure"` has p and ψ, u = ψ_y and
             v = −ψ_x in the same momentum equations, and satisfies continuity
             exactly.
         corner_width: Distance δ over which the equations fade in around the lid's
             two corners, in cavity sides. The velocity jumps there, so that the
-            residual has no bound, and what little lies next to the corners would
-            govern the training. The momentum equations, whose residual grows as r⁻²
-            towards a corner, are multiplied by tanh²(r/δ) of the distance r to each;
-            continuity, which grows as r⁻¹ and lets mass leak where it fades, by
-            tanh(5r/δ). 0 leaves the equations as they are; `None` takes 0.2, or 0.1
-            where continuity is one of them.
-        boundary_weight: The loss weight λ of the boundary that training starts with.
-        reference_n: Number of cells a side of the finite-difference reference.
+            residual is unbounded, and a small region would dominate the training.
+            The momentum equations, whose residual grows as r⁻² towards a corner, are
+            multiplied by tanh²(r/δ) of the distance r to each. Continuity, which grows
+            as r⁻¹ and lets mass leak where it fades, is multiplied by tanh(5r/δ). 0
+            leaves the equations unchanged. The default is 0.2, or 0.1 if continuity is
+            one of them.
+        boundary_weight: Initial loss weight λ of the boundary.
         reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown.
 
     Returns:
-        A `Problem` with one condition, `boundary`, and as reference `speed`, `u`,
-        `v` and `p` (up to a constant, and 0.02 away from the lid's corners, where it
-        has no bound) on a grid of 100 × 100 points. It is solved for when it is first
-        asked for, and kept in the user's cache.
+        A `Problem` with one condition, `boundary`. For the Reynolds numbers 100, 400
+        and 1000 it has a reference: `speed`, `u`, `v` and `p` (up to a constant, and
+        0.02 away from the lid's corners, where it is unbounded) on a grid of
+        100 × 100 points.
 
     Raises:
-        ValueError: If `formulation` is neither of the two, or `corner_width` is
-            negative or not finite.
+        ValueError: If `formulation` is neither of the two, `corner_width` is negative
+            or not finite, `reynolds` is not positive, or `reference_reynolds` is not
+            one of the three.
 
     Example:
 
-    >>> problem = keraspinn.problems.lid_driven_cavity(reference_n=32)
+    >>> problem = keraspinn.problems.lid_driven_cavity()
     >>> problem.field_names
     ('p', 'psi')
 
@@ -101,12 +100,15 @@ def lid_driven_cavity(
                 for r in near
             ]
             equations[name] = sp.Mul(*fades, equation)
-    known = reynolds if reference_reynolds is None else reference_reynolds
-    if not isinstance(known, numbers.Real):
+    if isinstance(reynolds, numbers.Real):
+        positive_number("reynolds", reynolds)
+    elif not isinstance(reference_reynolds, numbers.Real):
         raise ValueError(
             "`reference_reynolds` must be the number to compare with, such as 100, "
-            f"where `reynolds` is unknown. Received: {known!r}"
+            f"where `reynolds` is unknown. Received: {reference_reynolds!r}"
         )
+    target = reynolds if reference_reynolds is None else reference_reynolds
+    has_reference = reference_reynolds is not None or target in stored_flows()
     lid = sp.Piecewise((1, y >= 1), (0, True))
     return Problem(
         domain=geometry.Box({x: (0, 1), y: (0, 1)}),
@@ -114,6 +116,6 @@ def lid_driven_cavity(
         conditions={
             "boundary": Condition([sp.Eq(u, lid), v], "boundary", boundary_weight)
         },
-        reference=CavityReference(u, v, p, known, reference_n),
+        reference=CavityReference(u, v, p, target) if has_reference else None,
         scales=None,
     )

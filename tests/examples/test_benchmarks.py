@@ -238,9 +238,7 @@ def test_reference_losses_are_those_of_the_problem(benchmarks, name):
 
     problems = {
         "klein-gordon": kp.problems.klein_gordon,
-        "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(
-            corner_width=0, reference_n=16
-        ),
+        "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(corner_width=0),
     }
     own = work.WORKS[name]
     parameters = work.initial_parameters(own, "M1", 6, 2)

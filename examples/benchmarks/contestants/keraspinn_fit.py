@@ -24,11 +24,9 @@ PROBLEMS = {
     "poisson": lambda: kp.problems.poisson(c=4),
     "helmholtz": kp.problems.helmholtz,
     "klein-gordon": kp.problems.klein_gordon,
-    "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(
-        corner_width=0, reference_n=32
-    ),
+    "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(corner_width=0),
     "cavity-velocity": lambda: kp.problems.lid_driven_cavity(
-        corner_width=0, formulation="velocity-pressure", reference_n=32
+        corner_width=0, formulation="velocity-pressure"
     ),
 }
 CALLBACKS = {

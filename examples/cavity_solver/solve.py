@@ -3,19 +3,11 @@
 import numpy as np
 
 from keraspinn.common.checks import check_count, positive_number
-from keraspinn.solvers._cavity_pressure import pressure_of
-from keraspinn.solvers._cavity_scheme import CavityScheme
-from keraspinn.solvers._cavity_solvers import (
-    SAFETY,
-    SteadyStateNotFound,
-    Stopping,
-    newton,
-    pseudo_time,
-    stable_time_step,
-)
-from keraspinn.solvers.cavity_flow import CavityFlow
 
-__all__ = ["SteadyStateNotFound", "lid_driven_cavity"]
+from .flow import CavityFlow
+from .methods import SAFETY, Stopping, newton, pseudo_time, stable_time_step
+from .pressure import pressure_of
+from .scheme import CavityScheme
 
 SMALLEST_N = 8
 # A velocity that changes faster than this is no steady state.
@@ -36,7 +28,7 @@ def lid_driven_cavity(
     max_steps: int | None = None,
     verbose: int = 0,
 ) -> CavityFlow:
-    """Solves for the steady flow in a square cavity whose lid slides.
+    """Solve for the steady flow in a square cavity whose lid slides.
 
     The unit square is filled with incompressible fluid; the lid `y = 1` moves to the
     right with speed 1, the other walls stand still. The streamfunction-vorticity
@@ -79,7 +71,7 @@ def lid_driven_cavity(
             `RuntimeError`; no field is returned.
 
     Example:
-        >>> flow = keraspinn.solvers.lid_driven_cavity(reynolds=100, n=64)
+        >>> flow = lid_driven_cavity(reynolds=100, n=64)
         >>> centre = flow.at([[0.5, 0.5]])
         >>> print(f"{centre['u'][0]:.2f} {centre['v'][0]:.2f}")
         -0.21 0.06
@@ -120,7 +112,7 @@ def lid_driven_cavity(
 
 
 def _flow(scheme, psi, reynolds):
-    """All fields on all nodes, from the streamfunction inside."""
+    """Return all fields on all nodes, from the streamfunction inside."""
     inside = (scheme.n - 1, scheme.n - 1)
     u, v = np.zeros(scheme.shape), np.zeros(scheme.shape)
     u[1:-1, 1:-1], v[1:-1, 1:-1] = (

@@ -5,7 +5,7 @@ import scipy.sparse as sparse
 
 
 def pressure_of(reynolds, u, v, vorticity):
-    """Finds the pressure whose gradient best satisfies the momentum equations.
+    """Find the pressure whose gradient best satisfies the momentum equations.
 
     In rotational form they give the gradient of the total head `H = p + (u² + v²)/2`:
 
@@ -16,7 +16,7 @@ def pressure_of(reynolds, u, v, vorticity):
     discrete Poisson equation with its natural boundary conditions.
 
     The slopes grow like r⁻² towards a lid corner, and the error of their differences
-    like h² r⁻⁴. The weights r⁴ keep what happens there from spreading inside.
+    like h² r⁻⁴. The weights r⁴ keep errors there from spreading inside.
 
     Args:
         reynolds: The Reynolds number, `1 / ν`.
@@ -57,7 +57,7 @@ def _edge_weights(nodes):
 
 
 def _integrate(along_x, along_y, weight_x, weight_y, h):
-    """The nodal field whose differences along the edges are closest to those asked."""
+    """Return the nodal field whose differences along the edges fit best."""
     from scipy.sparse.linalg import splu
 
     nodes = along_x.shape[1]
@@ -66,7 +66,7 @@ def _integrate(along_x, along_y, weight_x, weight_y, h):
     gradient = sparse.vstack(
         [sparse.kron(difference, one), sparse.kron(one, difference)], format="csc"
     )
-    asked = np.concatenate([along_x.ravel(), along_y.ravel()])
+    target = np.concatenate([along_x.ravel(), along_y.ravel()])
     weight = sparse.diags(np.concatenate([weight_x.ravel(), weight_y.ravel()]))
 
     free = np.ones((nodes, nodes), bool)
@@ -81,7 +81,7 @@ def _integrate(along_x, along_y, weight_x, weight_y, h):
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
-    ).solve(gradient.T @ (weight @ asked))
+    ).solve(gradient.T @ (weight @ target))
     return field.reshape(nodes, nodes)
 
 

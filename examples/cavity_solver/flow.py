@@ -38,7 +38,7 @@ class CavityFlow:
         ValueError: By `at`, for points of another shape or outside the square.
 
     Example:
-        >>> flow = keraspinn.solvers.lid_driven_cavity(reynolds=100, n=64)
+        >>> flow = lid_driven_cavity(reynolds=100, n=64)
         >>> flow.u.shape
         (65, 65)
         >>> value, y = flow.centreline_extrema()["u_min"]
@@ -79,7 +79,7 @@ class CavityFlow:
         return float(np.sum(middle[1:] + middle[:-1]) / (2 * self.n))
 
     def at(self, points: ArrayLike) -> dict[str, np.ndarray]:
-        """Interpolates every field at scattered points.
+        """Interpolate every field at scattered points.
 
         Bicubic splines, except within eight cells of a lid corner (two on a grid of
         eight cells): a cubic through a jump overshoots, so bilinear interpolation
@@ -115,7 +115,7 @@ class CavityFlow:
         return distance < min(JUMP_CELLS, self.n // 4) / self.n
 
     def centreline_extrema(self) -> dict[str, tuple[float, float]]:
-        """The extrema that cavity flows are compared by, found between the nodes.
+        """Return the extrema that cavity flows are compared by, between the nodes.
 
         Returns:
             A dict of pairs (value, coordinate): `"u_min"` along `x = 1/2` with its y,
@@ -141,8 +141,8 @@ class CavityFlow:
 def _extremum(spline, which):
     stationary = spline.derivative().roots(extrapolate=False)
     values = spline(stationary)
-    found = which(values)
-    return float(values[found]), float(stationary[found])
+    index = which(values)
+    return float(values[index]), float(stationary[index])
 
 
 def _check_points(points):

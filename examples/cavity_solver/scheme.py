@@ -52,7 +52,7 @@ class CavityScheme:
         self._psi_y = (self._d_dy @ self._embed).tocsr()
 
     def _build_vorticity(self):
-        """Writes `vorticity = matrix @ psi + constant`, on all nodes but the corners.
+        """Write `vorticity = matrix @ psi + constant`, on all nodes but the corners.
 
         Inside, `ω = −Δψ`. On a wall, with node 1 the neighbour of wall node 0 along
         the normal, Woods' formula is
@@ -74,7 +74,7 @@ class CavityScheme:
         self._omega_laplacian = (self._laplacian @ self._matrix).tocsr()
 
     def _wall_selectors(self):
-        """Matrices whose wall rows pick a wall node itself, and its inner neighbour."""
+        """Return matrices whose wall rows pick a wall node, and its inner neighbour."""
         node = np.arange((self.n + 1) ** 2).reshape(self.shape)
         inner = slice(1, -1)
         wall = np.concatenate(
@@ -96,27 +96,27 @@ class CavityScheme:
         return field.ravel()
 
     def streamfunction(self, psi):
-        """The streamfunction on all nodes."""
+        """Return the streamfunction on all nodes."""
         return self._embed @ psi + self.boundary_psi
 
     def vorticity(self, psi):
-        """The vorticity on all nodes; the corners, which no difference uses, hold 0."""
+        """Return the vorticity on all nodes; zero at the corners, which are unused."""
         return self._matrix @ psi + self._constant
 
     def velocity(self, psi):
-        """The velocity `(ψ_y, −ψ_x)` at the interior nodes."""
+        """Return the velocity `(ψ_y, −ψ_x)` at the interior nodes."""
         all_psi = self.streamfunction(psi)
         return self._d_dy @ all_psi, -(self._d_dx @ all_psi)
 
     def velocity_change(self, psi_change):
-        """The largest component, in absolute value, of the velocity of a change."""
+        """Return the largest absolute component of the velocity of a change."""
         return max(
             np.abs(self._psi_y @ psi_change).max(),
             np.abs(self._psi_x @ psi_change).max(),
         )
 
     def steady_residual(self, psi, nu):
-        """`u ω_x + v ω_y − ν Δω` at the interior nodes: zero in a steady flow."""
+        """Return `u ω_x + v ω_y − ν Δω` at interior nodes, zero in a steady flow."""
         u, v = self.velocity(psi)
         omega = self.vorticity(psi)
         return (
@@ -126,7 +126,7 @@ class CavityScheme:
         )
 
     def steady_jacobian(self, psi, nu):
-        """The derivative of `steady_residual` by `psi`."""
+        """Return the derivative of `steady_residual` by `psi`."""
         times = sparse.diags
         u, v = self.velocity(psi)
         omega = self.vorticity(psi)
@@ -139,11 +139,11 @@ class CavityScheme:
         )
 
     def creeping_system(self):
-        """The matrix and right side of `Δω = 0`, a flow too slow for advection."""
+        """Return matrix and right side of `Δω = 0`, a flow too slow for advection."""
         return self._omega_laplacian, -(self._laplacian @ self._constant)
 
     def solve_poisson(self, interior_vorticity):
-        """Solves `Δψ = −ω` exactly, by the sine transform that diagonalises Δ."""
+        """Solve `Δψ = −ω` exactly, by the sine transform that diagonalises Δ."""
         side = self.n - 1
         right = interior_vorticity + self._laplacian @ self.boundary_psi
         from scipy.fft import dstn  # a quarter of a second to load

@@ -1,28 +1,20 @@
-"""The cavity's reference solver against its equations and published results."""
+"""Tests of the cavity's solver against its equations and published results."""
 
 import functools
-import importlib.util
+import importlib
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from keraspinn import solvers
-from keraspinn.solvers._cavity_scheme import CavityScheme
+from examples import cavity_solver as solvers
+from examples.cavity_solver import published
+from examples.cavity_solver.scheme import CavityScheme
+from examples.cavity_solver.store import stored
+from keraspinn.problems.cavity_reference import stored_flows
 
 ROOT = Path(__file__).parents[2]
-
-
-def example(name):
-    path = ROOT / "examples" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-published = example("cavity_published")
 SIZES = (32, 64, 128, 256)
 LIDS = ("zero", "half-cell")
 
@@ -53,7 +45,7 @@ def laplacian(field, h):
 
 
 def discrete_errors(flow):
-    """How far a flow is from each of the appendix's equations."""
+    """Return the error of a flow in each of the appendix's equations."""
     h, psi, omega = 1 / flow.n, flow.psi, flow.vorticity
     advection = y_derivative(psi, h) * x_derivative(omega, h)
     advection -= x_derivative(psi, h) * y_derivative(omega, h)
@@ -267,7 +259,7 @@ def test_at_does_not_overshoot_the_jump_at_the_lid_corners(wall):
         ([[np.nan, 0.5]], "unit square"),
     ],
 )
-def test_at_refuses_points_it_cannot_answer(points, message):
+def test_at_rejects_invalid_points(points, message):
     with pytest.raises(ValueError, match=message):
         solve(100, 16).at(points)
 
@@ -297,7 +289,7 @@ def test_at_refuses_points_it_cannot_answer(points, message):
         ({"time_step": -1, "method": "pseudo-time"}, "`time_step`.*positive.*-1"),
     ],
 )
-def test_refuses_arguments_out_of_range(arguments, message):
+def test_rejects_arguments_out_of_range(arguments, message):
     with pytest.raises(ValueError, match=message):
         solvers.lid_driven_cavity(**{"reynolds": 100, "n": 16} | arguments)
 
@@ -315,7 +307,7 @@ def test_accepts_numpy_integers():
         ({"method": "pseudo-time", "time_step": 0.1}, "time_step=0.016 or less"),
         ({"method": "pseudo-time", "max_steps": 50}, "max_steps"),
         ({"method": "pseudo-time", "tolerance": 1e-18, "max_steps": 2000}, "tolerance"),
-        (  # at rest still, where what drives the flow is felt slowly
+        (  # still at rest, where the driving force acts slowly
             {"method": "pseudo-time", "reynolds": 1e6, "n": 8, "max_steps": 2000},
             "max_steps",
         ),
@@ -345,10 +337,17 @@ def test_says_nothing_by_default(capsys):
 
 
 def test_documented_numbers_are_those_of_the_example(capsys, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    program = example("verify_cavity_reference")
+    program = importlib.import_module("examples.cavity_solver.__main__")
     monkeypatch.setattr(program, "lid_driven_cavity", solve)
     program.main(SIZES)
     document = (ROOT / "docs" / "cavity_reference.md").read_text(encoding="utf-8")
     for line in filter(None, capsys.readouterr().out.splitlines()):
         assert line in document
+
+
+def test_stored_flows_are_those_of_the_solver():
+    fields, units = stored(solve(100, 128))
+    u, v, pressure = fields.reshape(3, -1) * units[:, None]
+    for field, reference in zip((u, v, pressure), stored_flows()[100], strict=True):
+        error = np.linalg.norm(field - reference) / np.linalg.norm(reference)
+        assert error < (5e-3 if field is not pressure else 2e-2)

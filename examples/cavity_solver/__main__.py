@@ -1,6 +1,6 @@
-"""Verifies the lid-driven cavity's reference solver against published results.
+"""Verification of the lid-driven cavity's solver against published results.
 
-    python examples/verify_cavity_reference.py
+    python -m examples.cavity_solver
 
 prints the tables of docs/cavity_reference.md. Another list of grids may follow, each
 twice as fine as the one before: `... 16 32 64`.
@@ -8,10 +8,9 @@ twice as fine as the one before: `... 16 32 64`.
 
 import sys
 
-import cavity_published as published
 import numpy as np
 
-from keraspinn.solvers import lid_driven_cavity
+from examples.cavity_solver import lid_driven_cavity, published
 
 EXTREMA = ("u_min", "v_max", "v_min")
 
@@ -38,7 +37,7 @@ def extrema_rows(flows):
 
 
 def order_rows(flows):
-    """The order seen in the differences between three grids, each twice as fine."""
+    """Yield the order of convergence from three grids, each twice as fine."""
     yield "n, 2n, 4n", *EXTREMA
     sizes = list(flows)
     values = np.array([extrema_of(flow) for flow in flows.values()])
@@ -81,7 +80,7 @@ def leak_rows(sealed, leaking):
 
 
 def method_rows(n):
-    """Both solve the same equations: only the stopping tolerance separates them."""
+    """Yield the difference of the methods, which depends on the tolerance."""
     yield "n", "tolerance in pseudo-time", "largest difference of u, v"
     by_newton = lid_driven_cavity(100, n)
     for tolerance in (1e-3, 1e-4, 1e-5):
@@ -93,8 +92,8 @@ def method_rows(n):
 
 
 def extrema_of(flow):
-    found = flow.centreline_extrema()
-    return np.array([found[name][0] for name in EXTREMA])
+    extrema = flow.centreline_extrema()
+    return np.array([extrema[name][0] for name in EXTREMA])
 
 
 def extrema_error(values):
@@ -103,16 +102,16 @@ def extrema_error(values):
 
 
 def distance(flow, field, x_half=None, y_half=None):
-    """The largest distance of a field from profiles on the two centrelines."""
+    """Return the largest distance of a field from profiles on the centrelines."""
     distances = []
     if x_half is not None:
         y, value = x_half
-        found = flow.at(np.column_stack([np.full_like(y, 0.5), y]))[field]
-        distances.append(np.abs(found - value).max())
+        values = flow.at(np.column_stack([np.full_like(y, 0.5), y]))[field]
+        distances.append(np.abs(values - value).max())
     if y_half is not None:
         x, value = y_half
-        found = flow.at(np.column_stack([x, np.full_like(x, 0.5)]))[field]
-        distances.append(np.abs(found - value).max())
+        values = flow.at(np.column_stack([x, np.full_like(x, 0.5)]))[field]
+        distances.append(np.abs(values - value).max())
     return max(distances)
 
 

@@ -1,4 +1,4 @@
-"""Two ways to the steady state of a `CavityScheme`: Newton, and pseudo-time steps."""
+"""Newton's method and pseudo-time steps for the steady state of a `CavityScheme`."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,12 +18,12 @@ SAFETY = 0.8
 
 
 class SteadyStateNotFound(RuntimeError):
-    """The iteration diverged, stalled, or ran out of steps: there is no field."""
+    """Error of an iteration that diverged, stalled, or exhausted its steps."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Stopping:
-    """When to stop, and whom to tell on the way.
+    """Stopping criteria, and a function that reports progress.
 
     Args:
         tolerance: The change of velocity that counts as none.
@@ -37,7 +37,7 @@ class Stopping:
 
 
 def newton(scheme, reynolds, stopping):
-    """Newton's method, with continuation in the Reynolds number.
+    """Solve by Newton's method, with continuation in the Reynolds number.
 
     It starts from the creeping flow. Each solution is the guess for a Reynolds number
     up to twice as high; the ratio shrinks where that is too far, and recovers.
@@ -73,7 +73,7 @@ def newton(scheme, reynolds, stopping):
 
 
 def _newton_at(scheme, psi, reynolds, stopping, budget):
-    """Newton's iteration at one Reynolds number; `None` where it does not contract."""
+    """Iterate at one Reynolds number; return `None` without contraction."""
     nu, previous = 1.0 / reynolds, np.inf
     for step in budget:
         try:
@@ -117,7 +117,7 @@ def _factorise(matrix):
 
 
 def stable_time_step(scheme, reynolds):
-    """The stability limit of the explicit step, for speeds up to that of the lid.
+    """Return the stability limit of the explicit step, for speeds up to the lid's.
 
     Diffusion asks for `Δt ≤ h² Re / 4`, advection for `Δt ≤ 2 / (Re |u|²)`.
     """
@@ -125,7 +125,7 @@ def stable_time_step(scheme, reynolds):
 
 
 def pseudo_time(scheme, reynolds, stopping, time_step):
-    """The appendix's algorithm: explicit steps from rest until nothing changes.
+    """Make explicit steps from rest until nothing changes, as in the appendix.
 
     Its stopping test takes the change's absolute value, which the printed formula
     leaves out, and counts once the flow had the time to start: from rest the lid's
