@@ -149,7 +149,7 @@ def warn_of_inactive_layers(network):
         names = [f"'{layer.name}' ({type(layer).__name__})" for layer in inactive]
         warnings.warn(
             f"The network's {_enumerated(names)} does nothing: equations need "
-            "derivatives of one function of the coordinates, so that the network runs as in "
+            "derivatives of one function of the coordinates, so the network runs as in "
             "inference throughout. Leave it out; keraspinn.Ensemble tells how far "
             "networks differ.",
             stacklevel=5,
@@ -249,11 +249,11 @@ def _is_broken(function, order):
 
     A linear function passes; a constant one does not.
     """
-    slopes = _slopes(function, np.linspace(-8.0, 8.0, 64), (1, order))
-    if slopes is None:
+    derivatives = _derivatives_of(function, np.linspace(-8.0, 8.0, 64), (1, order))
+    if derivatives is None:
         return False
-    linear = np.any(slopes[1]) and np.ptp(slopes[1]) < 1e-6
-    return not np.any(slopes[order]) and not linear
+    linear = np.any(derivatives[1]) and np.ptp(derivatives[1]) < 1e-6
+    return not np.any(derivatives[order]) and not linear
 
 
 def _misses(function, order):
@@ -266,10 +266,10 @@ def _misses(function, order):
         return True  # steps, too
     points = np.linspace(-8.0, 8.0, 4097) + 1e-4  # whole numbers lie between points
     points = points.astype("float32")
-    slopes = _slopes(function, points, (order - 1, order))
-    if slopes is None:
+    derivatives = _derivatives_of(function, points, (order - 1, order))
+    if derivatives is None:
         return False
-    lower, upper = slopes[order - 1], slopes[order]
+    lower, upper = derivatives[order - 1], derivatives[order]
     means = (upper[1:] + upper[:-1]) / 2
     missed = np.abs(np.diff(lower) - means * np.diff(points))
     # If the `order`-th derivative jumps itself, its mean is off by half the jump.
@@ -277,7 +277,7 @@ def _misses(function, order):
     return bool(np.any(missed > JUMP * np.abs(lower).max() + rough))
 
 
-def _slopes(function, points, orders):
+def _derivatives_of(function, points, orders):
     """Return derivatives by order, or `None` for other functions than of one number."""
     points = ops.cast(points[:, None], "float32")
     try:
@@ -286,7 +286,7 @@ def _slopes(function, points, orders):
         )
     except Exception:  # not a function of one number
         return None
-    if any(slopes.shape != points.shape for slopes in derivatives.values()):
+    if any(values.shape != points.shape for values in derivatives.values()):
         return None
     return {n: ops.convert_to_numpy(derivatives[n,])[:, 0] for n in orders}
 

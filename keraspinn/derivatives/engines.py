@@ -83,10 +83,10 @@ def _jet(function, indices):
 
     def jet(points):
         direction = ops.cast(unit, points.dtype) + ops.zeros_like(points)
-        values, slopes = jvp(_jet(function, lower), points, direction)
+        values, tangents = jvp(_jet(function, lower), points, direction)
         raised = {
-            tuple(n + one for n, one in zip(index, unit, strict=True)): slope
-            for index, slope in slopes.items()
+            tuple(n + one for n, one in zip(index, unit, strict=True)): tangent
+            for index, tangent in tangents.items()
         }
         derivatives = raised | values
         rest = indices - derivatives.keys()

@@ -132,7 +132,7 @@ class PointCloud(Geometry):
         self.boundary = tuple(part for (part,) in self.named.values())
 
     def grid(self, n: int | None = None) -> np.ndarray:
-        """Return the points themselves, whatever `n`."""
+        """Return the points themselves, for all `n`."""
         return self.points.copy()
 
     def faces(self, on):

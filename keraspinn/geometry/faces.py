@@ -30,7 +30,7 @@ def lying_on(domain, other):
     boundary points inside it.
 
     Raises:
-        ValueError: If no point lies on it, or it has coordinates of its own.
+        ValueError: If no point lies on it, or it has other coordinates.
     """
     operand, text = _find_operand(domain, other), f"on {other}"
     if operand is None:
@@ -50,7 +50,7 @@ def within(domain, other):
     """Return the block of a domain inside another geometry, else of its boundary.
 
     Raises:
-        ValueError: If no point is inside, or the other has coordinates of its own.
+        ValueError: If no point is inside, or the other has other coordinates.
     """
     keep = _inside(domain, other)
     block = select(domain, (domain.interior,), keep, f"in {other}")

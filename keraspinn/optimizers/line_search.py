@@ -53,7 +53,7 @@ def search(
     """
     parameters, direction, loss, gradient = position
     dtype = keras.backend.standardize_dtype(parameters.dtype)
-    slope = ops.sum(gradient * direction)
+    derivative = ops.sum(gradient * direction)
     zero = ops.zeros_like(loss)
     nowhere = zero + np.inf
     # A decrease within round-off does not count.
@@ -66,9 +66,9 @@ def search(
         value, change = evaluate(parameters + trial * direction)
         here = (trial, value, ops.sum(change * direction))
         finite = ops.logical_and(ops.isfinite(value), ops.isfinite(here[2]))
-        enough = value <= loss + sufficient_decrease * trial * slope
+        enough = value <= loss + sufficient_decrease * trial * derivative
         enough = ops.logical_and(finite, enough)
-        flat = ops.abs(here[2]) <= curvature * ops.abs(slope)
+        flat = ops.abs(here[2]) <= curvature * ops.abs(derivative)
         done = ops.logical_and(ops.logical_and(enough, flat), value < lower)
         better = ops.logical_or(done, ops.logical_and(finite, value < best[1]))
         best = _where(better, (trial, value, change), best)
@@ -89,7 +89,7 @@ def search(
             ops.logical_not(active),
             ops.zeros((), "int32"),
             first,
-            (zero, loss, slope),
+            (zero, loss, derivative),
             (nowhere, nowhere, zero),
             (zero, lower, gradient),
         ),

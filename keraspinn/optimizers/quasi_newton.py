@@ -133,12 +133,12 @@ class QuasiNewton(Optimizer):
 
         plain = ops.equal(failures, 1)
         along = ops.where(plain, -gradient, direction)
-        slope = ops.sum(gradient * along)
-        first = _first(gradient, slope, state["decrease"], plain, updates)
+        derivative = ops.sum(gradient * along)
+        first = _first(gradient, derivative, state["decrease"], plain, updates)
         result = search(
             objective.value_and_gradient,
             (parameters, along, loss, gradient),
-            ops.logical_and(failures < 2, slope < 0),
+            ops.logical_and(failures < 2, derivative < 0),
             first,
             self.sufficient_decrease,
             self.curvature,
@@ -147,7 +147,7 @@ class QuasiNewton(Optimizer):
 
         took = result.step > 0
         moved = ops.where(took, parameters + result.step * along, parameters)
-        lesson, usable = _lesson(along, slope, gradient, result, updates)
+        lesson, usable = _lesson(along, derivative, gradient, result, updates)
         usable = ops.logical_and(usable, ops.logical_not(plain))
         memory, direction = self.learn(memory, lesson, usable)
 
@@ -199,22 +199,22 @@ def _once(needed, evaluate, known):
     return ops.while_loop(lambda needed, *_: needed, body, (needed, *known))[1:]
 
 
-def _first(gradient, slope, decrease, plain, updates):
+def _first(gradient, derivative, decrease, plain, updates):
     """Return the first step to try.
 
     A parabola with this derivative decreases there by as much as the last step, and it
     is at most 1. Self-scaled methods have a larger H than BFGS: starting from 1, they
     would evaluate the network twice per step for the same descent.
     """
-    one = ops.ones_like(slope)
-    likely = 2.02 * decrease / -slope
+    one = ops.ones_like(derivative)
+    likely = 2.02 * decrease / -derivative
     first = ops.where(likely < one, ops.maximum(likely, 0.01), one)
     # Without curvature only the gradient gives a length.
     cautious = one / ops.maximum(ops.sum(ops.abs(gradient)), one)
     return ops.where(ops.logical_or(plain, ops.equal(updates, 0)), cautious, first)
 
 
-def _lesson(direction, slope, gradient, result, updates):
+def _lesson(direction, derivative, gradient, result, updates):
     """Return the `Lesson` of a step, and whether it is usable."""
     moved = result.step * direction
     changed = result.gradient - gradient
@@ -223,5 +223,5 @@ def _lesson(direction, slope, gradient, result, updates):
     eps = float(np.finfo(keras.backend.standardize_dtype(size.dtype)).eps)
     usable = ops.logical_and(product > eps * size, ops.isfinite(size))
     product = ops.where(usable, product, ops.ones_like(product))
-    ratio = -result.step * result.step * slope / product
+    ratio = -result.step * result.step * derivative / product
     return Lesson(moved, changed, result.gradient, product, ratio, updates), usable

@@ -116,8 +116,8 @@ def exponential(x, order):
 @register_activation(keras.activations.softplus, keras.ops.softplus)
 def softplus(x, order):
     """Use y' = sigmoid(x)."""
-    slope = sigmoid(x, max(order - 1, 0))
-    return [ops.softplus(x)] + [slope[k] * (1.0 / (k + 1)) for k in range(order)]
+    derivative = sigmoid(x, max(order - 1, 0))
+    return [ops.softplus(x)] + [derivative[k] * (1.0 / (k + 1)) for k in range(order)]
 
 
 @register_activation(keras.activations.softsign, keras.ops.softsign)
@@ -125,10 +125,10 @@ def softsign(x, order):
     """Use y = x / (1 + |x|), a shifted reciprocal on either side of zero."""
     side = ops.where(x < 0, -ops.ones_like(x), ops.ones_like(x))
     reciprocal = 1.0 / (1.0 + ops.abs(x))
-    y, slope = [x * reciprocal], ops.square(reciprocal)
+    y, derivative = [x * reciprocal], ops.square(reciprocal)
     for _ in range(order):
-        y.append(slope)
-        slope = slope * reciprocal * -side
+        y.append(derivative)
+        derivative = derivative * reciprocal * -side
     return y
 
 
@@ -197,22 +197,22 @@ def gelu(x, order):
 def approximate_gelu(x, order):
     """Use y = x (1 + t) / 2 with t = tanh(p(x)), p cubic, so that t' = (1 − t²) p'."""
     root = math.sqrt(2.0 / math.pi)
-    inner_slope = [
+    inner_derivative = [
         root * (1.0 + 3.0 * _GELU_CUBIC * ops.square(x)),
         6.0 * root * _GELU_CUBIC * x,
         3.0 * root * _GELU_CUBIC,
     ]
     t = [ops.tanh(root * (x + _GELU_CUBIC * x * ops.square(x)))]
-    slope = []  # 1 − t²
+    derivative = []  # 1 − t²
     for k in range(order):
         square = _self_convolution(t, k)
-        slope.append(-square if k else 1.0 - square)
-        terms = [inner_slope[j] * slope[k - j] for j in range(min(k, 2) + 1)]
+        derivative.append(-square if k else 1.0 - square)
+        terms = [inner_derivative[j] * derivative[k - j] for j in range(min(k, 2) + 1)]
         t.append(sum(terms) * (1.0 / (k + 1)))
     return _times_identity(x, [0.5 * (1.0 + t[0]), *(0.5 * c for c in t[1:])])
 
 
 @register_activation(keras.activations.relu, keras.ops.relu)
 def relu(x, order):
-    slope = ops.cast(x > 0, x.dtype)
-    return [ops.relu(x), slope, *[None] * order][: order + 1]
+    derivative = ops.cast(x > 0, x.dtype)
+    return [ops.relu(x), derivative, *[None] * order][: order + 1]

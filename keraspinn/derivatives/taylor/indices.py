@@ -33,7 +33,7 @@ class IndexSet:
     Attributes:
         dimension: Number of coordinates.
         order: Largest total order in the set.
-        members: Tuple of the multi-indices with coefficients of their own, by total
+        members: Tuple of the multi-indices with separate coefficients, by total
             order, that of the value first.
         combinations: Tuple of the combinations.
 

@@ -257,9 +257,9 @@ def normalization(layer, x):
             "Taylor rule for Normalization is for features, axis -1."
         )
     deviation = ops.sqrt(ops.cast(layer.variance, x.dtype))
-    slope = 1.0 / ops.maximum(deviation, keras.config.epsilon())
+    factor = 1.0 / ops.maximum(deviation, keras.config.epsilon())
     # The layer computes the value, the chain rule the rest.
-    coefficients = (x * slope).coefficients | {x.indices.zero: layer(x.value)}
+    coefficients = (x * factor).coefficients | {x.indices.zero: layer(x.value)}
     return Taylor(x.indices, coefficients)
 
 

@@ -60,9 +60,9 @@ class Taylor:
         one_row = (1,) * (len(points.shape) - 1) + (-1,)
         for column in range(indices.dimension):
             unit = tuple(int(k == column) for k in range(indices.dimension))
-            slope = ops.reshape(ops.convert_to_tensor(unit, points.dtype), one_row)
+            row = ops.reshape(ops.convert_to_tensor(unit, points.dtype), one_row)
             for key, share in indices.destinations(unit):
-                _add_to(coefficients, key, share * slope)
+                _add_to(coefficients, key, share * row)
         return cls(indices, coefficients)
 
     def __repr__(self):
