@@ -125,7 +125,7 @@ DECLARED = {
     "field of some coordinates": (
         lambda: equation(sp.Function("u")(X).diff(X)),
         ValueError,
-        r"other coordinates in one place.*Write u\(x, y\) throughout",
+        r"different coordinates in two places.*Write u\(x, y\) throughout",
     ),
     "field elsewhere": (
         lambda: equation(U.subs(X, 7) - U),

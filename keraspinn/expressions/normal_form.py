@@ -96,7 +96,8 @@ def _without_deltas(expression):
     """Remove z δ(z), which is zero, as in (max(z, 0)²)''."""
     for delta in expression.atoms(sp.DiracDelta):
         zero, *order = delta.args
-        factor = expression.xreplace({delta: (own := sp.Dummy())}).diff(own)
+        stand_in = sp.Dummy()
+        factor = expression.xreplace({delta: stand_in}).diff(stand_in)
         known = {node: sp.Dummy() for node in factor.atoms(sp.Derivative)}
         if not order and factor.xreplace({**known, zero: sp.S.Zero}) == 0:
             expression = expression.xreplace({delta: sp.S.Zero})

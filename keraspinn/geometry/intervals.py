@@ -69,7 +69,7 @@ def check_coordinates(symbols, dimension):
 
 
 def written(value):
-    """A number as text, with more digits where it is large, as times of clocks are."""
+    """Format a number, with more digits if it is large, such as a clock time."""
     return f"{value:.12g}" if abs(value) >= 1e4 else f"{value:g}"
 
 

@@ -123,13 +123,13 @@ def test_scales_take_the_size_of_the_part():
         (lambda: problem(kp.integral(U * N[0])), "normal"),
         (
             lambda: kp.Problem(BOX, {"u": U - kp.integral(U)}, {}),
-            "in a Condition alone",
+            "only in a Condition",
         ),
         (
             lambda: kp.Problem(
                 BOX, LAPLACE, {"d": kp.Data([[0, 0]], {kp.integral(U): [1.0]})}
             ),
-            "in a Condition alone",
+            "only in a Condition",
         ),
         (lambda: kp.Condition(sp.Eq(sp.Integral(U, X), 1)), "keraspinn.integral"),
     ],

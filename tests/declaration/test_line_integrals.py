@@ -218,7 +218,7 @@ def test_a_smooth_kernel_is_not_warned_of(kernel):
                 STRIP,
                 {"e": V - sp.Integral(sp.Function("k")(S), (S, 0, X))},
             ),
-            "which of them it depends on",
+            "coordinates are ambiguous",
         ),
     ],
 )

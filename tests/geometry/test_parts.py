@@ -282,7 +282,7 @@ def test_a_cloud():
         (lambda: (SQUARE - HOLE) & g.Box({X: (0, 1)}), ValueError, "no product"),
         (lambda: SQUARE - g.Box({Z: (0, 1)}), ValueError, "same coordinates of space"),
         (lambda: SQUARE - 1, TypeError, "combines two geometries"),
-        (lambda: SQUARE * SQUARE, ValueError, "coordinates of their own"),
+        (lambda: SQUARE * SQUARE, ValueError, "must have different coordinates"),
         (
             lambda: g.Polyhedron(np.eye(4, 3), [(0, 1, 2), (0, 2, 3)]),
             ValueError,
