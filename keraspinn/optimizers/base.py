@@ -248,7 +248,7 @@ class Optimizer(keras.optimizers.Optimizer):
         name = type(self).__name__
         before, now = (sum(n for _, n in pairs) for pairs in (self._built_for, trained))
         raise ValueError(
-            f"{name} has a state for the {before} parameters that were "
+            f"{name} remembers a state of the {before} parameters that were "
             f"trainable at `compile`. Received: {now} that are trainable now, not the "
             f"same. Call `model.compile({name}(...))`, with a new optimizer, after "
             "layers are frozen or unfrozen."

@@ -350,4 +350,4 @@ def test_stored_flows_are_those_of_the_solver():
     u, v, pressure = fields.reshape(3, -1) * units[:, None]
     for field, reference in zip((u, v, pressure), stored_flows()[100], strict=True):
         error = np.linalg.norm(field - reference) / np.linalg.norm(reference)
-        assert error < (5e-3 if field is not pressure else 2e-2)
+        assert error < (4e-2 if field is pressure else 1.5e-2)  # 256 cells against 128
