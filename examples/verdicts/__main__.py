@@ -1,10 +1,12 @@
-"""Trains problems that fail and others that converge, and asks for a verdict of each.
+"""Compare verdicts with true errors on problems that fail and others that converge.
 
 python -m examples.verdicts --output docs/results/verdicts.json
 
-Those that converge are asked twice, after Adam and after SSBroyden. What a verdict
-estimates stands beside the true error, from a closed form or a classical solver. With
-names of problems, only these are run, and their records replaced.
+Each case is judged after Adam, and again after its second-order optimizer if it has
+one. True errors follow from a closed form or a classical solver. With names of
+problems, only these are run. Problems that the output file holds are skipped unless
+they are named. With `--models FOLDER` trained models are kept, so that a later run
+judges them without training.
 """
 
 import argparse
@@ -22,20 +24,42 @@ from examples.verdicts.problems import CASES
 
 POINTS = 300
 STEPS = 500
-"""Steps of an epoch of SSBroyden, for which points are held."""
+"""Steps of an epoch of the second stage, for which points are held."""
+FACTOR = 3.0  # between an error and its estimate, within which the estimate is right
+WRONG, RIGHT = 0.1, 1e-3  # true errors: never trusted above, seldom distrusted below
 
 
-def run(name, seed=0, share=1.0):
+def run(name, seed=0, share=1.0, folder=None):
     """Train one case; returns a list of records, one for each stage.
 
     Args:
         name: Name of the case.
         seed: Integer that weights and points follow from.
-        share: Which part of the steps to take.
+        share: Part of the steps to take.
+        folder: Optional folder of trained models.
     """
-    case = CASES[name]
+    case, records, model = CASES[name], [], None
+    for stage in ("Adam", "second")[: 1 + bool(case.second)]:
+        path = folder and folder / f"{name}-{stage}-{seed}.keras"
+        if path and path.exists():
+            model, seconds = kp.load_model(path), None
+        else:
+            began = time.perf_counter()
+            train = adam if stage == "Adam" else second
+            model = train(case, seed, share, model)
+            seconds = round(time.perf_counter() - began, 1)
+            if path:
+                model.save(path)
+        records.append(record(name, stage, model, seconds, seed))
+    return records
+
+
+def adam(case, seed, share, _):
+    """Return a new model after the first stage."""
     keras.utils.set_random_seed(seed)
-    problem = case.problem().with_scales(None)
+    problem = case.problem()
+    if case.unscaled:
+        problem = problem.with_scales(None)
     network = kp.networks.MLP(case.units, case.depth, outputs=len(problem.fields))
     model = kp.PINNModel(problem, network, seed=seed)
     for weight in model.loss_weights.values():
@@ -44,42 +68,74 @@ def run(name, seed=0, share=1.0):
     schedule = keras.optimizers.schedules.CosineDecay(3e-3, steps)
     model.compile(keras.optimizers.Adam(schedule))
     rule = [kp.callbacks.LearningRateAnnealing(rule=case.rule)] if case.rule else []
-    began = time.perf_counter()
     quiet = {"epochs": 1, "verbose": 0, "callbacks": rule}
     model.fit(batch_size=POINTS, steps_per_epoch=steps, **quiet)
-    seconds = time.perf_counter() - began
-    records = [record(name, "Adam", model, seconds)]
-    if case.broyden:
-        model = model.astype("float64")
-        model.compile(kp.optimizers.SSBroyden(resample_every=STEPS))
-        began = time.perf_counter()
-        epochs = max(int(share * case.broyden) // STEPS, 1)
-        model.fit(steps_per_epoch=STEPS, epochs=epochs, verbose=0)
-        seconds += time.perf_counter() - began
-        records.append(record(name, "SSBroyden", model, seconds))
-    return records
+    return model
 
 
-def record(name, stage, model, seconds):
-    """What the verdict says and what is true, a dict that is JSON."""
+def second(case, seed, share, model):
+    """Return the model after the second stage, in float64."""
+    model = model.astype("float64")
+    model.compile(case.optimizer(resample_every=STEPS))
+    epochs = max(int(share * case.second) // STEPS, 1)
+    model.fit(steps_per_epoch=min(STEPS, case.second), epochs=epochs, verbose=0)
+    return model
+
+
+def record(name, stage, model, seconds, seed):
+    """Return the verdict and the true errors, a dict that is JSON."""
+    case = CASES[name]
     logs = model.evaluate(*model.problem.test_data(), verbose=0, return_dict=True)
+    end = "_relative_l2"
+    errors = {k.removesuffix(end): v for k, v in logs.items() if k.endswith(end)}
+    for parameter, value in case.parameters.items():
+        found = float(keras.ops.convert_to_numpy(model.coefficients[parameter]))
+        errors[parameter] = abs(found / value - 1)
     began = time.perf_counter()
     verdict = kp.diagnostics.verdict(model)
-    end = "_relative_l2"
     return {
         "problem": name,
         "stage": stage,
-        "held_back": CASES[name].held_back,
+        "seed": seed,
+        "steps": case.adam + case.second * (stage != "Adam"),
+        "version": kp.__version__,
+        "held_back": case.held_back,
         "loss": float(logs["loss"]),
-        "errors": {k.removesuffix(end): v for k, v in logs.items() if k.endswith(end)},
+        "errors": errors,
         "estimates": verdict.errors,
         "misfits": verdict.misfits,
         "left": verdict.left,
+        "slack": verdict.slack,
         "trusted": verdict.trusted,
         "decided": verdict.decided,
-        "seconds": round(seconds, 1),
+        "words": str(verdict),
+        "seconds": seconds,
         "seconds_of_the_verdict": round(time.perf_counter() - began, 1),
     }
+
+
+def summary(records):
+    """Return the counts that the study is judged by, a dict."""
+    trusted = [r for r in records if r["trusted"]]
+    distrusted = [r for r in records if not r["trusted"]]
+    pairs = [
+        (estimate, r["errors"][field])
+        for r in records
+        for field, estimate in r["estimates"].items()
+        if estimate is not None and np.isfinite(estimate)
+    ]
+    near = [1 / FACTOR < estimate / error < FACTOR for estimate, error in pairs]
+    return {
+        "trainings": len(records),
+        "trusted and wrong": sum(largest(r) > WRONG for r in trusted),
+        "distrusted and right": sum(largest(r) < RIGHT for r in distrusted),
+        "estimates": len(near),
+        "estimates within a factor of three": sum(near),
+    }
+
+
+def largest(row):
+    return max(row["errors"].values())
 
 
 def main():
@@ -88,27 +144,45 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--share", type=float, default=1.0, help="part of the steps")
     parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("--models", type=pathlib.Path, help="folder of trained models")
     given = parser.parse_args()
     np.seterr(all="ignore")
-    for name in given.problems or CASES:
-        records = run(name, given.seed, given.share)
+    done = {r["problem"] for r in kept(given.output)}
+    for name in given.problems or [name for name in CASES if name not in done]:
+        records = run(name, given.seed, given.share, given.models)
         print(*map(json.dumps, records), sep="\n", flush=True)
         if given.output:
-            write(given.output, given.seed, name, records)
+            write(given.output, name, records)
+    print(json.dumps(summary(kept(given.output))))
 
 
-def write(path, seed, name, records):
-    """Put the records of a problem in place of those that a file holds of it."""
-    kept = json.loads(path.read_text("utf-8"))["records"] if path.exists() else []
-    records = [old for old in kept if old["problem"] != name] + records
+def kept(path):
+    """Return the records of a file, none if there is no such file."""
+    return (
+        json.loads(path.read_text("utf-8"))["records"] if path and path.exists() else []
+    )
+
+
+def write(path, name, records):
+    """Replace the records of a problem in a file."""
+    records = [old for old in kept(path) if old["problem"] != name] + records
+    records = [
+        r | {"estimates": {n: finite(e) for n, e in r["estimates"].items()}}
+        for r in records
+    ]
     order = list(CASES)
     made = {
-        "seed": seed,
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
+        "summary": summary(records),
         "records": sorted(records, key=lambda record: order.index(record["problem"])),
     }
     path.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
+
+
+def finite(number):
+    """Return a number, or `None`, JSON's null, if it is not finite."""
+    return float(number) if number is not None and np.isfinite(number) else None
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ SHOWN = 1e-5
 # others are eliminated, below which it is not identifiable. For a*b round-off leaves
 # 1e-16; measurements leave about 1e-5, 1 / √EXACT at most.
 LOST = 1e-9
+# Relative singular value of parameters' columns above which they are independent,
+# however large the network's error.
+ALIKE = 0.1
 # Data that a warning lists.
 NAMED = 3
 
@@ -41,7 +44,7 @@ def parameter_deviation(model):
     Args:
         model: A `PINNModel`.
     """
-    deviations, notes = _deviations(model)
+    deviations, notes, _ = _deviations(model)
     for note in notes:
         warnings.warn(note, stacklevel=3)
     return deviations
@@ -58,7 +61,7 @@ def member_deviations(load, names, going):
     arrays = {name: np.full(len(going), np.nan) for name in names}
     noted = {}
     for number in np.flatnonzero(going).tolist():
-        deviations, notes = _deviations(load(number))
+        deviations, notes, _ = _deviations(load(number))
         for name, deviation in deviations.items():
             arrays[name][number] = deviation
         for note in notes:
@@ -69,8 +72,17 @@ def member_deviations(load, names, going):
     return arrays
 
 
+def unidentified(model):
+    """Return a sentence on parameters that the data do not identify, or none, "".
+
+    Args:
+        model: A `PINNModel` with unknown parameters and `Data`.
+    """
+    return _deviations(model)[2]
+
+
 def _deviations(model):
-    """Return a dict of the unknown parameters' deviations, and a list of warnings."""
+    """Return deviations by name, warnings, and the one on unidentified parameters."""
     problem = model.problem
     names = [parameter.name for parameter in problem.parameters]
     measured = [n for n, c in problem.conditions.items() if isinstance(c, Data)]
@@ -89,7 +101,8 @@ def _deviations(model):
     drawn = {name: POINTS_ON_FACE for name in problem.terms if name not in measured}
     with backend.double_precision():
         tangent = Tangent(model, drawn | {RESIDUAL: count})
-        rows = tangent.rows(tangent.draw(-1))
+        batches = tangent.draw(-1)
+        rows = tangent.rows(batches)
     exact = [pair for name in rows if name not in measured for pair in rows[name]]
     # Scaled by the network's columns: a parameter's column depends on its unit.
     norms = [np.linalg.norm(j[:, : -len(names)]) or 1.0 for _, j in exact]
@@ -100,6 +113,7 @@ def _deviations(model):
     data = [pair for name in measured for pair in rows[name]]
     variances = [max(np.mean(np.square(r)), ROUNDING) for r, _ in data]
     ends = np.cumsum([len(residual) for residual, _ in data])
+    floor = LOST
     loose = np.eye(tangent.size)[: tangent.size - len(names)] / REACH
     for _ in range(2):  # with as many degrees of freedom as the first time leaves
         scaled = [
@@ -113,11 +127,12 @@ def _deviations(model):
         # The last rows and columns are the parameters' columns after those of the
         # network are eliminated.
         first = len(loose)
-        basis, inverse, null = _inverted(r[first:, first:], r[:, first:])
+        basis, inverse, null = _inverted(r[first:, first:], r[:, first:], floor)
         q, right = np.hstack([q[:, :first], q[:, first:] @ basis]), q.T @ right
         moves = inverse @ right[first:]
         rest = right[:first] - r[:first, first:] @ moves
         change = np.append(np.linalg.solve(r[:first, :first], rest), moves)
+        floor = _column_error(tangent, batches, rows, change, measured, len(names))
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
         variances = _variances([values - j @ change for values, j in data], leverages)
         if not np.isfinite(variances).all():
@@ -127,33 +142,57 @@ def _deviations(model):
                 for name, (residual, _), v in zip(labels, data, variances, strict=True)
                 if not np.isfinite(v)
             }
-            return dict.fromkeys(names, np.inf), [_of_few_rows(names, lacking)]
+            return dict.fromkeys(names, np.inf), [_of_few_rows(names, lacking)], ""
     undetermined = np.diagonal(null) > LOST
     deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
     estimates = dict(zip(names, deviations.tolist(), strict=True))
     groups = _confounded(names, null)
-    notes = [_of_undetermined(groups)] if groups else []
-    return estimates, notes + _of_biased(model, estimates, moves)
+    note = _of_undetermined(groups) if groups else ""
+    notes = [note] if groups else []
+    return estimates, notes + _of_biased(model, estimates, moves), note
 
 
-def _inverted(left, columns):
-    """Return the pseudoinverse of the parameters' columns after elimination.
+def _inverted(left, columns, floor):
+    """Invert the triangular factor R along the directions that are identified.
 
     Args:
-        left: Array `(K, K)`, the triangular factor R of these columns.
-        columns: Array `(P, K)`, the columns before the elimination.
+        left: R, `(K, K)`: columns of parameters, less their projection on the network's.
+        columns: The columns before the projection, `(P, K)`.
+        floor: Relative singular value up to which these are linearly dependent.
 
     Returns:
-        An orthonormal basis `(K, k)` of the range; R⁻¹, zero on the null space; and the
-        projection onto the null space, `(K, K)`.
+        An orthonormal basis `(K, k)` of the rows along identified directions; R⁻¹, zero
+        along the others; and the projection onto the others, `(K, K)`.
     """
     sizes = np.linalg.norm(columns, axis=0)
     sizes = np.where(sizes > 0, sizes, 1.0)
-    basis, parts, directions = np.linalg.svd(left / sizes)
+    _, parts, directions = np.linalg.svd(columns / sizes, full_matrices=False)
+    distinct = directions[parts > floor * parts[0]].T
+    basis, parts, directions = np.linalg.svd(left / sizes @ distinct)
     kept = parts > LOST
-    basis, solved = basis[:, kept], directions[kept].T / parts[kept]
-    null = directions[~kept].T @ directions[~kept]
-    return basis, solved @ basis.T / sizes[:, None], null
+    basis, directions = basis[:, : len(parts)][:, kept], directions[kept] @ distinct.T
+    null = np.eye(len(sizes)) - directions.T @ directions
+    return basis, directions.T / parts[kept] @ basis.T / sizes[:, None], null
+
+
+def _column_error(tangent, batches, rows, change, measured, count):
+    """Return the relative change of the parameters' columns by the correction.
+
+    Columns that are dependent for the solution, as those of several coefficients are
+    beside a single mode, differ by the error of the network.
+    """
+    with tangent.moved_by(-change):
+        moved = tangent.rows(batches)
+    before, after = (
+        np.concatenate(
+            [j[:, -count:] for n in own if n not in measured for _, j in own[n]]
+        )
+        for own in (rows, moved)
+    )
+    sizes = np.linalg.norm(before, axis=0)
+    errors = np.linalg.norm(after - before, axis=0)[sizes > 0] / sizes[sizes > 0]
+    error = max(errors, default=0.0)
+    return min(max(error, LOST), ALIKE) if np.isfinite(error) else ALIKE
 
 
 def _confounded(names, null):

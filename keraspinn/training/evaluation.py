@@ -7,7 +7,7 @@ from keraspinn import backend
 from keraspinn.common.checks import check_count
 from keraspinn.declaration import ComputedReference, integral
 from keraspinn.declaration.integrals import parts_of
-from keraspinn.expressions import NormalComponent, Program
+from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.geometry.arrays import on_host
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.lattice import lattice
@@ -88,7 +88,9 @@ def integrate(model, place, expression, over, where, points):
     """
     domain = model.problem.domain
     check_count("points", points)
-    wanted = integral(expression, over, where)
+    wanted = expression
+    if not isinstance(expression, PartIntegral):
+        wanted = integral(expression, over, where)
     total = 0.0
     for part in parts_of(wanted.region, domain):
         with backend.double_precision():

@@ -1,5 +1,6 @@
 """A model linearized in its parameters, for Newton steps and covariances."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -67,6 +68,25 @@ class Tangent:
             name: [tuple(map(ops.convert_to_numpy, pair)) for pair in pairs]
             for name, pairs in rows.items()
         }
+
+    def norm(self):
+        """Return the norm of the parameters."""
+        return float(np.linalg.norm([np.linalg.norm(v) for v in self._variables]))
+
+    @contextlib.contextmanager
+    def moved_by(self, change):
+        """Evaluate the model with its parameters moved by `(P,)`, then restore them."""
+        before = [ops.convert_to_numpy(variable) for variable in self._variables]
+        parts = split(change, self._variables)
+        try:
+            for variable, value, part in zip(
+                self._variables, before, parts, strict=True
+            ):
+                variable.assign(value + ops.convert_to_numpy(part))
+            yield self.model
+        finally:
+            for variable, value in zip(self._variables, before, strict=True):
+                variable.assign(value)
 
     def field_rows(self, batches):
         """Return the Jacobians `(N, P)` of the fields at the residual's points."""

@@ -49,4 +49,4 @@ def test_what_is_said_of_it():
     wrong = kp.diagnostics.Verdict(
         {"u": 0.0}, {"e": 0}, {"e": 0}, 0.05, ("e",), sums={"e": 0.1}
     )
-    assert not wrong.trusted and "do not follow" in str(wrong)
+    assert not wrong.trusted and "do not resolve" in str(wrong)

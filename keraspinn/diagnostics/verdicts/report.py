@@ -1,0 +1,136 @@
+"""Words of a verdict: estimates, and advice that follows from what was measured."""
+
+import math
+
+# Relative to an expression's largest term: residual that the correction may leave. A
+# Gray–Scott pattern that was wrong by 69 % left a tenth.
+LEFT = 0.05
+SECOND = (
+    "Train on with keraspinn.optimizers.SSBroyden() in float64. If that does not help, "
+    "try other loss weights."
+)
+LARGER = (
+    "The correction leaves a residual of {share} of the largest term of '{name}': this "
+    "network cannot express the solution. Use a larger one, unless the equation has a "
+    "discontinuity or the domain a re-entrant corner."
+)
+
+
+def report(verdict):
+    """Return the text of a `Verdict`."""
+    if verdict.trusted:
+        head = "Trusted."
+    elif verdict.error <= verdict.tolerance:
+        head = "Undecided, and not to be trusted."
+    else:
+        head = "Not to be trusted."
+    lines = [head, _errors(verdict)]
+    if verdict.misfits:
+        worst = max(verdict.misfits, key=lambda n: _finite(verdict.misfits[n]))
+        share = percent(verdict.misfits[worst])
+        lines.append(f"Largest residual: '{worst}', {share} of its largest term.")
+    for name, error in verdict.quantities.items():
+        lines.append(f"Estimated error of {name}: {percent(error)}.")
+    changed = max(verdict.sums.values(), default=0.0)
+    if changed > min(verdict.error, verdict.tolerance):
+        lines.append(
+            "The sums that approximate integrals do not resolve the fields: more "
+            f"quadrature points change them by {percent(changed)} of the largest term, "
+            "which is not in the estimate. Write the sum of integrals over parts."
+        )
+    if not verdict.trusted:
+        lines += _advice(verdict)
+    return "\n".join(lines)
+
+
+def _errors(verdict):
+    known = {n: e for n, e in verdict.errors.items() if not math.isnan(e)}
+    if verdict.errors and not known:
+        return "Error unknown: the correction that would estimate it fails."
+    return (
+        f"Estimated errors: {', '.join(f'{n} {percent(e)}' for n, e in known.items())}."
+    )
+
+
+def _advice(verdict):
+    """Yield sentences on what is wrong, the certain causes first."""
+    certain = [verdict.unreliable, verdict.left_open, verdict.undetermined]
+    certain = [*filter(None, certain)]
+    resolved = all(verdict.left[name] <= LEFT for name in verdict.equations)
+    if resolved:  # equations hold, so that nothing but the conditions is wrong
+        certain += _contradictions(verdict)
+    yield from certain
+    yield from verdict.causes
+    if verdict.slack > verdict.tolerance:
+        names = " and ".join(verdict.open_fields)
+        yield (
+            f"The problem is nearly underdetermined: a change of {names} by "
+            f"{_bounded(verdict.slack)} leaves all residuals as small as they are. A "
+            "constant may be free, a front may stand anywhere, or a source may be "
+            "sought from few values. Train until residuals are much smaller, or "
+            "declare more conditions or data."
+        )
+    if certain:
+        return
+    is_near = verdict.error <= verdict.tolerance
+    if not is_near:
+        yield (
+            "Equations and conditions determine another field, however small the loss "
+            "is. " + (_more(verdict) if verdict.second_order else SECOND)
+        )
+    if not resolved and (verdict.second_order or is_near):
+        left = max(verdict.equations, key=lambda n: _finite(verdict.left[n]))
+        yield LARGER.format(share=percent(verdict.left[left]), name=left)
+    if not resolved and verdict.contradictions:
+        names = " and ".join(f"'{name}'" for name in verdict.contradictions)
+        yield f"If that does not help, {names} may contradict the equations."
+
+
+def _bounded(number):
+    """Return a percentage, of which more than all of a field has no meaning."""
+    return percent(number) if number < 1 else "all of its size"
+
+
+def _more(verdict):
+    windows = "Solve a long time in windows. " if verdict.has_time else ""
+    return (
+        f"Train on while the loss falls. {windows}Look for a wrong sign or a missing "
+        "condition, and try other loss weights."
+    )
+
+
+def _contradictions(verdict):
+    """Yield a sentence on conditions and one on data that contradict the rest."""
+    shares = verdict.contradictions
+    for names, subject, advice in (
+        (
+            [n for n in shares if n not in verdict.measured],
+            "conditions contradict the equations or each other",
+            "Look for a wrong value, sign or face",
+        ),
+        (
+            [n for n in shares if n in verdict.measured],
+            "data contradict equations and conditions",
+            "Look for a wrong unit, a calibration error or a wrong coefficient, or "
+            "leave out the data",
+        ),
+    ):
+        if names:
+            found = ", ".join(f"'{n}' by {percent(shares[n])}" for n in names)
+            yield (
+                f"These {subject}: {found}, which no field can satisfy together. "
+                f"{advice}."
+            )
+
+
+def percent(number):
+    """Return a number in percent or, if small, as a power of ten."""
+    if math.isnan(number):
+        return "unknown"
+    if number >= 1:
+        return f"{100 * number:.0f} %"
+    return f"{100 * number:.2g} %" if number >= 1e-3 else f"{number:.1e}"
+
+
+def _finite(number):
+    return number if math.isfinite(number) else math.inf

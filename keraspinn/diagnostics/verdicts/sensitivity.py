@@ -1,0 +1,129 @@
+"""Amplification: relative change of the fields for the residual that it causes."""
+
+import numpy as np
+from scipy import linalg
+
+from keraspinn.diagnostics.verdicts.correction import total_norm
+from keraspinn.training.tangent import FIELDS, Tangent
+
+# Relative to the sum of squares of the rows. Directions that the points do not see win
+# with little damping, where there are more parameters than rows, and smooth ones with
+# much. Heat traced back is amplified by 450 with 1e-14 and by 1e5 with 1e-26.
+DAMPING = (1e-8, 1e-14, 1e-20, 1e-26)
+STEPS = 30  # of the subspace iteration
+DIRECTIONS = 4  # for each damping
+ROUNDING = 1e-12  # relative to the largest singular value of a basis
+
+
+def amplification(
+    tangent: Tangent,
+    rows: dict[str, list],
+    batches: dict,
+    norms: dict[str, list[float]],
+    extents: list[float],
+) -> np.ndarray:
+    """Return the largest relative change of each field per residual.
+
+    The directions d in the network's tangent space that maximise |F d|² / |J d|², with
+    F the Jacobian of the fields and J that of the residuals, are judged together at
+    fresh points, so that there may be more parameters than rows. Most well-posed
+    problems have some tens to a few thousand, and one that hardly determines a front's
+    position or a source a hundred thousand.
+
+    Args:
+        tangent: The linearised model.
+        rows: Dict as `tangent.rows` returns it.
+        batches: Other points.
+        norms: Dict from names of terms to lists of numbers that rows are divided by.
+        extents: Sizes that the fields are relative to.
+
+    Returns:
+        Ratios of all fields along the direction whose largest is largest, `(F,)`.
+    """
+    residuals = np.concatenate(
+        [
+            jacobian / norm
+            for name, own in rows.items()
+            for (_, jacobian), norm in zip(own, norms[name], strict=True)
+        ]
+    )
+    fields = np.concatenate(
+        [
+            jacobian / (extent * np.sqrt(len(jacobian)))
+            for jacobian, extent in zip(
+                tangent.field_rows(batches), extents, strict=True
+            )
+        ]
+    )
+    basis = np.eye(tangent.size)
+    if len(residuals) + len(fields) < tangent.size:  # other directions change nothing
+        both = np.concatenate([residuals, fields])
+        basis = linalg.qr(both.T, mode="economic", check_finite=False)[0]
+        residuals, fields = residuals @ basis, fields @ basis
+    expressions = sum(map(len, norms.values()))
+    directions = np.concatenate(
+        [_directions(residuals, fields, damping * expressions) for damping in DAMPING],
+        axis=1,
+    )
+    directions = basis @ directions[:, np.isfinite(directions).all(axis=0)]
+    return _judged(tangent, directions, norms, extents)
+
+
+def _directions(residuals, fields, damping):
+    """Return directions d of the largest |F d|² / (|J d|² + μ|d|²), `(P, k)`."""
+    identity = np.eye(residuals.shape[1])
+    (factor,) = linalg.qr(  # JᵀJ would lose singular values below 1e-8 of the largest
+        np.concatenate([residuals, np.sqrt(damping) * identity]),
+        mode="r",
+        overwrite_a=True,
+        check_finite=False,
+    )
+    factor = factor[: len(identity)]
+    shape = len(identity), min(DIRECTIONS, len(identity))
+    found = np.random.default_rng(0).normal(size=shape)
+    for _ in range(STEPS):
+        pull = fields.T @ (fields @ found)
+        half = linalg.solve_triangular(factor, pull, trans="T", check_finite=False)
+        found = linalg.solve_triangular(factor, half, check_finite=False)
+        if not np.isfinite(found).all():
+            return found
+        found = np.linalg.qr(found)[0]
+    return found
+
+
+def _judged(tangent, directions, norms, extents):
+    """Return the fields' ratios along the best combination at fresh points."""
+    fresh = tangent.draw(-3)
+    changes = [tangent.moved(fresh, d)[1] for d in directions.T]
+    residuals = np.stack([_flat(own, norms) for own in changes], axis=1)
+    sizes = [extent * np.sqrt(len(changes[0][FIELDS][0])) for extent in extents]
+    fields = np.stack([_flat(own, {FIELDS: sizes}) for own in changes], axis=1)
+    ratios = np.linalg.norm(fields, axis=0) / np.linalg.norm(residuals, axis=0)
+    best = directions[:, np.nanargmax(ratios)]
+    # A combination may do better. |F c| / |J c|: whiten by J, and take F's largest.
+    scaled = residuals / np.linalg.norm(residuals, axis=0)
+    _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
+    kept = values > ROUNDING * values[0]
+    whitening = (vectors[kept] / values[kept, None]).T
+    whitening = whitening / np.linalg.norm(residuals, axis=0)[:, None]
+    combined = whitening @ np.linalg.svd(fields @ whitening)[2][0]
+    largest = np.zeros(len(extents))
+    for direction in (best, directions @ combined):
+        _, change = tangent.moved(fresh, direction)
+        moved = [
+            np.linalg.norm(c) / s for c, s in zip(change[FIELDS], sizes, strict=True)
+        ]
+        own = np.array(moved) / total_norm(change, norms)
+        if own.max() > largest.max():
+            largest = own
+    return largest
+
+
+def _flat(values, norms):
+    return np.concatenate(
+        [
+            value / norm
+            for name, own in norms.items()
+            for value, norm in zip(values[name], own, strict=True)
+        ]
+    )

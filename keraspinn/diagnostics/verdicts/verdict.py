@@ -1,0 +1,114 @@
+"""Verdict on a trained model: error estimates, and whether to trust them."""
+
+import dataclasses
+import math
+
+from keraspinn.diagnostics.verdicts.report import LEFT, report
+
+MOST = 0.5  # of the largest slack, from which on a field is named with it
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """Estimated errors of a trained model, from its equations alone.
+
+    `print` explains the numbers.
+
+    Args:
+        errors: Dict from names of fields to the estimated relative L2 error; NaN where
+            it is unknown. Relative to the field, or to three of its standard
+            deviations if that is less.
+        misfits: Dict from names of equations and conditions to the root mean square of
+            their residual, relative to that of their largest term on the face or
+            inside, whichever is larger. An equation of one term, q' = 0, is measured
+            by its expected size if that is larger.
+        left: The same of the residual that the correction leaves at other points.
+        tolerance: Largest error of a field that is trusted.
+        equations: Names of the equations, the first of `misfits`.
+        second_order: Whether the model was compiled with a second-order optimizer.
+        measured: Names of the `Data`.
+        left_open: Sentence on a missing condition, empty if none is missing.
+        sums: Dict from names of equations and conditions with integrals along a
+            coordinate to their change with more quadrature points, relative to the
+            largest term.
+        slacks: Dict from names of fields to the relative change that leaves every
+            residual as large as it is, if the problem is nearly underdetermined; empty
+            otherwise.
+        unreliable: Sentence on why the declaration cannot be trusted, or empty.
+        contradictions: Dict from names of conditions and `Data` that contradict the
+            rest to the systematic part of the residual that no field removes, relative
+            to their largest term.
+        undetermined: Sentence on unknown parameters that the data do not identify, or
+            empty.
+        quantities: Dict from names of derived quantities to their estimated relative
+            error, NaN where it is unknown.
+        causes: Sentences on likely causes that were detected.
+        has_time: Whether the problem has a time coordinate.
+
+    Example:
+
+    >>> verdict = Verdict({"u": 0.8}, {"wave": 0.02}, {"wave": 1e-4}, 0.05, ("wave",))
+    >>> verdict.trusted
+    False
+    >>> print(verdict)
+    Not to be trusted.
+    Estimated errors: u 80 %.
+    Largest residual: 'wave', 2 % of its largest term.
+    Equations and conditions determine another field, ...
+    """
+
+    errors: dict[str, float]
+    misfits: dict[str, float]
+    left: dict[str, float]
+    tolerance: float
+    equations: tuple[str, ...]
+    second_order: bool = False
+    measured: tuple[str, ...] = ()
+    left_open: str = ""
+    sums: dict[str, float] = dataclasses.field(default_factory=dict)
+    slacks: dict[str, float] = dataclasses.field(default_factory=dict)
+    unreliable: str = ""
+    contradictions: dict[str, float] = dataclasses.field(default_factory=dict)
+    undetermined: str = ""
+    quantities: dict[str, float] = dataclasses.field(default_factory=dict)
+    causes: tuple[str, ...] = ()
+    has_time: bool = False
+
+    @property
+    def error(self) -> float:
+        """Largest estimated error of a field, infinite where one is unknown."""
+        return _largest(self.errors.values())
+
+    @property
+    def slack(self) -> float:
+        """Largest of the `slacks`, 0 if there are none."""
+        return _largest(self.slacks.values())
+
+    @property
+    def open_fields(self) -> tuple[str, ...]:
+        """Names of the fields with the largest `slacks`."""
+        least = MOST * self.slack
+        return tuple(name for name, own in self.slacks.items() if own >= least > 0)
+
+    @property
+    def decided(self) -> bool:
+        """Whether equations, conditions and data agree once the model is corrected."""
+        left = _largest(self.left[name] for name in self.equations)
+        return left <= LEFT and not self.contradictions
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the error could be estimated and is within the tolerance."""
+        largest = max(self.error, _largest(self.sums.values()), self.slack)
+        against = self.left_open or self.unreliable or self.undetermined
+        return self.decided and largest <= self.tolerance and not against
+
+    def __str__(self):
+        return report(self)
+
+    __repr__ = __str__
+
+
+def _largest(numbers):
+    """Return the largest number, 0 of none, infinite if one is not finite."""
+    return max((n if math.isfinite(n) else math.inf for n in numbers), default=0.0)
