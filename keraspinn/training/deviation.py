@@ -156,7 +156,7 @@ def _inverted(left, columns, floor):
     """Invert the triangular factor R along the directions that are identified.
 
     Args:
-        left: R, `(K, K)`: columns of parameters, less their projection on the network's.
+        left: R, `(K, K)`: columns of parameters less their projection on the others.
         columns: The columns before the projection, `(P, K)`.
         floor: Relative singular value up to which these are linearly dependent.
 

@@ -7,10 +7,27 @@ import pytest
 import sympy as sp
 
 from examples.verdicts.__main__ import run, write
+from examples.verdicts.faults import fin_by_volumes
 from examples.verdicts.problems import CASES, differences_on_l
 
 
-@pytest.mark.parametrize("name", ["beam", "cantilever", "poisson_square", "oscillator"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "beam",
+        "cantilever",
+        "poisson_square",
+        "oscillator",
+        "steady_shock",
+        "sphere_multiplied",
+        "cooling_rod",
+        "schroedinger",
+        "plate",
+        "bratu",
+        "boundary_layer",
+        "logistic",
+    ],
+)
 def test_closed_forms_solve_equations_and_conditions(name):
     problem = CASES[name].problem()
     values = {field: problem.reference[field] for field in problem.fields}
@@ -38,14 +55,24 @@ def test_differences_on_the_l_converge():
     assert fine[1].min() > 0
 
 
-def test_a_run_says_what_is_estimated_and_what_is_true(tmp_path):
-    (record,) = run("beam", share=0.01)
+def test_a_run_compares_estimates_with_errors_and_can_be_resumed(tmp_path):
+    (record,) = run("beam", share=0.01, folder=tmp_path)
     assert set(record["errors"]) == set(record["estimates"]) == {"u"}
-    assert record["estimates"]["u"] == pytest.approx(record["errors"]["u"], rel=0.1)
-    assert record["trusted"] is False
+    assert record["trusted"] is False and record["seed"] == 0
+    (again,) = run("beam", share=0.01, folder=tmp_path)
+    assert again["seconds"] is None and again["errors"] == record["errors"]
     path = tmp_path / "verdicts.json"
-    write(path, 0, "beam", [record])
-    write(path, 0, "wave", [record | {"problem": "wave"}])
-    write(path, 0, "beam", [record | {"loss": 1.0}])
-    kept = json.loads(path.read_text("utf-8"))["records"]
-    assert [r["problem"] for r in kept] == ["beam", "wave"] and kept[0]["loss"] == 1.0
+    write(path, "beam", [record | {"estimates": {"u": np.nan}}])
+    write(path, "wave", [record | {"problem": "wave", "trusted": True}])
+    kept = json.loads(path.read_text("utf-8"))
+    assert [r["problem"] for r in kept["records"]] == ["beam", "wave"]
+    assert kept["records"][0]["estimates"] == {"u": None}
+    assert kept["summary"]["trainings"] == 2
+    assert kept["summary"]["trusted and wrong"] == 1
+
+
+def test_finite_volumes_of_the_fin_agree_with_a_finer_grid():
+    coarse, fine = (fin_by_volumes(columns, 8)[1] for columns in (50, 100))
+    tips = coarse.reshape(50, 8)[-1].mean(), fine.reshape(100, 8)[-1].mean()
+    assert tips[0] == pytest.approx(tips[1], rel=0.01)
+    assert tips[1] == pytest.approx(11.9, abs=0.5)  # 305.0 K less 293.15 K

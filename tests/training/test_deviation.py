@@ -219,3 +219,21 @@ def test_refuses_where_there_is_no_deviation():
     model = kp.PINNModel(problem, keras.Sequential([keras.layers.Dense(1)]))
     with pytest.raises(ValueError, match="no Data.*keraspinn.Data"):
         model.parameter_deviation()
+
+
+def test_coefficients_beside_a_single_mode_are_not_identified():
+    """a u'' + b u = f with u = sin t measured: the columns differ by errors alone."""
+    a, b = kp.Parameter("a", initial=1.0), kp.Parameter("b", initial=2.0)
+    mode = np.sin(3 * TIMES)
+    problem = kp.Problem(
+        kp.geometry.Box(time={T: (0, 1)}),
+        {"mode": sp.Eq(a * U.diff(T, 2) + b * U, -7 * sp.sin(3 * T))},
+        {"data": kp.Data(TIMES[:, None], {U: mode})},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0).astype("float64")
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(batch_size={"residual": 100}, steps_per_epoch=60, verbose=0)
+    with pytest.warns(UserWarning, match="do not determine a and b"):
+        assert model.parameter_deviation() == {"a": np.inf, "b": np.inf}
+    found = kp.diagnostics.verdict(model)
+    assert not found.trusted and "a and b" in found.undetermined

@@ -232,13 +232,13 @@ class _Measurement:
         return errors, sizes
 
     def _missed_values(self, field):
-        """Return the residuals of a field's own conditions, relative to their values."""
+        """Return residuals of a field's own conditions, relative to their values."""
         given = given_sizes(self.problem, self.declared, field)
         pairs = ((self.values[name][k], size) for (name, k), size in given.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
     def _slacks(self, sizes):
-        """Return changes of fields that residuals do not see, empty if there are none."""
+        """Return changes of fields that residuals do not see, if there are any."""
         parts = self.tangent, self.rows, self.batches, self.norms
         ratios = amplification(*parts, sizes)
         if not ratios.max() > OPEN:

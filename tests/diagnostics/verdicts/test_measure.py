@@ -7,7 +7,7 @@ import sympy as sp
 
 import keraspinn as kp
 from keraspinn.diagnostics import Verdict, verdict
-from keraspinn.diagnostics.verdicts import correction, measure
+from keraspinn.diagnostics.verdicts import causes, correction, measure
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X)
@@ -420,3 +420,50 @@ def test_refuses():
     for wrong in ({"tolerance": 0}, {"points": 0}, {"points_on_face": 1.5}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             verdict(line(1.0, 0.0), **wrong)
+
+
+def test_errors_of_derived_quantities():
+    """Of u' = 1 from 0, tried as 2 x + 0.5, whose correction is exact."""
+    model = line(2.0, 0.5)
+    mean, rise = kp.integral(U), kp.integral(U.diff(X), over={X: 1})
+    found = verdict(model, quantities={"mean": mean, "slope": U.diff(X), "rise": rise})
+    assert found.quantities["mean"] == pytest.approx(1.5 / 0.5 - 1, rel=1e-3)
+    assert found.quantities["slope"] == pytest.approx(1.0, rel=1e-3)
+    assert found.quantities["rise"] == pytest.approx(1.0, rel=1e-3)
+    assert "Estimated error of mean: 200 %." in str(found)
+    assert model.integrate(mean) == pytest.approx(1.5)  # and the model is as it was
+
+
+def test_a_source_between_the_points_is_named():
+    narrow = 1e5 * sp.exp(-(((X - 0.3) / 1e-5) ** 2))
+    source = line(1.0, 0.0, right=1 + narrow)
+    found = verdict(source, **FEW)
+    assert not found.trusted and "so narrow that points miss it: near x = 0.3" in str(
+        found
+    )
+    wide = line(1.0, 0.0, right=1 + sp.exp(-(((X - 0.3) / 0.05) ** 2)))
+    assert not verdict(wide, **FEW).unreliable
+
+
+def test_a_problem_that_is_unreliable_is_not_trusted():
+    model = line(1.0, 0.0)
+    model.problem.unreliable = "A derivative drops a jump."
+    found = verdict(model, **FEW)
+    assert not found.trusted and "drops a jump" in str(found)
+    assert np.isnan(found.errors["u"])
+
+
+@pytest.mark.parametrize("has_time", [False, True])
+def test_windows_are_advised_only_for_what_has_a_time(has_time):
+    one = Verdict(
+        {"u": 0.5}, {"e": 0.9}, {"e": 0.0}, 0.05, ("e",), True, has_time=has_time
+    )
+    assert ("windows" in str(one)) is has_time
+
+
+def test_a_pole_is_named_where_it_is_the_cause():
+    pole = U.diff(X, 2) + U.diff(X) / X**2 + 1
+    problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"bent": pole}, {})
+    assert "unbounded near x = " in causes.unbounded_coefficients(problem)[0]
+    problem = kp.Problem(kp.geometry.Box({X: (1, 2)}), {"bent": pole}, {})
+    assert causes.unbounded_coefficients(problem) == []
