@@ -19,7 +19,6 @@ from examples.verdicts.problems import CASES, differences_on_l
         "poisson_square",
         "oscillator",
         "steady_shock",
-        "sphere_multiplied",
         "cooling_rod",
         "schroedinger",
         "plate",

@@ -447,7 +447,7 @@ def test_a_source_between_the_points_is_named():
 
 def test_a_problem_that_is_unreliable_is_not_trusted():
     model = line(1.0, 0.0)
-    model.problem.unreliable = "A derivative drops a jump."
+    object.__setattr__(model.problem, "unreliable", "A derivative drops a jump.")
     found = verdict(model, **FEW)
     assert not found.trusted and "drops a jump" in str(found)
     assert np.isnan(found.errors["u"])
