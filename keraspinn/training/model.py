@@ -282,7 +282,8 @@ class PINNModel(ProblemModel):
 
         Args:
             expression: SymPy expression in the problem's fields, coordinates and
-                parameters, and in the outward normal on a boundary.
+                parameters, and in the outward normal on a boundary; or a
+                `keraspinn.integral`, which brings `over` and `where`.
             over: `"interior"`, all of the domain, or a part of it as for
                 `keraspinn.integral`: entries of a list add up, and a geometry stands
                 for the part of the domain inside it or, if there is none, of the
