@@ -15,19 +15,6 @@ FAR = 30.0  # factor between a field and its scale, beyond which training suffer
 MOVED = 10.0  # relative change of a parameter by the correction, as by a wrong unit
 
 
-def missed_sources(problem):
-    """Return a sentence on sources too narrow for the points, or an empty string."""
-    for name, monomial, coefficient in _functions(problem):
-        if not monomial and (peak := _peak(problem, coefficient)):
-            return (
-                f"A source in '{name}' is so narrow that points miss it: near {peak} "
-                "it is larger than at any of 1,000 points, by which most of its "
-                "integral is lost. Make it wider, or start a new problem at its "
-                "position with a jump of the initial condition."
-            )
-    return ""
-
-
 def unbounded_coefficients(problem):
     """Return sentences on coefficients of derivatives with a pole."""
     return [

@@ -13,7 +13,6 @@ from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.scaling.find import given_sizes, vanishing
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.causes import (
-    missed_sources,
     moved_parameters,
     unbounded_coefficients,
     wrong_scales,
@@ -76,7 +75,7 @@ def verdict(
     residuals at other points, conditions or data contradict the equations, or a
     condition is missing. A model is not trusted either if the problem is nearly
     underdetermined (a front that may stand anywhere), if data do not identify an
-    unknown parameter, or if a source is too narrow for the points.
+    unknown parameter, or if the declaration is unreliable.
 
     The estimate does not include errors caused by noisy `Data`;
     `PINNModel.parameter_deviation` estimates those of parameters. A field that a coarse
@@ -165,8 +164,7 @@ class _Measurement:
             measured=self._measured,
             left_open=self.problem.left_open,
             sums={self.labels[key]: missed for key, missed in sums.items()},
-            unreliable=getattr(self.problem, "unreliable", "")
-            or missed_sources(self.problem),
+            unreliable=self.problem.unreliable,
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
         )
