@@ -199,7 +199,7 @@ def test_a_small_loss_does_not_deceive_it():
     words = str(found).splitlines()
     assert words[0] == "Not to be trusted."
     assert words[1].startswith("Estimated errors: u ") and "SSBroyden" in words[-1]
-    assert "its scale 1: declare" in str(found) and "windows" not in str(found)
+    assert "windows" not in str(found)
 
 
 def test_a_solution_is_trusted_and_its_error_told():
@@ -357,8 +357,8 @@ def test_what_the_declaration_leaves_open_is_not_trusted(hole, trusted):
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=15, verbose=0)
     found = verdict(model, tolerance=0.2, **FEW)
-    assert found.error < 0.2 and found.decided
-    assert found.trusted is trusted
+    assert found.decided and found.trusted is trusted
+    assert (found.error < 0.2) is trusted  # unknown beside a missing condition
     assert ("condition is missing" in str(found)) is not trusted
 
 
