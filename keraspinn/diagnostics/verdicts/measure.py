@@ -246,7 +246,8 @@ class _Measurement:
 
     def _is_estimated(self, found):
         """Return whether the correction solves what it should solve."""
-        if not found.decided or found.left_open or found.unreliable:
+        is_determined = found.slack <= found.tolerance
+        if not (found.decided and is_determined) or found.left_open or found.unreliable:
             return False
         rest = {
             name: [self._left(name, k) for k in range(len(own))]
