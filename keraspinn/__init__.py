@@ -10,6 +10,7 @@ from keraspinn import (
     optimizers,
     plot,
     problems,
+    recipes,
     sampling,
     weighting,
 )
@@ -25,6 +26,7 @@ from keraspinn.declaration import (
 from keraspinn.derivatives import taylor
 from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.layers import activations
+from keraspinn.recipes import march
 from keraspinn.training import Ensemble, PINNModel, load_model
 from keraspinn.version import __version__
 
@@ -47,12 +49,14 @@ __all__ = [
     "integral",
     "layers",
     "load_model",
+    "march",
     "metrics",
     "networks",
     "normal_derivative",
     "optimizers",
     "plot",
     "problems",
+    "recipes",
     "sampling",
     "taylor",
     "weighting",

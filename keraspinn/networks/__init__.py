@@ -5,5 +5,6 @@ from keraspinn.networks.mlp import MLP
 from keraspinn.networks.modified_mlp import ModifiedMLP
 from keraspinn.networks.pirate_net import PirateNet
 from keraspinn.networks.siren import SIREN
+from keraspinn.networks.time_windows import TimeWindows
 
-__all__ = ["MLP", "SIREN", "FieldNetworks", "ModifiedMLP", "PirateNet"]
+__all__ = ["MLP", "SIREN", "FieldNetworks", "ModifiedMLP", "PirateNet", "TimeWindows"]

@@ -1,0 +1,165 @@
+"""A problem restricted to a time window."""
+
+import types
+
+import keras
+import numpy as np
+
+from keraspinn.declaration.conditions import Condition, Data, Reference
+from keraspinn.declaration.terms import terms_of
+from keraspinn.expressions import to_json
+from keraspinn.expressions.derivatives import required_derivatives
+
+
+def orders_in_time(problem):
+    """Return the order in time of each field, a list, from its highest derivative.
+
+    Args:
+        problem: The `Problem`.
+
+    Raises:
+        ValueError: If the problem has no time, or a field has a higher order than 2
+            or does not depend on time.
+    """
+    time = problem.domain.time_coordinate
+    if time is None:
+        raise ValueError(
+            "Time windows need a domain with time, as keraspinn.geometry.Box({x: "
+            "(0, 1)}, time={t: (0, 1)}). The problem is steady: train a PINNModel, or "
+            f"use keraspinn.solve. Received: {problem.domain}"
+        )
+    expressions = [
+        expression
+        for term in problem._every_term.values()
+        for expression in term.expressions
+        if term.blocks and not _is_initial(term, problem.domain)
+    ]
+    column = problem.coordinates.index(time)
+    needed = required_derivatives(expressions, problem.coordinates)
+    orders = []
+    for field in problem.fields:
+        if time not in field.args:
+            arguments = ", ".join(map(str, (*field.args, time)))
+            raise ValueError(
+                f"The field {field} does not depend on {time} and would differ from "
+                f"window to window. Write {field.func}({arguments}) with the equation "
+                "that its time derivative is zero, or train one model over all times."
+            )
+        name = field.func.__name__
+        orders.append(max((index[column] for index in needed.get(name, ())), default=0))
+        if orders[-1] > 2:
+            raise ValueError(
+                f"Time windows continue fields of first and second order in time. "
+                f"{name} has a derivative of order {orders[-1]}: write {name}_t as a "
+                "field of its own."
+            )
+    return orders
+
+
+def _is_initial(term, domain):
+    parts = {part for block in term.blocks for part in block}
+    return bool(parts) and parts == {domain.initial}
+
+
+def restricted(problem, start, end):
+    """Return a problem on a time window; behind the first, without initial conditions.
+
+    Hard conditions keep the form that they have over all of time, so that they hold
+    in every window.
+
+    Args:
+        problem: The `Problem` over all of time.
+        start: Start of the window, in the unit of time.
+        end: End of the window.
+    """
+    domain = _in_time(problem.domain, start, end)
+    column = problem.coordinates.index(problem.domain.time_coordinate)
+    is_first = start <= problem.domain.lower[column]
+    conditions = {}
+    for name, condition in problem.conditions.items():
+        if isinstance(condition, Data):
+            inside = (condition.points[:, column] >= start) & (
+                condition.points[:, column] <= end
+            )
+            if inside.any():
+                values = dict(
+                    zip(condition.expressions, condition.targets[inside].T, strict=True)
+                )
+                conditions[name] = Data(
+                    condition.points[inside], values, condition.weight
+                )
+        elif is_first or not _holds_initially(condition, problem.domain):
+            conditions[name] = condition
+    terms = terms_of(domain, problem.equations, conditions)
+    reference = (
+        problem.reference if not isinstance(problem.reference, Reference) else None
+    )
+    other = object.__new__(type(problem))
+    other.__dict__.update(
+        problem.__dict__,
+        domain=domain,
+        conditions=types.MappingProxyType(conditions),
+        terms=types.MappingProxyType(
+            {name: term for name, term in terms.items() if not term.hard}
+        ),
+        reference=None if is_table else problem.reference,
+        _every_term=terms,
+    )
+    return other.with_scales(dict(problem.scales.fields))
+
+
+def _holds_initially(condition: Condition, domain):
+    if condition.regions:
+        return False
+    blocks = condition.blocks(domain)
+    return {part for block in blocks for part in block} == {domain.initial}
+
+
+def _in_time(domain, start, end):
+    """Return a domain with another interval of time, made from its configuration."""
+    time = to_json(domain.time_coordinate)
+
+    def replaced(config):
+        if isinstance(config, dict):
+            return {
+                key: [[time, start, end]]
+                if key == "time" and value and value[0][0] == time
+                else replaced(value)
+                for key, value in config.items()
+            }
+        return [*map(replaced, config)] if isinstance(config, list) else config
+
+    return keras.saving.deserialize_keras_object(
+        replaced(keras.saving.serialize_keras_object(domain))
+    )
+
+
+def checked_edges(problem, windows):
+    """Return the edges of time windows, floats, from a number or a list of edges.
+
+    Args:
+        problem: The `Problem`.
+        windows: Number of windows of equal length, or a list of edges from the start
+            to the end of time.
+
+    Raises:
+        ValueError: If the number is not positive, or edges do not increase from the
+            start to the end of time.
+    """
+    column = problem.coordinates.index(problem.domain.time_coordinate)
+    start, end = problem.domain.lower[column], problem.domain.upper[column]
+    if isinstance(windows, int) and not isinstance(windows, bool) and windows > 0:
+        return np.linspace(start, end, windows + 1).tolist()
+    edges = np.atleast_1d(np.asarray(windows, "float64"))
+    near = 1e-9 * (end - start)  # relative round-off of a declared edge
+    if (
+        edges.ndim == 1
+        and len(edges) > 1
+        and (np.diff(edges) > 0).all()
+        and abs(edges[[0, -1]] - [start, end]).max() <= near
+    ):
+        return [float(start), *map(float, edges[1:-1]), float(end)]
+    raise ValueError(
+        "`windows` must be a positive number of windows, 'auto', or a list of edges "
+        f"that increase from {start:g} to {end:g}. Received: {windows!r}"
+    )

@@ -1,0 +1,308 @@
+"""A network for each of consecutive time windows, continuous at their edges."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from keraspinn.declaration.scaling.offsets import network_offsets
+from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class TimeWindows(keras.Model):
+    """One network for each time window, continuous at the edges by construction.
+
+    In window j, from t_j to t_{j+1} = t_j + h, a field of first order in time is
+
+        M_j(x, t) = M_{j−1}(x, t_j) + (t − t_j)/h · N_j(x, t)
+
+    and one of second order continues the time derivative too:
+
+        M_j = M_{j−1}(x, t_j) + (t − t_j) ∂_t M_{j−1}(x, t_j) + ((t − t_j)/h)² N_j.
+
+    A field without a time derivative in the equations is M_j = N_j. Points before the
+    first edge use the first network, points behind the last edge the last one.
+    `keraspinn.march` makes and trains it, one window after another.
+
+    Args:
+        networks: List of networks, one for each window, from points `(N, d)` with time
+            in the last column to the fields `(N, F)`. Their layers need Taylor rules.
+        edges: List of the windows' ends, increasing, one more than networks.
+        orders: List with the order in time, 0, 1 or 2, of each field.
+        jumps: Optional dict from an inner edge to a list of pairs `(factor, shift)`,
+            one for each field: the field behind the edge is factor · field + shift.
+        active: Number of the only window that is evaluated, for training; `None` for
+            all of them.
+        **kwargs: `name`, `dtype` of `keras.Model`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        The fields' values, `(..., F)`.
+
+    Raises:
+        ValueError: If `edges` do not increase or do not fit `networks`, or an order is
+            not 0, 1 or 2.
+
+    Example:
+
+    >>> networks = [keraspinn.networks.MLP(units=4, depth=1) for _ in range(2)]
+    >>> windows = keraspinn.networks.TimeWindows(networks, [0, 1, 2], orders=[1])
+    >>> keras.ops.shape(windows(keras.random.uniform((8, 2))))
+    (8, 1)
+    """
+
+    scales: Scales | None = None
+
+    def __init__(
+        self,
+        networks: Sequence[keras.Layer],
+        edges: Sequence[float],
+        orders: Sequence[int],
+        jumps: Mapping[float, Sequence[tuple[float, float]]] | None = None,
+        active: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.edges = [float(edge) for edge in edges]
+        if len(networks) + 1 != len(self.edges) or not _increase(self.edges):
+            raise ValueError(
+                "`edges` must increase and be one more than `networks`. Received: "
+                f"{len(networks)} networks and edges={edges}"
+            )
+        if not set(orders) <= {0, 1, 2}:
+            raise ValueError(
+                "`orders` must hold the order in time of each field, 0, 1 or 2. "
+                f"Received: {orders}"
+            )
+        self.networks = list(networks)
+        self.orders = [int(order) for order in orders]
+        self.jumps = {float(t): [*map(tuple, j)] for t, j in (jumps or {}).items()}
+        self.active = active
+        self._sizes: Any = [1.0] * len(self.orders)
+        self._offsets: Any = [0.0] * len(self.orders)
+
+    @property
+    def is_its_forward(self) -> bool:
+        """Whether a call is `scaled` in the user's units, and nothing else."""
+        return "call" not in vars(self) and type(self).call is TimeWindows.call
+
+    @property
+    def adapted(self) -> bool:
+        """Whether `adapt` was called."""
+        return self.scales is not None
+
+    def adapt(self, problem) -> None:
+        """Take points and give fields in a problem's scales from now on.
+
+        Args:
+            problem: The `Problem`. Networks are adapted to their windows before.
+        """
+        self.scales = problem.scales
+        self._sizes = [problem.scales.field(name) for name in problem.field_names]
+        self._offsets = network_offsets(problem)
+
+    def scaled(self, x, apply):
+        """Scaled fields from scaled points, a tensor or a `Taylor` series.
+
+        Args:
+            x: The points.
+            apply: As for `Network.forward`; unused, since all is done by series.
+        """
+        half, centre = (
+            ops.cast(numbers, x.dtype)
+            for numbers in (self.scales.half, self.scales.centre)
+        )
+        fields = self._fields(x * half + centre)
+        if any(self._offsets):
+            fields = fields - ops.cast(np.array(self._offsets), fields.dtype)
+        return fields * ops.cast(1.0 / np.array(self._sizes), fields.dtype)
+
+    def call(self, x):
+        return self._fields(x)
+
+    def build(self, input_shape):
+        for network in self.networks:
+            if not network.built:
+                network.build(input_shape)
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
+        self.built = True
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], len(self.orders))
+
+    def _fields(self, x):
+        """Return the fields at points in the user's units, as what the points are."""
+        if isinstance(x, Taylor):
+            return self._series(x)
+        return self._series(Taylor.of_points(x, _value_only(x.shape[-1]))).value
+
+    def _series(self, x):
+        if self.active is not None:
+            return self._window(self.active, x, self._initial(x, self.active))
+        state, result = None, None
+        for number in range(len(self.networks)):
+            fields = self._window(number, x, state)
+            if result is None:
+                result = fields
+            else:
+                behind = x.value[..., -1:] >= self.edges[number]
+                result = _selected(behind, fields, result)
+            if number + 1 < len(self.networks):
+                state = self._end(number, x, state)
+        return result
+
+    def _initial(self, x, number):
+        """Return value and time derivative at the start of a window, as series."""
+        state = None
+        for earlier in range(number):
+            state = self._end(earlier, x, state)
+        return state
+
+    def _window(self, number, x, state):
+        """Return the fields of one window at points x, as series."""
+        fields = propagate(self.networks[number], x)
+        if state is None:
+            return fields
+        start, end = self.edges[number : number + 2]
+        value, slope = state
+        elapsed = Taylor(
+            x.indices, {key: c[..., -1:] for key, c in x.coefficients.items()}
+        )
+        elapsed = elapsed + -start
+        share = elapsed * (1.0 / (end - start))
+        first, second = self._mask(1, x.dtype), self._mask(2, x.dtype)
+        result = value * (first + second) + fields * self._mask(0, x.dtype)
+        if 1 in self.orders:
+            result = result + share * fields * first
+        if 2 in self.orders:
+            result = result + elapsed * slope + share * share * fields * second
+        return result
+
+    def _end(self, number, x, state):
+        """Return value and time derivative at the end of a window, behind its jump."""
+        start, end = self.edges[number : number + 2]
+        length, second = end - start, self._mask(2, x.dtype)
+        fields, slopes = self._at(number, x, end)
+        if state is None:
+            value, slope = fields, slopes
+        else:
+            value = state[0] + fields
+            slope = None
+            if slopes is not None:
+                value = value + state[1] * length
+                slope = state[1] + fields * (2.0 / length) + slopes
+        if slope is not None:
+            slope = slope * second
+        if jump := self.jumps.get(end):
+            factors, shifts = (
+                ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)
+            )
+            value = value * factors + shifts
+            slope = None if slope is None else slope * factors
+        return value, slope
+
+    def _at(self, number, x, time):
+        """Return a network's series in space at a fixed time, and its time derivative.
+
+        Args:
+            number: Number of the window.
+            x: The series of the points, of which time is replaced.
+            time: The fixed time.
+        """
+        every = {*x.indices.members}
+        every |= {index for own in x.indices.combinations for index, _ in own}
+        space = sorted(index for index in every if not index[-1])
+        later = [(*index[:-1], 1) for index in space] if 2 in self.orders else []
+        instant = ops.full_like(x.value[..., -1:], time)
+        points = ops.concatenate([x.value[..., :-1], instant], axis=-1)
+        series = Taylor.of_points(points, IndexSet([*space, *later]))
+        fields = propagate(self.networks[number], series)
+        halves = _unit_slopes(x)
+
+        def mapped(shift):
+            coefficients: dict = {}
+            for index in space:
+                lifted = (*index[:-1], shift)
+                if lifted not in fields.coefficients:
+                    continue
+                factor = 1.0
+                for half, count in zip(halves, index, strict=True):
+                    for _ in range(count):
+                        factor = factor * half
+                for key, share in x.indices.destinations(index):
+                    term = fields.coefficients[lifted] * (share * factor)
+                    known = coefficients.get(key)
+                    coefficients[key] = term if known is None else known + term
+            return Taylor(x.indices, coefficients)
+
+        return mapped(0), mapped(1) if later else None
+
+    def _mask(self, order, dtype):
+        """Return ones for fields of an order in time, zeros for others, `(F,)`."""
+        return ops.cast(np.array(self.orders) == order, dtype)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "networks": [keras.saving.serialize_keras_object(n) for n in self.networks],
+            "edges": self.edges,
+            "orders": self.orders,
+            "jumps": [[t, *map(list, own)] for t, own in self.jumps.items()],
+            "active": self.active,
+            "frozen": [not network.trainable for network in self.networks],
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        frozen = config.pop("frozen", ())
+        config["networks"] = [
+            keras.saving.deserialize_keras_object(network, custom_objects)
+            for network in config["networks"]
+        ]
+        config["jumps"] = {t: pairs for t, *pairs in config["jumps"]}
+        for network, is_frozen in zip(config["networks"], frozen, strict=False):
+            network.trainable = not is_frozen
+        return cls(**config)
+
+
+@register_rule(TimeWindows)
+def time_windows(network, x):
+    return network._fields(x)
+
+
+def _increase(edges):
+    return all(a < b for a, b in itertools.pairwise(edges))
+
+
+def _value_only(dimension):
+    return IndexSet([(0,) * dimension])
+
+
+def _unit_slopes(x):
+    """Return the derivative of each coordinate by the scaled one, scalars."""
+    slopes = []
+    for column in range(x.indices.dimension):
+        unit = tuple(int(place == column) for place in range(x.indices.dimension))
+        slope = 1.0
+        for key, share in x.indices.destinations(unit)[:1]:
+            slope = ops.reshape(x.coefficients[key][..., column], (-1,))[0] / share
+        slopes.append(slope)
+    return slopes
+
+
+def _selected(condition, one, other):
+    """Return the series that is `one` where a condition holds, else `other`."""
+    coefficients = {}
+    for key in {*one.coefficients, *other.coefficients}:
+        zero = ops.zeros_like(one.value)
+        pair = (own.coefficients.get(key, zero) for own in (one, other))
+        coefficients[key] = ops.where(condition, *pair)
+    return Taylor(one.indices, coefficients)

@@ -1,0 +1,6 @@
+"""Trainings as objects: stages of `compile` and `fit`, and time windows."""
+
+from keraspinn.recipes.march import march
+from keraspinn.recipes.stages import Recipe, Stage, Trained, TwoStage
+
+__all__ = ["Recipe", "Stage", "Trained", "TwoStage", "march"]

@@ -1,0 +1,268 @@
+"""Train one time window after another."""
+
+import itertools
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import keras
+import numpy as np
+import sympy as sp
+
+from keraspinn.declaration import Condition, Problem
+from keraspinn.declaration.windows import checked_edges, orders_in_time, restricted
+from keraspinn.networks import TimeWindows
+from keraspinn.networks.base import Network, scaled_periods
+from keraspinn.recipes.stages import Recipe, TwoStage
+from keraspinn.training import PINNModel, load_model
+
+LARGEST_LOSS = 1e-6
+"""Loss, in scaled terms, up to which `windows="auto"` accepts a window."""
+
+EASY_LOSS = 1e-8
+"""Loss below which the next window of `windows="auto"` is longer."""
+
+GROWTH = 1.5
+"""Factor by which a window behind an easy one is longer."""
+
+FIRST_SHARE = 0.1
+"""Share of all of time that the first window of `windows="auto"` takes."""
+
+LEAST_SHARE = 1e-3
+"""Share of all of time below which a window is not halved again."""
+
+
+def march(
+    problem: Problem,
+    network: keras.Layer,
+    windows: int | Sequence[float] | str = 10,
+    recipe: Recipe | None = None,
+    *,
+    hard: bool = True,
+    jumps: Mapping[float, Mapping[sp.Expr, tuple[float, float]]] | None = None,
+    seed: int = 0,
+    path: str | Path | None = None,
+    verbose: int = 1,
+) -> PINNModel:
+    """Train a problem in time windows, each from the end of the one before.
+
+    The field in a window is the last window's at its end plus the elapsed time times a
+    network (`networks.TimeWindows`), so that it is continuous by construction. Each
+    network begins with the weights of the one before.
+
+    Args:
+        problem: The `Problem`, with time.
+        network: A network of the package, such as `networks.MLP`, as a pattern for all
+            windows.
+        windows: Number of windows of equal length; a list of edges from the start to
+            the end of time; or `"auto"`, which halves a window whose loss stays above
+            1e-6 and lengthens the window behind an easy one.
+        recipe: The `recipes.Recipe` of each window, `recipes.TwoStage(1_000, 1_500)` if
+            not given.
+        hard: Whether initial conditions hold by construction where they can.
+        jumps: Optional dict from inner edges to dicts from fields to pairs `(factor,
+            shift)`: the field behind the edge is factor · field + shift, as for a dose
+            or an impact. The shift is in the field's unit.
+        seed: Integer that the points of all windows follow from.
+        path: Optional path of a `.keras` file that holds the windows trained so far.
+            If it is there, the training goes on behind them.
+        verbose: 0 prints nothing, 1 a line for each window.
+
+    Returns:
+        The `PINNModel` over all of time, in the precision of the recipe's last stage.
+        Its attribute `march_history` lists the edges and last losses.
+
+    Raises:
+        ValueError: If the problem is steady, edges do not fit its time, a field does
+            not depend on time, or a window cannot be trained.
+
+    Example:
+
+    ```python
+    model = keraspinn.march(problem, keraspinn.networks.MLP(30, 3), windows=10)
+    ```
+
+    Reference:
+        Krishnapriyan et al., "Characterizing possible failure modes in
+        physics-informed neural networks", NeurIPS 2021 (arXiv 2109.01050), section 6.
+    """
+    if not isinstance(network, Network):
+        raise TypeError(
+            "`network` must be one of keraspinn.networks, such as "
+            f"keraspinn.networks.MLP(30, 3). Received: {network!r}"
+        )
+    orders = orders_in_time(problem)
+    _refuse_unknowns(problem)
+    problem = _with_hard_start(problem) if hard else problem
+    automatic = isinstance(windows, str) and windows == "auto"
+    edges = checked_edges(problem, 1 if automatic else windows)
+    begin, end = edges[0], edges[-1]
+    shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
+    recipe = recipe or TwoStage(1_000, 1_500)
+    done, trained, history = [begin], [], []
+    if path is not None and Path(path).exists():
+        done, trained, history = _resumed(path, edges, automatic)
+    length = FIRST_SHARE * (end - begin)
+    if automatic and len(done) > 1:
+        length = _next_length(done, history)
+    while done[-1] < end:
+        start = done[-1]
+        stop = min(start + length, end) if automatic else edges[len(done)]
+        if automatic and end - stop < LEAST_SHARE * (end - begin):
+            stop = end
+        model = _window(
+            problem,
+            network,
+            trained,
+            [*done, stop],
+            orders,
+            shifts,
+            seed + len(trained),
+        )
+        result = recipe.train(model, verbose=0)
+        loss = float(result.history[-1].history["loss"][-1])
+        if automatic and not loss <= LARGEST_LOSS:
+            length = (stop - start) / 2
+            if length < LEAST_SHARE * (end - begin):
+                raise ValueError(
+                    f"The window from {start:g} to {stop:g} ends at a loss of "
+                    f"{loss:.1e}, above {LARGEST_LOSS:g}, however short it is. Give a "
+                    "larger network or a longer recipe, or the number of windows."
+                )
+            continue
+        trained = [*result.model.network.networks]
+        done.append(float(stop))
+        history.append({"start": start, "end": float(stop), "loss": loss})
+        length = _next_length(done, history)
+        if verbose:
+            print(f"window {len(trained)}: to {stop:g} of {end:g}, loss {loss:.2e}")
+        if path is not None:
+            _whole(problem, trained, done, orders, shifts, seed, history).save(path)
+    return _whole(problem, trained, done, orders, shifts, seed, history)
+
+
+def _next_length(done, history):
+    growth = GROWTH if history[-1]["loss"] < EASY_LOSS else 1.0
+    return growth * (done[-1] - done[-2])
+
+
+def _refuse_unknowns(problem):
+    if problem.parameters:
+        raise ValueError(
+            "Time windows are trained one after another and cannot share unknown "
+            f"parameters. Received: {[p.name for p in problem.parameters]}. Train one "
+            "PINNModel over all of time, or give the parameters numbers."
+        )
+
+
+def _with_hard_start(problem):
+    """Return the problem with hard initial conditions, where they can be hard."""
+    for name, condition in problem.conditions.items():
+        if getattr(condition, "on", None) != "initial" or condition.hard:
+            continue
+        config = {**condition.get_config(), "hard": True}
+        conditions = {**problem.conditions, name: Condition.from_config(config)}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a kink that a network would round
+                changed = Problem(
+                    problem.domain,
+                    dict(problem.equations),
+                    conditions,
+                    problem.reference and dict(problem.reference)
+                    if isinstance(problem.reference, Mapping)
+                    else problem.reference,
+                    problem.fields,
+                    problem.scales,
+                )
+        except (ValueError, UserWarning):
+            continue
+        problem = changed
+    return problem
+
+
+def _checked_jumps(problem, jumps, edges, automatic):
+    """Return a dict from edges to pairs (factor, shift) for all fields."""
+    found = {}
+    for time, fields in jumps.items():
+        if automatic or not np.isclose(edges[1:-1], float(time), rtol=1e-12).any():
+            raise ValueError(
+                f"A jump must be at an inner edge of `windows`. Received: {time}, and "
+                f"windows={edges}"
+            )
+        strange = [str(field) for field in fields if field not in problem.fields]
+        strange += [str(f) for f in fields if f.func.__name__ in problem.hard]
+        if strange:
+            raise ValueError(
+                "`jumps` must be of fields of the problem without hard conditions; "
+                f"pass hard=False to march. Received: {strange}"
+            )
+        found[float(time)] = [
+            tuple(map(float, fields.get(field, (1.0, 0.0)))) for field in problem.fields
+        ]
+    return found
+
+
+def _window(problem, pattern, trained, edges, orders, jumps, seed):
+    """Return the model of the last of some windows, the others frozen."""
+    own = restricted(problem, edges[-2], edges[-1])
+    network = _new_network(pattern, trained, own)
+    for earlier in trained:
+        earlier.trainable = False
+    windows = TimeWindows(
+        [*trained, network],
+        edges,
+        orders,
+        jumps,
+        active=len(trained),
+        dtype=pattern.dtype_policy if not trained else trained[-1].dtype_policy,
+    )
+    return PINNModel(own, windows, seed=seed, dtype=windows.dtype_policy)
+
+
+def _new_network(pattern, trained, problem):
+    """Return a network adapted to a window, with the weights of the one before."""
+    config = (trained[-1] if trained else pattern).get_config()
+    config["adapted_to"] = None
+    config.pop("name", None)
+    config.pop("frozen", None)
+    network = type(pattern).from_config(config)
+    if trained:
+        sizes = [problem.scales.field(name) for name in problem.field_names]
+        network.work_in(problem.scales, sizes, scaled_periods(problem))
+    else:
+        network.adapt(problem)
+    network.build((None, problem.domain.dimension))
+    if trained:
+        network.set_weights(trained[-1].get_weights())
+    elif pattern.built:
+        network.set_weights(pattern.get_weights())
+    return network
+
+
+def _whole(problem, trained, edges, orders, jumps, seed, history):
+    """Return the model over all of time, of the windows so far."""
+    for network in trained:
+        network.trainable = True
+    network = TimeWindows(trained, edges, orders, jumps, dtype=trained[-1].dtype_policy)
+    model = PINNModel(problem, network, seed=seed, dtype=network.dtype_policy)
+    model.march_history = history
+    return model
+
+
+def _resumed(path, edges, automatic):
+    """Return edges, networks and losses of the windows in a file."""
+    network = load_model(path).network
+    done = network.edges
+    if not isinstance(network, TimeWindows) or (
+        not automatic and not np.allclose(done, edges[: len(done)])
+    ):
+        raise ValueError(
+            f"{path} holds other windows: {getattr(network, 'edges', network)}. Give "
+            f"another path, or remove the file. Received: windows={edges}"
+        )
+    losses = [
+        {"start": start, "end": end, "loss": EASY_LOSS}
+        for start, end in itertools.pairwise(done)
+    ]
+    return [*done], [*network.networks], losses

@@ -1,0 +1,160 @@
+"""Recipes: a training as a list of stages, each a `compile` and a `fit`."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+
+from keraspinn.callbacks import LearningRateAnnealing
+from keraspinn.optimizers import SSBroyden
+from keraspinn.training import PINNModel
+
+EPOCHS = 5
+"""Epochs of the second stage: the loss logged last is that of its last fifth."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """One `compile` and one `fit` of a model.
+
+    Args:
+        optimizer: Function without arguments that returns a new optimizer.
+        fit: Dict with the arguments of `fit`.
+        dtype: Precision of the stage, `"float32"` or `"float64"`; `None` keeps the
+            model's.
+        callbacks: Function of the model that returns a list of new callbacks.
+
+    Example:
+
+    >>> stage = keraspinn.recipes.Stage(
+    ...     keraspinn.optimizers.SSBroyden, {"steps_per_epoch": 500}, dtype="float64"
+    ... )
+    """
+
+    optimizer: Callable[[], Any]
+    fit: dict[str, Any] = dataclasses.field(default_factory=dict)
+    dtype: str | None = None
+    callbacks: Callable[[PINNModel], list] = lambda model: []
+
+    def train(self, model: PINNModel, **kwargs: Any) -> "Trained":
+        """Train a model for this stage.
+
+        Args:
+            model: The `PINNModel`.
+            **kwargs: Arguments of `fit` that take the place of the stage's.
+
+        Returns:
+            The model, a copy where the precision changes, and its `History`.
+        """
+        if self.dtype is not None and model.variable_dtype != self.dtype:
+            model = model.astype(self.dtype)
+        model.compile(self.optimizer())
+        arguments = {**self.fit, **kwargs}
+        callbacks = [*self.callbacks(model), *arguments.pop("callbacks", ())]
+        return Trained(model, [model.fit(callbacks=callbacks, **arguments)])
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """A trained model and the histories of its stages.
+
+    Attributes:
+        model: The `PINNModel`.
+        history: List of `keras.callbacks.History`, one for each stage.
+    """
+
+    model: PINNModel
+    history: list
+
+
+class Recipe:
+    """A list of stages, trained one after another.
+
+    Args:
+        stages: The `Stage`s.
+
+    Example:
+
+    >>> recipe = keraspinn.recipes.Recipe([keraspinn.recipes.Stage(
+    ...     keras.optimizers.Adam, {"steps_per_epoch": 10, "verbose": 0}
+    ... )])
+    >>> model = keraspinn.PINNModel(
+    ...     keraspinn.problems.poisson(), keraspinn.networks.MLP(units=4, depth=1)
+    ... )
+    >>> trained = recipe.train(model)
+    >>> len(trained.history)
+    1
+    """
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self.stages = list(stages)
+        if not all(isinstance(stage, Stage) for stage in self.stages):
+            raise TypeError(
+                "`stages` must be a list of keraspinn.recipes.Stage. Received: "
+                f"{stages!r}"
+            )
+
+    def train(self, model: PINNModel, **kwargs: Any) -> Trained:
+        """Train a model by all stages.
+
+        Args:
+            model: The `PINNModel`.
+            **kwargs: Arguments of `fit` for all stages, such as `verbose` and
+                `callbacks`.
+
+        Returns:
+            The `Trained` model with one `History` for each stage.
+        """
+        history = []
+        for stage in self.stages:
+            trained = stage.train(model, **kwargs)
+            model = trained.model
+            history += trained.history
+        return Trained(model, history)
+
+
+class TwoStage(Recipe):
+    """Adam with a cosine schedule, then SSBroyden in float64, as the guide recommends.
+
+    Args:
+        adam_steps: Number of steps of Adam.
+        steps: Number of steps of SSBroyden.
+        learning_rate: First learning rate of the cosine schedule.
+        annealing: Whether to adapt loss weights by `callbacks.LearningRateAnnealing`
+            in the first stage.
+        points: Optional number of collocation points of the second stage.
+
+    Example:
+
+    >>> recipe = keraspinn.recipes.TwoStage(adam_steps=3_000, steps=5_000)
+    """
+
+    def __init__(
+        self,
+        adam_steps: int = 3_000,
+        steps: int = 5_000,
+        learning_rate: float = 3e-3,
+        annealing: bool = True,
+        points: int | dict | None = None,
+    ) -> None:
+        def anneal(model):
+            return [LearningRateAnnealing()] if annealing and model.loss_weights else []
+
+        def adam():
+            schedule = keras.optimizers.schedules.CosineDecay(learning_rate, adam_steps)
+            return keras.optimizers.Adam(schedule)
+
+        second = {"steps_per_epoch": max(1, steps // EPOCHS), "epochs": EPOCHS}
+        if points is not None:
+            second["batch_size"] = points
+        super().__init__(
+            [
+                Stage(
+                    adam,
+                    {"steps_per_epoch": adam_steps, "epochs": 1},
+                    callbacks=anneal,
+                ),
+                Stage(SSBroyden, second, dtype="float64"),
+            ]
+        )
