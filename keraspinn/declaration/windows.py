@@ -91,9 +91,7 @@ def restricted(problem, start, end):
         elif is_first or not _holds_initially(condition, problem.domain):
             conditions[name] = condition
     terms = terms_of(domain, problem.equations, conditions)
-    reference = (
-        problem.reference if not isinstance(problem.reference, Reference) else None
-    )
+    is_table = isinstance(problem.reference, Reference)
     other = object.__new__(type(problem))
     other.__dict__.update(
         problem.__dict__,
