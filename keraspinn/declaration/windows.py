@@ -148,7 +148,8 @@ def checked_edges(problem, windows):
     start, end = problem.domain.lower[column], problem.domain.upper[column]
     if isinstance(windows, int) and not isinstance(windows, bool) and windows > 0:
         return np.linspace(start, end, windows + 1).tolist()
-    edges = np.atleast_1d(np.asarray(windows, "float64"))
+    is_list = not isinstance(windows, (str, float, int))
+    edges = np.asarray(windows if is_list else [], "float64")
     near = 1e-9 * (end - start)  # relative round-off of a declared edge
     if (
         edges.ndim == 1
