@@ -26,7 +26,7 @@ from keraspinn.declaration import (
 from keraspinn.derivatives import taylor
 from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.layers import activations
-from keraspinn.recipes import march
+from keraspinn.recipes import march, solve
 from keraspinn.training import Ensemble, PINNModel, load_model
 from keraspinn.version import __version__
 
@@ -58,6 +58,7 @@ __all__ = [
     "problems",
     "recipes",
     "sampling",
+    "solve",
     "taylor",
     "weighting",
 ]

@@ -6,5 +6,14 @@ from keraspinn.networks.modified_mlp import ModifiedMLP
 from keraspinn.networks.pirate_net import PirateNet
 from keraspinn.networks.siren import SIREN
 from keraspinn.networks.time_windows import TimeWindows
+from keraspinn.networks.widening import widened
 
-__all__ = ["MLP", "SIREN", "FieldNetworks", "ModifiedMLP", "PirateNet", "TimeWindows"]
+__all__ = [
+    "MLP",
+    "SIREN",
+    "FieldNetworks",
+    "ModifiedMLP",
+    "PirateNet",
+    "TimeWindows",
+    "widened",
+]

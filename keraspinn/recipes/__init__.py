@@ -1,6 +1,7 @@
 """Trainings as objects: stages of `compile` and `fit`, and time windows."""
 
 from keraspinn.recipes.march import march
+from keraspinn.recipes.solve import Solution, solve
 from keraspinn.recipes.stages import Recipe, Stage, Trained, TwoStage
 
-__all__ = ["Recipe", "Stage", "Trained", "TwoStage", "march"]
+__all__ = ["Recipe", "Solution", "Stage", "Trained", "TwoStage", "march", "solve"]

@@ -1,7 +1,6 @@
 """Train one time window after another."""
 
 import itertools
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,10 +8,11 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration import Condition, Problem
+from keraspinn.declaration import Problem
 from keraspinn.declaration.windows import checked_edges, orders_in_time, restricted
 from keraspinn.networks import TimeWindows
 from keraspinn.networks.base import Network, scaled_periods
+from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.stages import Recipe, TwoStage
 from keraspinn.training import PINNModel, load_model
 
@@ -93,7 +93,7 @@ def march(
         )
     orders = orders_in_time(problem)
     _refuse_unknowns(problem)
-    problem = _with_hard_start(problem) if hard else problem
+    problem = hardened(problem, on="initial") if hard else problem
     automatic = isinstance(windows, str) and windows == "auto"
     edges = checked_edges(problem, 1 if automatic else windows)
     begin, end = edges[0], edges[-1]
@@ -153,32 +153,6 @@ def _refuse_unknowns(problem):
             f"parameters. Received: {[p.name for p in problem.parameters]}. Train one "
             "PINNModel over all of time, or give the parameters numbers."
         )
-
-
-def _with_hard_start(problem):
-    """Return the problem with hard initial conditions, where they can be hard."""
-    for name, condition in problem.conditions.items():
-        if getattr(condition, "on", None) != "initial" or condition.hard:
-            continue
-        config = {**condition.get_config(), "hard": True}
-        conditions = {**problem.conditions, name: Condition.from_config(config)}
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")  # a kink that a network would round
-                changed = Problem(
-                    problem.domain,
-                    dict(problem.equations),
-                    conditions,
-                    problem.reference and dict(problem.reference)
-                    if isinstance(problem.reference, Mapping)
-                    else problem.reference,
-                    problem.fields,
-                    problem.scales,
-                )
-        except (ValueError, UserWarning):
-            continue
-        problem = changed
-    return problem
 
 
 def _checked_jumps(problem, jumps, edges, automatic):

@@ -138,23 +138,31 @@ class TwoStage(Recipe):
         annealing: bool = True,
         points: int | dict | None = None,
     ) -> None:
-        def anneal(model):
-            return [LearningRateAnnealing()] if annealing and model.loss_weights else []
-
-        def adam():
-            schedule = keras.optimizers.schedules.CosineDecay(learning_rate, adam_steps)
-            return keras.optimizers.Adam(schedule)
-
         second = {"steps_per_epoch": max(1, steps // EPOCHS), "epochs": EPOCHS}
         if points is not None:
             second["batch_size"] = points
         super().__init__(
             [
-                Stage(
-                    adam,
-                    {"steps_per_epoch": adam_steps, "epochs": 1},
-                    callbacks=anneal,
-                ),
+                adam_stage(adam_steps, learning_rate, annealing),
                 Stage(SSBroyden, second, dtype="float64"),
             ]
         )
+
+
+def adam_stage(steps: int, learning_rate: float = 3e-3, annealing: bool = True):
+    """Return a stage of Adam with a cosine schedule from a first learning rate to zero.
+
+    Args:
+        steps: Number of steps.
+        learning_rate: First learning rate.
+        annealing: Whether to adapt loss weights, if there are any.
+    """
+
+    def anneal(model):
+        return [LearningRateAnnealing()] if annealing and model.loss_weights else []
+
+    def adam():
+        schedule = keras.optimizers.schedules.CosineDecay(learning_rate, steps)
+        return keras.optimizers.Adam(schedule)
+
+    return Stage(adam, {"steps_per_epoch": steps, "epochs": 1}, callbacks=anneal)

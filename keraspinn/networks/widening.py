@@ -1,0 +1,61 @@
+"""Wider networks that keep the function learned so far."""
+
+import keras
+import numpy as np
+
+from keraspinn.networks.mlp import MLP
+
+
+def widened(network: MLP, units: int) -> MLP:
+    """Return a wider network with the same values as a trained one.
+
+    Old weights are copied. New units receive random weights from below and zero weights
+    above, so that they change nothing at first and are trained from then on.
+
+    Args:
+        network: A built `MLP`.
+        units: Number of units of the hidden layers, at least the network's.
+
+    Raises:
+        TypeError: If the network is no `MLP`.
+        ValueError: If `units` is smaller than the network's.
+
+    Example:
+
+    >>> network = keraspinn.networks.MLP(units=4, depth=2)
+    >>> points = keras.random.uniform((5, 2))
+    >>> values = network(points)
+    >>> wider = keraspinn.networks.widened(network, 6)
+    >>> bool(keras.ops.max(keras.ops.abs(wider(points) - values)) < 1e-6)
+    True
+
+    Reference:
+        Chen, Goodfellow & Shlens, "Net2Net: Accelerating learning via knowledge
+        transfer", arXiv 1511.05641.
+    """
+    if type(network) is not MLP:
+        raise TypeError(
+            "`network` must be a keraspinn.networks.MLP. Received: "
+            f"{type(network).__name__}"
+        )
+    if units < network.units:
+        raise ValueError(
+            f"`units` must be at least {network.units}, those of the network. "
+            f"Received: {units}"
+        )
+    config = {**network.get_config(), "units": int(units)}
+    wider = MLP.from_config(config)
+    wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
+    layers = zip(
+        [*network.hidden, network.head], [*wider.hidden, wider.head], strict=True
+    )
+    for number, (old, new) in enumerate(layers):
+        kernel, bias = map(np.array, map(keras.ops.convert_to_numpy, new.weights))
+        known, shift = map(keras.ops.convert_to_numpy, old.weights)
+        rows, columns = known.shape
+        if number:
+            kernel[rows:, :columns] = 0.0
+        kernel[:rows, :columns] = known
+        bias[:columns] = shift
+        new.set_weights([kernel, bias])
+    return wider
