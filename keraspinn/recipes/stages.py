@@ -138,7 +138,8 @@ class TwoStage(Recipe):
         annealing: bool = True,
         points: int | dict | None = None,
     ) -> None:
-        second = {"steps_per_epoch": max(1, steps // EPOCHS), "epochs": EPOCHS}
+        second: dict[str, Any] = {"epochs": EPOCHS}
+        second["steps_per_epoch"] = max(1, steps // EPOCHS)
         if points is not None:
             second["batch_size"] = points
         super().__init__(
