@@ -26,6 +26,7 @@ LAYERS = (
     "training",
     "diagnostics",
     "callbacks plot",
+    "recipes",
 )
 # Rooms that may import less of ours than the lines below them.
 ONLY = {

@@ -51,7 +51,7 @@ def orders_in_time(problem):
             raise ValueError(
                 f"Time windows continue fields of first and second order in time. "
                 f"{name} has a derivative of order {orders[-1]}: write {name}_t as a "
-                "field of its own."
+                "separate field."
             )
     return orders
 
@@ -90,7 +90,7 @@ def restricted(problem, start, end):
                 )
         elif is_first or not _holds_initially(condition, problem.domain):
             conditions[name] = condition
-    terms = terms_of(domain, problem.equations, conditions)
+    terms = terms_of(domain, problem.equations, conditions, problem.fields)
     is_table = isinstance(problem.reference, Reference)
     other = object.__new__(type(problem))
     other.__dict__.update(

@@ -90,12 +90,12 @@ class TimeWindows(keras.Model):
 
     @property
     def is_its_forward(self) -> bool:
-        """Whether a call is `scaled` in the user's units, and nothing else."""
+        """True if a call is `scaled` in the user's units, and nothing else."""
         return "call" not in vars(self) and type(self).call is TimeWindows.call
 
     @property
     def adapted(self) -> bool:
-        """Whether `adapt` was called."""
+        """True once `adapt` was called."""
         return self.scales is not None
 
     def adapt(self, problem) -> None:
@@ -216,9 +216,9 @@ class TimeWindows(keras.Model):
             x: The series of the points, of which time is replaced.
             time: The fixed time.
         """
-        every = {*x.indices.members}
-        every |= {index for own in x.indices.combinations for index, _ in own}
-        space = sorted(index for index in every if not index[-1])
+        carried = {*x.indices.members}
+        carried |= {index for pairs in x.indices.combinations for index, _ in pairs}
+        space = sorted(index for index in carried if not index[-1])
         later = [(*index[:-1], 1) for index in space] if 2 in self.orders else []
         instant = ops.full_like(x.value[..., -1:], time)
         points = ops.concatenate([x.value[..., :-1], instant], axis=-1)
@@ -254,7 +254,7 @@ class TimeWindows(keras.Model):
             "networks": [keras.saving.serialize_keras_object(n) for n in self.networks],
             "edges": self.edges,
             "orders": self.orders,
-            "jumps": [[t, *map(list, own)] for t, own in self.jumps.items()],
+            "jumps": [[t, *map(list, pairs)] for t, pairs in self.jumps.items()],
             "active": self.active,
             "frozen": [not network.trainable for network in self.networks],
         }
@@ -290,7 +290,7 @@ def _unit_slopes(x):
     """Return the derivative of each coordinate by the scaled one, scalars."""
     slopes = []
     for column in range(x.indices.dimension):
-        unit = tuple(int(place == column) for place in range(x.indices.dimension))
+        unit = tuple(np.eye(x.indices.dimension, dtype=int)[column].tolist())
         slope = 1.0
         for key, share in x.indices.destinations(unit)[:1]:
             slope = ops.reshape(x.coefficients[key][..., column], (-1,))[0] / share
@@ -303,6 +303,6 @@ def _selected(condition, one, other):
     coefficients = {}
     for key in {*one.coefficients, *other.coefficients}:
         zero = ops.zeros_like(one.value)
-        pair = (own.coefficients.get(key, zero) for own in (one, other))
+        pair = (series.coefficients.get(key, zero) for series in (one, other))
         coefficients[key] = ops.where(condition, *pair)
     return Taylor(one.indices, coefficients)

@@ -157,7 +157,7 @@ def _refuse_unknowns(problem):
 
 def _checked_jumps(problem, jumps, edges, automatic):
     """Return a dict from edges to pairs (factor, shift) for all fields."""
-    found = {}
+    shifts_at = {}
     for time, fields in jumps.items():
         if automatic or not np.isclose(edges[1:-1], float(time), rtol=1e-12).any():
             raise ValueError(
@@ -171,16 +171,16 @@ def _checked_jumps(problem, jumps, edges, automatic):
                 "`jumps` must be of fields of the problem without hard conditions; "
                 f"pass hard=False to march. Received: {strange}"
             )
-        found[float(time)] = [
+        shifts_at[float(time)] = [
             tuple(map(float, fields.get(field, (1.0, 0.0)))) for field in problem.fields
         ]
-    return found
+    return shifts_at
 
 
 def _window(problem, pattern, trained, edges, orders, jumps, seed):
     """Return the model of the last of some windows, the others frozen."""
-    own = restricted(problem, edges[-2], edges[-1])
-    network = _new_network(pattern, trained, own)
+    window_problem = restricted(problem, edges[-2], edges[-1])
+    network = _new_network(pattern, trained, window_problem)
     for earlier in trained:
         earlier.trainable = False
     windows = TimeWindows(
@@ -191,7 +191,7 @@ def _window(problem, pattern, trained, edges, orders, jumps, seed):
         active=len(trained),
         dtype=pattern.dtype_policy if not trained else trained[-1].dtype_policy,
     )
-    return PINNModel(own, windows, seed=seed, dtype=windows.dtype_policy)
+    return PINNModel(window_problem, windows, seed=seed, dtype=windows.dtype_policy)
 
 
 def _new_network(pattern, trained, problem):

@@ -65,7 +65,7 @@ class Solution:
 
     @property
     def solved(self) -> bool:
-        """Whether the verdict trusts the model to the tolerance."""
+        """True if the verdict trusts the model to the tolerance."""
         return not self.reason
 
     def __str__(self):

@@ -181,7 +181,8 @@ def check_can_learn(problem, network, objective, place):
     names = [symbol.name for symbol in problem.coordinates]
     check_no_activity_losses(network, batch.coordinates)
     warn_of_inactive_layers(network)
-    check_against_differences(objective.fields, batch.points, required, names)
+    if not _has_tested_rules(network):
+        check_against_differences(objective.fields, batch.points, required, names)
     check_derivatives(
         network,
         lambda: objective.fields.derivatives(batch.points, required),
@@ -204,6 +205,18 @@ def _lines(domain, dtype):
         name = f"{symbol} ∈ [{ends[0]:.10g}, {ends[1]:.10g}]"
         lines[name] = ops.convert_to_tensor(points, dtype)
     return lines
+
+
+def _has_tested_rules(network):
+    """Return whether all derivative rules of a network are the package's own.
+
+    Compiling the comparison takes seconds on JAX, for rules that the tests compare.
+    """
+    if isinstance(network, FieldNetworks):
+        return all(map(_has_tested_rules, network.networks))
+    rule = getattr(getattr(network, "activation", None), "__module__", "keras.")
+    is_known = (rule or "").startswith(("keras.", "keraspinn."))
+    return type(network).__module__.startswith("keraspinn.networks.") and is_known
 
 
 def _is_adapted(network):

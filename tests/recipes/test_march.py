@@ -10,6 +10,7 @@ import keraspinn as kp
 x, t = sp.symbols("x t")
 u = sp.Function("u")(t)
 SHORT = kp.recipes.TwoStage(adam_steps=200, steps=100, points=200)
+FEW_STEPS = kp.recipes.TwoStage(adam_steps=5, steps=5, points=50)
 
 
 def decay(end=4.0):
@@ -26,6 +27,7 @@ def network():
     return kp.networks.MLP(units=8, depth=2)
 
 
+@pytest.mark.slow
 def test_decay_in_windows():
     model = kp.march(decay(), network(), windows=2, recipe=SHORT, verbose=0)
     points, values = model.problem.test_data(50)
@@ -34,6 +36,7 @@ def test_decay_in_windows():
     assert [row["end"] for row in model.march_history] == [2.0, 4.0]
 
 
+@pytest.mark.slow
 def test_second_order_in_time_with_a_jump_of_velocity():
     """A ball that falls, hits the ground and keeps half of its velocity."""
     v = sp.Function("v")(t)
@@ -59,7 +62,7 @@ def test_second_order_in_time_with_a_jump_of_velocity():
 
 def test_a_march_that_was_interrupted_resumes_to_the_same_numbers(tmp_path):
     path = tmp_path / "march.keras"
-    whole = kp.march(decay(), network(), windows=2, recipe=SHORT, verbose=0)
+    whole = kp.march(decay(), network(), windows=2, recipe=FEW_STEPS, verbose=0)
 
     class Stop(Exception):
         pass
@@ -74,17 +77,17 @@ def test_a_march_that_was_interrupted_resumes_to_the_same_numbers(tmp_path):
             return super().train(model, **kwargs)
 
     with pytest.raises(Stop):
-        recipe = Interrupted(adam_steps=200, steps=100, points=200)
+        recipe = Interrupted(adam_steps=5, steps=5, points=50)
         kp.march(decay(), network(), windows=2, recipe=recipe, path=path, verbose=0)
     resumed = kp.march(
-        decay(), network(), windows=2, recipe=SHORT, path=path, verbose=0
+        decay(), network(), windows=2, recipe=FEW_STEPS, path=path, verbose=0
     )
     for one, other in zip(whole.get_weights(), resumed.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_the_model_of_all_windows_is_saved_and_loaded(tmp_path):
-    model = kp.march(decay(), network(), windows=2, recipe=SHORT, verbose=0)
+    model = kp.march(decay(), network(), windows=2, recipe=FEW_STEPS, verbose=0)
     model.save(path := tmp_path / "model.keras")
     points = np.linspace(0, 4, 9)[:, None]
     loaded = kp.load_model(path)
@@ -95,9 +98,9 @@ def test_the_model_of_all_windows_is_saved_and_loaded(tmp_path):
 
 def test_a_file_of_other_windows_is_refused(tmp_path):
     path = tmp_path / "march.keras"
-    kp.march(decay(), network(), windows=2, recipe=SHORT, path=path, verbose=0)
+    kp.march(decay(), network(), windows=2, recipe=FEW_STEPS, path=path, verbose=0)
     with pytest.raises(ValueError, match="other windows"):
-        kp.march(decay(), network(), windows=3, recipe=SHORT, path=path, verbose=0)
+        kp.march(decay(), network(), windows=3, recipe=FEW_STEPS, path=path, verbose=0)
 
 
 @pytest.mark.parametrize("windows", [0, -1, 2.5, [0, 5], [0, 3, 2, 4], [1, 4], "all"])

@@ -29,6 +29,7 @@ def test_decay_is_solved_to_the_tolerance():
     assert str(solution).startswith("Solved: u ")
 
 
+@pytest.mark.slow
 def test_out_of_time_is_not_solved_and_says_so():
     solution = kp.solve(decay(), tolerance=1e-14, max_time=1e-3, verbose=0)
     assert not solution.solved
@@ -36,6 +37,7 @@ def test_out_of_time_is_not_solved_and_says_so():
     assert str(solution).startswith("Not solved")
 
 
+@pytest.mark.slow
 def test_a_solution_goes_on_from_its_model():
     first = kp.solve(decay(), tolerance=1e-14, max_time=1e-3, verbose=0)
     second = kp.solve(decay(), tolerance=1e-3, model=first.model, verbose=0)
