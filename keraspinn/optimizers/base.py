@@ -52,6 +52,8 @@ class Objective:
         renewed: Boolean scalar tensor: whether points or loss weights changed since the
             last step. Values of the loss in the state then belong to another function:
             recompute them, and do not subtract gradients.
+        is_energy: Whether the loss holds an energy and may be negative. Its residuals
+            are then defined by their Jacobian J: JᵀJ is half of the energy's Hessian.
 
     Raises:
         NotImplementedError: By each method that a class lacks.
@@ -78,6 +80,7 @@ class Objective:
     """
 
     renewed = None
+    is_energy = False
 
     def loss(self, parameters: Tensor) -> Tensor:
         """Return the total weighted loss with regularizers, a scalar."""

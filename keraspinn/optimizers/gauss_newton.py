@@ -6,6 +6,7 @@ from keras import ops
 
 from keraspinn.common.checks import check_count, real_number
 from keraspinn.optimizers.base import Optimizer, in_bytes
+from keraspinn.optimizers.energy_steps import energy_step
 from keraspinn.optimizers.linear_solves import (
     dense_numbers,
     dense_solver,
@@ -57,9 +58,13 @@ class GaussNewton(Optimizer):
     as `gain_ratio`, and the trace of J J⁺ as `effective_rank`, to a few percent; NaN
     without a matrix.
 
-    The loss must be a sum of squares: the step ignores regularizers, the line search
-    includes them. Use a few thousand points per step, more than parameters; with fewer
-    it overfits.
+    The loss must be a sum of squares or an energy: the step ignores regularizers, the
+    line search includes them. For an energy, JᵀJ is half of its Hessian, from the
+    second derivatives of its density, and the right side half of its gradient. A step
+    then tries three μ, keeps the one of the least energy at fresh points, and searches
+    η from 2; momentum is ignored. Use a few thousand points per step, more than
+    parameters; with fewer it overfits. An energy needs more, 16,384 by default, since
+    its gradient does not vanish at each point.
 
     Args:
         damping: Initial μ, relative to the mean square of J's columns.
@@ -138,7 +143,10 @@ class GaussNewton(Optimizer):
 
     def step(self, objective, parameters, state):
         rows = objective.residuals(parameters)
-        make = self._with_matrix if self._dense(rows, parameters) else self._without
+        is_dense = self._dense(rows, parameters)
+        if objective.is_energy:
+            return energy_step(self, objective, parameters, state, is_dense)
+        make = self._with_matrix if is_dense else self._without
         push, solve, damping, rank = make(objective, parameters, state["damping"])
         ahead = self.momentum * state["direction"]
         direction = ahead + solve(rows - push(ahead))
@@ -150,7 +158,7 @@ class GaussNewton(Optimizer):
 
         judge = objective.fresh()
         loss = judge.loss(parameters)
-        size, reached = self._search(
+        size, reached = self.search(
             lambda size: judge.loss(parameters - size * direction - size**2 * bend),
             loss,
         )
@@ -224,8 +232,14 @@ class GaussNewton(Optimizer):
         scaled = damping * trace / parameters.shape[0]
         return push, solve, damping, ops.full_like(damping, float("nan"))
 
-    def _search(self, loss_at, before):
-        """Return the η = 2⁻ᵏ of the least loss before it rises, and that loss."""
+    def search(self, loss_at, before, longest=1.0):
+        """Return the η = 2⁻ᵏ of the least loss before it rises, and that loss.
+
+        Args:
+            loss_at: Function of η.
+            before: Loss at η = 0.
+            longest: First η.
+        """
         smallest = 0.5**self.halvings
 
         def going(trial, size, best, last):
@@ -240,7 +254,8 @@ class GaussNewton(Optimizer):
             return trial / 2, size, ops.where(better, value, best), value
 
         infinite = ops.full_like(before, float("inf"))
-        start = (ops.ones_like(before), ops.ones_like(before), infinite, infinite)
+        first = longest * ops.ones_like(before)
+        start = first, first, infinite, infinite
         _, size, best, _ = ops.while_loop(going, halve, start)
         return size, best
 

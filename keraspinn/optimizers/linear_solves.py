@@ -46,13 +46,13 @@ def dense_solver(jacobian, damping):
     """
     transposed = ops.transpose(jacobian)
     if jacobian.shape[0] < jacobian.shape[1]:
-        factor, damping = _damped_factor(_lower_product(jacobian), damping)
-        return lambda rows: ops.matmul(transposed, _solve(factor, rows)), damping
-    factor, damping = _damped_factor(_lower_product(transposed), damping)
-    return lambda rows: _solve(factor, ops.matmul(transposed, rows)), damping
+        factor, damping = damped_factor(lower_product(jacobian), damping)
+        return lambda rows: ops.matmul(transposed, solved(factor, rows)), damping
+    factor, damping = damped_factor(lower_product(transposed), damping)
+    return lambda rows: solved(factor, ops.matmul(transposed, rows)), damping
 
 
-def _lower_product(matrix):
+def lower_product(matrix):
     """Return M Mᵀ with zeros in some unused blocks above the diagonal."""
     size, bands = matrix.shape[0], []
     edges = [size * block // _BLOCKS for block in range(_BLOCKS + 1)]
@@ -62,7 +62,7 @@ def _lower_product(matrix):
     return ops.concatenate(bands)
 
 
-def _damped_factor(matrix, damping):
+def damped_factor(matrix, damping):
     """Return the Cholesky factor of `matrix` + μI, and μ, raised until it exists."""
     damping = ops.convert_to_tensor(damping, matrix.dtype)
     identity = ops.eye(matrix.shape[0], dtype=matrix.dtype)
@@ -84,7 +84,7 @@ def _damped_factor(matrix, damping):
     return lower, damping
 
 
-def _solve(factor, right):
+def solved(factor, right):
     """Solve L Lᵀ z = `right`."""
     half = ops.solve_triangular(factor, right[:, None], lower=True)
     return ops.solve_triangular(ops.transpose(factor), half)[:, 0]
@@ -146,16 +146,16 @@ def nystroem(product, like, rank):
     shift = float(np.finfo(dtype).eps) * trace
     images = images + shift * vectors
     core = ops.matmul(vectors, ops.transpose(images))
-    factor, _ = _damped_factor((core + ops.transpose(core)) / 2, shift)
+    factor, _ = damped_factor((core + ops.transpose(core)) / 2, shift)
     return ops.transpose(ops.solve_triangular(factor, images, lower=True)), trace
 
 
 def _nystroem_inverse(sketch, damping):
     """Return the function v ↦ μ (B Bᵀ + μI)⁻¹ v."""
     transposed = ops.transpose(sketch)
-    factor, _ = _damped_factor(ops.matmul(transposed, sketch), damping)
+    factor, _ = damped_factor(ops.matmul(transposed, sketch), damping)
 
     def inverse(v):
-        return v - ops.matmul(sketch, _solve(factor, ops.matmul(transposed, v)))
+        return v - ops.matmul(sketch, solved(factor, ops.matmul(transposed, v)))
 
     return inverse

@@ -1,0 +1,54 @@
+"""First and second derivatives of an expression by the fields that it holds."""
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions.nodes import distinct_nodes
+
+
+class SecondVariation:
+    """Gradient and Hessian of a density by its fields and their derivatives.
+
+    Args:
+        density: Normalized SymPy expression.
+
+    Attributes:
+        nodes: Tuple of the fields and derivatives that occur, in a fixed order.
+        gradient: Tuple of the derivatives by each node.
+        hessian: The second derivatives, a list of lists.
+        is_quadratic: Whether no second derivative holds a field.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> SecondVariation(u.diff(x) ** 2 / 2 - x * u).hessian
+    [[0, 0], [0, 1]]
+    """
+
+    def __init__(self, density):
+        kinds = sp.Derivative, AppliedUndef
+        terms = {n for n in distinct_nodes([density]) if isinstance(n, kinds)}
+        self.nodes = tuple(sorted(terms, key=str, reverse=True))
+        # A derivative holds its field, which must not be replaced within it.
+        order = sorted(terms, key=lambda node: isinstance(node, AppliedUndef))
+        symbols = {node: sp.Dummy(real=True) for node in order}
+        plain = density
+        for node in order:
+            plain = plain.xreplace({node: symbols[node]})
+        back = {symbol: node for node, symbol in symbols.items()}
+        by = [symbols[node] for node in self.nodes]
+        first = [plain.diff(symbol) for symbol in by]
+        # Of a kink the second derivative is left out: |z|'' is zero but at z = 0.
+        second = [
+            [
+                slope.diff(symbol).replace(sp.DiracDelta, lambda *_: sp.S.Zero)
+                for symbol in by
+            ]
+            for slope in first
+        ]
+        self.is_quadratic = not any(
+            e.free_symbols & {*by} for row in second for e in row
+        )
+        self.gradient = tuple(slope.xreplace(back) for slope in first)
+        self.hessian = [[e.xreplace(back) for e in row] for row in second]
