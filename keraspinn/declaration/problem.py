@@ -12,6 +12,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.configs import reading, restored, stamped, unstamped
+from keraspinn.declaration import energy as energies
 from keraspinn.declaration.computed_reference import table_with_gaps
 from keraspinn.declaration.conditions import (
     Condition,
@@ -40,7 +41,8 @@ class Problem:
     Args:
         domain: Where the equations hold, such as `keraspinn.geometry.Box`.
         equations: Dict from names to equations: a `sympy.Eq`, or an expression
-            meaning "= 0", in the fields and their derivatives.
+            meaning "= 0", in the fields and their derivatives. Not needed with an
+            `energy`; beside one, each becomes a soft condition all over the domain.
         conditions: Dict from names to `Condition` or `Data`. Each becomes a loss
             term with a weight λ of its own.
         reference: Optional known solution: a dict from fields, or expressions in
@@ -50,6 +52,9 @@ class Problem:
         scales: What to train in: `"auto"`, found from the declaration; a dict from
             fields to their sizes, the rest found; `Scales`; or `None`, for
             `Scales.standardized(domain)`, which is what the paper does.
+        energy: Optional sum of `integral`s over the domain and its parts, which the
+            fields make least. Parts of the boundary without a condition are free: the
+            natural boundary conditions hold there.
 
     Attributes:
         fields: The fields in the order of the network's output columns.
@@ -93,6 +98,7 @@ class Problem:
 
     domain: Geometry
     equations: Mapping[str, sp.Expr]
+    energy: sp.Expr | None
     conditions: Mapping[str, Condition | Data]
     reference: Mapping[sp.Expr, sp.Expr] | Reference | None
     fields: tuple[sp.Expr, ...]
@@ -107,35 +113,46 @@ class Problem:
     def __init__(
         self,
         domain: Geometry,
-        equations: Mapping[str, Equation],
+        equations: Mapping[str, Equation] | None = None,
         conditions: Mapping[str, Condition | Data] | None = None,
         reference: Mapping[sp.Expr, sp.Expr | float] | Reference | None = None,
         fields: Sequence[sp.Expr] | None = None,
         scales: str | Mapping[sp.Expr, float] | Scales | None = "auto",
+        energy: sp.Expr | None = None,
     ) -> None:
         if not isinstance(domain, Geometry):
             raise TypeError(
                 "`domain` must be a geometry, such as `keraspinn.geometry.Box({x: "
                 f"(0, 1)}})`. Received: {domain!r}"
             )
-        as_declared = equations
-        equations = declaration.normalized_equations(equations)
+        densities = energies.densities_of(energy, domain)
+        as_declared = {} if equations is None and densities else equations
+        equations = {}
+        if as_declared or not densities:
+            equations = declaration.normalized_equations(as_declared)
         conditions = declaration.named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
+        if densities:
+            beside = {n: Condition(e, "interior") for n, e in equations.items()}
+            equations, as_declared = {}, {}
+            conditions = {**beside, **conditions}
         equations, conditions = with_places(equations, conditions)
         declared, unreliable = checked.validated(
-            equations, conditions, domain, as_declared
+            equations, conditions, domain, as_declared, densities
         )
         parameters = declaration.parameters_of(declared)
-        declaration.check_term_names(equations, conditions, parameters)
+        declaration.check_term_names(equations, conditions, parameters, bool(densities))
         fields = declaration.ordered_fields(fields, declared)
-        terms = terms_of(domain, equations, conditions, fields)
+        terms = terms_of(domain, equations, conditions, fields, densities)
         check_said_once(list(terms.values())[1:], domain)
         declaration.check_every_coordinate(fields, domain.coordinates)
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(equations),
+            energy=None
+            if energy is None
+            else terms[declaration.RESIDUAL].expressions[0],
             conditions=types.MappingProxyType(conditions),
             reference=checked.checked_reference(reference, declared, domain),
             fields=fields,
@@ -263,6 +280,7 @@ class Problem:
         lines = [
             f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
             *(f"  {n}: {declaration.short(e)} = 0" for n, e in self.equations.items()),
+            *energies.lines_of(self),
             *(
                 f"  {name}: {declaration.short(expression)} {condition.place}"
                 for name, condition in self.conditions.items()
@@ -276,6 +294,8 @@ class Problem:
 
     def _repr_latex_(self):
         rows = [rf"{sp.latex(e)} &= 0" for e in self.equations.values()]
+        if self.energy is not None:
+            rows.append(rf"{sp.latex(self.energy)} &\to \min")
         rows += [row for c in self.conditions.values() for row in c.latex_rows]
         return declaration.aligned(rows)
 
@@ -293,6 +313,8 @@ class Problem:
             "fields": [to_json(field) for field in self.fields],
             "scales": self.scales.get_config(),
         }
+        if self.energy is not None:
+            config["energy"] = to_json(self.energy)
         return stamped(config)
 
     @classmethod
@@ -302,11 +324,12 @@ class Problem:
         reference, scales = config["reference"], config.get("scales")
         return cls(
             restored(config["domain"]),
-            {n: from_json(e) for n, e in config["equations"].items()},
+            {n: from_json(e) for n, e in config["equations"].items()} or None,
             {n: restored(c, Condition, Data) for n, c in config["conditions"].items()},
             restored(reference, Reference)
             if isinstance(reference, dict)
             else {from_json(k): from_json(v) for k, v in reference} or None,
             [from_json(field) for field in config["fields"]],
             scales and Scales.from_config(scales),
+            from_json(config["energy"]) if "energy" in config else None,
         )

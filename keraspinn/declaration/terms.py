@@ -8,8 +8,9 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.integrals import parts_of
 from keraspinn.declaration.probe_points import sampled
-from keraspinn.declaration.validation.equations import RESIDUAL
+from keraspinn.declaration.validation.equations import ENERGY, RESIDUAL
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
 
@@ -35,6 +36,7 @@ class Term:
         regions: Tuple of the regions that the expressions' integrals are taken over,
             whose parts are the blocks; empty where expressions hold at points.
         sizes: Tuple of the regions' lengths, areas or volumes, in the user's units.
+        is_energy: Whether the expression is an energy, which is to be least.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Term:
     hard: bool = False
     regions: tuple = ()
     sizes: tuple = ()
+    is_energy: bool = False
 
     @property
     def pointwise(self):
@@ -76,9 +79,17 @@ class Term:
                 f"Data '{self.name}' holds the outward normal, which points inside of "
                 "the domain do not have. Give values of the normal's components there."
             )
-        for part in (part for block in self.blocks for part in block):
+        for part in self._parts_with_normals():
             if error := lack_of_normals(domain, part):
                 raise ValueError(f"In condition '{self.name}': {error}") from error
+
+    def _parts_with_normals(self):
+        """The parts on which an expression holds a component of the normal."""
+        integrals = {i for e in self.expressions for i in e.atoms(PartIntegral)}
+        needing = {i.region for i in integrals if i.has(NormalComponent)}
+        for place, block in enumerate(self.blocks):
+            if not self.regions or self.regions[place] in needing:
+                yield from block
 
     def check_points(self, domain, points):
         """Raises `ValueError` unless every point is on a block, and each has some.
@@ -206,7 +217,29 @@ def _share(domain, part, other):
     return np.mean(domain.contains(other, points))
 
 
-def terms_of(domain, equations, conditions, fields):
+def energy_of(domain, densities):
+    """Return the `Term` of an energy, in place of that of equations.
+
+    Args:
+        domain: The geometry.
+        densities: Dict from `Region`s to normalized expressions.
+    """
+    blocks = tuple(parts_of(region, domain) for region in densities)
+    own = (PartIntegral(density, region) for region, density in densities.items())
+    term = Term(
+        RESIDUAL,
+        (sp.Add(*own),),
+        blocks,
+        labels=(ENERGY,),
+        regions=tuple(densities),
+        sizes=tuple(sum(map(domain.measure, block)) for block in blocks),
+        is_energy=True,
+    )
+    term.check_normals(domain)
+    return term
+
+
+def terms_of(domain, equations, conditions, fields, densities):
     """Dict from names to the `Term`s of equations and conditions, `"residual"` first.
 
     Args:
@@ -214,13 +247,17 @@ def terms_of(domain, equations, conditions, fields):
         equations: Dict from names to normalized expressions.
         conditions: Dict from names to `Condition` and `Data`.
         fields: Tuple of the fields, applied to their coordinates.
+        densities: Dict from `Region`s to the densities of an energy, in place of
+            equations if there are any.
     """
 
     def summed(expressions):
         return with_sums(tuple(expressions), domain.coordinates, fields=fields)
 
     terms = {
-        RESIDUAL: Term(
+        RESIDUAL: energy_of(domain, densities)
+        if densities
+        else Term(
             RESIDUAL,
             summed(equations.values()),
             domain.blocks("interior"),

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 import sympy as sp
 
 from keraspinn.declaration.conditions import Data, Reference
+from keraspinn.declaration.integrals import parts_of
+from keraspinn.declaration.scaling.energy_scales import energy_scales
 from keraspinn.declaration.scaling.find import scales_of
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import check_points
 from keraspinn.declaration.validation.branches import check_branches
 from keraspinn.declaration.validation.discontinuities import lost_jump
 from keraspinn.declaration.validation.equations import (
+    RESIDUAL,
     check_holds_a_field,
     expression_name,
     parameters_of,
@@ -29,7 +32,7 @@ from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
-def validated(equations, conditions, domain, declared_equations):
+def validated(equations, conditions, domain, declared_equations, densities):
     """Check all expressions, one by one and together.
 
     Args:
@@ -37,6 +40,7 @@ def validated(equations, conditions, domain, declared_equations):
         conditions: Dict from names to conditions.
         domain: The geometry.
         declared_equations: The equations as declared.
+        densities: Dict from `Region`s to the densities of an energy.
 
     Returns:
         A list of the expressions, and why training is unreliable, as text.
@@ -44,19 +48,21 @@ def validated(equations, conditions, domain, declared_equations):
     coordinates, interior = domain.coordinates, domain.blocks("interior")
     said = {f"equation '{name}'": (e,) for name, e in equations.items()}
     said |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    said |= {f"the energy{r.suffix}": (own,) for r, own in densities.items()}
     blocks = {f"equation '{name}'": interior for name in equations}
     as_declared = {f"equation '{n}'": e for n, e in declared_equations.items()}
     blocks |= {
         f"condition '{n}'": interior if isinstance(c, Data) else c.blocks(domain)
         for n, c in conditions.items()
     }
+    blocks |= {f"the energy{r.suffix}": (parts_of(r, domain),) for r in densities}
     drawn = {n for n, c in conditions.items() if not isinstance(c, Data)}
     drawn = {f"condition '{name}'" for name in drawn}
     every = [e for own in said.values() for e in own]
     fields = tuple(f(*own) for f, own in plain_fields(every, coordinates).items())
     summed = {n: with_sums(own, coordinates, fields=fields) for n, own in said.items()}
     for where, expressions in summed.items():
-        normals = domain.normal if where.startswith("condition") else ()
+        normals = () if where.startswith("equation") else domain.normal
         validate(expressions, coordinates, normals, where, where in drawn)
         for expression in expressions:
             check_holds_a_field(expression, where)
@@ -83,14 +89,15 @@ def checked_scales(scales, domain, terms, fields):
     names = [field.func.__name__ for field in fields]
     if scales is None:
         return Scales.standardized(domain)
+    found = energy_scales if terms[RESIDUAL].is_energy else scales_of
     if scales == "auto":
-        return scales_of(domain, terms, names)
+        return found(domain, terms, names)
     if isinstance(scales, Mapping):
         given = {
             field if isinstance(field, str) else expression_name(field): size
             for field, size in scales.items()
         }
-        return scales_of(domain, terms, names, given)
+        return found(domain, terms, names, given)
     if not isinstance(scales, Scales):
         raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
     if tuple(scales.coordinates) != tuple(domain.coordinates):

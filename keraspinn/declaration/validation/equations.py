@@ -14,7 +14,7 @@ from keraspinn.expressions import (
     required_derivatives,
 )
 
-RESIDUAL = "residual"
+RESIDUAL, ENERGY = "residual", "energy"  # of loss terms, and of a loss in logs
 
 
 def named(parts, what, kinds):
@@ -56,7 +56,7 @@ def check_name(name, what):
         )
 
 
-def check_term_names(equations, conditions, parameters):
+def check_term_names(equations, conditions, parameters, has_energy=False):
     """Refuse two terms, or two columns of the logs, of one name."""
     if RESIDUAL in conditions:
         raise ValueError(
@@ -69,7 +69,8 @@ def check_term_names(equations, conditions, parameters):
             f"Two terms of one name: {both} stand in `equations` and in `conditions`. "
             "Rename one of each."
         )
-    logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *equations))]
+    own = (ENERGY,) if has_energy else equations
+    logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *own))]
     logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
     logs += [parameter.name for parameter in parameters]
     twice = sorted({name for name in logs if logs.count(name) > 1})

@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.probe_points import corners
+from keraspinn.declaration.scaling.energy_scales import coarse_energy
 from keraspinn.declaration.scaling.linearization import linearised, stacked
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.terms import RESIDUAL, fields_of_fewer_coordinates
@@ -35,6 +36,8 @@ def left_open(domain, terms, field_names):
         terms: Dict from names to `Term`s, hard ones included.
         field_names: Names of the fields.
     """
+    if terms[RESIDUAL].is_energy:  # whose boundary is free where nothing is declared
+        return coarse_energy(domain, (*terms.values(),), (*field_names,)).left_open
     if unsaid := said_nothing_of(domain, terms):
         return unsaid
     if not (found := _unnoticed(domain, terms, field_names)):
