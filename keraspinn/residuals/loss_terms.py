@@ -18,6 +18,7 @@ class LossTerm:
     """
 
     is_pointwise = True
+    is_energy = False
 
     def __init__(self, term, problem):
         self.labels = term.labels
@@ -74,6 +75,16 @@ class LossTerm:
     def rows(self, fields, batch):
         """Return residuals `(N · k,)` whose squares add up to the term's loss."""
         return ops.concatenate(self.separate_rows(fields, batch))
+
+    def row_blocks(self, fields, batch, most=None):
+        """Return pairs of points, a dict, and a function from these to rows."""
+        kind = type(batch)
+        return [
+            (
+                batch.by_point(),
+                lambda points: self.separate_rows(fields, kind(**points)),
+            )
+        ]
 
     def separate_rows(self, fields, batch):
         """Return the same as a list of `(N,)` for each expression."""

@@ -9,6 +9,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.common.typing import Tensor
+from keraspinn.declaration.terms import lack_of_normals
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.lattice import lattice
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from keraspinn.declaration.scaling.scales import Scales
     from keraspinn.declaration.terms import Term
     from keraspinn.geometry import Geometry
+
+ON_A_FACE = 512  # points of an energy, fewer than inside: lattices are denser there
 
 
 class Place:
@@ -90,14 +93,14 @@ class Place:
         """
         requested = requested or self.requested
         draws = max(self._domain.draws(part) for part in self._parts)
-        if self.term.regions:
-            numbers = lattice(requested, uniform((len(self._parts), 1, draws)))
-        else:
-            numbers = uniform((len(self._parts), requested, draws))
+        count = 1 if self.term.regions else requested
+        numbers = uniform((len(self._parts), count, draws))
         relative, coordinates = [], []
         for index, part in enumerate(self._parts):
-            count, columns = self._size(part, requested), self._domain.draws(part)
-            of_part = numbers[index, :count, :columns]
+            size, columns = self._size(part, requested), self._domain.draws(part)
+            of_part = numbers[index, :size, :columns]
+            if self.term.regions:
+                of_part = lattice(size, of_part)
             relative.append(self._domain.sample(part, of_part))
             coordinates.append(self._domain.absolute(part, relative[-1]))
         points = self._scaled(_joined(relative))
@@ -122,7 +125,12 @@ class Place:
         relative, start, normals = self._relative(points), 0, []
         for part in self._parts:
             end = start + self._size(part, requested or self.requested)
-            normals.append(self._domain.normals(part, relative[start:end]))
+            here = relative[start:end]
+            if lack_of_normals(self._domain, part):  # nothing holds one there
+                count = len(self._domain.normal)
+                normals.append(ops.zeros_like(here)[..., :count])
+            else:
+                normals.append(self._domain.normals(part, here))
             start = end
         return _joined(normals)
 
@@ -209,7 +217,10 @@ class Place:
 
     def _size(self, part, requested):
         """Return the number of points of a part: 1 if all its coordinates are fixed."""
-        return 1 if part.is_point else requested
+        if part.is_point:
+            return 1
+        is_face = self.term.is_energy and not lack_of_normals(self._domain, part)
+        return min(requested, ON_A_FACE) if is_face else requested
 
 
 def _joined(tensors):

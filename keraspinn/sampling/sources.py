@@ -16,6 +16,7 @@ from keraspinn.weighting.base import TrainingSetup
 
 BATCH_SIZE = 128  # points of a step, inside and on each face
 INTEGRAL_SIZE = 512  # points of an integral in a step
+ENERGY_SIZE = 4096  # points inside of an energy in a step
 WEIGHTING = " weighting"  # no term's name: the weighting rule's random numbers
 
 
@@ -264,6 +265,10 @@ def _checked_counts(terms, batch_size):
         count = check_count("batch_size", batch_size, None)
         given = {} if count is None else dict.fromkeys(terms, count)
     return {
-        name: INTEGRAL_SIZE if term.regions else BATCH_SIZE
+        name: ENERGY_SIZE
+        if term.is_energy
+        else INTEGRAL_SIZE
+        if term.regions
+        else BATCH_SIZE
         for name, term in terms.items()
     } | given

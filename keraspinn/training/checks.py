@@ -10,6 +10,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
+from keraspinn.declaration.probe_points import sampled
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.validation.dtype_range import (
@@ -170,8 +171,8 @@ def check_can_learn(problem, network, objective, place):
         objective: The `Objective`.
         place: The `Place` of the residual's points.
     """
-    points = quasi_random(64, problem.domain.draws(problem.domain.interior))
-    batch = place.draw(lambda shape: ops.cast(points[None], place.dtype), 64)
+    inside = sampled(problem.domain, problem.domain.blocks("interior"), 64)
+    points, coordinates = place.locate(ops.convert_to_tensor(inside, "float64"))
     required = {}
     for term in objective.terms.values():
         for field, indices in (
@@ -179,19 +180,19 @@ def check_can_learn(problem, network, objective, place):
         ):
             required.setdefault(field, set()).update(indices)
     names = [symbol.name for symbol in problem.coordinates]
-    check_no_activity_losses(network, batch.coordinates)
+    check_no_activity_losses(network, coordinates)
     warn_of_inactive_layers(network)
     if not _has_tested_rules(network):
-        check_against_differences(objective.fields, batch.points, required, names)
+        check_against_differences(objective.fields, points, required, names)
     check_derivatives(
         network,
-        lambda: objective.fields.derivatives(batch.points, required),
+        lambda: objective.fields.derivatives(points, required),
         names,
     )
     orders = (sum(index) for indices in required.values() for index in indices)
     warn_of_kinks(network, max(orders, default=0))
     if not _is_adapted(network):
-        warn_of_flatness(network, _lines(problem.domain, batch.coordinates.dtype))
+        warn_of_flatness(network, _lines(problem.domain, coordinates.dtype))
     warn_if_not_periodic(problem, objective.fields, place)
 
 

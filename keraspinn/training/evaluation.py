@@ -57,7 +57,9 @@ class Evaluation:
         """
         check_batch(self._problem, "evaluation", x)
         batches = self.sources.draw(seed, -1)
-        batches["residual"] = self.place.given(x)
+        if not self.place.term.is_energy:  # which needs lattice points
+            batches["residual"] = self.place.given(x)
+        located = backend.shard(self.place.locate(x))
         batches = backend.shard(batches)
         losses = model._objective.losses(
             batches, model.loss_weights, model.trainable_variables
@@ -65,10 +67,7 @@ class Evaluation:
         logs = model._logs.update(losses, steps=ops.shape(x)[0])
         if y is not None:
             self._problem.check_reference_names(y)
-            inside = batches["residual"]
-            values = model._fields.evaluate(
-                self._reference, inside.points, inside.coordinates
-            )
+            values = model._fields.evaluate(self._reference, *located)
             for error, value, level in zip(
                 model._logs.errors, values, self._levels, strict=True
             ):

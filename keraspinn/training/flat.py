@@ -5,7 +5,6 @@ import math
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.sampling import Batch
 from keraspinn.training.objective import named, substituted
 
 
@@ -46,6 +45,32 @@ def integral_gradients(term, fields, batch, variables, values):
         return joined(backend.value_and_gradients(residual, values)[2])[None]
 
     return [gradient(number) for number in range(term.count)]
+
+
+def row_jacobians(objective, name, batch, variables, values, most=None):
+    """Return derivatives of a term's rows by all variables, a list of `(N, P)`.
+
+    Args:
+        objective: The `training.objective.Objective`.
+        name: The term's name.
+        batch: The `Batch`.
+        variables: Variables to differentiate by.
+        values: Tensors with their values.
+        most: Approximate number of points for the Hessian of an energy.
+    """
+    term, fields, found = objective.terms[name], objective.fields, []
+    if not term.is_pointwise:
+        return integral_gradients(term, fields, batch, variables, values)
+    with substituted(variables, values):
+        blocks = term.row_blocks(fields, batch, most)
+    for points, rows in blocks:
+
+        def at(values, points, rows=rows):
+            with substituted(variables, values):
+                return rows(points)
+
+        found += backend.jacobian(at, values, points)
+    return found
 
 
 class FlatObjective:
@@ -113,6 +138,11 @@ class FlatObjective:
             return rows
         return rows * ops.sqrt(ops.maximum(self._weights[name], 0.0))
 
+    @property
+    def is_energy(self):
+        """Whether the loss holds an energy, and is no sum of squares."""
+        return any(t.is_energy for t in self._step.objective.terms.values())
+
     def jvp(self, parameters, direction):
         """Return J v, `(N,)`, for a direction v, `(P,)`."""
         _, derivatives = backend.jvp(
@@ -130,25 +160,13 @@ class FlatObjective:
 
     def jacobian(self, parameters):
         """Return J, the derivative of the residuals, `(N, P)`."""
-        objective, variables = self._step.objective, self._step.variables
-        blocks = []
+        step, blocks = self._step, []
+        # The gradient of an energy uses all points; its Hessian only as many as there
+        # are parameters, since the Jacobian takes most of a step's time.
+        settings = step.variables, self.split(parameters), parameters.shape[0]
         for name, batch in self._batches.items():
-            if not objective.terms[name].is_pointwise:
-                term, values = objective.terms[name], self.split(parameters)
-                rows = integral_gradients(
-                    term, objective.fields, batch, variables, values
-                )
-                blocks += [self._weighted(name, row) for row in rows]
-                continue
-
-            def rows(values, points, name=name):
-                point = Batch(**points)
-                with substituted(variables, values):
-                    return objective.terms[name].separate_rows(objective.fields, point)
-
-            values = self.split(parameters)
-            for row in backend.jacobian(rows, values, batch.by_point()):
-                blocks.append(self._weighted(name, row))
+            rows = row_jacobians(step.objective, name, batch, *settings)
+            blocks += [self._weighted(name, row) for row in rows]
         return ops.concatenate(blocks)
 
     def fresh(self):

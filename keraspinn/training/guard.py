@@ -6,8 +6,10 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.arguments import callback_list
+from keraspinn.declaration.terms import RESIDUAL
 
 _LOST = "the variable"
+FAR_BELOW = 1e4  # of an energy's magnitude, below zero
 _AT_FIRST = (
     "Initial fields are near zero, or near the mean of given values: substitute a "
     "field inside exp(1/u), log(u) or a root by its deviation, u = 600 + w"
@@ -26,6 +28,8 @@ class StopOnNonFinite(keras.callbacks.Callback):
         loss = (logs or {}).get("loss")
         if loss is not None and not np.isfinite(loss):
             raise FloatingPointError(self.model.trainer.explain_nonfinite(logs))
+        if loss is not None and (fault := falls_without_bound(self.model, loss)):
+            raise FloatingPointError(fault)
 
     def on_epoch_end(self, epoch, logs=None):
         """Check the variables: the last update may overflow after a finite loss."""
@@ -36,6 +40,29 @@ class StopOnNonFinite(keras.callbacks.Callback):
         )
         if not all(np.isfinite(value).all() for value in values):
             raise FloatingPointError(self.model.trainer.explain_nonfinite(logs or {}))
+
+
+def falls_without_bound(model, loss):
+    """Return a sentence on an energy without a least value, or `None`.
+
+    Args:
+        model: The model.
+        loss: A mean of the loss.
+    """
+    problem = model.problem
+    is_scaled = RESIDUAL in problem.scales.terms  # to about one at its least
+    if problem.energy is None or not is_scaled or loss > -FAR_BELOW:
+        return None
+    return (
+        f"Training stopped: the energy falls without bound, to {loss:.3g} times the "
+        "magnitude that its declaration lets expect. "
+        + (
+            problem.left_open
+            or "Check its signs, what holds the fields, and densities that fall for "
+            "large derivatives; or give its magnitude by the fields', "
+            "Problem(..., scales={u: 1e-3})."
+        )
+    )
 
 
 def with_guard(callbacks):

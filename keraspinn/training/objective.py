@@ -4,7 +4,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
-from keraspinn.residuals import IntegralTerm, LossTerm
+from keraspinn.residuals import EnergyTerm, IntegralTerm, LossTerm
 
 
 class Objective:
@@ -22,8 +22,7 @@ class Objective:
         self.fields = fields
         self._counts = {n: len(t.expressions) for n, t in problem.terms.items()}
         self.terms = {
-            name: (IntegralTerm if term.regions else LossTerm)(term, problem)
-            for name, term in problem.terms.items()
+            name: _kind(term)(term, problem) for name, term in problem.terms.items()
         }
 
     @property
@@ -112,6 +111,12 @@ class Objective:
             )
             losses |= self._parts(name, parts)
         return losses, gradients
+
+
+def _kind(term):
+    if term.is_energy:
+        return EnergyTerm
+    return IntegralTerm if term.regions else LossTerm
 
 
 def penalty(variables):

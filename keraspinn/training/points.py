@@ -2,6 +2,7 @@
 
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.optimizers import Optimizer
+from keraspinn.sampling.renewed import Renewed
 from keraspinn.sampling.residual_based import ResidualBased
 from keraspinn.sampling.sources import PointSources
 
@@ -9,6 +10,10 @@ from keraspinn.sampling.sources import PointSources
 # inside, where the residual has derivatives.
 INSIDE = 3000
 ON_A_FACE = 200
+# The gradient of an energy does not vanish at each point, so its noise must average
+# out. L-bracket, 20 × 3 units, 60 steps: error 6.7 % with 2,048 points, 3.0 % with
+# 16,384.
+OF_AN_ENERGY = 16_384
 
 
 def point_sources(problem, optimizer, dtype, batch_size, given, default):
@@ -24,6 +29,10 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
     """
     if isinstance(optimizer, Optimizer):
         period = optimizer.resample_every
+        if problem.terms[RESIDUAL].is_energy:
+            if period and default is None:
+                given = {RESIDUAL: Renewed(period)} | (given or {})
+            batch_size = batch_size or {RESIDUAL: OF_AN_ENERGY}
         default = default or (period and ResidualBased(period))
         if batch_size is None and default:
             drawn = set(problem.terms) - set(given or ())

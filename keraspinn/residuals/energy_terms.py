@@ -1,0 +1,179 @@
+"""Energy of a network's fields, and rows of its second variation."""
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.declaration.probe_points import columns, sampled
+from keraspinn.expressions import PartIntegral, Program
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.second_variation import SecondVariation
+
+_TRIED = 128  # points at which the rank of a density's Hessian is counted
+_LEAST = 1024  # points of a region that stand for all of them
+_RANK = 1e-10  # of the largest eigenvalue, below which one is zero at every point
+
+
+class EnergyTerm:
+    """Energy of a problem: Σ w ψ over lattice points of every region.
+
+    It may be negative. For a step of the second order it has *rows*, with
+
+        J = √(w / 2) L ∂z/∂θ,    LᵀL = the positive part of ∂²ψ/∂z²
+
+    and z the fields and derivatives that ψ holds, so that JᵀJ is half the energy's
+    Hessian, as it is of a sum of squares, without the terms in ∂²z/∂θ². The values of
+    rows, √(w / 2) L z with L constant, have no meaning.
+
+    Args:
+        term: The `declaration.terms.Term`.
+        problem: The `Problem`, in whose scales the energy is taken.
+
+    Attributes:
+        passes: A list of one dict, from names of fields to the derivatives needed.
+        labels: Names of the expressions' losses: `("energy",)`.
+    """
+
+    is_pointwise = True
+    is_energy = True
+
+    def __init__(self, term, problem):
+        self.labels = term.labels
+        (energy,) = term.expressions
+        (size,) = problem.scales.sizes(term)
+        by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
+        self._pieces = [
+            _Piece(problem.scales.apply(by_region[region], size), problem, block)
+            for region, block in zip(term.regions, term.blocks, strict=True)
+        ]
+        needed = {}
+        for piece in self._pieces:
+            for field, indices in piece.density.derivatives.items():
+                needed.setdefault(field, set()).update(indices)
+        self.passes = [needed]
+
+    def losses(self, fields, batch):
+        """Return the energy, a list of one scalar."""
+        return [sum(map(ops.sum, self._by_point(fields, batch)))]
+
+    def total(self, losses):
+        """Return the energy."""
+        return losses[0]
+
+    def residuals(self, fields, batch):
+        """Return the energy of each point, a list of one tensor `(N,)`."""
+        return [ops.concatenate(self._by_point(fields, batch))]
+
+    def squared(self, fields, batch):
+        """Return ones, `(N,)`: samplers prefer no point."""
+        return ops.ones_like(batch.points[:, 0])
+
+    def rows(self, fields, batch):
+        """Return rows `(N,)` with JᵀJ half of the energy's Hessian."""
+        return ops.concatenate(
+            [
+                row
+                for points, rows in self.row_blocks(fields, batch)
+                for row in rows(points)
+            ]
+        )
+
+    def row_blocks(self, fields, batch, most=None):
+        """Return pairs of points, a dict of tensors, and a function from these to rows.
+
+        Args:
+            fields: The `Fields`.
+            batch: The `Batch`.
+            most: Approximate number of points of a region to use; all if not given.
+        """
+        return [
+            block
+            for piece, part in zip(self._pieces, _by_region(batch), strict=True)
+            if (block := piece.row_block(fields, _thinned(part, most)))
+        ]
+
+    def _by_point(self, fields, batch):
+        return [
+            part.weights * piece.values(fields, part, piece.density)[0]
+            for piece, part in zip(self._pieces, _by_region(batch), strict=True)
+        ]
+
+
+class _Piece:
+    """Density of an energy on one region.
+
+    Args:
+        density: The scaled expression.
+        problem: The `Problem`.
+        block: The region's parts.
+    """
+
+    def __init__(self, density, problem, block):
+        coordinates = problem.coordinates
+        self.density = Program([density], coordinates)
+        variation = SecondVariation(density)
+        self._count = len(variation.nodes)
+        self._nodes = Program(variation.nodes, coordinates)
+        entries = [e for row in variation.hessian for e in row]
+        self._hessian = Program(entries, coordinates)
+        points = sampled(problem.domain, (block,), _TRIED)
+        self._rank = _rank(variation, self._hessian, coordinates, points)
+
+    def values(self, fields, batch, program):
+        """Return values `(N,)` of a program's expressions at a batch's points."""
+        return fields.evaluate(program, batch.points, batch.coordinates, batch.normals)
+
+    def row_block(self, fields, batch):
+        """Return points and a function from them to rows; `None` without curvature."""
+        if not self._rank:
+            return None
+        flat = ops.stack(self.values(fields, batch, self._hessian), axis=-1)
+        matrix = ops.reshape(flat, (-1, self._count, self._count))
+        values, vectors = ops.linalg.eigh(matrix)
+        kept = ops.sqrt(ops.maximum(values, 0.0))[:, None, -self._rank :]
+        factor = vectors[..., -self._rank :] * kept
+        factor = factor * ops.sqrt(batch.weights / 2)[:, None, None]
+        points = batch.by_point() | {"factor": ops.stop_gradient(factor)}
+
+        def rows(points):
+            factor = points["factor"]
+            arguments = {n: t for n, t in points.items() if n != "factor"}
+            nodes = self.values(fields, type(batch)(**arguments), self._nodes)
+            products = ops.sum(factor * ops.stack(nodes, axis=-1)[..., None], axis=-2)
+            return [products[..., k] for k in range(self._rank)]
+
+        return points, rows
+
+
+def _thinned(batch, most):
+    """Return every k-th point of a batch, with k times its weight."""
+    count = batch.weights.shape[0]
+    step = max(1, count // max(most or count, _LEAST))
+    thinned = {name: tensor[::step] for name, tensor in batch.by_point().items()}
+    return batch._replace(**thinned | {"weights": thinned["weights"] * step})
+
+
+def _by_region(batch):
+    """Yield a batch for each region, whose points are consecutive."""
+    start = 0
+    for weights in batch.weights:
+        rows = slice(start, start + weights.shape[0])
+        start = rows.stop
+        normals = None if batch.normals is None else batch.normals[rows]
+        places = batch.points[rows], batch.coordinates[rows]
+        yield type(batch)(*places, weights, None, normals)
+
+
+def _rank(variation, program, coordinates, points):
+    """Return the largest rank of a Hessian at some points, for fields of size one."""
+    count, generator = len(variation.nodes), np.random.default_rng(0)
+    values = {
+        field_and_index(node, coordinates): generator.uniform(-1, 1, len(points))
+        for node in variation.nodes
+    }
+    with backend.double_precision():
+        entries = program.on_host(columns(coordinates, points), values)
+    matrices = np.stack(entries, axis=-1).reshape(-1, count, count)
+    matrices = matrices[np.isfinite(matrices).all(axis=(1, 2))]
+    sizes = abs(np.linalg.eigvalsh(matrices))
+    return int((sizes > _RANK * sizes.max(initial=0.0)).sum(axis=1).max(initial=0))
