@@ -11,12 +11,15 @@ from keraspinn.diagnostics.hessian import (
     hessian_spectrum,
 )
 from keraspinn.diagnostics.verdicts import Verdict, verdict
+from keraspinn.diagnostics.verdicts.energy_gap import EnergyGap, energy_gap
 
 __all__ = [
+    "EnergyGap",
     "GradientProbe",
     "GradientStatistics",
     "LossHessian",
     "Verdict",
+    "energy_gap",
     "gradient_statistics",
     "hessian_eigenvalues",
     "hessian_spectrum",

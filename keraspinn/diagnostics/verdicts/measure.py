@@ -23,6 +23,7 @@ from keraspinn.diagnostics.verdicts.correction import (
     row_norms,
     total_norm,
 )
+from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
 from keraspinn.diagnostics.verdicts.extents import (
     CONSTANT,
     extent,
@@ -122,6 +123,8 @@ def verdict(
     positive_number("tolerance", tolerance)
     check_count("points", points)
     check_count("points_on_face", points_on_face)
+    if model.problem.energy is not None:
+        return energy_verdict(model, tolerance, points)
     with backend.double_precision():
         sizes = dict.fromkeys(model.problem.terms, points_on_face)
         tangent = Tangent(model, sizes | {RESIDUAL: points})

@@ -1,0 +1,185 @@
+"""Estimate of the error in a trained model's energy."""
+
+import dataclasses
+import math
+
+import numpy as np
+from keras import ops
+
+from keraspinn import backend
+from keraspinn.common.checks import check_count
+from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.diagnostics.verdicts.verdict import Verdict
+from keraspinn.optimizers.base import Optimizer
+from keraspinn.training.flat import joined, row_jacobians
+from keraspinn.training.model import PINNModel
+from keraspinn.training.one_model import check_one_model
+from keraspinn.training.tangent import FIELDS, Tangent
+
+POINTS, ON_A_FACE = 1000, 100
+# Of JᵀJ's trace over P; that counts which lowers the energy most at other points.
+DAMPING = 1e-10, 1e-8, 1e-6, 1e-4, 1e-2
+
+
+@dataclasses.dataclass(frozen=True)
+class EnergyGap:
+    """Energy of a model, and its estimated excess.
+
+    Args:
+        energy: The energy, in the user's units.
+        gap: ½ gᵀd, in the user's units: the decrease that Newton's correction promises.
+        left: What it misses of this at other points, relative to the energy.
+        errors: Dict from names of fields to the norm of their correction, relative to
+            the corrected field's.
+
+    Example:
+
+    >>> print(EnergyGap(-2.0, 0.01, 1e-4, {"u": 0.004}))
+    Energy -2, about 0.01 above the least of the network's fields nearby (0.5 %).
+    """
+
+    energy: float
+    gap: float
+    left: float
+    errors: dict[str, float]
+
+    @property
+    def relative(self) -> float:
+        """The gap relative to the energy."""
+        return self.gap / (abs(self.energy) or 1.0)
+
+    def __str__(self):
+        return (
+            f"Energy {self.energy:.5g}, about {self.gap:.2g} above the least of the "
+            f"network's fields nearby ({100 * self.relative:.2g} %)."
+        )
+
+    __repr__ = __str__
+
+
+def energy_gap(model: PINNModel, points: int = POINTS) -> EnergyGap:
+    """Estimate the excess of a model's energy by Newton's correction.
+
+    With g the energy's gradient by all parameters and H its Hessian, from the second
+    derivatives of its density, d = (H + μI)⁻¹ g is the correction and ½ gᵀd what it
+    lowers the energy by: the error in the energy, as far as the network's tangent
+    space holds the solution.
+
+    Args:
+        model: A `PINNModel` of a problem with an energy.
+        points: Number of points inside and on each part with an integral; as many as
+            the network has parameters, if those are more.
+
+    Returns:
+        An `EnergyGap`.
+
+    Raises:
+        TypeError: If `model` is not a `PINNModel`.
+        ValueError: If its problem has no energy.
+
+    Example:
+
+    ```python
+    gap = keraspinn.diagnostics.energy_gap(model)
+    print(gap)
+    ```
+
+    Reference:
+        Müller & Zeinhofer, "Achieving high accuracy with PINNs via energy natural
+        gradient descent", arXiv 2302.13163.
+    """
+    check_one_model(model)
+    check_count("points", points)
+    if model.problem.energy is None:
+        raise ValueError(
+            "There is no energy in this problem. Take keraspinn.diagnostics.verdict("
+            "model), or declare the problem by Problem(..., energy=...)."
+        )
+    with backend.double_precision():
+        return _measured(model, points)
+
+
+def energy_verdict(model, tolerance, points):
+    """Return the `Verdict` on a model of an energy: its gap in place of residuals.
+
+    Args:
+        model: The `PINNModel`.
+        tolerance: Largest error of a field that is trusted.
+        points: As for `energy_gap`.
+    """
+    gap = energy_gap(model, points)
+    is_second = isinstance(getattr(model, "optimizer", None), Optimizer)
+    return Verdict(
+        gap.errors,
+        {"energy": gap.relative},
+        {"energy": gap.left},
+        tolerance,
+        ("energy",),
+        is_second,
+        left_open=model.problem.left_open,
+    )
+
+
+def _measured(model, points):
+    problem = model.problem
+    points = max(points, sum(math.prod(v.shape) for v in model.trainable_variables))
+    sizes = dict.fromkeys(problem.terms, ON_A_FACE) | {RESIDUAL: points}
+    tangent = Tangent(model, sizes)
+    first, second = (tangent.draw(number) for number in (-1, -2))
+    weights = {n: float(w) for n, w in model.loss_weights.items()}
+    system = backend.compiled(
+        lambda batches: _system(tangent, batches, weights), read=tangent.model.variables
+    )
+    (_, slope, matrix), (energy, other, theirs) = (
+        [ops.convert_to_numpy(own) for own in system(batches)]
+        for batches in (first, second)
+    )
+    scale, best = np.trace(matrix) / len(matrix), None
+    for damping in DAMPING:
+        damped = matrix + damping * scale * np.eye(len(matrix))
+        step = np.linalg.solve(damped, slope / 2)
+        promised = slope @ step / 2
+        gained = other @ step - step @ theirs @ step
+        if best is None or gained > best[0]:
+            best = gained, promised, step
+    gained, promised, step = best
+    (size,) = problem.scales.sizes(problem.terms[RESIDUAL])
+    values, changes = tangent.moved(second, step)
+    inside = _interior(problem, second[RESIDUAL])
+    errors = {
+        name: _norm(change[inside]) / (_norm((value - change)[inside]) or 1.0)
+        for name, value, change in zip(
+            problem.field_names, values[FIELDS], changes[FIELDS], strict=True
+        )
+    }
+    left = abs(gained - promised) / (abs(float(energy)) or 1.0)
+    gap = max(float(gained), float(promised), 0.0)
+    return EnergyGap(size * float(energy), size * gap, float(left), errors)
+
+
+def _system(tangent, batches, weights):
+    """Return the energy, the gradient of the whole loss, and half its Hessian."""
+    objective, variables = tangent._objective, tangent._variables
+    values = backend.snapshot(variables)
+    losses, gradients = objective.gradients(batches, variables, values)
+    slope, matrix = 0.0, 0.0
+    for name, batch in batches.items():
+        weight = weights.get(name, 1.0)
+        slope = slope + weight * joined(gradients[name])
+        for row in row_jacobians(objective, name, batch, variables, values):
+            matrix = matrix + weight * ops.matmul(ops.transpose(row), row)
+    return losses[RESIDUAL], slope, matrix
+
+
+def _interior(problem, batch):
+    """Return the slice of a batch whose points are inside the domain."""
+    start = 0
+    for block, own in zip(problem.terms[RESIDUAL].blocks, batch.weights, strict=True):
+        if problem.domain.interior in block:
+            return slice(start, start + own.shape[0])
+        start += own.shape[0]
+    return slice(None)
+
+
+def _norm(values):
+    return float(np.linalg.norm(values))
