@@ -1,0 +1,168 @@
+"""Energies: what they are read as, what follows from them, and what is refused."""
+
+import warnings
+
+import keras
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X)
+BAR = kp.geometry.Box({X: (0, 2)})
+SQUARE = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+STORED = kp.integral(U.diff(X) ** 2 / 2)
+ALONG = sp.Integral(sp.Function("u")(T), (T, 0, X))
+HELD = {"held": kp.Condition(U, on={X: 0}, hard=True)}
+
+
+def plane():
+    return tuple(sp.Function(name)(X, Y) for name in "uv")
+
+
+def cantilever(metre=1.0, pascal=1.0):
+    """A cantilever in units of one's own: lengths in metres, stresses in pascals."""
+    u, v = plane()
+    gradient = sp.Matrix([u, v]).jacobian([X, Y])
+    strain = (gradient + gradient.T) / 2
+    stress = pascal / 0.91 * (0.7 * strain + 0.3 * strain.trace() * sp.eye(2))
+    stored = sum(stress.multiply_elementwise(strain)) / 2
+    beam = kp.geometry.Box({X: (0, 4 * metre), Y: (0, metre)})
+    load = kp.integral(1e-3 * pascal * v, over={X: 4 * metre})
+    clamp = kp.Condition([u, v], on={X: 0}, hard=True)
+    return kp.Problem(
+        beam, energy=kp.integral(stored) + load, conditions={"clamp": clamp}
+    )
+
+
+def test_a_problem_needs_equations_or_an_energy():
+    with pytest.raises(TypeError, match="equations"):
+        kp.Problem(BAR)
+    problem = kp.Problem(BAR, energy=STORED - kp.integral(U), conditions=HELD)
+    assert list(problem.terms) == ["residual"]
+    assert problem.left_open == ""
+
+
+@pytest.mark.parametrize(
+    ("energy", "words"),
+    [
+        (kp.integral(U), "linear"),
+        (STORED**2, "sum of integrals"),
+        (STORED + U, "sum of integrals"),
+        (STORED + kp.integral(U.diff(X, 3) ** 2), "order 3"),
+        (STORED * kp.Parameter("k", initial=1.0), "sum of integrals"),
+        (kp.integral(kp.Parameter("k", initial=1.0) * U.diff(X) ** 2), "over k"),
+        (kp.integral(U.diff(X) ** 2 + ALONG * U), "at the point itself"),
+    ],
+)
+def test_what_is_no_energy_is_refused(energy, words):
+    with pytest.raises(ValueError, match=words):
+        kp.Problem(BAR, energy=energy, conditions=HELD)
+
+
+def test_a_time_is_refused():
+    w = sp.Function("w")(X, T)
+    domain = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+    with pytest.raises(ValueError, match=r"time.*`equations`"):
+        kp.Problem(domain, energy=kp.integral(w.diff(X) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("energy", "conditions", "words"),
+    [
+        (-STORED, HELD, "negative for some changes of u"),
+        (STORED - kp.integral(U, over={X: 2}), {}, "no condition holds"),
+        (STORED, {}, "undetermined"),
+        (STORED - kp.integral(sp.cos(sp.pi * X) * U), {}, "undetermined"),
+    ],
+)
+def test_an_energy_without_a_least_value_is_warned_of(energy, conditions, words):
+    with pytest.warns(UserWarning, match=words):
+        problem = kp.Problem(BAR, energy=energy, conditions=conditions)
+    assert words in problem.left_open
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"clamp": kp.Condition(U, on={X: 0}, hard=True)},
+        {"clamp": kp.Condition(U, on={X: 0}, weight=100)},
+        {"mean": kp.Condition(kp.integral(U))},
+    ],
+)
+def test_whatever_holds_a_field_is_enough(held):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kp.Problem(BAR, energy=STORED - kp.integral(U), conditions=held)
+
+
+def test_scales_follow_from_the_energy():
+    """u'' = -3 / 1e11 with u(0) = 0 and a free end: u(2) = 6e-11, energy -12e-11 …"""
+    energy = kp.integral(1e11 * U.diff(X) ** 2 / 2 - 3 * U)
+    scales = kp.Problem(BAR, energy=energy, conditions=HELD).scales
+    assert scales.fields["u"] == pytest.approx(6e-11, rel=0.1)
+    assert scales.terms["residual"][0] == pytest.approx(9 * 8 / 6 / 1e11, rel=0.05)
+
+
+def test_pascals_and_metres_are_scaled_as_their_nondimensional_twin():
+    one, other = cantilever(), cantilever(metre=0.03, pascal=210e9)
+    for name in "uv":
+        ratio = other.scales.fields[name] / one.scales.fields[name]
+        assert ratio == pytest.approx(0.03, rel=0.02)
+    (energy,), (theirs,) = one.scales.terms["residual"], other.scales.terms["residual"]
+    assert theirs / energy == pytest.approx(210e9 * 0.03**2, rel=0.02)
+
+
+@pytest.mark.parametrize("power", [sp.Rational(3, 2), 4])
+def test_scales_of_an_energy_without_curvature_at_zero(power):
+    """(|u'|^(p-2) u')' = -1 on (0, 2), u(0) = 0, u'(2) = 0."""
+    slope = U.diff(X)
+    energy = kp.integral((slope**2) ** sp.Rational(power, 2) / power - U)
+    size = kp.Problem(BAR, energy=energy, conditions=HELD).scales.fields["u"]
+    q = power / (power - 1)
+    assert size == pytest.approx(float(2**q / q), rel=0.3)
+
+
+def test_what_follows_is_printed():
+    text = str(
+        kp.Problem(BAR, energy=STORED - kp.integral(3 * U), conditions=HELD)
+    ).replace("\n    ", " ")
+    assert "follows: -u_xx - 3 = 0" in text
+    assert "n_x*u_x = 0" in text
+    pulled = str(
+        kp.Problem(BAR, energy=STORED - kp.integral(3 * U, {X: 2}), conditions=HELD)
+    )
+    assert "n_x*u_x - 3 = 0, over={x: 2.0}" in pulled.replace("\n    ", " ")
+
+
+def test_equations_beside_an_energy_are_soft_conditions():
+    u, v = plane()
+    problem = kp.Problem(
+        SQUARE,
+        {"poisson": v.diff(X, 2) + v.diff(Y, 2) - u},
+        {"edge": kp.Condition([u, v], on="boundary", hard=True)},
+        energy=kp.integral((u.diff(X) ** 2 + u.diff(Y) ** 2) / 2 - u),
+    )
+    assert set(problem.terms) == {"residual", "poisson"}
+    assert "poisson" in problem.conditions
+    assert type(problem).from_config(problem.get_config()) is not None
+
+
+def test_a_config_round_trip_keeps_the_energy():
+    problem = cantilever()
+    config = keras.saving.serialize_keras_object(problem)
+    other = keras.saving.deserialize_keras_object(config)
+    assert other.energy == problem.energy
+    assert other.scales == problem.scales
+    assert str(other) == str(problem)
+
+
+def test_a_normal_stands_in_an_integral_over_a_face():
+    """A pressure on a face, beside a density inside that has no normal."""
+    u, v = plane()
+    push = u * SQUARE.normal[0] + v * SQUARE.normal[1]
+    stored = kp.integral(u.diff(X) ** 2 + v.diff(Y) ** 2 + u**2 + v**2)
+    kp.Problem(SQUARE, energy=stored + kp.integral(push, over={X: 1}))
+    with pytest.raises(ValueError, match="normal"):
+        kp.Problem(SQUARE, energy=stored + kp.integral(push))

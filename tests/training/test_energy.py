@@ -1,0 +1,137 @@
+"""Training on an energy: optimizers, files, ensembles, the guard, the verdict."""
+
+import keras
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X = sp.Symbol("x")
+U = sp.Function("u")(X)
+BAR = kp.geometry.Box({X: (0, 1)})
+CLAMP = kp.Condition(U, on={X: 0}, hard=True)
+EXACT = X - X**2 / 2
+
+
+def bar(conditions=None, stiffness=1, **how):
+    """-u'' = 1, u(0) = 0, free at x = 1: the energy is -1/6."""
+    return kp.Problem(
+        BAR,
+        energy=kp.integral(stiffness * U.diff(X) ** 2 / 2 - U),
+        conditions={"clamp": CLAMP} if conditions is None else conditions,
+        reference={U: EXACT},
+        **how,
+    )
+
+
+def trained(problem, optimizer, steps, dtype="float64", units=8, **how):
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(problem, kp.networks.MLP(units, 1), seed=0).astype(dtype)
+    model.compile(optimizer)
+    how = {"batch_size": 256, "verbose": 0, "epochs": 1} | how
+    history = model.fit(steps_per_epoch=steps, **how).history
+    return model, history
+
+
+def error(model):
+    problem = model.problem
+    found = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+    return found["u_relative_l2"]
+
+
+def test_gauss_newton_reaches_the_least_energy():
+    model, history = trained(bar(), kp.optimizers.GaussNewton(), 20)
+    assert history["energy_loss"][-1] < 0  # scaled to about -1
+    assert error(model) < 1e-4
+    energy = model.integrate(U.diff(X) ** 2 / 2 - U)
+    assert energy == pytest.approx(-1 / 6, rel=1e-6)
+
+
+def test_without_a_matrix_it_goes_the_same_way():
+    optimizer = kp.optimizers.GaussNewton(form="free")
+    assert error(trained(bar(), optimizer, 20)[0]) < 1e-3
+
+
+def test_a_soft_condition_is_a_penalty():
+    """Of weight λ = 1000 it lets u(0) be 0.5² / (2 λ / 6) = 7.5e-4."""
+    held = {"clamp": kp.Condition(U, on={X: 0}, weight=1e3)}
+    model, _ = trained(bar(held), kp.optimizers.GaussNewton(), 30)
+    assert error(model) < 1e-2
+
+
+def test_adam_and_ssbroyden_take_negative_losses():
+    optimizer = keras.optimizers.Adam(1e-2)
+    stop = keras.callbacks.EarlyStopping("loss", patience=2)
+    how = {"epochs": 3, "callbacks": [stop]}
+    model, history = trained(bar(), optimizer, 100, "float32", **how)
+    assert history["loss"][-1] < history["loss"][0]
+    assert error(model) < 0.1
+    model = model.astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    model.fit(steps_per_epoch=60, batch_size=256, verbose=0)
+    assert error(model) < 1e-2
+
+
+def test_two_materials():
+    """k u' is the same on both sides of the joint: u' jumps there, u does not."""
+    stiffness = sp.Piecewise((4, X < sp.Rational(1, 2)), (1, True))
+    model, _ = trained(
+        bar(stiffness=stiffness), kp.optimizers.GaussNewton(), 40, units=12
+    )
+    energy = model.integrate(stiffness * U.diff(X) ** 2 / 2 - U)
+    exact = -sum(
+        sp.integrate((1 - X) ** 2 / 2 / k, (X, *ends))
+        for k, ends in ((4, (0, 0.5)), (1, (0.5, 1)))
+    )
+    assert energy == pytest.approx(float(exact), rel=1e-2)
+
+
+def test_a_saved_model_goes_on(tmp_path):
+    model, _ = trained(bar(), kp.optimizers.GaussNewton(), 5)
+    model.save(tmp_path / "bar.keras")
+    other = keras.saving.load_model(tmp_path / "bar.keras")
+    points = np.linspace(0, 1, 7)[:, None]
+    np.testing.assert_array_equal(
+        other.predict(points, verbose=0), model.predict(points, verbose=0)
+    )
+    other.fit(steps_per_epoch=15, batch_size=256, verbose=0)
+    assert error(other) < 1e-4
+
+
+def test_an_ensemble_trains_on_an_energy():
+    ensemble = kp.Ensemble(bar(), kp.networks.MLP(6, 1), size=2, seed=0)
+    ensemble.compile(keras.optimizers.Adam(1e-2))
+    history = ensemble.fit(steps_per_epoch=50, batch_size=128, verbose=0).history
+    assert np.isfinite(history["loss"]).all()
+
+
+def test_an_energy_that_falls_without_bound_ends_the_fit():
+    with pytest.warns(UserWarning, match="no condition holds"):
+        problem = kp.Problem(
+            BAR, energy=kp.integral(U.diff(X) ** 2 / 2 - U), conditions={}
+        )
+    with pytest.raises(FloatingPointError, match="falls without bound"):
+        trained(problem, kp.optimizers.GaussNewton(), 20, epochs=20)
+
+
+def test_points_of_an_energy_are_drawn():
+    model = kp.PINNModel(bar(), kp.networks.MLP(4, 1))
+    model.compile("adam")
+    with pytest.raises(ValueError, match="drawn evenly"):
+        model.fit(np.linspace(0, 1, 9)[:, None])
+
+
+def test_the_verdict_follows_the_error():
+    model, _ = trained(bar(), kp.optimizers.GaussNewton(), 1)
+    before, verdict = error(model), kp.diagnostics.verdict(model)
+    assert verdict.errors["u"] == pytest.approx(before, rel=0.3)
+    assert verdict.trusted == (before < 0.05)
+    model.fit(steps_per_epoch=20, batch_size=256, verbose=0)
+    assert kp.diagnostics.verdict(model).trusted
+    gap = kp.diagnostics.energy_gap(model)
+    assert gap.energy == pytest.approx(-1 / 6, rel=1e-5)
+    assert 0 <= gap.gap < 1e-6
+    with pytest.raises(ValueError, match="no energy"):
+        poisson = kp.problems.poisson()
+        kp.diagnostics.energy_gap(kp.PINNModel(poisson, kp.networks.MLP(4, 1)))
