@@ -29,7 +29,7 @@ RECORDS = PAGES / "results.json"
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
     "Heat": "heat_rod plate_with_hole l_shape",
-    "Mechanics": "oscillator beam_si cantilever kirsch thin_plate",
+    "Mechanics": "oscillator beam_si cantilever bracket kirsch thin_plate",
     "Flow": "kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "
