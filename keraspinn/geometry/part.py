@@ -126,7 +126,8 @@ def quasi_random(count, draws, seed=0):
     for _ in range(64):  # the iteration converges to the last bit
         root = (1 + root) ** (1 / (draws + 1))
     steps = root ** -np.arange(1.0, draws + 1)
-    rows = np.arange(seed * count, (seed + 1) * count)[:, None]
+    # Number 0 would be the middle, where a ball has no direction.
+    rows = np.arange(seed * count + 1, (seed + 1) * count + 1)[:, None]
     numbers = (0.5 + rows * steps) % 1
     numbers.setflags(write=False)
     return numbers

@@ -167,14 +167,17 @@ def _evaluated(expressions, domain, points, dtype=None):
     """Return values of scaled expressions at points, in float64 if not said."""
     stand_ins = {}
     for node in distinct_nodes(expressions):
-        if isinstance(node, Parameter):
-            stand_ins[node] = sp.Float(node.initial or 1.0)
-        elif isinstance(node, (NormalComponent, sp.Derivative, AppliedUndef, At)):
+        if isinstance(
+            node, (Parameter, NormalComponent, sp.Derivative, AppliedUndef, At)
+        ):
             stand_ins[node] = sp.Dummy(real=True)
-    dummies = [symbol for symbol in stand_ins.values() if symbol.is_Dummy]
-    draws = np.random.default_rng(0).uniform(-1, 1, (len(points), len(dummies)))
-    symbols = [*domain.coordinates, *dummies]
-    inputs = np.concatenate([points, LARGEST_FIELD * draws], axis=1)
+    draws = np.random.default_rng(0).uniform(-1, 1, (len(points), len(stand_ins)))
+    draws *= LARGEST_FIELD
+    for column, node in enumerate(stand_ins):
+        if isinstance(node, Parameter):
+            draws[:, column] = node.initial or 1.0
+    symbols = [*domain.coordinates, *stand_ins.values()]
+    inputs = np.concatenate([points, draws], axis=1)
     program = Program([e.xreplace(stand_ins) for e in expressions], symbols)
     inputs = columns(symbols, inputs)
     with np.errstate(all="ignore"):
