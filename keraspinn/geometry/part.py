@@ -115,20 +115,17 @@ TOLERANCE = 1e-6
 def quasi_random(count, draws, seed=0):
     """Return evenly spread numbers in [0, 1), `(count, draws)`, always the same.
 
-    They form a Kronecker sequence with the powers of 1/φ as its steps, where φ is the
-    root of x^(draws + 1) = x + 1, the golden ratio for one draw. A seed continues the
-    sequence of the seed before. The cache is for shapes with many holes.
+    They form a Richtmyer sequence: multiples of the square roots of primes, less their
+    whole part. A seed continues the sequence of the seed before. The cache is for
+    shapes with many holes.
 
     Reference:
-        Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018.
+        Niederreiter, "Random Number Generation and Quasi-Monte Carlo Methods", 1992.
     """
-    root = 2.0
-    for _ in range(64):  # the iteration converges to the last bit
-        root = (1 + root) ** (1 / (draws + 1))
-    steps = root ** -np.arange(1.0, draws + 1)
-    # Number 0 would be the middle, where a ball has no direction.
+    steps = np.sqrt([float(sp.prime(k + 1)) for k in range(draws)])
+    # Number 0 would be a corner.
     rows = np.arange(seed * count + 1, (seed + 1) * count + 1)[:, None]
-    numbers = (0.5 + rows * steps) % 1
+    numbers = (rows * steps) % 1
     numbers.setflags(write=False)
     return numbers
 
