@@ -39,7 +39,7 @@ SHORTER = {
     "fit(callbacks=": "fit(steps_per_epoch=4, callbacks=",
 }
 # The guide's pages, in the order in which each goes on from the one before.
-GUIDE = ("declare", "train", "look", "ensembles", "save")
+GUIDE = ("declare", "conditions", "train", "look", "ensembles", "save")
 # Those that declare what they need.
 ALONE = (
     "guide/domains.md",
@@ -225,7 +225,8 @@ def small_model():
 
 def test_diagnostics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    left = namespace_after("diagnostics.md", model=small_model(), keras=keras, kp=kp)
+    given = {"model": small_model(), "keras": keras, "kp": kp}
+    left = namespace_after("diagnostics.md", "gradients.md", **given)
     assert left["stiffness"].steps == [8]
     assert (tmp_path / "logs").exists() and (tmp_path / "spectra.png").exists()
 
