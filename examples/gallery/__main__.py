@@ -127,15 +127,15 @@ def write_pages():
         program = f"{{literalinclude}} ../../examples/gallery/{name}.py"
         page += [f"```{program}\n:lines: {first_line(name)}-\n```"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
-        page += [f"{{download}}`As a program <{files[0]}>` · "]
-        page[-1] += f"{{download}}`as a notebook <{files[1]}>`"
+        page += [f"{{download}}`Program <{files[0]}>` · "]
+        page[-1] += f"{{download}}`notebook <{files[1]}>`"
         if (PROGRAMS / f"{name}.csv").exists():
             table = f"../../examples/gallery/{name}.csv"
-            page[-1] += f" · {{download}}`its table <{table}>`"
+            page[-1] += f" · {{download}}`table <{table}>`"
         (PAGES / f"{name}.md").write_text("\n\n".join(page) + "\n", "utf-8")
         notebook = json.dumps(as_notebook(name), indent=1, ensure_ascii=False)
         (PAGES / f"{name}.ipynb").write_text(notebook + "\n", "utf-8")
-    index = ["# Gallery", "Each page is one program, with its picture, error and time."]
+    index = ["# Gallery", "Each page is one program with its figure, error and time."]
     for subject, members in subjects().items():
         index += [f"## {subject}", "```{rst-class} thumbnails\n```", "| | |\n|---|---|"]
         for name in filter(done.__contains__, members):

@@ -1,7 +1,8 @@
-"""Two phases that part: Allen and Cahn's equation.
+"""Separation of two phases: the Allen–Cahn equation.
 
-u goes to 1 or −1, whichever is nearer, and fronts stand between. Adam's losses look
-small while its answer is wrong; the second stage goes on to what a Fourier series says.
+u tends to 1 or −1, whichever is nearer, with fronts in between. After Adam the losses
+are small and the answer is wrong. The second stage converges to the reference, a
+Fourier series.
 """
 
 import keras

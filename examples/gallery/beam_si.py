@@ -1,8 +1,9 @@
 """A steel beam in SI units.
 
-Two metres, clamped at one end, 500 N/m, E = 210e9 Pa, I = 1e-8 m⁴. In training every
-coordinate, field and equation has size one: `scales="auto"` finds the scales from the
-declaration, `print(problem)` shows them. What goes in and comes out is in metres.
+The beam is two metres long and clamped at one end, with a load of 500 N/m, E = 210e9 Pa
+and I = 1e-8 m⁴. Scales from the declaration (`scales="auto"`) make every coordinate,
+field and equation about 1 in training; `print(problem)` shows them. Inputs and results
+are in SI units.
 """
 
 import keras

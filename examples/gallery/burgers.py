@@ -1,7 +1,7 @@
-"""Burgers' equation, whose wave steepens to a front.
+"""Burgers' equation: a wave that steepens to a front.
 
-The front at x = 0 is three thousandths wide, and nothing says beforehand where it will
-be. Cole and Hopf's integral is what the answer is compared with.
+The front at x = 0 is three thousandths wide, and the declaration does not contain its
+position. The reference is the Cole–Hopf integral.
 """
 
 import keras

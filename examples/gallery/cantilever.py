@@ -1,8 +1,8 @@
 """A cantilever in plane stress.
 
-A steel beam, four times as long as it is deep, under a shear force at its end, with
-Timoshenko's tractions there and his displacements at the clamp. Above and below it is
-free: tractions, not stresses, are zero.
+A steel beam, four times as long as it is deep, carries a shear force at its end. The
+end has Timoshenko's tractions, the clamp his displacements. The top and bottom faces
+are free: tractions, not stresses, are zero.
 """
 
 import keras

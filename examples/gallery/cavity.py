@@ -1,9 +1,9 @@
 """Flow under a sliding lid.
 
-The paper's problems are declared already. This one has a streamfunction, so that no
-mass is lost, and a pressure; a lid whose speed jumps in two corners, around which
-equations fade in; and a finite-difference solution that is found when it is first asked
-for. What is left of the error stands at these corners.
+`kp.problems` contains the paper's problems. This one has a streamfunction, which
+conserves mass, and a pressure. The lid's speed jumps in two corners, and the equations
+fade in around them. The reference, a finite-difference solution, is computed on first
+use. The remaining error is at these corners.
 """
 
 import keras

@@ -1,8 +1,8 @@
-"""An eigenvalue: the least energy of a particle in x⁴.
+"""An eigenvalue: the ground state of a particle in x⁴.
 
-The energy is a `Parameter`. Any multiple of ψ satisfies the equation, so that it needs
-one value more, here at an inner point. The energy comes to 1.0604 from a start of 0.5,
-and from one of 7 as well.
+The energy is a `Parameter`. Any multiple of ψ satisfies the equation, so the problem
+needs one more value, here at an inner point. The energy converges to 1.0604 from an
+initial value of 0.5, and also from 7.
 """
 
 import keras

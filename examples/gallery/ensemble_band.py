@@ -1,8 +1,8 @@
-"""A solution with its band.
+"""A solution with the spread of ten networks.
 
-Ten networks, trained as one program, differ in their initial weights and points alone.
-The band, of two standard deviations on either side, shows how much of an answer is the
-seed's. It is no error bar: what all ten miss alike, it does not show.
+Ten networks, trained as one program, differ only in their initial weights and points.
+The band, two standard deviations on either side, shows how much the answer depends on
+the seed. It is not an error bar: it does not show errors that all ten share.
 """
 
 import keras

@@ -1,8 +1,8 @@
-"""A flow whose rate is given, in a fluid known by a table.
+"""A flow with a given flow rate and a tabulated viscosity.
 
-Between plates the fluid is thinner towards the walls, by 21 measured viscosities. The
-condition at the walls is hard, the flow rate is an integral, and the drop of pressure
-that drives it is found.
+The flow is between plates. A table of 21 measured viscosities makes the fluid thinner
+towards the walls. The condition at the walls is a hard constraint, the flow rate is an
+integral, and the pressure drop is an unknown coefficient.
 """
 
 import keras

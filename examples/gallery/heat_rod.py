@@ -1,8 +1,8 @@
 """A rod that loses heat at its end.
 
-One end is kept cold, the other gives heat off to the air in proportion to its own
-temperature (Robin's condition). A condition is an equation, so Robin's needs no name of
-its own. The exact solution is the slowest mode, sin(βx) exp(−β²t) with β cot β = −h.
+One end is kept cold. The other loses heat to the air in proportion to its temperature:
+a Robin condition, written as an equation. The exact solution is the slowest mode,
+sin(βx) exp(−β²t) with β cot β = −h.
 """
 
 import keras

@@ -1,7 +1,7 @@
-"""Helmholtz's equation, the paper's first example.
+"""The Helmholtz equation, the paper's first example.
 
-Where gradients of the boundary and of the equation differ by orders of magnitude, the
-annealing balances them, and Gauss and Newton's steps go on from there.
+The gradients of boundary and equation differ by orders of magnitude. Annealing balances
+them, and Gauss–Newton steps follow.
 """
 
 import keras

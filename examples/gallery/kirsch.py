@@ -1,8 +1,8 @@
 """Stress at a hole, in pascals.
 
-A quarter of a steel plate under 100 MPa, with Kirsch's tractions on its outer edges.
-Displacements are fields, stresses are expressions in them, tractions take the normal.
-At the top of the hole the stress is three times what is applied.
+The domain is a quarter of a steel plate under 100 MPa, with Kirsch's tractions on its
+outer edges. Displacements are fields, stresses are expressions in them, and tractions
+use the normal. The stress at the top of the hole is three times the applied stress.
 """
 
 import keras

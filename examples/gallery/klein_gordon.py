@@ -1,7 +1,7 @@
-"""The nonlinear Klein–Gordon equation, the paper's second.
+"""The nonlinear Klein–Gordon equation, the paper's second example.
 
-Its field is known at both ends, and its value and velocity at the start. The source was
-chosen to fit a solution, and SymPy finds it.
+The field is given at both ends; its value and velocity are given initially. SymPy
+computes the source term from the chosen solution.
 """
 
 import keras

@@ -1,7 +1,7 @@
-"""Flow behind a grid, by Kovasznay.
+"""Flow behind a grid: Kovasznay's solution.
 
-The steady Navier–Stokes equations in two dimensions: three fields and three equations,
-each with a loss of its own in the logs. The pressure is given at the outlet.
+The steady Navier–Stokes equations in two dimensions have three fields and three
+equations, each with its own loss in the logs. The pressure is given at the outlet.
 """
 
 import keras

@@ -1,13 +1,15 @@
 """A heated hole in an L, with k(T) from five sensors.
 
-The conductivity grows with temperature, k = 20 (1 + b T), and b is not known: five
-thermocouples, each off by 0.5 K or so, say it. One end is cold, one is cooled by air,
-all else is insulated. At the corner that points inward the flux is unbounded, which no
-network's is: there the error stays, and the verdict is undecided; the larger network
-that it then advises hardly helps. Where the sides of such a corner keep a temperature,
-the corner can be far off it while the L2 error is small. The
-equation is divided by k, or a small k would make any residual small. It is compared
-with finite elements (`python -m examples.l_shape_reference`), which have b = 5e-3.
+The conductivity depends on temperature, k = 20 (1 + b T). The unknown b is identified
+from five thermocouples with errors of about 0.5 K. One end is cold, one is cooled by
+air, and all other sides are insulated. The equation is divided by k; otherwise a small
+k would make any residual small.
+
+The flux is unbounded at the re-entrant corner, which no network can represent. The
+error stays there, and the verdict is undecided. It advises a larger network, which
+hardly helps. If the sides of such a corner keep a temperature, the error at the corner
+can be large while the L2 error is small. The reference is a finite-element solution
+with b = 5e-3 (`python -m examples.l_shape_reference`).
 """
 
 import keras

@@ -1,8 +1,7 @@
 """A damped oscillator: an ordinary differential equation (ODE).
 
-A domain may be time alone. Position and velocity at the start are two equations of one
-condition. Plain training without annealing is better here; the second stage does the
-rest.
+The domain is time alone. Initial position and velocity are two equations of one
+condition. Adam without annealing is better here, and the second stage follows.
 """
 
 import keras

@@ -1,7 +1,7 @@
 """A Keras network of your own.
 
-Any Keras model from points to a column for each field goes in; layers and `keras.ops`
-are differentiated by Taylor arithmetic. This one knows that the field is even in x.
+Any Keras model from points to one column for each field is allowed. Taylor arithmetic
+differentiates layers and `keras.ops`. This network is even in x by construction.
 """
 
 import keras

@@ -1,7 +1,8 @@
 """A weighting rule of your own.
 
 A rule is a function of the terms' gradients and losses. This one moves the weight of
-each condition a tenth of the way to where its gradient is as long as the residual's.
+each condition by a tenth towards the value at which its gradient has the norm of the
+residual's.
 """
 
 import keras

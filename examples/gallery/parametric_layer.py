@@ -1,8 +1,8 @@
 """A boundary layer for every Péclet number at once.
 
-A coordinate in `parameters=` makes a problem parametric: it has no boundary, and
-the network learns the solution for all its values;
-`plot.field(..., at={peclet: 20})` cuts one out.
+A coordinate in `parameters=` makes the problem parametric. It has no boundary, and the
+network learns the solution for all its values. `plot.field(..., at={peclet: 20})` draws
+one of them.
 """
 
 import keras

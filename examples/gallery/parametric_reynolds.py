@@ -1,8 +1,8 @@
 """Flow behind a grid for every Reynolds number at once.
 
-The Reynolds number is a coordinate in `parameters=`, which has no boundary: one network
-gives the flow for all its values, and conditions are functions of it as of any other.
-The error is that over all of them; `plot.field(..., at={reynolds: 20})` cuts one out.
+The Reynolds number is a coordinate in `parameters=`, which has no boundary. One network
+represents the flow for all its values, and conditions may depend on it. The error is
+over all values; `plot.field(..., at={reynolds: 20})` draws one of them.
 """
 
 import keras

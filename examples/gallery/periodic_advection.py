@@ -1,7 +1,7 @@
 """Advection around a ring: a periodic domain.
 
-`periodic=[x]` joins the two ends: the network is periodic by construction, to the last
-digit, and there is no boundary in x left to write a condition for.
+`periodic=[x]` makes the network periodic by construction, so x has no boundary and
+needs no boundary condition.
 """
 
 import keras

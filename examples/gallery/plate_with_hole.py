@@ -1,8 +1,8 @@
 """A heated plate with a round hole.
 
-Shapes combine with `+`, `-` and `&`, and `on=` takes a shape: the part of the boundary
-that lies on it. The rim of the hole is insulated; the normal derivative knows which
-way is outward. The exact solution is a uniform flux past a hole, x (1 + a²/r²).
+Shapes combine with `+`, `-` and `&`. `on=` accepts a shape: the part of the boundary on
+it. The rim of the hole is insulated, by a condition on the outward normal derivative.
+The exact solution is a uniform flux past a hole, x (1 + a²/r²).
 """
 
 import keras

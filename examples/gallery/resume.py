@@ -1,10 +1,9 @@
-"""Saving, and going on after a crash.
+"""Save, and resume after a crash.
 
-`BackupAndRestore` keeps a checkpoint at each epoch; the same program, started again
-after whatever stopped it, goes on to the same numbers. Here the training is stopped
-after 20 of its 40 epochs, started again, and ends with the weights of one that was not
-stopped. A `.keras` file holds everything: the problem, the network, weights and
-optimizer.
+`BackupAndRestore` writes a checkpoint after each epoch. The same program, run again
+after an interruption, continues to the same numbers. Here the training is stopped after
+20 of 40 epochs and restarted; it ends with the weights of an uninterrupted training. A
+`.keras` file contains the problem, the network, the weights and the optimizer.
 """
 
 import pathlib

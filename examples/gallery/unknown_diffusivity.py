@@ -1,8 +1,9 @@
 """A diffusivity from noisy measurements.
 
-A `Parameter` stands in an equation like any symbol and is trained with the network; the
-measurements are a `Data` term. The true value is 0.3, the noise 1 % of the largest
-temperature. `parameter_deviation` says how far the estimate can be trusted.
+A `Parameter` appears in an equation like any symbol and is trained with the network.
+Measurements are a `Data` term. The true value is 0.3, and the noise is 1 % of the
+largest temperature. `parameter_deviation` returns the standard deviation of the
+estimate.
 """
 
 import keras

@@ -1,8 +1,8 @@
 """A conductivity that varies along a bar, from 40 noisy sensors.
 
-The unknown k(x) is a field with a network of its own, the temperature u(x, t) another:
-`PINNModel` takes a network for each. A field depends on the coordinates that it is
-declared with.
+The unknown k(x) and the temperature u(x, t) are fields with separate networks;
+`PINNModel` accepts one network for each field. A field depends only on the coordinates
+that it is declared with.
 """
 
 import keras

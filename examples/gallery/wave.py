@@ -1,8 +1,8 @@
-"""A string that sings two notes.
+"""A vibrating string with two modes.
 
-The wave equation with the modes 1 and 4 of a string that is let go at rest. Adam alone
-ends in a wrong answer; Gauss and Newton's steps, which see all residuals at once, leave
-it. The λ of the annealing stay as they were at its end.
+The wave equation with modes 1 and 4 of a string that is released at rest. Adam alone
+ends in a wrong answer. Gauss–Newton steps, which use all residuals at once, leave it. λ
+stays at its last value from the annealing.
 """
 
 import keras
