@@ -166,6 +166,50 @@ def test_no_program_hides_from_the_tests():
         assert not [code for code in indented if is_python(code)], page
 
 
+def texts():
+    """Yield every text of the package, … for a value that is put into it."""
+    for path in (DOCS.parent / "keraspinn").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.JoinedStr):
+                parts = node.values
+                yield "".join(
+                    part.value if isinstance(part, ast.Constant) else "…"
+                    for part in parts
+                )
+
+
+def test_messages_are_those_of_the_package():
+    page = (DOCS / "messages.md").read_text("utf-8")
+    messages = [line[2:].split(" | ")[0] for line in page.splitlines() if "| " in line]
+    pieces = [piece.strip(" :,;|") for m in messages for piece in re.split("[…;]", m)]
+    quoted = {piece for piece in pieces if len(piece.split()) > 1}
+    known = "\n".join(texts())
+    assert len(quoted) > 40
+    assert not sorted(piece for piece in quoted if piece not in known)
+
+
+# Words that plain English, Keras's and SciPy's docs do without.
+AVOIDED = r"""besides, shall, some [0-9], one's own, be it, asked for, goes on from,
+what is (?:said|left|found|given)"""
+
+
+@pytest.mark.parametrize("words", re.split(r",\s", AVOIDED))
+def test_docs_avoid(words):
+    for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]:
+        prose = re.sub("(?ms)^```.*?^```$", "", page.read_text("utf-8"))
+        found = re.findall(rf".*\b{words}\b.*", prose)
+        assert not found, f"{page.name}: write it without '{words}': {found[0]}"
+
+
+def test_docs_use_what_sparingly():
+    """Keras's and SciPy's docs have it less than once in 1,000 words."""
+    pages = [page.read_text("utf-8") for page in DOCS.rglob("*.md")]
+    words = re.findall(r"[a-z]+", "\n".join(pages).lower())
+    assert words.count("what") < 1e-3 * len(words)
+
+
 # What a reader types into the search.
 SOUGHT = """hole, circle, ODE, elasticity, heat, tutorial, gallery, hard, L-BFGS, GPU,
 parametric, cite, mesh, periodic, Neumann, not converging, units, JAX, checkpoint,
