@@ -20,7 +20,7 @@ import keraspinn as kp
 
 x, y = sp.symbols("x y")  # metres
 T = sp.Function("T")(x, y)  # kelvin above the surroundings
-b = kp.Parameter("b", initial=1.0) / 1000  # 1/K: the unknown itself is of size one
+b = kp.Parameter("b", initial=1.0) / 1000  # 1/K; the unknown is about 1
 k, h = 20 * (1 + b * T), 50  # W/(m K), W/(m² K)
 
 hole = kp.geometry.Disk((0.5, 0.4), 0.2)
