@@ -269,7 +269,9 @@ def small_model():
 
 def test_diagnostics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = {"model": small_model(), "keras": keras, "kp": kp}
+    model = small_model()
+    (x,), (T,) = model.problem.coordinates, model.problem.fields
+    given = {"model": model, "keras": keras, "kp": kp, "x": x, "T": T, "k": 2}
     left = namespace_after("diagnostics.md", "gradients.md", **given)
     assert left["stiffness"].steps == [8]
     assert (tmp_path / "logs").exists() and (tmp_path / "spectra.png").exists()
