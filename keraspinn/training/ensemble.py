@@ -324,7 +324,7 @@ class Ensemble(ProblemModel):
         """Return losses and relative L2 errors of every member, and their spread.
 
         Args:
-            x, y, batch_size, verbose, **kwargs: As for `PINNModel.evaluate`.
+            x, y, batch_size, verbose, kwargs: As for `PINNModel.evaluate`.
 
         Returns:
             Dict from names to `Spread(members, mean, deviation)`. Errors are those of

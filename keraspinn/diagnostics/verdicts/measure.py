@@ -94,8 +94,8 @@ def verdict(
             30 × 3 units, and 300 points take 2 s.
         points_on_face: Number of points on each face.
         quantities: Optional dict from names to SymPy expressions in the fields, whose
-            relative L2 error is estimated too; or of `keraspinn.integral`s, such as the
-            heat through a face.
+            relative L2 error is estimated too; or to `keraspinn.integral` terms, such
+            as the heat through a face.
 
     Returns:
         A `Verdict`.
