@@ -247,7 +247,8 @@ def test_a_flux_through_a_side():
         for side in ({given["x"]: -1}, {given["y"]: -1}, {given["y"]: 1})
     )
     total = sides + given["through_side"] + given["through_rim"]
-    assert total == pytest.approx(-given["model"].integrate(operator), abs=1e-3)
+    inside = given["model"].integrate(operator, points=100_000)  # beside a hole
+    assert total == pytest.approx(-inside, abs=1e-3)
 
 
 def test_what_is_cited_is_what_the_citation_file_says():
