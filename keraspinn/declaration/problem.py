@@ -52,8 +52,8 @@ class Problem:
         scales: What to train in: `"auto"`, found from the declaration; a dict from
             fields to their sizes, the rest found; `Scales`; or `None`, for
             `Scales.standardized(domain)`, which is what the paper does.
-        energy: Optional sum of `integral`s over the domain and its parts, which the
-            fields make least. Parts of the boundary without a condition are free: the
+        energy: Optional sum of `integral` terms over the domain and its parts, which
+            the fields minimise. Parts of the boundary without a condition are free: the
             natural boundary conditions hold there.
 
     Attributes:

@@ -72,7 +72,7 @@ class Recipe:
     """A list of stages, trained one after another.
 
     Args:
-        stages: The `Stage`s.
+        stages: List of `Stage` objects.
 
     Example:
 
