@@ -27,7 +27,7 @@ SHORTER = {
     "steps_per_epoch=500": "steps_per_epoch=5",
     "steps_per_epoch=60": "steps_per_epoch=2",
     "steps_per_epoch=2_000": "steps_per_epoch=5",
-    "(0, 5, 10, 15)": "(0, 5)",
+    "adam_steps=2_000, steps=1_000, points=1_000": "adam_steps=4, steps=2, points=20",
     "over=t)\n": "over=t, frames=2)\n",
     "epochs=3": "epochs=1",
     "fit(epochs=40": "fit(steps_per_epoch=4, epochs=1",
@@ -44,7 +44,7 @@ GUIDE = ("declare", "conditions", "train", "look", "ensembles", "save")
 ALONE = (
     "guide/domains.md",
     "guide/data.md",
-    "guide/not_converging.md",
+    "guide/long_times.md",
     "guide/energies.md",
     "coming_from/deepxde.md",
     "coming_from/keras.md",

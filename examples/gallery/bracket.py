@@ -1,9 +1,9 @@
 """A bracket by its energy.
 
-A steel L-bracket in plane stress hangs from its upper end and carries a shear load at the
-other end. The displacements minimise its energy: strain energy minus the work of the
-load. Sides without a condition are free. In strong form the same network stays 98 % too
-stiff.
+A steel L-bracket in plane stress hangs from its upper end and carries a shear load at
+the other end. The displacements minimise its energy: strain energy minus the work of
+the load. Sides without a condition are free. In strong form the same network stays 98 %
+too stiff.
 """
 
 import keras
