@@ -28,6 +28,11 @@ def orders_in_time(problem):
             "(0, 1)}, time={t: (0, 1)}). The problem is steady: train a PINNModel, or "
             f"use keraspinn.solve. Received: {problem.domain}"
         )
+    if problem.energy is not None:
+        raise ValueError(
+            "Time windows need equations in time. Received an energy, whose minimum is "
+            "steady."
+        )
     expressions = [
         expression
         for term in problem._every_term.values()
@@ -90,7 +95,7 @@ def restricted(problem, start, end):
                 )
         elif is_first or not _holds_initially(condition, problem.domain):
             conditions[name] = condition
-    terms = terms_of(domain, problem.equations, conditions, problem.fields)
+    terms = terms_of(domain, problem.equations, conditions, problem.fields, {})
     is_table = isinstance(problem.reference, Reference)
     other = object.__new__(type(problem))
     other.__dict__.update(

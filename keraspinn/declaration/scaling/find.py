@@ -2,7 +2,7 @@
 
 Coordinates run from -1 to 1. A field is as large as boundary conditions, initial
 conditions and data make it. A coarse solution of all equations and conditions is
-believed for fields without such values, and where it is ten times as large as these.
+believed for fields without such values, and where it is three times as large as these.
 Without a coarse solution, beside a front or a pulse, magnitudes follow term by term:
 u'' = q on an interval of half width h makes u of magnitude q h². Each equation and
 condition is then divided by the largest of its terms. All of it is right to a factor of
