@@ -1,4 +1,4 @@
-"""A known solution that a solver finds when it is first asked for."""
+"""Reference solutions that a solver computes on first use."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from numpy.typing import ArrayLike
 
 from keraspinn.common.cache import cached
 from keraspinn.common.checks import point_array
-from keraspinn.declaration.conditions import Reference, tabulated
+from keraspinn.declaration.conditions import Reference, tabulate
 from keraspinn.version import __version__
 
 
 class ComputedReference(Reference):
-    """A reference whose values are computed when they are first asked for.
+    """Reference whose values are computed on first use.
 
-    Declaring, saving and loading a problem compute nothing; `Problem.test_data` does,
-    once: the values are kept in the user's cache. Subclass it with `compute`, with a
-    `get_config` of everything the values follow from, and with `from_config` if
-    `__init__` does not take that.
+    Declaring, saving and loading a problem compute nothing. `Problem.test_data`
+    computes the values once and stores them in the user's cache. Subclass it with
+    `compute`, with a `get_config` of all that determines the values, and with
+    `from_config` if `__init__` has other arguments.
 
     Args:
         points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
         expressions: List of the expressions in the fields that are compared.
         names: Optional dict from some of these expressions to names for logs.
         up_to_constant: The expressions that are determined up to a constant only.
-        gaps: The expressions whose values are not known everywhere: NaN where they
-            are not, points that their error leaves out.
+        gaps: The expressions whose values are NaN at points where they are unknown.
+            Their error leaves these points out.
 
     Attributes:
-        revision: Integer of the class. Count it up when the same configuration gives
-            other values than before, or those kept will be found.
+        revision: Integer of the class. Increase it when the same configuration gives
+            other values than before, or the cached ones are used.
 
     Raises:
         ValueError: If shapes do not match, or a number is not finite.
@@ -71,7 +71,7 @@ class ComputedReference(Reference):
         up_to_constant: Sequence[sp.Expr] = (),
         gaps: Sequence[sp.Expr] = (),
     ) -> None:
-        # Zeros stand for the values while the table is checked.
+        # Zeros replace the values while the table is checked.
         values = dict.fromkeys(
             expressions, np.zeros(len(point_array("points", points)))
         )
@@ -80,10 +80,12 @@ class ComputedReference(Reference):
         self.gaps = tuple(gaps)
         unknown = [gap for gap in self.gaps if gap not in self.expressions]
         if unknown:
-            raise ValueError(f"`gaps` holds what `expressions` does not: {unknown}")
+            raise ValueError(
+                f"`gaps` holds expressions that `expressions` does not: {unknown}"
+            )
 
     def compute(self) -> Mapping[sp.Expr, ArrayLike]:
-        """The values: a dict from the expressions to arrays `(n,)`."""
+        """Return a dict from the expressions to values, arrays `(n,)`."""
         raise NotImplementedError(
             f"{type(self).__name__} must have a method `compute` that returns a dict "
             "from its expressions to values at its points."
@@ -92,12 +94,12 @@ class ComputedReference(Reference):
     @functools.cached_property
     def targets(self) -> np.ndarray:
         """Values `(n, k)`, a column for each expression."""
-        what = [self.revision, __version__, self.get_config()]
-        digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()
+        identity = [self.revision, __version__, self.get_config()]
+        digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
         name = keras.saving.get_registered_name(type(self)).replace(">", "-")
-        return cached(f"{name}-{digest[:32]}", self._computed, self._fits)
+        return cached(f"{name}-{digest[:32]}", self._compute_table, self._fits)
 
-    def _computed(self):
+    def _compute_table(self):
         values, count = self.compute(), len(self.points)
         if set(values) != set(self.expressions):
             raise ValueError(
@@ -114,10 +116,10 @@ class ComputedReference(Reference):
         return table.dtype == "float64" and np.isfinite(table[:, whole]).all()
 
     def get_config(self):
-        """All that the values follow from; a table's own would be its values."""
+        """Return all that determines the values, as JSON's types."""
         raise NotImplementedError(
             f"{type(self).__name__} must have a method `get_config` that returns all "
-            "that its values follow from, as JSON."
+            "that determines its values, as JSON."
         )
 
     @classmethod
@@ -126,7 +128,7 @@ class ComputedReference(Reference):
 
 
 def table_with_gaps(values, count, gaps):
-    """The table of expressions, as `tabulated`'s, where some of them may be NaN.
+    """Return the table of expressions, some of which may be NaN.
 
     Args:
         values: Dict from expressions to arrays `(n,)`.
@@ -135,7 +137,7 @@ def table_with_gaps(values, count, gaps):
     """
     unknown = {e: np.isnan(np.ravel(np.asarray(values[e], "float64"))) for e in gaps}
     whole = {e: np.where(gap, 0.0, np.ravel(values[e])) for e, gap in unknown.items()}
-    expressions, table = tabulated(values | whole, count)
+    expressions, table = tabulate(values | whole, count)
     for expression, gap in unknown.items():
         table[gap, expressions.index(expression)] = np.nan
     return table

@@ -1,4 +1,4 @@
-"""What must hold besides the equations: conditions on faces, and measured data."""
+"""Boundary and initial conditions, measured data and reference solutions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from numpy.typing import ArrayLike
 from keraspinn.common.checks import finite_array, nonnegative, point_array
 from keraspinn.common.configs import reading
 from keraspinn.declaration import integrals
-from keraspinn.declaration.parts import part_from_json, part_text, part_to_json
-from keraspinn.declaration.validation.equations import aligned, expression_name, short
+from keraspinn.declaration.parts import format_part, part_from_json, part_to_json
+from keraspinn.declaration.validation.equations import (
+    align_latex,
+    expression_name,
+    shorten,
+)
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
 from keraspinn.expressions.line_integral import line_integrals
@@ -33,28 +37,27 @@ class Condition:
     """Equations that hold on a part of the domain: a boundary or initial condition.
 
     Dirichlet, Neumann, Robin and initial conditions are one concept: an equation in
-    the fields and their derivatives. What `subs` makes of these stands for the field at
-    other points: `u - u.subs(x, 0)` on the face `{x: 1}`. The condition's loss is the
-    sum, over its blocks and equations, of the mean square of the equation's residual on
-    the block.
+    the fields and their derivatives. SymPy's `subs` evaluates a field at other points:
+    `u - u.subs(x, 0)` on the face `{x: 1}`. The condition's loss is the sum, over its
+    blocks and equations, of the mean square of the equation's residual on the block.
 
     Args:
         equations: A `sympy.Eq`, an expression meaning "= 0", or a list of these,
-            which then share points and one weight.
-        on: Where they hold: `"boundary"`, `"initial"`, a face by its value such as
-            `{y: 1}`, or a list of these. Every entry of a list is a block of its
-            own; `"boundary"` is one block of all spatial faces. A geometry stands
-            for what of the boundary lies on it, `{x: 0.5}` for an inner face too.
-            Equations of integrals, `keraspinn.integral`, say it themselves.
-        weight: The loss weight λ that training starts with, nondimensional.
-        hard: Whether the fields are to satisfy the equations by construction, each
-            u = g on a boundary or initially, or u_t = h initially. Such a condition
-            holds to rounding, and is no term of the loss.
+            which share points and one weight.
+        on: Part of the domain: `"boundary"`, `"initial"`, a face by its value such as
+            `{y: 1}`, or a list of these. Each entry of a list is a separate block;
+            `"boundary"` is one block of all spatial faces. A geometry means the part
+            of the boundary on it, and `{x: 0.5}` also an inner face. Leave it out for
+            equations of integrals, `keraspinn.integral`.
+        weight: The initial loss weight λ, nondimensional.
+        hard: Whether the fields satisfy the equations by construction, each u = g on
+            a boundary or initially, or u_t = h initially. Such a hard constraint
+            holds to round-off, and is no term of the loss.
         where: Optional SymPy relation in the coordinates, such as `x > 0`, which
             restricts `on`.
 
     Raises:
-        TypeError: If something is not a SymPy equation or expression.
+        TypeError: If an equation is not a SymPy equation or expression.
         ValueError: If there is no equation, or `weight` is negative or not finite.
 
     Example:
@@ -88,7 +91,7 @@ class Condition:
         self.weight = nonnegative("weight", weight, _POINTWISE)
         self.hard = bool(hard)
         self.where = where
-        self.regions = integrals.regions_of(self.expressions)
+        self.regions = integrals.collect_regions(self.expressions)
         if self.regions:
             self._check_integrals()
         elif on is None:
@@ -101,20 +104,20 @@ class Condition:
         integrals.check_numbers(self.expressions)
         if self.on is not None or self.where is not None or self.hard:
             raise ValueError(
-                "An equation of integrals takes no `on`, `where` or `hard`: write "
-                "where an integral is taken as keraspinn.integral(u, over={x: 1}, "
+                "An equation of integrals takes no `on`, `where` or `hard`: write the "
+                "part in the integral, keraspinn.integral(u, over={x: 1}, "
                 f"where=y > 0). Received: on={self.on!r}, where={self.where}, "
                 f"hard={self.hard}"
             )
 
     def blocks(self, domain: Geometry) -> tuple[Block, ...]:
-        """The blocks of a domain's parts on which it holds.
+        """Return the blocks of a domain's parts on which it holds.
 
         Args:
             domain: The geometry.
         """
         if self.regions:
-            return tuple(integrals.parts_of(r, domain) for r in self.regions)
+            return tuple(integrals.resolve_parts(r, domain) for r in self.regions)
         if self.where is None:
             return domain.blocks(self.on)
         return domain.blocks(self.on, self.where)
@@ -126,22 +129,21 @@ class Condition:
             return "= 0"
         where = "" if self.where is None else f" where {self.where}"
         how = ", by construction" if self.hard else ""
-        return f"= 0 on {part_text(self.on)}{where}{how}"
+        return f"= 0 on {format_part(self.on)}{where}{how}"
 
     def __repr__(self):
-        what = ", ".join(str(short(e)) for e in self.expressions)
-        return f"<Condition: {what} {self.place}>"
+        return f"<Condition: {_join(self.expressions)} {self.place}>"
 
     @property
     def latex_rows(self) -> list[str]:
-        """LaTeX of the same, a row of an alignment for each equation."""
-        place = self.place.removeprefix("= 0").lstrip()
-        place = re.sub(r"[{}\[\]']", "", place)  # which LaTeX would not print
-        words = rf" \quad \text{{{place}}}" if place else ""
+        """Rows of a LaTeX alignment, one for each equation."""
+        text = self.place.removeprefix("= 0").lstrip()
+        text = re.sub(r"[{}\[\]']", "", text)  # LaTeX would not print these
+        words = rf" \quad \text{{{text}}}" if text else ""
         return [rf"{sp.latex(e)} &= 0{words}" for e in self.expressions]
 
     def _repr_latex_(self):
-        return aligned(self.latex_rows)
+        return align_latex(self.latex_rows)
 
     def get_config(self):
         return {
@@ -164,16 +166,20 @@ class Condition:
         )
 
 
+def _join(expressions):
+    return ", ".join(str(shorten(e)) for e in expressions)
+
+
 class _Table:
     """Values of expressions at points."""
 
     def __init__(self, points: ArrayLike, values: Mapping[sp.Expr, ArrayLike]) -> None:
         self.points = point_array("points", points)
-        self.expressions, self.targets = tabulated(values, len(self.points))
+        self.expressions, self.targets = tabulate(values, len(self.points))
 
     def __repr__(self):
-        what = ", ".join(str(short(e)) for e in self.expressions)
-        return f"<{type(self).__name__}: {what} at {len(self.points)} points>"
+        names = _join(self.expressions)
+        return f"<{type(self).__name__}: {names} at {len(self.points)} points>"
 
     def get_config(self):
         return {
@@ -191,16 +197,16 @@ class _Table:
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Data(_Table):
-    """Measured values of the fields, or of expressions in them, at given points.
+    """Measured values of the fields, or of expressions in them, at points.
 
     The loss is the sum over the expressions of the mean square of their misfit.
 
     Args:
         points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
         values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
-            Masked values (netCDF's) and dates are refused: leave their rows out,
-            `points[~mask]`, and count times in the units of the equations.
-        weight: The loss weight λ that training starts with, nondimensional.
+            Masked values (netCDF's) and dates raise an error: leave their rows out,
+            `points[~mask]`, and convert times to the units of the equations.
+        weight: The initial loss weight λ, nondimensional.
 
     Raises:
         TypeError: If a key of `values` is not a SymPy expression.
@@ -230,13 +236,13 @@ class Data(_Table):
 
     @property
     def latex_rows(self) -> list[str]:
-        """LaTeX of the same, a row of an alignment for each expression."""
+        """Rows of a LaTeX alignment, one for each expression."""
         return [
             rf"{sp.latex(e)} &\quad \text{{{self.place}}}" for e in self.expressions
         ]
 
     def _repr_latex_(self):
-        return aligned(self.latex_rows)
+        return align_latex(self.latex_rows)
 
     def get_config(self):
         return {**super().get_config(), "weight": self.weight}
@@ -249,14 +255,14 @@ class Data(_Table):
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Reference(_Table):
-    """A known solution as values at points: a solver's output, or measurements.
+    """Known solution as values at points: a solver's output, or measurements.
 
     Args:
         points: Array `(n, d)`, columns in the order of the domain's `coordinates`.
         values: Dict from expressions in the fields to arrays `(n,)` or `(n, 1)`.
         names: Optional dict from some of these expressions to names for logs.
         up_to_constant: The expressions that are determined up to a constant only,
-            such as a pressure: their error leaves the means out.
+            such as a pressure. Their error leaves the means out.
 
     Raises:
         TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
@@ -288,20 +294,21 @@ class Reference(_Table):
                 f"[{up_to_constant}]. Received: {up_to_constant!r}"
             )
         self.up_to_constant = tuple(up_to_constant)
-        for what, own in (("names", names), ("up_to_constant", self.up_to_constant)):
-            unknown = [key for key in own if key not in self.expressions]
+        arguments = {"names": names, "up_to_constant": self.up_to_constant}
+        for argument, keys in arguments.items():
+            unknown = [key for key in keys if key not in self.expressions]
             if unknown:
                 raise ValueError(
-                    f"`{what}` holds expressions that `values` does not: {unknown}"
+                    f"`{argument}` holds expressions that `values` does not: {unknown}"
                 )
         self.names = tuple(
             names.get(expression) or expression_name(expression)
             for expression in self.expressions
         )
-        twice = sorted({n for n in self.names if self.names.count(n) > 1})
-        if twice:
+        duplicates = sorted({n for n in self.names if self.names.count(n) > 1})
+        if duplicates:
             raise ValueError(
-                f"`names` must be different names. Received twice: {twice}"
+                f"`names` must be different names. Received twice: {duplicates}"
             )
 
     def get_config(self):
@@ -323,26 +330,26 @@ class Reference(_Table):
         )
 
 
-def with_places(equations, conditions):
-    """Both dicts with `At` for fields that are taken at other points.
+def resolve_shifted_fields(equations, conditions):
+    """Return both dicts with `At` nodes for shifted fields.
 
-    A field's order of arguments is that in which any expression applies it to symbols.
+    An expression with an unshifted field determines the order of its arguments.
 
     Args:
         equations: Dict from names to normalized expressions.
         conditions: Dict from names to `Condition` and `Data`.
     """
-    every = [e for c in conditions.values() for e in c.expressions]
-    every = *equations.values(), *every
-    placed = dict(zip(every, with_images(every), strict=True))
-    held = {name: copy.copy(condition) for name, condition in conditions.items()}
-    for condition in held.values():
-        condition.expressions = tuple(placed[e] for e in condition.expressions)
-    return {name: placed[e] for name, e in equations.items()}, held
+    expressions = [e for c in conditions.values() for e in c.expressions]
+    expressions = *equations.values(), *expressions
+    resolved = dict(zip(expressions, with_images(expressions), strict=True))
+    conditions = {name: copy.copy(c) for name, c in conditions.items()}
+    for condition in conditions.values():
+        condition.expressions = tuple(resolved[e] for e in condition.expressions)
+    return {name: resolved[e] for name, e in equations.items()}, conditions
 
 
-def tabulated(values, count):
-    """Expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
+def tabulate(values, count):
+    """Return expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
     if not isinstance(values, dict) or not values:
         raise TypeError(
             "`values` must be a dict from expressions to arrays, such as {u: values}. "

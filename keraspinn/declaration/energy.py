@@ -3,8 +3,8 @@
 import sympy as sp
 from sympy.calculus.euler import euler_equations
 
-from keraspinn.declaration.integrals import parts_of
-from keraspinn.declaration.validation.equations import short
+from keraspinn.declaration.integrals import resolve_parts
+from keraspinn.declaration.validation.equations import shorten
 from keraspinn.expressions import (
     Parameter,
     PartIntegral,
@@ -99,7 +99,7 @@ def lines_of(problem):
     if problem.energy is None:
         return []
     return [
-        f"  energy: {short(problem.energy)} = min",
+        f"  energy: {shorten(problem.energy)} = min",
         *(f"  follows: {line}" for line in _following(problem)),
     ]
 
@@ -108,23 +108,23 @@ def _following(problem):
     """Yield Euler–Lagrange equations, and natural conditions of first order."""
     domain, inside, elsewhere = problem.domain, sp.S.Zero, {}
     for own in problem.energy.atoms(PartIntegral):
-        if parts_of(own.region, domain) == (domain.interior,):
+        if resolve_parts(own.region, domain) == (domain.interior,):
             inside += own.integrand
         else:
             elsewhere[own.region] = own.integrand
     for equation in euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
-            yield f"{short(equation.lhs)} = 0"
+            yield f"{shorten(equation.lhs)} = 0"
     if _order(inside, domain) != 1 or not domain.boundary:
         return
     pairs = list(zip(domain.space_coordinates, domain.normal, strict=True))
     for field in problem.fields:
         flux = sum(n * inside.diff(field.diff(s)) for s, n in pairs)
         if flux != 0:
-            yield f"{short(flux)} = 0 where nothing else is declared"
+            yield f"{shorten(flux)} = 0 where nothing else is declared"
         for region, own in elsewhere.items():
             if (push := own.diff(field)) != 0:
-                yield f"{short(flux + push)} = 0{region.suffix}"
+                yield f"{shorten(flux + push)} = 0{region.suffix}"
 
 
 def _order(density, domain):

@@ -17,24 +17,24 @@ from keraspinn.geometry.part import On
 def integral(
     expression: sp.Expr, over: On = "interior", where: sp.Basic | None = None
 ) -> PartIntegral:
-    """The integral of an expression over the domain or a part of it, a number.
+    """Return the integral of an expression over the domain or a part of it.
 
-    It stands in the equations of a `Condition`, which then needs no `on=`: a mean
-    pressure of zero, a flow rate, a mass, a norm. Several integrals, numbers and
-    unknown coefficients may stand in one equation. Time is a coordinate like the
-    others: in a domain with time `over={t: 0.5}` is all of space at that moment, and
+    Use it in the equations of a `Condition`, which then needs no `on=`: a mean
+    pressure of zero, a flow rate, a mass, a norm. An equation may hold several
+    integrals, numbers and unknown coefficients. Time is a coordinate like the others:
+    in a domain with time `over={t: 0.5}` is all of space at that time, and
     `over="interior"` all of space and time.
 
     In training an integral is the size of the part times a mean over lattice points
-    there, moved at random from step to step; `batch_size={"mass": 2048}` sets how
-    many there are on each part, 512 if not given.
+    there, shifted at random in each step. `batch_size={"mass": 2048}` sets their
+    number on each part, 512 by default.
 
     Args:
         expression: SymPy expression in the fields, their derivatives and coordinates,
             and the outward normal where there is one.
         over: `"interior"`, all of the domain, or a part of it as for `on=` of a
-            `Condition`; entries of a list add up. A geometry stands for what of the
-            domain lies in it, or, if nothing does, of the boundary.
+            `Condition`; entries of a list add up. A geometry means the part of the
+            domain in it or, if there is none, the part of the boundary.
         where: Optional SymPy relation in the coordinates, such as `x > 0`, which
             restricts `over`.
 
@@ -51,14 +51,14 @@ def integral(
 
     Reference:
         Hickernell, "Obtaining O(N^(-2+ε)) convergence for lattice quadrature rules",
-        2002: lattice points, moved at random and folded by the tent map.
+        2002: lattice points, shifted at random and folded by the tent map.
     """
-    if isinstance(expression, numbers.Real):  # of a part's size
+    if isinstance(expression, numbers.Real):  # a part's size
         expression = sp.sympify(expression)
-    integrand = normalize(expression, "What is integrated")
+    integrand = normalize(expression, "The integrand")
     if integrand.has(PartIntegral):
         raise ValueError(
-            "What is integrated must not hold an integral itself. Received: "
+            "The integrand must not hold an integral itself. Received: "
             f"{integrand}. An integral is a number: write it in front of the other."
         )
     region = {"over": part_to_json(over)}
@@ -67,45 +67,45 @@ def integral(
     return PartIntegral(integrand, Region(json.dumps(region, sort_keys=True)))
 
 
-def regions_of(expressions):
-    """The distinct regions that integrals in some expressions are taken over."""
-    found = {e: sorted(e.atoms(PartIntegral), key=str) for e in expressions}
-    return tuple(dict.fromkeys(i.region for own in found.values() for i in own))
+def collect_regions(expressions):
+    """Return the distinct regions of the integrals in some expressions."""
+    integrals = (i for e in expressions for i in sorted(e.atoms(PartIntegral), key=str))
+    return tuple(dict.fromkeys(i.region for i in integrals))
 
 
 def check_numbers(expressions):
-    """Raises `ValueError` unless equations with integrals are in numbers alone."""
+    """Raise `ValueError` if equations of integrals hold fields or coordinates."""
     for expression in expressions:
         left = expression.replace(
             lambda node: isinstance(node, PartIntegral), lambda node: sp.S.One
         )
-        strange = left.atoms(AppliedUndef) | {
+        others = left.atoms(AppliedUndef) | {
             symbol for symbol in left.free_symbols if not isinstance(symbol, Parameter)
         }
-        if strange or not expression.has(PartIntegral):
+        if others or not expression.has(PartIntegral):
             raise ValueError(
                 "An integral is one number, and so is each side of an equation of "
                 f"integrals. Received: {expression} = 0, which holds "
-                f"{', '.join(sorted(map(str, strange))) or 'no integral'} outside of "
-                "them. Give what holds at points a Condition of its own."
+                f"{', '.join(sorted(map(str, others))) or 'no integral'} outside of "
+                "them. Declare a separate Condition for equations that hold at points."
             )
 
 
-def parts_of(region, domain):
-    """The parts of a domain that a `Region` means: a block.
+def resolve_parts(region, domain):
+    """Return the block of a domain's parts that a `Region` names.
 
     Raises:
-        ValueError: If it means none, or their size is not known.
+        ValueError: If there are none, or their size is unknown.
     """
-    said = json.loads(region.text)
-    entries = part_from_json(said["over"])
+    config = json.loads(region.text)
+    entries = part_from_json(config["over"])
     entries = entries if isinstance(entries, list) else [entries]
     blocks = [
         within(domain, e) if isinstance(e, Geometry) else domain.blocks(e)[0]
         for e in entries
     ]
-    if "where" in said:
-        where = from_json(said["where"])
+    if "where" in config:
+        where = from_json(config["where"])
         blocks = [restricted(domain, block, where) for block in blocks]
     parts = tuple(part for block in blocks for part in block)
     for part in parts:

@@ -1,4 +1,4 @@
-"""What a user writes for a part of the domain, as plain data and back."""
+"""Serialization of the parts that users name in `on=` and `over=`."""
 
 import keras
 
@@ -9,7 +9,7 @@ from keraspinn.geometry.intervals import check_values, written
 
 
 def part_to_json(on):
-    """What `on=` or `over=` names, as JSON's types."""
+    """Return a value of `on=` or `over=` as JSON's types."""
     if isinstance(on, (list, tuple)):
         return [part_to_json(part) for part in on]
     if isinstance(on, Geometry):
@@ -21,7 +21,7 @@ def part_to_json(on):
 
 
 def part_from_json(on):
-    """What `part_to_json` was given."""
+    """Return the argument of `part_to_json`."""
     if isinstance(on, list):
         return [part_from_json(part) for part in on]
     if isinstance(on, dict) and "geometry" in on:
@@ -31,10 +31,10 @@ def part_from_json(on):
     return on
 
 
-def part_text(on):
-    """What `on=` names, as text: the same for 1, 1.0 and what is loaded."""
+def format_part(on):
+    """Return a value of `on=` as text, the same for 1 and 1.0."""
     if isinstance(on, (list, tuple)):
-        return f"[{', '.join(map(part_text, on))}]"
+        return f"[{', '.join(map(format_part, on))}]"
     if isinstance(on, dict):
         return f"{{{', '.join(f'{s}: {_short(value)}' for s, value in on.items())}}}"
     return str(on)
@@ -43,5 +43,5 @@ def part_text(on):
 def _short(value):
     try:
         return written(float(value))
-    except (TypeError, ValueError):  # no number, which the domain will refuse
+    except (TypeError, ValueError):  # no number: the domain raises an error
         return str(value)

@@ -1,4 +1,4 @@
-"""Points to look at a declaration's expressions at, always the same."""
+"""Reproducible probe points, and values of expressions there."""
 
 import itertools
 
@@ -14,8 +14,8 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.part import quasi_random
 
 
-def sampled(domain, blocks, count, evenly=False):
-    """Points on every part of some blocks, `(n, d)`, in the user's units, float64.
+def probe_points(domain, blocks, count, evenly=False):
+    """Return points on each part of some blocks, `(n, d)`, in the user's units.
 
     Args:
         domain: The geometry.
@@ -23,18 +23,20 @@ def sampled(domain, blocks, count, evenly=False):
         count: Number of points on each part.
         evenly: Whether points are quasi-random, so that means are exact to 1 / count.
     """
-    drawn = [domain.absolute(*own) for own in _drawn(domain, blocks, count, evenly)]
-    return np.concatenate([ops.convert_to_numpy(points) for points in drawn])
+    samples = _sample_parts(domain, blocks, count, evenly)
+    points = [domain.absolute(part, relative) for part, relative in samples]
+    return np.concatenate([*map(ops.convert_to_numpy, points)])
 
 
-def sampled_normals(domain, blocks, count, evenly=False):
-    """The outward unit normals at the points that `sampled` gives, `(n, spatial)`."""
-    drawn = [domain.normals(*own) for own in _drawn(domain, blocks, count, evenly)]
-    return np.concatenate([ops.convert_to_numpy(normals) for normals in drawn])
+def probe_normals(domain, blocks, count, evenly=False):
+    """Return outward unit normals at the points of `probe_points`, `(n, spatial)`."""
+    samples = _sample_parts(domain, blocks, count, evenly)
+    normals = [domain.normals(part, relative) for part, relative in samples]
+    return np.concatenate([*map(ops.convert_to_numpy, normals)])
 
 
-def _drawn(domain, blocks, count, evenly):
-    """Pairs of a part and points on it, measured from the domain's centre."""
+def _sample_parts(domain, blocks, count, evenly):
+    """Yield pairs of a part and points on it, relative to the domain's centre."""
     generator = np.random.default_rng(0)
     for part in dict.fromkeys(part for block in blocks for part in block):
         draws = domain.draws(part)
@@ -45,14 +47,18 @@ def _drawn(domain, blocks, count, evenly):
         yield part, domain.sample(part, uniform)
 
 
-def corners(domain, expressions):
-    """Where sizes are looked for among parameters: dicts from symbols to values.
+def parameter_corners(domain, expressions):
+    """Return values of parameter coordinates, for which scales are found.
 
-    At their ends, of more than two at all the lowest, the highest and the middles.
+    They are the ends of each parameter's range; for more than two parameters only all
+    lowest, all highest and all middle values.
 
     Args:
         domain: The geometry.
-        expressions: Those that hold in it; a parameter that one is derived by is none.
+        expressions: All expressions. A coordinate with a derivative is no parameter.
+
+    Returns:
+        List of dicts from symbols to values.
     """
     varying = {*domain.space_coordinates, domain.time_coordinate}
     for derivative in set().union(*(e.atoms(sp.Derivative) for e in expressions)):
@@ -64,23 +70,23 @@ def corners(domain, expressions):
         if symbol not in varying
     ]
     if len(ends) > 2:
-        return [dict(own) for own in zip(*ends, strict=True)]
-    return [dict(own) for own in itertools.product(*(own[:2] for own in ends))]
+        return [dict(pairs) for pairs in zip(*ends, strict=True)]
+    return [dict(pairs) for pairs in itertools.product(*(pair[:2] for pair in ends))]
 
 
 def columns(coordinates, points):
-    """Points by coordinate, as a `Program` takes them: dict from names to arrays."""
+    """Return a dict from names of coordinates to arrays, as a `Program` takes it."""
     return {symbol.name: points[:, k] for k, symbol in enumerate(coordinates)}
 
 
-def with_symbols(expression):
+def substitute_symbols(expression):
     """Replace fields, derivatives and parameters by symbols.
 
     Args:
         expression: A normalized SymPy expression.
 
     Returns:
-        The expression, and a dict from all that was replaced to its symbol.
+        The expression, and a dict from the replaced atoms to their symbols.
     """
     kinds = AppliedUndef, sp.Derivative, At, Parameter, NormalComponent
     atoms = distinct_nodes([expression], kinds)
@@ -88,8 +94,8 @@ def with_symbols(expression):
     return expression.xreplace(names), names
 
 
-def values_at(expressions, coordinates, points):
-    """Values of expressions in the coordinates alone, a list of float64 arrays."""
+def evaluate_at(expressions, coordinates, points):
+    """Return values of expressions in the coordinates, a list of float64 arrays."""
     program = Program(expressions, coordinates)
     with backend.double_precision():
         return program.on_host(columns(coordinates, points), {})

@@ -1,4 +1,4 @@
-"""A physical problem: what must hold, and where. Everything is checked here."""
+"""Physical problem: equations, conditions and domain, validated together."""
 
 from __future__ import annotations
 
@@ -19,41 +19,57 @@ from keraspinn.declaration.conditions import (
     Data,
     Equation,
     Reference,
-    with_places,
+    resolve_shifted_fields,
 )
-from keraspinn.declaration.hard import HardForm, hard_forms
-from keraspinn.declaration.probe_points import values_at
+from keraspinn.declaration.hard import HardForm, build_hard_forms
+from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.terms import Term, check_said_once, terms_of
-from keraspinn.declaration.validation import arguments as checked
-from keraspinn.declaration.validation import equations as declaration
-from keraspinn.declaration.validation.well_posedness import left_open
+from keraspinn.declaration.terms import Term, build_terms, check_duplicates
+from keraspinn.declaration.validation.arguments import (
+    validate_declaration,
+    validate_reference,
+    validate_scales,
+)
+from keraspinn.declaration.validation.equations import (
+    RESIDUAL,
+    align_latex,
+    check_coordinates_used,
+    check_term_names,
+    collect_parameters,
+    expression_name,
+    normalize_equations,
+    order_fields,
+    shorten,
+    validate_named,
+    wrap_line,
+)
+from keraspinn.declaration.validation.well_posedness import describe_underdetermined
 from keraspinn.expressions import Parameter, from_json, to_json
 from keraspinn.geometry.base import Geometry
 
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Problem:
-    """A system of differential equations with its domain and conditions.
+    """System of differential equations with its domain and conditions.
 
     Immutable, and validated as a whole when it is declared.
 
     Args:
-        domain: Where the equations hold, such as `keraspinn.geometry.Box`.
+        domain: The geometry, such as `keraspinn.geometry.Box`.
         equations: Dict from names to equations: a `sympy.Eq`, or an expression
             meaning "= 0", in the fields and their derivatives. Not needed with an
             `energy`; beside one, each becomes a soft condition all over the domain.
         conditions: Dict from names to `Condition` or `Data`. Each becomes a loss
-            term with a weight λ of its own.
+            term with a weight λ.
         reference: Optional known solution: a dict from fields, or expressions in
             them, to SymPy expressions in the coordinates, or a `Reference` table.
         fields: Optional list of the fields, in the order of the network's output
             columns. Alphabetical if not given.
-        scales: What to train in: `"auto"`, found from the declaration; a dict from
-            fields to their sizes, the rest found; `Scales`; or `None`, for
-            `Scales.standardized(domain)`, which is what the paper does.
-        energy: Optional sum of `integral` terms over the domain and its parts, which
-            the fields minimise. Parts of the boundary without a condition are free: the
+        scales: Scales of training: `"auto"`, from the declaration; a dict from fields
+            to known scales; `Scales`; or `None`, for `Scales.standardized(domain)`,
+            as in the paper.
+        energy: Optional sum of `integral` terms over the domain and its parts, which the
+            fields minimise. Parts of the boundary without a condition are free: the
             natural boundary conditions hold there.
 
     Attributes:
@@ -62,23 +78,22 @@ class Problem:
         parameters: The unknown coefficients, `Parameter` symbols.
         terms: Dict from names of loss terms, `"residual"` first, to the terms.
         hard: Dict from names of fields with hard conditions to the `HardForm` of each.
-        left_open: What the declaration leaves open, in words, as the warning says it;
-            "" if nothing is found.
-        unreliable: Jumps of coefficients and narrow peaks that training gets wrong, as
-            the warning names them; "" if there are none.
+        underdetermined: Text of the warning if the problem is underdetermined, or "".
+        unreliable: Text of the warning on discontinuous coefficients and narrow peaks,
+            whose solutions are wrong, or "".
 
     Raises:
-        TypeError: If an argument is not of the form described.
+        TypeError: If an argument has another type.
         ValueError: If an equation holds an unknown symbol or function, a field or
             derivative that does not fit the domain, or a Piecewise with a gap; if a
-            name, or what holds on a face, is said twice; or if `scales` do not fit.
+            name or a condition on a face is repeated; or if `scales` do not fit.
 
     Warns:
-        UserWarning: If differential equations have no conditions, or none on a part
-            of the boundary that needs one, or too few, which is found in linear
-            problems of up to two coordinates. Infinitely many fields solve them,
-            unless the network itself keeps some, as periodic layers do. If the
-            problem is `unreliable`, or a coefficient has a pole.
+        UserWarning: If the problem is `underdetermined`: conditions are missing, which
+            is detected without `Data`, or too few, which is detected in linear
+            problems of up to two coordinates. The network's architecture may satisfy
+            conditions, as periodic layers do. If the problem is `unreliable`, or a
+            coefficient has a pole.
 
     Example:
 
@@ -106,7 +121,7 @@ class Problem:
     terms: Mapping[str, Term]
     hard: Mapping[str, HardForm]
     scales: Scales
-    left_open: str
+    underdetermined: str
     unreliable: str
     _every_term: Mapping[str, Term]
 
@@ -126,47 +141,47 @@ class Problem:
                 f"(0, 1)}})`. Received: {domain!r}"
             )
         densities = energies.densities_of(energy, domain)
-        as_declared = {} if equations is None and densities else equations
+        declared_equations = {} if equations is None and densities else equations
         equations = {}
-        if as_declared or not densities:
-            equations = declaration.normalized_equations(as_declared)
-        conditions = declaration.named(
+        if declared_equations or not densities:
+            equations = normalize_equations(declared_equations)
+        conditions = validate_named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
         if densities:
             beside = {n: Condition(e, "interior") for n, e in equations.items()}
-            equations, as_declared = {}, {}
+            equations, declared_equations = {}, {}
             conditions = {**beside, **conditions}
-        equations, conditions = with_places(equations, conditions)
-        declared, unreliable = checked.validated(
-            equations, conditions, domain, as_declared, densities
+        equations, conditions = resolve_shifted_fields(equations, conditions)
+        declared, unreliable = validate_declaration(
+            equations, conditions, domain, declared_equations, densities
         )
-        parameters = declaration.parameters_of(declared)
-        declaration.check_term_names(equations, conditions, parameters, bool(densities))
-        fields = declaration.ordered_fields(fields, declared)
-        terms = terms_of(domain, equations, conditions, fields, densities)
-        check_said_once(list(terms.values())[1:], domain)
-        declaration.check_every_coordinate(fields, domain.coordinates)
+        parameters = collect_parameters(declared)
+        check_term_names(equations, conditions, parameters, bool(densities))
+        fields = order_fields(fields, declared)
+        terms = build_terms(domain, equations, conditions, fields, densities)
+        check_duplicates(list(terms.values())[1:], domain)
+        check_coordinates_used(fields, domain.coordinates)
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(equations),
-            energy=None
-            if energy is None
-            else terms[declaration.RESIDUAL].expressions[0],
+            energy=None if energy is None else terms[RESIDUAL].expressions[0],
             conditions=types.MappingProxyType(conditions),
-            reference=checked.checked_reference(reference, declared, domain),
+            reference=validate_reference(reference, declared, domain),
             fields=fields,
             parameters=parameters,
             terms=types.MappingProxyType(
                 {name: term for name, term in terms.items() if not term.hard}
             ),
-            hard=types.MappingProxyType(hard_forms(domain, conditions)),
-            scales=checked.checked_scales(scales, domain, terms, fields),
-            left_open=left_open(domain, terms, [f.func.__name__ for f in fields]),
+            hard=types.MappingProxyType(build_hard_forms(domain, conditions)),
+            scales=validate_scales(scales, domain, terms, fields),
+            underdetermined=describe_underdetermined(
+                domain, terms, [f.func.__name__ for f in fields]
+            ),
             unreliable=unreliable,
             _every_term=terms,
         )
-        for fault in filter(None, (self.left_open, self.unreliable)):
+        for fault in filter(None, (self.underdetermined, self.unreliable)):
             warnings.warn(fault, stacklevel=2)
 
     def __setattr__(self, name, value):
@@ -180,25 +195,24 @@ class Problem:
     def with_scales(
         self, scales: str | Mapping[sp.Expr, float] | Scales | None
     ) -> Self:
-        """The same problem, to be trained in other units.
+        """Return the same problem with other scales.
 
         Args:
             scales: As for `Problem`.
 
         Raises:
-            TypeError: If `scales` is none of these.
-            ValueError: If it has fields or terms that the problem has not, or other
-                coordinates.
+            TypeError: If `scales` has another type.
+            ValueError: If it has unknown fields or terms, or other coordinates.
         """
         other = object.__new__(type(self))
         declared = self.domain, self._every_term, self.fields
-        scales = checked.checked_scales(scales, *declared)
+        scales = validate_scales(scales, *declared)
         other.__dict__.update(self.__dict__, scales=scales)
         return other
 
     @property
     def coordinates(self) -> tuple[sp.Symbol, ...]:
-        """The domain's coordinates: the columns of an array of points."""
+        """Coordinates of the domain: the columns of an array of points."""
         return self.domain.coordinates
 
     @property
@@ -209,11 +223,11 @@ class Problem:
     def test_data(
         self, n: int | None = None
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Points and reference values there, for `evaluate` and `validation_data`.
+        """Return points and reference values, for `evaluate` and `validation_data`.
 
         Args:
             n: Number of points a side of the grid for closed-form references, as
-                `domain.grid` chooses if not given. A table brings its own points.
+                `domain.grid` chooses by default. A table has fixed points.
 
         Returns:
             Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN
@@ -231,14 +245,14 @@ class Problem:
             names, table = self.reference.names, self.reference.targets
             return self.reference.points, dict(zip(names, table.T, strict=True))
         points = self.domain.grid(n)
-        values = values_at(self.reference.values(), self.coordinates, points)
+        values = evaluate_at(self.reference.values(), self.coordinates, points)
         return points, {
-            declaration.expression_name(key): value
+            expression_name(key): value
             for key, value in zip(self.reference, values, strict=True)
         }
 
     def check_reference_names(self, values):
-        """Raises `ValueError` unless values are a dict from the reference's names."""
+        """Raise `ValueError` unless values are a dict from the reference's names."""
         names = list(self.reference_expressions)
         if not isinstance(values, Mapping) or set(values) != set(names):
             received = list(values) if isinstance(values, Mapping) else type(values)
@@ -248,7 +262,7 @@ class Problem:
             )
 
     def checked_reference_values(self, values, count):
-        """Reference values by name, `(count,)` each, as `evaluate` receives them.
+        """Return reference values by name, `(count,)` each, as `evaluate` needs.
 
         Raises:
             ValueError: If names or shapes do not match, or a number is not finite.
@@ -267,28 +281,28 @@ class Problem:
             return dict(
                 zip(self.reference.names, self.reference.expressions, strict=True)
             )
-        return {declaration.expression_name(key): key for key in self.reference or {}}
+        return {expression_name(key): key for key in self.reference or {}}
 
     def determined_up_to_constant(self, name: str) -> bool:
-        """Whether the reference `name` leaves a constant open."""
+        """Return whether the reference `name` is determined up to a constant."""
         return isinstance(self.reference, Reference) and (
             self.reference_expressions[name] in self.reference.up_to_constant
         )
 
     def __str__(self):
-        """The equations and conditions, a line each, and the scales of training."""
+        """Return the equations and conditions, a line each, and the scales."""
         lines = [
             f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
-            *(f"  {n}: {declaration.short(e)} = 0" for n, e in self.equations.items()),
+            *(f"  {n}: {shorten(e)} = 0" for n, e in self.equations.items()),
             *energies.lines_of(self),
             *(
-                f"  {name}: {declaration.short(expression)} {condition.place}"
+                f"  {name}: {shorten(expression)} {condition.place}"
                 for name, condition in self.conditions.items()
                 for expression in condition.expressions
             ),
             f"Trained in {', '.join(str(self.scales).splitlines())}",
         ]
-        return "\n".join(map(declaration.wrapped, lines))
+        return "\n".join(map(wrap_line, lines))
 
     __repr__ = __str__
 
@@ -297,7 +311,7 @@ class Problem:
         if self.energy is not None:
             rows.append(rf"{sp.latex(self.energy)} &\to \min")
         rows += [row for c in self.conditions.values() for row in c.latex_rows]
-        return declaration.aligned(rows)
+        return align_latex(rows)
 
     def get_config(self):
         config = {

@@ -1,4 +1,4 @@
-"""Loss terms as data: what should vanish, and where."""
+"""Loss terms as data: residuals, and the parts or points where they vanish."""
 
 import dataclasses
 import itertools
@@ -8,13 +8,16 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.conditions import Data
-from keraspinn.declaration.integrals import parts_of
-from keraspinn.declaration.probe_points import sampled
+from keraspinn.declaration.integrals import resolve_parts
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.validation.equations import ENERGY, RESIDUAL
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
 
-_TRIED, _SHARED = 256, 0.01  # points of a part, and the share that makes it the same
+# Points of a part by which its overlap with another is measured.
+OVERLAP_POINTS = 256
+# Share of a part on another, above which the two overlap.
+LARGEST_SHARE = 0.01
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -28,13 +31,13 @@ class Term:
         expressions: Tuple of normalized expressions, in the user's units.
         blocks: Tuple of blocks, each a tuple of the domain's parts over which one mean
             is taken; empty for tabulated values.
-        labels: Tuple of the names under which the expressions' own losses are logged;
-            empty where they have none.
+        labels: Tuple of names that the expressions' losses have in the logs; empty if
+            they are not logged.
         table: Points `(n, d)` and targets `(n, k)` as float64 arrays, in the user's
-            units; `None` where the targets are zero and points are drawn.
+            units; `None` if the targets are zero and points are sampled.
         hard: Whether it holds by construction, and is no term of the loss.
-        regions: Tuple of the regions that the expressions' integrals are taken over,
-            whose parts are the blocks; empty where expressions hold at points.
+        regions: Tuple of the regions of the expressions' integrals, whose parts are
+            the blocks; empty if expressions hold at points.
         sizes: Tuple of the regions' lengths, areas or volumes, in the user's units.
         is_energy: Whether the expression is an energy, which is to be least.
     """
@@ -51,7 +54,7 @@ class Term:
 
     @property
     def pointwise(self):
-        """Expressions at points that are as large as these: integrands times sizes."""
+        """Expressions at points, with integrands times sizes for integrals."""
         sizes = dict(zip(self.regions, self.sizes, strict=True))
         return tuple(
             expression.replace(
@@ -63,11 +66,11 @@ class Term:
 
     @property
     def holds_normals(self):
-        """Whether an expression holds a component of the outward normal."""
+        """True if an expression holds a component of the outward normal."""
         return any(e.has(NormalComponent) for e in self.expressions)
 
     def check_normals(self, domain):
-        """Raises `ValueError` unless there is a normal wherever one is asked for.
+        """Raise `ValueError` if a part lacks the normals that expressions hold.
 
         Args:
             domain: The domain.
@@ -77,10 +80,10 @@ class Term:
         if self.table is not None:
             raise ValueError(
                 f"Data '{self.name}' holds the outward normal, which points inside of "
-                "the domain do not have. Give values of the normal's components there."
+                "the domain do not have. Write the normal's components as numbers."
             )
         for part in self._parts_with_normals():
-            if error := lack_of_normals(domain, part):
+            if error := missing_normals_error(domain, part):
                 raise ValueError(f"In condition '{self.name}': {error}") from error
 
     def _parts_with_normals(self):
@@ -92,7 +95,7 @@ class Term:
                 yield from block
 
     def check_points(self, domain, points):
-        """Raises `ValueError` unless every point is on a block, and each has some.
+        """Raise `ValueError` unless all points are on blocks, and each block has one.
 
         Args:
             domain: The domain.
@@ -100,14 +103,14 @@ class Term:
         """
         if self.table is not None:
             raise ValueError(
-                f"'{self.name}' is a Data term, which brings its own points; leave it "
-                "out of the points given."
+                f"'{self.name}' is a Data term, which has fixed points; leave it out "
+                "of the points."
             )
         if self.regions:
             raise ValueError(
-                f"'{self.name}' is a condition on integrals, whose points are drawn "
-                "evenly; leave it out of the points given, and set how many there are "
-                f"by batch_size={{'{self.name}': 2048}}."
+                f"'{self.name}' is a condition on integrals, whose points are sampled "
+                "evenly; leave it out of the points, and set their number by "
+                f"batch_size={{'{self.name}': 2048}}."
             )
         relative = points - domain.centre
         on_blocks = np.array(
@@ -129,13 +132,13 @@ class Term:
             empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
             raise ValueError(
                 f"The points of '{self.name}' leave out "
-                f"{' and '.join(map(str, empty))}. Give some there too, or "
-                f"leave '{self.name}' out, and all of its points are drawn."
+                f"{' and '.join(map(str, empty))}. Add points there, or leave "
+                f"'{self.name}' out, and all of its points are sampled."
             )
 
 
 def fields_of_fewer_coordinates(domain, terms):
-    """Fields that depend on some of a domain's coordinates alone: a sorted list.
+    """Return a sorted list of the fields that lack some of a domain's coordinates.
 
     Args:
         domain: The geometry.
@@ -147,8 +150,8 @@ def fields_of_fewer_coordinates(domain, terms):
     return sorted(fewer, key=str)
 
 
-def lack_of_normals(domain, part):
-    """The error by which a part has no normals, or `None` if it has.
+def missing_normals_error(domain, part):
+    """Return the error of a part without normals, or `None`.
 
     Args:
         domain: The geometry.
@@ -162,39 +165,39 @@ def lack_of_normals(domain, part):
     return None
 
 
-def check_said_once(terms, domain):
-    """Raises `ValueError` where two conditions say what the same is on one face.
+def check_duplicates(terms, domain):
+    """Raise `ValueError` if two conditions prescribe the same quantity on one face.
 
-    Two of u = 0 count it twice; u = 0 and u = 1 end between the two.
+    A repeated u = 0 counts twice, and u = 0 contradicts u = 1.
 
     Args:
         terms: Iterable of the conditions' `Term`s.
         domain: The domain.
     """
-    said = [
+    equations = [
         (term.name, expression, {part for block in term.blocks for part in block})
         for term in terms
         for expression in term.expressions
     ]
     for (name, first, parts), (other, second, others) in itertools.combinations(
-        said, 2
+        equations, 2
     ):
         if not _is_alike(first, second):
             continue
         shared = sorted({str(p) for p in _overlap(domain, parts, others)})
         if shared:
-            who = f"Condition '{name}' says"
+            names = f"Condition '{name}' prescribes"
             if name != other:
-                who = f"Conditions '{name}' and '{other}' say"
+                names = f"Conditions '{name}' and '{other}' prescribe"
             raise ValueError(
-                f"{who} twice what the same is on {' and '.join(shared)}: "
-                f"{first} = 0 and {second} = 0. Say it once: where faces differ, name "
-                "each in the `on=` of its own condition instead of 'boundary'."
+                f"{names} the same quantity twice on {' and '.join(shared)}: "
+                f"{first} = 0 and {second} = 0. Declare it once: if faces differ, name "
+                "each in the `on=` of a separate condition instead of 'boundary'."
             )
 
 
 def _is_alike(first, second):
-    """Whether expressions differ by a factor, and by what holds no field, alone."""
+    """Return whether expressions differ only by a factor and terms without fields."""
     factors = []
     for expression in (first, second):
         pairs = (t.as_coeff_Mul() for t in sp.Add.make_args(sp.expand(expression)))
@@ -204,16 +207,18 @@ def _is_alike(first, second):
 
 
 def _overlap(domain, parts, others):
-    """Those of some parts that share more with one of others than where they meet."""
+    """Yield the parts that overlap with one of the others, not only at an edge."""
     for part, other in itertools.product(parts, others):
         pairs = (part, other), (other, part)
-        if part == other or all(_share(domain, *pair) > _SHARED for pair in pairs):
+        if part == other or all(
+            _share(domain, *pair) > LARGEST_SHARE for pair in pairs
+        ):
             yield part
 
 
 def _share(domain, part, other):
-    """How much of a part lies on another."""
-    points = sampled(domain, ((part,),), _TRIED) - domain.centre
+    """Return the share of a part that lies on another."""
+    points = probe_points(domain, ((part,),), OVERLAP_POINTS) - domain.centre
     return np.mean(domain.contains(other, points))
 
 
@@ -224,11 +229,11 @@ def energy_of(domain, densities):
         domain: The geometry.
         densities: Dict from `Region`s to normalized expressions.
     """
-    blocks = tuple(parts_of(region, domain) for region in densities)
-    own = (PartIntegral(density, region) for region, density in densities.items())
+    blocks = tuple(resolve_parts(region, domain) for region in densities)
+    integrals = (PartIntegral(density, region) for region, density in densities.items())
     term = Term(
         RESIDUAL,
-        (sp.Add(*own),),
+        (sp.Add(*integrals),),
         blocks,
         labels=(ENERGY,),
         regions=tuple(densities),
@@ -239,8 +244,8 @@ def energy_of(domain, densities):
     return term
 
 
-def terms_of(domain, equations, conditions, fields, densities):
-    """Dict from names to the `Term`s of equations and conditions, `"residual"` first.
+def build_terms(domain, equations, conditions, fields, densities):
+    """Return a dict from names to `Term`s of a problem, `"residual"` first.
 
     Args:
         domain: The geometry.
@@ -284,18 +289,18 @@ def terms_of(domain, equations, conditions, fields, densities):
     return terms
 
 
-def check_points(what, points, domain):
-    """Raises `ValueError` unless points `(n, d)` lie in a domain.
+def check_points(owner, points, domain):
+    """Raise `ValueError` unless points `(n, d)` lie in a domain.
 
     Args:
-        what: What brings them, as errors call it.
+        owner: Name of their owner in errors.
         points: Array.
         domain: The geometry.
     """
     names = [symbol.name for symbol in domain.coordinates]
     if points.shape[1] != len(names):
         raise ValueError(
-            f"The points of {what} must have a column for each of the coordinates "
+            f"The points of {owner} must have a column for each of the coordinates "
             f"{names}. Received: shape {points.shape}"
         )
     ((interior,),) = domain.blocks("interior")
@@ -303,6 +308,6 @@ def check_points(what, points, domain):
     if len(astray):
         row = int(astray[0])
         raise ValueError(
-            f"The points of {what} must lie in the domain, {domain}, with columns "
+            f"The points of {owner} must lie in the domain, {domain}, with columns "
             f"{names}. Received: {points[row]} in row {row}."
         )

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from keraspinn.declaration.conditions import Condition, Data, Reference
-from keraspinn.declaration.terms import terms_of
+from keraspinn.declaration.terms import build_terms
 from keraspinn.expressions import to_json
 from keraspinn.expressions.derivatives import required_derivatives
 
@@ -95,7 +95,7 @@ def restricted(problem, start, end):
                 )
         elif is_first or not _holds_initially(condition, problem.domain):
             conditions[name] = condition
-    terms = terms_of(domain, problem.equations, conditions, problem.fields, {})
+    terms = build_terms(domain, problem.equations, conditions, problem.fields, {})
     is_table = isinstance(problem.reference, Reference)
     other = object.__new__(type(problem))
     other.__dict__.update(

@@ -4,7 +4,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, sampled
+from keraspinn.declaration.probe_points import columns, probe_points
 from keraspinn.expressions import PartIntegral, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.second_variation import SecondVariation
@@ -116,7 +116,7 @@ class _Piece:
         self._nodes = Program(variation.nodes, coordinates)
         entries = [e for row in variation.hessian for e in row]
         self._hessian = Program(entries, coordinates)
-        points = sampled(problem.domain, (block,), _TRIED)
+        points = probe_points(problem.domain, (block,), _TRIED)
         self._rank = _rank(variation, self._hessian, coordinates, points)
 
     def values(self, fields, batch, program):

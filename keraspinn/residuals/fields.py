@@ -8,8 +8,8 @@ from keraspinn import backend
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.validation.dtype_range import check_numbers
 from keraspinn.declaration.validation.shifted_arguments import (
-    check_images,
     check_kernels,
+    check_shifted_points,
 )
 from keraspinn.derivatives.engines import (
     choose_engine,
@@ -276,7 +276,7 @@ class Fields:
             domain = self._problem.domain
             interior = domain.blocks("interior"), "the expression"
             check_kernels(expressions, domain, *interior)
-            check_images(sums, domain, *interior)
+            check_shifted_points(sums, domain, *interior)
             scaled = [self._scales.apply(expression) for expression in sums]
             check_numbers(scaled, self._problem.domain, self._dtype)
             program = Program(scaled, self._problem.coordinates)

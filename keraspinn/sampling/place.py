@@ -9,7 +9,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.common.typing import Tensor
-from keraspinn.declaration.terms import lack_of_normals
+from keraspinn.declaration.terms import missing_normals_error
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.lattice import lattice
 
@@ -126,7 +126,7 @@ class Place:
         for part in self._parts:
             end = start + self._size(part, requested or self.requested)
             here = relative[start:end]
-            if lack_of_normals(self._domain, part):  # nothing holds one there
+            if missing_normals_error(self._domain, part):  # nothing holds one there
                 count = len(self._domain.normal)
                 normals.append(ops.zeros_like(here)[..., :count])
             else:
@@ -219,7 +219,7 @@ class Place:
         """Return the number of points of a part: 1 if all its coordinates are fixed."""
         if part.is_point:
             return 1
-        is_face = self.term.is_energy and not lack_of_normals(self._domain, part)
+        is_face = self.term.is_energy and not missing_normals_error(self._domain, part)
         return min(requested, ON_A_FACE) if is_face else requested
 
 

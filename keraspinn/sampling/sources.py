@@ -7,7 +7,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, check_known, point_array
-from keraspinn.declaration.validation.dtype_range import OFFSET
+from keraspinn.declaration.validation.dtype_range import LARGEST_OFFSET
 from keraspinn.sampling.base import Sampler
 from keraspinn.sampling.held import Held
 from keraspinn.sampling.place import Place
@@ -227,7 +227,7 @@ def check_apart(problem, name, points):
     dtype = getattr(getattr(points, "dtype", None), "name", None)
     if dtype != "float32":
         return
-    domain, limit = problem.domain, OFFSET[dtype]
+    domain, limit = problem.domain, LARGEST_OFFSET[dtype]
     for symbol, start, end in zip(
         domain.coordinates, domain.lower, domain.upper, strict=True
     ):

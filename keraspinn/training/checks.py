@@ -10,7 +10,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
-from keraspinn.declaration.probe_points import sampled
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.validation.dtype_range import (
@@ -171,7 +171,7 @@ def check_can_learn(problem, network, objective, place):
         objective: The `Objective`.
         place: The `Place` of the residual's points.
     """
-    inside = sampled(problem.domain, problem.domain.blocks("interior"), 64)
+    inside = probe_points(problem.domain, problem.domain.blocks("interior"), 64)
     points, coordinates = place.locate(ops.convert_to_tensor(inside, "float64"))
     required = {}
     for term in objective.terms.values():

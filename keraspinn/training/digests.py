@@ -5,7 +5,7 @@ import hashlib
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import sampled
+from keraspinn.declaration.probe_points import probe_points
 
 POINTS = 16  # enough to tell networks apart
 
@@ -31,5 +31,5 @@ def sampled_fields(model):
         model: A `PINNModel` or an `Ensemble`.
     """
     domain = model.problem.domain
-    points = sampled(domain, domain.blocks("interior"), POINTS)
+    points = probe_points(domain, domain.blocks("interior"), POINTS)
     return ops.convert_to_numpy(model(points))

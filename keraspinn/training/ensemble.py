@@ -15,7 +15,7 @@ from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_seed, is_whole
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
-from keraspinn.declaration.validation.equations import wrapped
+from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.sampling.base import Given
 from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
@@ -147,7 +147,7 @@ class Ensemble(ProblemModel):
             for name, value in self.trainer.adapted().items()
         }
         numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
-        line = wrapped(", ".join([str(self), *numbers]))
+        line = wrap_line(", ".join([str(self), *numbers]))
         (print_fn or print)(f"{self.problem}\n{line}")
 
     def __repr__(self):

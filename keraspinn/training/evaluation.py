@@ -6,7 +6,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count
 from keraspinn.declaration import ComputedReference, integral
-from keraspinn.declaration.integrals import parts_of
+from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.geometry.arrays import on_host
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
@@ -91,7 +91,7 @@ def integrate(model, place, expression, over, where, points):
     if not isinstance(expression, PartIntegral):
         wanted = integral(expression, over, where)
     total = 0.0
-    for part in parts_of(wanted.region, domain):
+    for part in resolve_parts(wanted.region, domain):
         with backend.double_precision():
             # Not where the fold has its ends: fields may have poles on faces.
             shift = (np.arange(1, domain.draws(part) + 1) * GOLDEN % 1)[None]

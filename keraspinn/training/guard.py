@@ -57,7 +57,7 @@ def falls_without_bound(model, loss):
         f"Training stopped: the energy falls without bound, to {loss:.3g} times the "
         "magnitude that its declaration lets expect. "
         + (
-            problem.left_open
+            problem.underdetermined
             or "Check its signs, what holds the fields, and densities that fall for "
             "large derivatives; or give its magnitude by the fields', "
             "Problem(..., scales={u: 1e-3})."

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.common.checks import checked_seed
 from keraspinn.declaration.problem import Problem
-from keraspinn.declaration.validation.equations import wrapped
+from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.residuals import Fields
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
@@ -169,7 +169,7 @@ class PINNModel(ProblemModel):
         super().summary(*args, print_fn=print_fn, **kwargs)
         numbers = [f"{k} = {float(v):.4g}" for k, v in self.trainer.adapted().items()]
         engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
-        (print_fn or print)(f"{self.problem}\n{wrapped(engine)}")
+        (print_fn or print)(f"{self.problem}\n{wrap_line(engine)}")
 
     def add_loss(self, loss):
         """Raise `ValueError`: steps are made from the problem's losses alone."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from keraspinn import backend
 from keraspinn.declaration.probe_points import columns
-from keraspinn.declaration.scaling.find import scales_of
-from keraspinn.declaration.scaling.linearization import linearised, stacked
+from keraspinn.declaration.scaling.find import find_scales
+from keraspinn.declaration.scaling.linearization import linearize, stack_rows
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term
@@ -64,7 +64,7 @@ def energy_scales(domain, terms, field_names, given=None):
     coarse = coarse_energy(domain, tuple(terms.values()), tuple(field_names))
     sizes = coarse.sizes | (given or {})
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
-    found = scales_of(domain, conditions, field_names, sizes)
+    found = find_scales(domain, conditions, field_names, sizes)
     energy = {RESIDUAL: (float(f"{coarse.energy:.2e}"),)}
     return Scales(found.coordinates, found.fields, found.terms | energy, found.offsets)
 
@@ -93,8 +93,8 @@ class CoarseEnergy:
     Attributes:
         sizes: Dict from names of fields to their largest absolute values.
         energy: The energy's magnitude.
-        left_open: Sentence that says why the energy has no least value, or several;
-            "" if it has one, or is not quadratic.
+        underdetermined: Sentence if a quadratic energy has no minimum, or several, or
+            "".
     """
 
     def __init__(self, domain, terms, field_names):
@@ -110,7 +110,7 @@ class CoarseEnergy:
             for part in block
         ]
         self._start, self._free = self._held(domain, terms)
-        self.left_open = ""
+        self.underdetermined = ""
         found = self._least()
         values = abs(found @ self._basis.inside().T).max(axis=1)
         start, least = self.value(self._start), self.value(found)
@@ -129,12 +129,12 @@ class CoarseEnergy:
         shape = len(self._names), self._basis.count
         held = {t.name: t for t in terms if not t.is_energy}
         try:
-            rows = [r for r in linearised(domain, held, self._basis, {}) if r.is_linear]
+            rows = [r for r in linearize(domain, held, self._basis, {}) if r.is_linear]
         except ValueError:
             rows = []
         if not rows:
             return np.zeros(shape), np.eye(shape[0] * shape[1])
-        residual, jacobian = stacked(rows, np.zeros(shape), np.ones(shape[0]))
+        residual, jacobian = stack_rows(rows, np.zeros(shape), np.ones(shape[0]))
         jacobian = jacobian.reshape(len(residual), -1)
         left, values, right = np.linalg.svd(jacobian)
         rank = int((values > HELD * values.max(initial=0.0)).sum())
@@ -212,8 +212,8 @@ class CoarseEnergy:
                     for name, size in zip(self._names, most, strict=True)
                     if size > HELD * most.max() > 0
                 ]
-                if names and not self.left_open:
-                    self.left_open = text.format(" and ".join(names))
+                if names and not self.underdetermined:
+                    self.underdetermined = text.format(" and ".join(names))
         values = np.where(is_flat, np.inf, abs(values))
         step = -self._free @ (vectors @ (along / values) / norms)
         return step.reshape(shape)

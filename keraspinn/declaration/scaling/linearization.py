@@ -1,50 +1,51 @@
-"""Equations and conditions, linear in the factors of polynomials."""
+"""Linearization of equations and conditions in polynomial coefficients."""
 
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, sampled, sampled_normals
-from keraspinn.declaration.scaling.offsets import shifted
+from keraspinn.declaration.probe_points import columns, probe_normals, probe_points
+from keraspinn.declaration.scaling.offsets import shift_fields
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
-from keraspinn.declaration.validation.shifted_arguments import image
+from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
-# What an equation may be missed by, of its largest term; and, where it has none, of
-# what it could be.
-MISSED, NOTHING = 0.3, 1e-6
-# Of what a condition could be, below which a given value is rounding.
-ROUNDING = 1e-12
+# Largest residual of a solved equation, relative to its largest term.
+LARGEST_RESIDUAL = 0.3
+# Largest residual of an equation whose terms vanish, relative to their possible values.
+LARGEST_ZERO = 1e-6
+# Relative to its possible values, a smaller value of a condition is round-off.
+ROUND_OFF = 1e-12
 
 
-def linearised(domain, terms, polynomials, offsets):
-    """Yields a `Linearised` for each expression.
+def linearize(domain, terms, polynomials, offsets):
+    """Yield a `Linearization` for each expression.
 
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s.
         polynomials: The `Polynomials` that stand for the fields.
-        offsets: Dict from names of fields to what they are measured from.
+        offsets: Dict from names of fields to their offsets.
 
     Raises:
         ValueError: If an expression or a derivative of it cannot be evaluated, or holds
-            at more than one place at once.
+            integrals over several regions.
     """
     for name, term in [*terms.items(), *_constancy(domain, terms)]:
         for k in range(len(term.expressions)):
             if len(term.regions) > 1:
-                raise ValueError("It holds at more than one place at once.")
-            yield Linearised(name, k, term, domain, polynomials, offsets)
+                raise ValueError("It holds integrals over several regions.")
+            yield Linearization(name, k, term, domain, polynomials, offsets)
 
 
 def _constancy(domain, terms):
-    """Yields terms that make fields of fewer coordinates constant along the others.
+    """Yield terms that make fields of fewer coordinates constant along the others.
 
-    All fields share one basis, in all coordinates.
+    All fields have the same basis, in all coordinates.
     """
     for field in fields_of_fewer_coordinates(domain, terms.values()):
         full = field.func(*domain.coordinates)
@@ -53,13 +54,14 @@ def _constancy(domain, terms):
         yield RESIDUAL, Term(RESIDUAL, gradient, domain.blocks("interior"))
 
 
-def stacked(rows, found, sizes):
-    """What all rows miss, `(n,)`, and their derivatives by factors, `(n, f, count)`,
-    of fields of some sizes; each row divided by how much it changes.
+def stack_rows(rows, coefficients, sizes):
+    """Return all residuals, `(n,)`, and their Jacobian, `(n, f, count)`.
+
+    Fields are scaled by `sizes`, and each row by the norm of its Jacobian.
     """
     residuals, jacobians = [], []
     for row in rows:
-        residual, jacobian = row(found)
+        residual, jacobian = row(coefficients)
         jacobian = jacobian * sizes[:, None]
         weight = np.linalg.norm(jacobian) or 1.0
         residuals.append(residual / weight)
@@ -67,16 +69,16 @@ def stacked(rows, found, sizes):
     return np.concatenate(residuals), np.concatenate(jacobians)
 
 
-class Linearised:
-    """One expression at its points, and its derivatives by the polynomials' factors.
+class Linearization:
+    """One expression at its points, and its Jacobian by polynomial coefficients.
 
     Args:
         name: Name of the term.
-        place: Number of the expression in it.
+        number: Number of the expression in it.
         term: The `Term`.
         domain: The geometry.
         polynomials: The `Polynomials`.
-        offsets: Dict from names of fields to what they are measured from.
+        offsets: Dict from names of fields to their offsets.
 
     Attributes:
         is_linear: Whether it is linear in the fields.
@@ -86,13 +88,15 @@ class Linearised:
             when called.
     """
 
-    def __init__(self, name, place, term, domain, polynomials, offsets):
+    def __init__(self, name, number, term, domain, polynomials, offsets):
         self._is_equation = name == RESIDUAL
         self._is_mean = bool(term.regions)
-        points, self._target = _places(domain, term, place, polynomials.points)
-        moved = polynomials.moved(points)
-        expression = shifted(term.pointwise[place], offsets)
-        stand_ins, self._nodes, self._rates, places = {}, [], [], [moved]
+        points, self._target = _collocation_points(
+            domain, term, number, polynomials.points
+        )
+        points = polynomials.with_fixed_values(points)
+        expression = shift_fields(term.pointwise[number], offsets)
+        stand_ins, self._nodes, self._rates, inputs = {}, [], [], [points]
         known, fields = list(domain.coordinates), []
         for node in distinct_nodes([expression]):
             if isinstance(node, Parameter):
@@ -100,79 +104,81 @@ class Linearised:
             elif isinstance(node, NormalComponent):
                 known.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 axis = domain.normal.index(node)
-                normals = sampled_normals(
+                normals = probe_normals(
                     domain, term.blocks, polynomials.points, evenly=True
                 )
-                places.append(normals[:, [axis]])
+                inputs.append(normals[:, [axis]])
             elif isinstance(node, (sp.Derivative, AppliedUndef, At)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
-                own, there = node, moved
+                inner, arguments = node, points
                 if isinstance(node, At):
-                    own, there = node.node, image(node, domain.coordinates, moved)
-                field, index = field_and_index(own, domain.coordinates)
+                    inner = node.node
+                    arguments = shifted_points(node, domain.coordinates, points)
+                field, index = field_and_index(inner, domain.coordinates)
                 field = polynomials.field_names.index(field)
-                self._nodes.append((field, polynomials.derivative(there, index)))
+                self._nodes.append((field, polynomials.derivative(arguments, index)))
                 self._rates.append(np.prod(domain.half ** -np.array(index, float)))
         plain = expression.xreplace(stand_ins)
         self._symbols = [*known, *fields]
-        self._places = np.concatenate(places, axis=1)
-        slopes = [plain.diff(symbol) for symbol in fields]
-        self._program = Program([plain, *slopes], self._symbols)
-        self.is_linear = not any(e.free_symbols & {*fields} for e in slopes)
+        self._inputs = np.concatenate(inputs, axis=1)
+        gradient = [plain.diff(symbol) for symbol in fields]
+        self._program = Program([plain, *gradient], self._symbols)
+        self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
         self._at_zero = None
 
-    def __call__(self, found):
-        """What the expression misses, `(n,)`, and its derivatives, `(n, f, count)`."""
-        values, slopes = self._evaluated(found)
-        jacobian = np.zeros((len(values), *found.shape))
-        for (field, products), slope in zip(self._nodes, slopes, strict=True):
-            jacobian[:, field] += slope[:, None] * products
+    def __call__(self, coefficients):
+        """Return the residual, `(n,)`, and its Jacobian, `(n, f, count)`."""
+        values, gradient = self._evaluate(coefficients)
+        jacobian = np.zeros((len(values), *coefficients.shape))
+        for (field, products), factor in zip(self._nodes, gradient, strict=True):
+            jacobian[:, field] += factor[:, None] * products
         if self._is_mean:
             return values.mean(keepdims=True), jacobian.mean(axis=0, keepdims=True)
         return values, jacobian
 
-    def is_solved(self, found, sizes):
-        """Whether it is missed by little: of its terms, or of what they could be."""
-        values, slopes = self._evaluated(found)
-        pairs = zip(self._nodes, slopes, strict=True)
-        terms = [slope * (own @ found[field]) for (field, own), slope in pairs]
+    def is_solved(self, coefficients, sizes):
+        """Return whether the residual is small, relative to the (possible) terms."""
+        values, gradient = self._evaluate(coefficients)
+        pairs = zip(self._nodes, gradient, strict=True)
+        terms = [factor * (p @ coefficients[field]) for (field, p), factor in pairs]
         source = _rms(values - sum(terms))
-        if len(terms) == 1 and self._is_equation:  # q' = 0 is zero, of what it could be
-            terms = [slopes[0] * sizes[self._nodes[0][0]] * self._rates[0]]
-        left, jacobian = self(found)
+        if len(terms) == 1 and self._is_equation:  # q' = 0, relative to a possible q'
+            terms = [gradient[0] * sizes[self._nodes[0][0]] * self._rates[0]]
+        residual, jacobian = self(coefficients)
         possible = _rms(jacobian * sizes[:, None])
         if self._is_equation or not self.is_linear:
-            allowed = max(MISSED * max(source, *map(_rms, terms)), NOTHING * possible)
+            largest = max(source, *map(_rms, terms))
+            allowed = max(LARGEST_RESIDUAL * largest, LARGEST_ZERO * possible)
         else:
-            is_given = source > ROUNDING * possible
-            allowed = MISSED * (source if is_given else possible)
-        return _rms(left) <= allowed
+            has_source = source > ROUND_OFF * possible
+            allowed = LARGEST_RESIDUAL * (source if has_source else possible)
+        return _rms(residual) <= allowed
 
-    def _evaluated(self, found):
-        """What the expression misses, and its derivatives by fields and their own."""
-        nodes = [products @ found[field] for field, products in self._nodes]
+    def _evaluate(self, coefficients):
+        """Return the residual, and its gradient by fields and their derivatives."""
+        nodes = [products @ coefficients[field] for field, products in self._nodes]
         if not self.is_linear:
-            return self._computed(nodes)
+            return self._evaluate_at(nodes)
         if self._at_zero is None:
-            self._at_zero = self._computed([0 * node for node in nodes])
-        values, slopes = self._at_zero
-        pairs = zip(slopes, nodes, strict=True)
-        return values + sum(slope * node for slope, node in pairs), slopes
+            self._at_zero = self._evaluate_at([0 * node for node in nodes])
+        values, gradient = self._at_zero
+        pairs = zip(gradient, nodes, strict=True)
+        return values + sum(factor * node for factor, node in pairs), gradient
 
-    def _computed(self, nodes):
-        places = np.column_stack([self._places, *nodes])
+    def _evaluate_at(self, nodes):
+        inputs = columns(self._symbols, np.column_stack([self._inputs, *nodes]))
         with backend.double_precision():
-            values, *slopes = self._program.on_host(columns(self._symbols, places), {})
-        return values - self._target, slopes
+            values, *gradient = self._program.on_host(inputs, {})
+        return values - self._target, gradient
 
 
-def _places(domain, term, place, count):
-    """Points where an expression holds, `(n, d)`, and what it should equal there."""
+def _collocation_points(domain, term, number, count):
+    """Return points of an expression, `(n, d)`, and its target values there."""
     if term.table is None:
-        return sampled(domain, term.blocks, count, evenly=True), 0.0
+        return probe_points(domain, term.blocks, count, evenly=True), 0.0
     points, values = term.table
     chosen = np.linspace(0, len(points) - 1, min(count, len(points))).astype(int)
-    return points[chosen], values[chosen, place]
+    return points[chosen], values[chosen, number]
 
 
 def _rms(values):

@@ -1,4 +1,4 @@
-"""An equation as products of a coefficient and powers of fields' derivatives."""
+"""Expansion of equations into coefficients times powers of derivatives."""
 
 import collections
 
@@ -8,48 +8,50 @@ from sympy.core.function import AppliedUndef
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 
-MOST = 400
+# Number of monomials above which a product is not expanded.
+MOST_MONOMIALS = 400
+# Key of a function of fields, such as sin(u).
 OPAQUE = ("", ())
 
 
 def monomials(expression, coordinates, opaque=None):
-    """What an expression is a sum of.
+    """Expand an expression into monomials in the fields and their derivatives.
 
     Args:
         expression: Normalized SymPy expression.
         coordinates: The domain's symbols.
-        opaque: Optional function that gives the coefficient of what is no product, 1
-            if left out.
+        opaque: Optional function from a node that is no product, such as sin(u), to
+            its coefficient; 1 if left out.
 
     Returns:
         Dict from monomials to their coefficients, expressions without fields. A
         monomial is a frozenset of pairs `((field, multi-index), power)`; the empty one
-        is the source. Functions of fields, such as sin(u), are `(OPAQUE, 1.0)`.
+        is the source term. Functions of fields are `(OPAQUE, 1.0)`.
 
     Example:
 
     >>> x = sp.Symbol("x")
     >>> u = sp.Function("u")(x)
-    >>> found = monomials(3 * x * u.diff(x) ** 2 - sp.sin(x), (x,))
-    >>> [(list(monomial), coefficient) for monomial, coefficient in found.items()]
+    >>> terms = monomials(3 * x * u.diff(x) ** 2 - sp.sin(x), (x,))
+    >>> [(list(monomial), coefficient) for monomial, coefficient in terms.items()]
     [([(('u', (1,)), 2.0)], 3*x), ([], -sin(x))]
     """
     total = {}
     opaque = opaque or (lambda node: sp.S.One)
     for monomial, coefficient in _terms(expression, tuple(coordinates), opaque):
         total[monomial] = total.get(monomial, 0) + coefficient
-    # Sources last: an order that does not hang on hashes of symbols.
+    # Source terms last: an order that does not depend on hashes of symbols.
     return dict(sorted(total.items(), key=lambda item: (not item[0], str(item[0]))))
 
 
 def _terms(node, coordinates, opaque):
-    """Pairs of a monomial and its coefficient."""
+    """Return pairs of a monomial and its coefficient."""
     if not node.has(AppliedUndef):
         return [(frozenset(), node)]
     if isinstance(node, (sp.Derivative, AppliedUndef)):
         return [(frozenset({(field_and_index(node, coordinates), 1.0)}), sp.S.One)]
     if isinstance(node, At):
-        # One more place tells it from the same at the points themselves.
+        # One more entry distinguishes it from the field without a shift.
         field, index = field_and_index(node.node, coordinates)
         return [(frozenset({((field, (*index, 0)), 1.0)}), sp.S.One)]
     if isinstance(node, sp.Add):
@@ -57,10 +59,10 @@ def _terms(node, coordinates, opaque):
     if isinstance(node, sp.Mul):
         product = [(frozenset(), sp.S.One)]
         for factor in node.args:
-            own = _terms(factor, coordinates, opaque)
-            if len(product) * len(own) > MOST:
+            terms = _terms(factor, coordinates, opaque)
+            if len(product) * len(terms) > MOST_MONOMIALS:
                 return [(frozenset({(OPAQUE, 1.0)}), opaque(node))]
-            product = [_times(left, right) for left in product for right in own]
+            product = [_times(left, right) for left in product for right in terms]
         return product
     if isinstance(node, sp.Pow) and node.exp.is_number and node.exp.is_positive:
         # (a + b)^p is about as large as the larger of a^p and b^p.

@@ -1,12 +1,11 @@
-"""Offsets of fields: a temperature in kelvin is measured from amid its values.
+"""Offsets of fields, such as the middle of the temperatures in kelvin.
 
-An equation in which a field occurs in derivatives, coefficients of derivatives and
-differences only does not depend on the field's zero. If conditions and data give it
-values far from zero, 293 K and 303 K or an outlet at 101,325 Pa, it is measured from
-their middle, so that the network learns the variation. So is a field that otherwise
-occurs in functions only, in steady problems; and, however far apart its values lie, one
-that occurs in a function without a value around zero, where networks begin: the rate
-exp(-E/RT).
+An equation does not depend on a field's zero if the field occurs only in derivatives,
+their coefficients and differences. If conditions and data prescribe values far from
+zero, 293 K and 303 K or an outlet at 101,325 Pa, their middle is the offset, and the
+network learns the variation. In steady problems the field may also occur in functions.
+A function that is singular around zero, where networks begin, needs an offset for any
+range of values: the rate exp(-E/RT).
 """
 
 import math
@@ -15,28 +14,28 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import sampled, values_at
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.monomials import OPAQUE, monomials
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.image import At
 
 # Points of each part at which values are evaluated.
-POINTS = 512
-# Half of the values' range relative to their middle, up to which an offset pays.
-CLOSE = 0.75
-# Relative difference of values below which they are equal.
-ROUNDING = 1e-12
-# Part of an offset that is next to zero.
-NEXT_TO_ZERO = 1e-6
+PART_POINTS = 512
+# Largest half of the values' range, relative to their middle, with an offset.
+LARGEST_VARIATION = 0.75
+# Relative difference below which values are equal up to round-off.
+ROUND_OFF = 1e-12
+# Distance from zero at which singularities are checked, relative to the offset.
+NEAR_ZERO = 1e-6
 # Absolute value above which a function has a pole.
-LARGEST = 1e300
-# Part of a domain at which no coefficient is likely to have a pole.
-AMID = 1 / 7
+LARGEST_VALUE = 1e300
+# Relative coordinate at which a coefficient is unlikely to have a pole.
+GENERIC_COORDINATE = 1 / 7
 
 
-def offsets_of(domain, terms, field_names):
-    """Return a dict from names of fields to their offsets, those not zero.
+def find_offsets(domain, terms, field_names):
+    """Return a dict from names of fields to their nonzero offsets.
 
     Args:
         domain: The geometry.
@@ -49,19 +48,19 @@ def offsets_of(domain, terms, field_names):
             value
             for key, term in terms.items()
             if not _holds_inside(key, term)
-            for place, expression in enumerate(term.expressions)
-            for value in _values(name, expression, place, domain, term) or ()
+            for number, expression in enumerate(term.expressions)
+            for value in _values(name, expression, number, domain, term) or ()
         ]
         if not values:
             continue
         low, high = min(values), max(values)
         middle, half = (low + high) / 2, (high - low) / 2
         is_needed = needs_offset(name, middle, domain, terms)
-        if half >= (1.0 if is_needed else CLOSE) * abs(middle):
+        if half >= (1.0 if is_needed else LARGEST_VARIATION) * abs(middle):
             continue
         if not is_needed and not _is_invariant(name, middle, domain, terms):
             continue
-        digits = 1 - math.floor(math.log10(max(half, ROUNDING * abs(middle))))
+        digits = 1 - math.floor(math.log10(max(half, ROUND_OFF * abs(middle))))
         offsets[name] = round(float(middle), digits)
     return offsets
 
@@ -71,46 +70,47 @@ def _holds_inside(key, term):
 
 
 def _is_invariant(name, middle, domain, terms):
-    """Return whether constants near the given values solve all equations."""
+    """Return whether constants near the prescribed values solve all equations."""
     for key, term in terms.items():
         if _holds_inside(key, term):
-            for place, expression in enumerate(term.pointwise):
-                values = _values(name, expression, place, domain, term, True)
+            for number, expression in enumerate(term.pointwise):
+                values = _values(name, expression, number, domain, term, True)
                 if values is None or any(
-                    abs(value - middle) >= CLOSE * abs(middle) for value in values
+                    abs(value - middle) >= LARGEST_VARIATION * abs(middle)
+                    for value in values
                 ):
                     return False
     return True
 
 
 def needs_offset(name, offset, domain, terms):
-    """Whether what a field stands in has values at an offset, and none around zero.
+    """Return whether an expression in a field is finite at an offset, but not at zero.
 
     Args:
         name: Name of the field.
-        offset: What it may be measured from.
+        offset: The field's possible offset.
         domain: The geometry.
         terms: Dict from names to `Term`s.
     """
-    near = -NEXT_TO_ZERO * offset, NEXT_TO_ZERO * offset
+    near = -NEAR_ZERO * offset, NEAR_ZERO * offset
     return any(
         _is_finite(name, offset, expression, domain)
         and not all(_is_finite(name, value, expression, domain) for value in near)
         for key, term in terms.items()
         if _holds_inside(key, term)
         for expression in term.pointwise
-        if is_held(name, expression)
+        if holds_field(name, expression)
     )
 
 
-def shifted(expression, offsets):
-    """An expression of fields that are measured from their offsets.
+def shift_fields(expression, offsets):
+    """Replace each field by the sum of itself and its offset.
 
     Args:
         expression: Normalized SymPy expression.
-        offsets: As from `offsets_of`.
+        offsets: Dict from names of fields to their offsets.
     """
-    # A derivative holds its field, and so does a field at another point.
+    # Derivatives and shifted fields contain their field.
     inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative, At)}
     plain = expression.xreplace(inner)
     outer = {stand_in: node for node, stand_in in inner.items()}
@@ -123,9 +123,9 @@ def shifted(expression, offsets):
 
 
 def network_offsets(problem):
-    """What a network's outputs are measured from, a list.
+    """Return a list of the offsets of a network's outputs.
 
-    Nothing where hard conditions say what is added to them.
+    The offset of a field with hard conditions is zero, as these contain its value.
 
     Args:
         problem: The `Problem`.
@@ -136,8 +136,8 @@ def network_offsets(problem):
     ]
 
 
-def is_held(name, expression):
-    """Whether an expression holds a field itself, beside its derivatives.
+def holds_field(name, expression):
+    """Return whether an expression holds a field itself, not only derivatives.
 
     Args:
         name: Name of the field.
@@ -149,18 +149,18 @@ def is_held(name, expression):
 
 
 def _is_finite(name, value, expression, domain):
-    """Whether an expression is a finite number at a value of a field, amid a domain.
+    """Return whether an expression is finite at a value of a field.
 
-    Other fields and what is derived are taken to be one there.
+    Other fields and derivatives are one there.
     """
     known = dict.fromkeys(expression.atoms(sp.Derivative, At), 1.0)
     for field in expression.atoms(AppliedUndef):
         known[field] = value if field.func.__name__ == name else 1.0
-    places = domain.centre + AMID * domain.half
-    known |= zip(domain.coordinates, places.tolist(), strict=True)
-    plain = expression.xreplace({node: sp.Float(own) for node, own in known.items()})
-    found = plain.xreplace(dict.fromkeys(plain.free_symbols, sp.Integer(1))).evalf(15)
-    return bool(found.is_real and abs(found) < LARGEST)
+    point = domain.centre + GENERIC_COORDINATE * domain.half
+    known |= zip(domain.coordinates, point.tolist(), strict=True)
+    plain = expression.xreplace({node: sp.Float(v) for node, v in known.items()})
+    result = plain.xreplace(dict.fromkeys(plain.free_symbols, sp.Integer(1))).evalf(15)
+    return bool(result.is_real and abs(result) < LARGEST_VALUE)
 
 
 def _has_derivative(monomial, name):
@@ -168,14 +168,14 @@ def _has_derivative(monomial, name):
     return any(any(order) and name in ("", field) for (field, order), _ in monomial)
 
 
-def _values(name, expression, place, domain, term, is_inside=False):
+def _values(name, expression, number, domain, term, is_inside=False):
     """Return the lowest and highest constant field that solves an expression.
 
-    Terms with derivatives of the field vanish, and so do others without itself.
+    Terms with its derivatives vanish, and so do derivatives in other terms.
 
     Returns:
-        List of the two, empty if the expression does not tell; `None` if it holds
-        inside the domain, and the field's zero matters there.
+        List of the two, empty if the expression does not determine them; `None` if it
+        holds inside the domain and depends on the field's zero.
     """
     unknown = None if is_inside else []
     index = (0,) * domain.dimension
@@ -189,12 +189,12 @@ def _values(name, expression, place, domain, term, is_inside=False):
     source = plain.pop(frozenset(), sp.S.Zero)
     factor = plain.pop(frozenset({((name, index), 1.0)}), None)
     keys = {key for monomial in plain for key, _ in monomial}
-    # In time it may go far from its start: a pendulum that stands on its head.
+    # In time a field may move far from its initial value: an inverted pendulum.
     is_opaque = OPAQUE in keys and bool(domain.time_coordinate)
     if (
         keys & {(name, index), (name, (*index, 0))}
         or (factor is not None and keys and factor + sum(plain.values()) != 0)
-        or (is_opaque and is_held(name, expression))
+        or (is_opaque and holds_field(name, expression))
     ):
         return unknown
     if factor is None or keys:
@@ -205,12 +205,12 @@ def _values(name, expression, place, domain, term, is_inside=False):
     if value.has(Parameter, NormalComponent):
         return unknown
     if term.table is None:
-        points, target = sampled(domain, term.blocks, POINTS), 0.0
+        points, target = probe_points(domain, term.blocks, PART_POINTS), 0.0
     else:
-        points, target = term.table[0], term.table[1][:, place]
+        points, target = term.table[0], term.table[1][:, number]
     expressions = [value, sp.S.Zero if term.table is None else 1 / factor]
     with np.errstate(all="ignore"):
-        given, rate = values_at(expressions, domain.coordinates, points)
-        values = np.atleast_1d(given + target * rate)
+        base, rate = evaluate_at(expressions, domain.coordinates, points)
+        values = np.atleast_1d(base + target * rate)
     values = values[np.isfinite(values)]
     return [values.min(), values.max()] if values.size else []

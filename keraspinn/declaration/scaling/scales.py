@@ -1,4 +1,4 @@
-"""Scales: what a unit of each coordinate, field and equation is in training."""
+"""Scales of coordinates, fields and terms, which make training nondimensional."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,25 +18,25 @@ from keraspinn.geometry.base import Geometry
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Scales:
-    """The units that a problem is trained in.
+    """Units that a problem is trained in.
 
-    Training happens in coordinates ξ = (x − centre) / half and fields
-    û = (u − offset) / size, and each equation is divided by a size of its own, so that
-    numbers and derivatives are of the order of one whatever units a problem is written
-    in. A derivative of order k carries a coordinate's scale to the power −k. What the
-    user gives and gets is in the user's units all the same.
+    Training uses coordinates ξ = (x − centre) / half and fields
+    û = (u − offset) / size, and divides each equation by a scale, so that values and
+    derivatives are of order one in any units. A derivative of order k has a
+    coordinate's scale to the power −k. All inputs and outputs remain in the user's
+    units.
 
     Args:
         coordinates: Dict from each coordinate to its `(centre, half)`, in its unit.
-        fields: Dict from names of fields to their sizes; 1 for those left out.
-        terms: Dict from names of terms to lists with a size for each of the term's
+        fields: Dict from names of fields to their scales; 1 for those left out.
+        terms: Dict from names of terms to lists with a scale for each of the term's
             expressions; 1 for those left out.
-        offsets: Dict from names of fields to what they are measured from, such as a
-            temperature in kelvin; 0 for those left out.
+        offsets: Dict from names of fields to their offsets, such as 293 K for a
+            temperature; 0 for those left out.
 
     Raises:
-        ValueError: If a size is not a positive finite number, or a centre or an
-            offset not a finite one.
+        ValueError: If a scale is not a positive finite number, or if a centre or an
+            offset is not finite.
 
     Example:
 
@@ -76,7 +76,7 @@ class Scales:
 
     @classmethod
     def standardized(cls, domain: Geometry) -> Self:
-        """Coordinates of zero mean and unit variance over the domain, all else as is.
+        """Return scales with coordinates of zero mean and unit variance.
 
         Args:
             domain: A geometry.
@@ -87,7 +87,7 @@ class Scales:
 
     @classmethod
     def raw(cls, domain: Geometry) -> Self:
-        """Everything as the user wrote it.
+        """Return scales that change nothing.
 
         Args:
             domain: A geometry.
@@ -96,24 +96,24 @@ class Scales:
 
     @property
     def centre(self) -> np.ndarray:
-        """The coordinates' centres, a float64 array `(d,)`."""
+        """Centres of the coordinates, a float64 array `(d,)`."""
         return np.array([centre for centre, _ in self.coordinates.values()])
 
     @property
     def half(self) -> np.ndarray:
-        """The coordinates' scales, a float64 array `(d,)`."""
+        """Scales of the coordinates, a float64 array `(d,)`."""
         return np.array([half for _, half in self.coordinates.values()])
 
     def field(self, name: str) -> float:
-        """The size of a field."""
+        """Return the scale of a field."""
         return self.fields.get(name, 1.0)
 
     def offset(self, name: str) -> float:
-        """What a field is measured from."""
+        """Return the offset of a field."""
         return self.offsets.get(name, 0.0)
 
     def sizes(self, term):
-        """What the expressions of a term are divided by, a tuple.
+        """Return the scales of a term's expressions, a tuple.
 
         Args:
             term: A `declaration.terms.Term`.
@@ -121,18 +121,18 @@ class Scales:
         return self.terms.get(term.name, (1.0,) * len(term.expressions))
 
     def apply(self, expression: sp.Expr, size: float = 1.0) -> sp.Expr:
-        """An expression of scaled fields and derivatives, divided by a size.
+        """Rewrite an expression in scaled fields, and divide it by its scale.
 
-        Coordinates that it holds itself stay the user's.
+        Explicit coordinates in it stay in the user's units.
 
         Args:
             expression: Normalized SymPy expression in the user's units.
-            size: What to divide by.
+            size: The expression's scale.
         """
         images = {node: sp.Dummy() for node in expression.atoms(At)}
         expression = expression.xreplace(images)
         nodes = expression.atoms(AppliedUndef, sp.Derivative)
-        # A derivative holds its field, which must not be replaced within it.
+        # The field inside of a derivative must not be replaced.
         stand_ins = {node: sp.Dummy() for node in nodes}
         factors = {
             stand_in: self._in_units(node, node) for node, stand_in in stand_ins.items()
@@ -149,8 +149,8 @@ class Scales:
     def _in_units(self, node, scaled):
         if isinstance(node, AppliedUndef):
             name = node.func.__name__
-            own = _times(self.field(name), scaled)
-            return own + self.offset(name) if self.offset(name) else own
+            product = _times(self.field(name), scaled)
+            return product + self.offset(name) if self.offset(name) else product
         factor = self.field(node.expr.func.__name__)
         for symbol, count in node.variable_count:
             factor /= self.coordinates[symbol][1] ** int(count)
@@ -193,7 +193,7 @@ class Scales:
 
 
 def _times(factor, expression):
-    """A product with a number, spread over a sum so that each term keeps one number."""
+    """Multiply an expression by a number, term by term."""
     if factor == 1:
         return expression
     if isinstance(expression, sp.Add):

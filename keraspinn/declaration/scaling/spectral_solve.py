@@ -8,30 +8,36 @@ polynomials, in waves along periodic coordinates, by Newton's method.
 
 import numpy as np
 
-from keraspinn.declaration.scaling.linearization import MISSED, linearised, stacked
+from keraspinn.declaration.scaling.linearization import (
+    LARGEST_RESIDUAL,
+    linearize,
+    stack_rows,
+)
 from keraspinn.declaration.scaling.polynomials import Polynomials
 
-# Polynomial degrees that are tried, by the number of coordinates fields vary along.
-DEGREES, DEGREES_BEYOND = {1: (12, 40)}, (10,)
+# Polynomial degrees to try, by the number of coordinates that fields vary along.
+DEGREES = {1: (12, 40)}
+# Polynomial degrees to try in more coordinates.
+DEGREES_BEYOND = (10,)
 # Part of the degree that must lead to the same magnitudes.
-LOWER = 0.75
-# Factor between the two, above which an ill-posed problem's solution is arbitrary.
-AGREED = 3.0
-# Newton steps.
-STEPS = 60
+LOWER_DEGREE = 0.75
+# Ratio of both magnitudes, above which the solution of an ill-posed problem is useless.
+LARGEST_RATIO = 3.0
+# Number of Newton steps.
+MOST_STEPS = 60
 # Unknowns times Newton steps, which bounds the time.
-WORK = 3000
+MOST_WORK = 3000
 # Relative singular value below which a direction keeps its coefficients.
-RANK = 1e-11
+RANK_TOLERANCE = 1e-11
 # Relative length of a Newton step below which iteration ends.
-SETTLED = 5e-2
-# Number of steps after which a step that grows ends the iteration.
-TRIED = 6
+CONVERGED = 5e-2
+# Number of steps after which a longer step ends the iteration.
+FIRST_STEPS = 6
 # Part of the expected magnitude below which a field is zero.
 ZERO = 1e-6
 
 
-def coarse_sizes(domain, terms, offsets, expected, fixed):
+def spectral_magnitudes(domain, terms, offsets, expected, fixed):
     """Return the largest absolute value of each field, by name.
 
     Args:
@@ -42,74 +48,79 @@ def coarse_sizes(domain, terms, offsets, expected, fixed):
         fixed: Dict from coordinates without derivatives to a value for each.
 
     Returns:
-        The dict; 0 for a field that vanishes. Empty if polynomials do not solve an
-        equation, or an expression cannot be linearised.
+        Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
+        solve an equation, or an expression cannot be linearized.
     """
-    if fixed:  # data are of other values
+    if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
     sizes = np.array(list(expected.values()))
 
     def solution(degree):
         polynomials = Polynomials(domain, expected, degree, fixed)
-        rows = list(linearised(domain, terms, polynomials, offsets))
-        with np.errstate(all="ignore"):  # what is not finite ends the iteration
-            return _solved(polynomials, rows, sizes)
+        rows = list(linearize(domain, terms, polynomials, offsets))
+        with np.errstate(all="ignore"):  # values that are not finite end the iteration
+            return _solve(polynomials, rows, sizes)
 
     try:
         for degree in DEGREES.get(domain.dimension - len(fixed), DEGREES_BEYOND):
-            found = solution(degree)
-            if found is not None and _agree(found, solution(int(LOWER * degree))):
-                return dict(zip(expected, found.tolist(), strict=True))
+            magnitudes = solution(degree)
+            lower = int(LOWER_DEGREE * degree)
+            if magnitudes is not None and _agree(magnitudes, solution(lower)):
+                return dict(zip(expected, magnitudes.tolist(), strict=True))
     except ValueError:  # a derivative by a field that cannot be evaluated
         pass
     return {}
 
 
-def _agree(found, other):
-    """Return whether another degree leads to the same magnitudes, where it solves."""
-    return other is None or bool(
-        np.all(np.maximum(found, other) <= AGREED * np.minimum(found, other))
+def _agree(sizes, lower):
+    """Return whether a lower degree has the same magnitudes, or no solution."""
+    return lower is None or bool(
+        np.all(np.maximum(sizes, lower) <= LARGEST_RATIO * np.minimum(sizes, lower))
     )
 
 
-def _solved(polynomials, rows, sizes):
-    """The largest values that Newton's steps lead to, an array; `None` if to none."""
+def _solve(polynomials, rows, sizes):
+    """Return fields' largest values by Newton's method, `None` if it fails."""
     inside = polynomials.inside()
     is_linear = all(row.is_linear for row in rows)
-    # A fourth power has no slope at zero.
-    found = sizes[:, None] * polynomials.even * (not is_linear)
-    smallest, started = ZERO * sizes, found.any()
-    last = np.full_like(found, np.inf)
-    for number in range(min(STEPS, WORK // found.size)):
-        step, left_open = _newton_step(rows, found, sizes)
-        # More than a constant of each field, or one that would stay as it began.
-        if left_open > (0 if started else len(found)):
+    # A fourth power has no gradient at zero.
+    coefficients = sizes[:, None] * polynomials.constant * (not is_linear)
+    smallest, is_nonzero = ZERO * sizes, coefficients.any()
+    last = np.full_like(coefficients, np.inf)
+    for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):
+        step, null_space = _newton_step(rows, coefficients, sizes)
+        # Constants of each field are allowed, if they stay zero.
+        if null_space > (0 if is_nonzero else len(coefficients)):
             return None
-        found = found + step
-        reached = abs(found @ inside.T).max(axis=1)
-        length, before, whole = (
-            np.linalg.norm(own / sizes[:, None]) for own in (step, last, found)
+        coefficients = coefficients + step
+        reached = abs(coefficients @ inside.T).max(axis=1)
+        length, before, total = (
+            np.linalg.norm(c / sizes[:, None]) for c in (step, last, coefficients)
         )
-        change, last = length / (whole or 1.0), step
-        if change < SETTLED or (number > TRIED and length > before):
+        change, last = length / (total or 1.0), step
+        if change < CONVERGED or (number > FIRST_STEPS and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    if change > MISSED or not all(row.is_solved(found, sizes) for row in rows):
+    is_solved = all(row.is_solved(coefficients, sizes) for row in rows)
+    if change > LARGEST_RESIDUAL or not is_solved:
         return None
     return np.where(reached > smallest, reached, 0.0)
 
 
-def _newton_step(rows, found, sizes):
-    """The change that makes all rows least, and how many directions it leaves open:
-    infinitely many where they are not finite.
+def _newton_step(rows, coefficients, sizes):
+    """Return the Gauss-Newton step and the dimension of the Jacobian's null space.
+
+    The dimension is infinite if residuals are not finite.
     """
-    residual, jacobian = stacked(rows, found, sizes)
+    residual, jacobian = stack_rows(rows, coefficients, sizes)
     jacobian = jacobian.reshape(len(residual), -1)
     if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
-        return found, np.inf
-    # Steep derivatives of high polynomials would hide what low ones do.
+        return coefficients, np.inf
+    # Large derivatives of high degrees would hide low degrees.
     norms = np.linalg.norm(jacobian, axis=0)
-    norms = np.maximum(norms, RANK * norms.max() or 1.0)
-    step, _, rank, _ = np.linalg.lstsq(jacobian / norms, -residual, rcond=RANK)
-    step = (step / norms).reshape(found.shape)
-    return step * sizes[:, None], found.size - rank
+    norms = np.maximum(norms, RANK_TOLERANCE * norms.max() or 1.0)
+    step, _, rank, _ = np.linalg.lstsq(
+        jacobian / norms, -residual, rcond=RANK_TOLERANCE
+    )
+    step = (step / norms).reshape(coefficients.shape)
+    return step * sizes[:, None], coefficients.size - rank

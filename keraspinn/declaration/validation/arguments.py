@@ -1,4 +1,4 @@
-"""A problem's arguments as it keeps them, each checked together with the others."""
+"""Validation of a problem's arguments, each together with the others."""
 
 import types
 from collections.abc import Mapping
@@ -6,25 +6,25 @@ from collections.abc import Mapping
 import sympy as sp
 
 from keraspinn.declaration.conditions import Data, Reference
-from keraspinn.declaration.integrals import parts_of
+from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.scaling.energy_scales import energy_scales
-from keraspinn.declaration.scaling.find import scales_of
+from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import check_points
 from keraspinn.declaration.validation.branches import check_branches
-from keraspinn.declaration.validation.discontinuities import lost_jump
+from keraspinn.declaration.validation.discontinuities import describe_lost_jump
 from keraspinn.declaration.validation.equations import (
     RESIDUAL,
     check_holds_a_field,
+    collect_parameters,
     expression_name,
-    parameters_of,
-    warn_without_conditions,
+    warn_of_no_conditions,
 )
-from keraspinn.declaration.validation.peaks import missed_peaks
+from keraspinn.declaration.validation.peaks import describe_missed_peaks
 from keraspinn.declaration.validation.periodicity import check_periodicity
 from keraspinn.declaration.validation.shifted_arguments import (
-    check_images,
     check_kernels,
+    check_shifted_points,
 )
 from keraspinn.declaration.validation.table_ranges import check_tables
 from keraspinn.expressions import NormalComponent, Program, fields_of, validate
@@ -32,7 +32,7 @@ from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
-def validated(equations, conditions, domain, declared_equations, densities):
+def validate_declaration(equations, conditions, domain, declared_equations, densities):
     """Check all expressions, one by one and together.
 
     Args:
@@ -43,61 +43,66 @@ def validated(equations, conditions, domain, declared_equations, densities):
         densities: Dict from `Region`s to the densities of an energy.
 
     Returns:
-        A list of the expressions, and why training is unreliable, as text.
+        List of the expressions, and a text on faults that training does not correct.
     """
     coordinates, interior = domain.coordinates, domain.blocks("interior")
-    said = {f"equation '{name}'": (e,) for name, e in equations.items()}
-    said |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
-    said |= {f"the energy{r.suffix}": (own,) for r, own in densities.items()}
+    groups = {f"equation '{name}'": (e,) for name, e in equations.items()}
+    groups |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    groups |= {f"the energy{r.suffix}": (e,) for r, e in densities.items()}
     blocks = {f"equation '{name}'": interior for name in equations}
     as_declared = {f"equation '{n}'": e for n, e in declared_equations.items()}
     blocks |= {
         f"condition '{n}'": interior if isinstance(c, Data) else c.blocks(domain)
         for n, c in conditions.items()
     }
-    blocks |= {f"the energy{r.suffix}": (parts_of(r, domain),) for r in densities}
+    blocks |= {f"the energy{r.suffix}": (resolve_parts(r, domain),) for r in densities}
     drawn = {n for n, c in conditions.items() if not isinstance(c, Data)}
     drawn = {f"condition '{name}'" for name in drawn}
-    every = [e for own in said.values() for e in own]
-    fields = tuple(f(*own) for f, own in plain_fields(every, coordinates).items())
-    summed = {n: with_sums(own, coordinates, fields=fields) for n, own in said.items()}
+    expressions = [e for group in groups.values() for e in group]
+    plain = plain_fields(expressions, coordinates)
+    fields = tuple(field(*arguments) for field, arguments in plain.items())
+    summed = {
+        name: with_sums(group, coordinates, fields=fields)
+        for name, group in groups.items()
+    }
     for where, expressions in summed.items():
         normals = () if where.startswith("equation") else domain.normal
         validate(expressions, coordinates, normals, where, where in drawn)
         for expression in expressions:
             check_holds_a_field(expression, where)
-    declared = [e for own in summed.values() for e in own]
+    declared = [e for group in summed.values() for e in group]
     unreliable, where = {}, "the equations and conditions together"
     validate(declared, coordinates, domain.normal, where, integrals=True)
     for where, expressions in summed.items():
-        check_kernels(said[where], domain, blocks[where], where)
+        check_kernels(groups[where], domain, blocks[where], where)
         check_tables(expressions, domain, blocks[where], where)
-        check_images(expressions, domain, blocks[where], where)
-        outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in said[where]]
+        check_shifted_points(expressions, domain, blocks[where], where)
+        outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in groups[where]]
         check_branches(outside, domain, blocks[where], where)
-        faults = missed_peaks(outside, domain, blocks[where], where)
+        faults = describe_missed_peaks(outside, domain, blocks[where], where)
         if where in as_declared:
-            faults += lost_jump(as_declared[where], *outside, domain)
+            faults += describe_lost_jump(as_declared[where], *outside, domain)
         unreliable |= {f"In {where}: {fault}": None for fault in faults}
         check_periodicity(outside, domain, blocks[where], where)
     held = declared[len(equations) :]
-    warn_without_conditions(declared[: len(equations)], held, domain)
+    warn_of_no_conditions(declared[: len(equations)], held, domain)
     return declared, " ".join(unreliable)
 
 
-def checked_scales(scales, domain, terms, fields):
+def validate_scales(scales, domain, terms, fields):
+    """Return the `Scales` that the argument `scales` asks for."""
     names = [field.func.__name__ for field in fields]
     if scales is None:
         return Scales.standardized(domain)
-    found = energy_scales if terms[RESIDUAL].is_energy else scales_of
+    find = energy_scales if terms[RESIDUAL].is_energy else find_scales
     if scales == "auto":
-        return found(domain, terms, names)
+        return find(domain, terms, names)
     if isinstance(scales, Mapping):
-        given = {
+        magnitudes = {
             field if isinstance(field, str) else expression_name(field): size
             for field, size in scales.items()
         }
-        return found(domain, terms, names, given)
+        return find(domain, terms, names, magnitudes)
     if not isinstance(scales, Scales):
         raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
     if tuple(scales.coordinates) != tuple(domain.coordinates):
@@ -106,17 +111,18 @@ def checked_scales(scales, domain, terms, fields):
             f"order. Received: {list(scales.coordinates)}"
         )
     counts = {name: len(term.expressions) for name, term in terms.items()}
-    strange = sorted({*scales.fields, *scales.offsets} - set(names))
-    strange += [n for n, own in scales.terms.items() if len(own) != counts.get(n)]
-    if strange:
+    unknown = sorted({*scales.fields, *scales.offsets} - set(names))
+    unknown += [n for n, sizes in scales.terms.items() if len(sizes) != counts.get(n)]
+    if unknown:
         raise ValueError(
-            f"`scales` must be of the fields {names}, and of terms with as many sizes "
-            f"as these have expressions: {counts}. Received also: {strange}"
+            f"`scales` must name the fields {names} only, and each term with one scale "
+            f"for each of its expressions: {counts}. Received also: {unknown}"
         )
     return scales
 
 
-def checked_reference(reference, declared, domain):
+def validate_reference(reference, declared, domain):
+    """Return the reference, with SymPy numbers for Python's."""
     if reference is None:
         return None
     if isinstance(reference, Reference):
@@ -135,26 +141,26 @@ def checked_reference(reference, declared, domain):
             "`reference` must be a dict from fields to their exact solutions, or a "
             f"keraspinn.Reference. Received: {reference!r}"
         )
-    _check_reference(expressions, exact, declared, domain.coordinates)
+    _validate_compared(expressions, exact, declared, domain.coordinates)
     interior = domain.blocks("interior")
-    for check in (check_tables, check_images, check_branches):
+    for check in (check_tables, check_shifted_points, check_branches):
         check(list(exact.values()), domain, interior, "the reference")
     try:
         Program(list(exact.values()), domain.coordinates)
     except ValueError as error:
         raise ValueError(
-            f"In the reference: {error} (Of exp(a + b*x) SymPy makes exp(a), a number, "
-            "where a is a float: write it as an integer or a fraction.)"
+            f"In the reference: {error} (SymPy evaluates exp(a) in exp(a + b*x) if a "
+            "is a float: write a as an integer or a fraction.)"
         ) from error
     return reference
 
 
-def _check_reference(expressions, exact, declared, coordinates):
-    """Compared expressions are in the problem's fields; exact ones in coordinates.
+def _validate_compared(expressions, exact, declared, coordinates):
+    """Check that a reference compares known values with the problem's fields.
 
     Args:
         expressions: The expressions compared.
-        exact: Dict from those with a closed form to it.
+        exact: Dict from expressions with a closed form to the closed form.
         declared: The problem's equations and conditions.
         coordinates: The domain's symbols.
     """
@@ -168,10 +174,11 @@ def _check_reference(expressions, exact, declared, coordinates):
             f"mentions. The problem's fields are {list(fields_of(declared))}."
         )
     names = [expression_name(expression) for expression in expressions]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
         raise ValueError(
-            f"Two references have one name: {twice}. Rename the field, or give names: "
+            f"Two references have the same name: {duplicates}. Rename the field, or "
+            "give names: "
             "keraspinn.Reference(points, values, names={...})."
         )
     for key, expression in exact.items():
@@ -182,7 +189,7 @@ def _check_reference(expressions, exact, declared, coordinates):
                 f"values}}). Received: {expression!r}"
             )
         validate([expression], coordinates, where=f"the reference of {key}")
-        if fields_of([expression]) or parameters_of([expression]):
+        if fields_of([expression]) or collect_parameters([expression]):
             raise ValueError(
                 f"The reference of {key} must be known: an expression in the "
                 f"coordinates alone. Received: {expression}"

@@ -1,4 +1,4 @@
-"""The branches of a Piecewise: each must be met, and one at every point."""
+"""Checks of Piecewise: points reach each branch, and one branch holds everywhere."""
 
 import warnings
 
@@ -6,21 +6,24 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import sampled, values_at, with_symbols
+from keraspinn.declaration.probe_points import (
+    evaluate_at,
+    probe_points,
+    substitute_symbols,
+)
 from keraspinn.expressions import Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 
-POINTS = 1_000
-"""Points at which some branch must hold. What they miss is a tenth of a percent of a
-domain, and the guard of `fit` finds it."""
+# Points at which a branch must hold. A gap that they miss fills about 0.1 % of the
+# domain, and the guard in `fit` detects it.
+BRANCH_POINTS = 1_000
 
-# Functions that take one value on a whole region, so that an equation of theirs holds
-# on more than a surface.
+# Functions that are constant on regions: an equation in them can hold on a volume.
 _FLAT = (sp.sign, sp.Heaviside, sp.Abs, sp.Max, sp.Min, sp.Piecewise)
 
 
 def check_branches(expressions, domain, blocks, where):
-    """Checks the branches of every Piecewise.
+    """Check the branches of every Piecewise.
 
     Args:
         expressions: Normalized SymPy expressions.
@@ -29,23 +32,26 @@ def check_branches(expressions, domain, blocks, where):
         where: String that names them in errors.
 
     Raises:
-        ValueError: If a branch holds on a surface or at a point only, where it is
-            never met and is not needed either, or if no branch holds at a point.
+        ValueError: If a branch holds only on a surface or at a point, which sampling
+            never hits, and is not a limit; or if no branch holds at a point.
 
     Warns:
-        UserWarning: If a branch holds at none of the points.
+        UserWarning: If a branch holds at none of the probe points.
     """
     pieces = list(distinct_nodes(expressions, sp.Piecewise))
     if not pieces:
         return
-    coordinates, points = domain.coordinates, sampled(domain, blocks, POINTS)
+    coordinates, points = (
+        domain.coordinates,
+        probe_points(domain, blocks, BRANCH_POINTS),
+    )
     for piece in pieces:
-        _check_sizes(piece, where)
-        _warn_of_branches_not_met(piece, coordinates, points, where)
+        _check_measure(piece, where)
+        _warn_of_unsampled_branches(piece, coordinates, points, where)
     for expression in expressions:
-        hole = _find_hole(expression, coordinates, points)
-        if hole is not None:
-            at = dict(zip(map(str, coordinates), hole.tolist(), strict=True))
+        gap = _find_gap(expression, coordinates, points)
+        if gap is not None:
+            at = dict(zip(map(str, coordinates), gap.tolist(), strict=True))
             raise ValueError(
                 f"In {where}: no branch of a Piecewise holds at {at}, where the "
                 "expression has no value. Give it a last branch that holds elsewhere, "
@@ -53,23 +59,24 @@ def check_branches(expressions, domain, blocks, where):
             )
 
 
-def _check_sizes(node, where):
-    for place, (value, condition) in enumerate(node.args):
-        others = [v for v, _ in (*node.args[:place], *node.args[place + 1 :])]
-        left = [sp.Not(c) for _, c in node.args[:place] if isinstance(c, sp.Ne)]
-        surface = _surface(sp.And(condition, *left))
-        if surface is None or _is_needed(value, others, surface):
+def _check_measure(node, where):
+    """Raise `ValueError` for a branch on a surface or at a point."""
+    for k, (value, condition) in enumerate(node.args):
+        others = [v for v, _ in (*node.args[:k], *node.args[k + 1 :])]
+        remaining = [sp.Not(c) for _, c in node.args[:k] if isinstance(c, sp.Ne)]
+        surface = _surface(sp.And(condition, *remaining))
+        if surface is None or _is_limit(value, others, surface):
             continue
         raise ValueError(
             f"In {where}: a branch of a Piecewise holds where {surface.lhs} = "
-            f"{surface.rhs} only, which no point that is drawn ever meets. For a source"
-            " at a point write a narrow Gaussian; for a value on a face, a Condition "
-            f"with its `on=`; else leave the branch out. Received: {node}"
+            f"{surface.rhs} only, which no collocation point hits. For a point source "
+            "write a narrow Gaussian; for a value on a face, a Condition with its "
+            f"`on=`; otherwise leave the branch out. Received: {node}"
         )
 
 
-def _warn_of_branches_not_met(node, coordinates, points, where):
-    """Warns of a branch by the coordinates that is chosen at none of the points."""
+def _warn_of_unsampled_branches(node, coordinates, points, where):
+    """Warn of a branch in the coordinates that holds at none of the points."""
     conditions = [condition for _, condition in node.args]
     known = set(coordinates)
     if not all(
@@ -77,65 +84,66 @@ def _warn_of_branches_not_met(node, coordinates, points, where):
         for c in conditions
     ):
         return
-    places = sp.Piecewise(*((place, c) for place, c in enumerate(conditions)))
-    (chosen,) = values_at([places], coordinates, points)
-    met = set(chosen.tolist())
-    for place, condition in enumerate(conditions):
-        if place not in met and condition != sp.true:
+    numbered = sp.Piecewise(*((k, c) for k, c in enumerate(conditions)))
+    (numbers,) = evaluate_at([numbered], coordinates, points)
+    sampled = set(numbers.tolist())
+    for k, condition in enumerate(conditions):
+        if k not in sampled and condition != sp.true:
             warnings.warn(
                 f"In {where}: the branch of a Piecewise where {condition} holds at none"
-                f" of {len(points)} points; training hardly meets it, or never. For a "
-                "source at a point write a Gaussian as wide as points are dense, or "
-                f"leave the branch out. Received: {node}",
+                f" of {len(points)} points, so training hardly samples it. For a point "
+                "source write a Gaussian at least as wide as the distance between "
+                f"points, or leave the branch out. Received: {node}",
                 stacklevel=2,
             )
 
 
 def _surface(condition):
-    """An equation without which a condition does not hold, or `None`."""
+    """Return an equation that a condition implies, or `None`."""
     if isinstance(condition, sp.Eq):
         return None if condition.has(*_FLAT) else condition
     if not isinstance(condition, (sp.And, sp.Or)):
         return None
     surfaces = [_surface(argument) for argument in condition.args]
-    found = [surface for surface in surfaces if surface is not None]
-    enough = found if isinstance(condition, sp.And) else len(found) == len(surfaces)
-    return found[0] if enough else None
+    implied = [surface for surface in surfaces if surface is not None]
+    needed = 1 if isinstance(condition, sp.And) else len(surfaces)
+    return implied[0] if len(implied) >= needed else None
 
 
-def _is_needed(value, others, surface):
-    """Whether another branch has no value there, as sin(x)/x at zero, or the same."""
-    there = {surface.lhs: surface.rhs}
+def _is_limit(value, others, surface):
+    """Return whether another branch is singular there, or has the same value."""
+    on_surface = {surface.lhs: surface.rhs}
     for other in others:
-        limit = other.xreplace(there)
-        if limit.has(sp.nan, sp.zoo, sp.oo, -sp.oo) or limit == value.xreplace(there):
+        limit = other.xreplace(on_surface)
+        is_singular = limit.has(sp.nan, sp.zoo, sp.oo, -sp.oo)
+        if is_singular or limit == value.xreplace(on_surface):
             return True
     return False
 
 
-def _find_hole(expression, coordinates, points):
-    """A point where no branch holds, whatever the fields are, or `None`."""
+def _find_gap(expression, coordinates, points):
+    """Find a point where no branch holds for random fields, or return `None`."""
     initial = {p: sp.Float(p.initial) for p in expression.atoms(Parameter)}
-    holes, names = with_symbols(_without_values(expression.xreplace(initial)))
-    if not holes.has(sp.Piecewise):
+    gaps, names = substitute_symbols(_without_values(expression.xreplace(initial)))
+    if not gaps.has(sp.Piecewise):
         return None
     random, shape = np.random.default_rng(0), (len(points), len(names))
-    others = random.standard_normal(shape) * 10.0 ** random.uniform(-3, 3, shape)
-    states = np.hstack([points, others])
+    fields = random.standard_normal(shape) * 10.0 ** random.uniform(-3, 3, shape)
+    states = np.hstack([points, fields])
     symbols = *coordinates, *names.values()
-    (values,) = values_at([holes], symbols, states)
+    (values,) = evaluate_at([gaps], symbols, states)
     rows = np.flatnonzero(np.isnan(values))
     return points[rows[0]] if len(rows) else None
 
 
 def _without_values(node):
-    """An expression with the branches of this one, all of the value zero."""
+    """Return an expression with the same branches, all of the value zero."""
     if isinstance(node, (sp.Derivative, AppliedUndef)):
         return sp.S.Zero
     if isinstance(node, sp.Piecewise):
         branches = [(_without_values(value), where) for value, where in node.args]
         if node.args[-1].cond == sp.true and not any(value for value, _ in branches):
             return sp.S.Zero
-        # SymPy would simplify the conditions, which takes seconds for some twenty.
+        # SymPy would simplify the conditions, which takes seconds for about twenty.
         return sp.Piecewise(*branches, evaluate=False)
     return sp.Add(*map(_without_values, node.args)) if node.args else sp.S.Zero

@@ -11,29 +11,31 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from keraspinn.declaration.probe_points import columns, sampled, with_symbols
+from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
 from keraspinn.expressions import Program, normalize
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
+# Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
-"""Functions of which SymPy's derivatives hold such sources, or nothing usable."""
 
-# Pairs of random states between which the end of a branch is looked for.
+# Pairs of random states between which the end of a branch is bracketed.
 PAIRS = 512
-# Parts that the interval between a pair is divided into again and again.
+# Parts that each step of the bracketing divides an interval into.
 PARTS = 16
-# Divisions after which both sides are compared: a continuous change shrinks between.
-COARSE, FINE = 3, 8
-# Share of the first difference that a jump leaves at the second.
-LEFT = 0.3
-# Smallest jump, relative to the coefficient: tabulated fits join less exactly.
-SMALLEST = 1e-3
-# Rounding of an equation's value, relative to it.
-ROUNDING = 1e-9
+# Steps before the first comparison of both sides.
+COARSE_STEPS = 3
+# Steps before the second one: a continuous change shrinks in between.
+FINE_STEPS = 8
+# Part of the first difference that the second one exceeds at a jump.
+REMAINING = 0.3
+# Smallest jump, relative to the coefficient: tabulated fits have smaller ones.
+SMALLEST_JUMP = 1e-3
+# Round-off of an equation's value, relative to it.
+ROUND_OFF = 1e-9
 
 
-def kink(domain, value):
+def find_discontinuity(domain, value):
     """Find where a value of the coordinates, or its gradient, jumps.
 
     Args:
@@ -45,15 +47,15 @@ def kink(domain, value):
     """
     space = domain.coordinates
     values = value, *(value.diff(symbol) for symbol in space)
-    places = (_place_of_jump(own, space, domain) for own in values)
-    return next(filter(None, places), None)
+    jumps = (_find_jump_of(v, space, domain) for v in values)
+    return next(filter(None, jumps), None)
 
 
-def lost_jump(declared, expression, domain):
+def describe_lost_jump(declared, expression, domain):
     """Describe a jump that differentiation has dropped from an equation.
 
-    A coefficient that jumps along a coordinate that its derivative is by may come from
-    such a product. It does not where
+    A coefficient of a derivative that jumps along the derivative's coordinate may come
+    from such a product. It does not where
 
     - the jump is at a value of a field w in c(w) w_x, the derivative of a kink;
     - k has a kink in k u_xx + k' u_x;
@@ -65,34 +67,35 @@ def lost_jump(declared, expression, domain):
         domain: The geometry.
 
     Returns:
-        A list of one sentence, or of none.
+        List of one sentence, empty if there is no such jump.
     """
-    place = _jump(expression, domain, _may_be_lost)
+    jump = _find_jump(expression, domain, _may_be_lost)
     for outer in declared.atoms(sp.Derivative):
         if not isinstance(outer.expr, (AppliedUndef, At)):
             inner = normalize(outer.expr)
-            place = place or _place_of_jump(inner, outer.variables, domain)
-    if not place:
+            jump = jump or _find_jump_of(inner, outer.variables, domain)
+    if not jump:
         return []
     return [
-        f"A coefficient of a derivative, or what is differentiated, jumps at {place}. "
+        f"A coefficient of a derivative, or a differentiated term, jumps at {jump}. "
         "SymPy drops the jump from (k u')', from (A u)' and from an enthalpy's "
-        "derivative, and no term holds the flux k u' together. Make the flux a field, "
-        "u' = q / k and q' = f (not q = k u', where a small k counts for little), or "
-        "declare a field for each material. If the coefficient stands before the "
-        "derivative, divide the equation by it, or make the derivative a field."
+        "derivative, so that no term makes the flux k u' continuous. Make the flux a "
+        "field, u' = q / k and q' = f (not q = k u', where a small k has little "
+        "weight), or declare a field for each material. If the coefficient stands "
+        "before the derivative, divide the equation by it, or make the derivative a "
+        "field."
     ]
 
 
-def _place_of_jump(value, variables, domain):
+def _find_jump_of(value, variables, domain):
     """Find where a value jumps along one of some coordinates."""
     rate = sp.Function("rate")(*domain.coordinates).diff(*variables)
-    return _jump(value * rate, domain, lambda derivative, *_: derivative == rate)
+    return _find_jump(value * rate, domain, lambda derivative, *_: derivative == rate)
 
 
-def _jump(expression, domain, may_be_lost):
+def _find_jump(expression, domain, may_be_lost):
     """Find where the coefficient of a derivative jumps along its coordinates."""
-    space, (known, names) = {*domain.coordinates}, with_symbols(expression)
+    space, (known, names) = {*domain.coordinates}, substitute_symbols(expression)
     for switch in distinct_nodes([known], (Relational, sp.Heaviside, sp.sign)):
         sides = switch.args if isinstance(switch, Relational) else (*switch.args[:1], 0)
         end = sides[0] - sides[1]
@@ -141,7 +144,7 @@ def _jumps(expression, suspects, end, names, domain):
     shape = 2, PAIRS, len(symbols) - domain.dimension
     sizes = 10 ** random.uniform(-3, 3, shape) * random.choice(numbers, shape)
     sizes[:, ::2] *= random.choice([-1, 1], sizes[:, ::2].shape)
-    points = sampled(domain, domain.blocks("interior"), 2 * PAIRS)
+    points = probe_points(domain, domain.blocks("interior"), 2 * PAIRS)
     sides = np.concatenate([points.reshape(2, PAIRS, -1), sizes], axis=2)
     end, whole = Program([end], symbols), Program([expression], symbols)
 
@@ -155,20 +158,20 @@ def _jumps(expression, suspects, end, names, domain):
             moved = sides.copy()
             moved[..., symbols.index(symbol)] *= 2
             change = value(whole, moved) - before
-            least = ROUNDING * abs(before) + SMALLEST * abs(change)
+            least = ROUND_OFF * abs(before) + SMALLEST_JUMP * abs(change)
             yield abs(change[1] - change[0]), least.max(axis=0)
 
     is_beyond = value(end, sides) > 0
     sides = sides[:, is_beyond[0] != is_beyond[1]]
     parts, rows = np.linspace(0, 1, PARTS + 1)[:, None, None], np.arange(sides.shape[1])
-    for level in range(FINE):
-        if level == COARSE:
+    for level in range(FINE_STEPS):
+        if level == COARSE_STEPS:
             coarse = [jump for jump, _ in differences()]
         path = sides[0] + (sides[1] - sides[0]) * parts
         is_beyond = value(end, path) > 0
         first = (is_beyond[1:] != is_beyond[:-1]).argmax(axis=0)
         sides = path[[first, first + 1], rows]
     return any(
-        (jump > np.maximum(least, LEFT * before)).any()
+        (jump > np.maximum(least, REMAINING * before)).any()
         for (jump, least), before in zip(differences(), coarse, strict=True)
     )

@@ -1,7 +1,7 @@
 """Check that residuals neither overflow nor underflow in a floating-point type.
 
 A loss is a mean of squared residuals, its gradient is as large, and Adam squares that
-once more: a residual of magnitude M asks the type for M⁴. In float32, which ends at
+once more: a residual of magnitude M needs M⁴ in the type. In float32, which ends at
 1e38, an equation in pascals overflows there, and one in joules per molecule is zero.
 Each scaled residual is evaluated at points, with fields and derivatives of magnitude
 one.
@@ -13,28 +13,28 @@ from keras import ops
 from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, sampled
-from keraspinn.declaration.validation.equations import short
+from keraspinn.declaration.probe_points import columns, probe_points
+from keraspinn.declaration.validation.equations import shorten
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Points at which a residual is evaluated.
-POINTS = 256
+RESIDUAL_POINTS = 256
 # Quantile over the points that is a residual's magnitude: coefficients may have poles.
-SHARE = 0.99
+QUANTILE = 0.99
 # Absolute value of scaled fields and derivatives, up to which they are drawn.
 LARGEST_FIELD = 0.5
-# Powers of ten within which a residual's fourth power is held.
-RESIDUAL = {"float32": 9, "float64": 75}
-# Coordinates over their extent above which few points differ: some thousand are left.
-OFFSET = {"float32": 1e4, "float64": 1e12}
-# Relative error of an evaluation in the type above which a number is not held.
-WRONG = 0.1
-# Terms in a message.
-SHOWN = 6
-# Characters of a term in a message.
-LONGEST = 120
+# Largest absolute decimal logarithm of a residual whose fourth power is representable.
+LARGEST_EXPONENT = {"float32": 9, "float64": 75}
+# Coordinate over its extent, above which round-off leaves about a thousand points.
+LARGEST_OFFSET = {"float32": 1e4, "float64": 1e12}
+# Relative error of an evaluation in the type, above which a number is out of range.
+LARGEST_ERROR = 0.1
+# Number of terms in a message.
+TERMS_IN_MESSAGE = 6
+# Number of characters of a term in a message.
+LONGEST_TERM = 120
 
 
 def precision_fault(problem, dtype, adapted=True):
@@ -43,39 +43,39 @@ def precision_fault(problem, dtype, adapted=True):
     Args:
         problem: The `Problem`.
         dtype: `"float32"` or `"float64"`.
-        adapted: Whether the network is fed from the problem's scales. Another one
-            computes from the coordinates themselves.
+        adapted: Whether the network's inputs are scaled. Another network computes from
+            the unscaled coordinates.
     """
     equations = {label: part for label, part, *_ in _residuals(problem)}
     for name, condition in problem.conditions.items():
-        if getattr(condition, "hard", False):  # no term, and yet computed in the type
+        if getattr(condition, "hard", False):  # no loss term, but computed in the type
             equations[f"condition '{name}'"] = sp.Add(*condition.expressions)
     if not adapted:
-        whole = sp.Add(*problem.domain.coordinates)
-        equations["the network, which is given the coordinates as they are"] = whole
+        inputs = sp.Add(*problem.domain.coordinates)
+        equations["the network, whose inputs are the unscaled coordinates"] = inputs
     fault = _coordinate_fault(equations, problem.domain, dtype)
     if fault:
         return fault
     for label, _, scaled, points in _residuals(problem):
         terms = sp.Add.make_args(scaled)
-        values = _evaluated(terms, problem.domain, points)
+        values = _evaluate(terms, problem.domain, points)
         size = _log10(_size(sum(values)))
-        if not abs(size) <= RESIDUAL[dtype]:
-            fault = "the squares of its residual and of their gradients, which is of "
-            fault += f"size {_shown(size)}"
+        if not abs(size) <= LARGEST_EXPONENT[dtype]:
+            fault = "the squares of its residual and of their gradients; the residual "
+            fault += f"has the magnitude {_power_of_ten(size)}"
         elif _is_wrong(terms, problem.domain, points, dtype):
-            fault = "a number that it is computed with"
+            fault = "a number in it"
         else:
             continue
-        pairs = list(zip(values, terms, strict=True))[:SHOWN]
+        pairs = list(zip(values, terms, strict=True))[:TERMS_IN_MESSAGE]
         shown = ", ".join(
-            f"{_shown(_log10(_size(value)))} of {_brief(short(term))}"
+            f"{_power_of_ten(_log10(_size(value)))} of {_brief(shorten(term))}"
             for value, term in pairs
         )
-        more = ", …" if len(terms) > SHOWN else ""
+        more = ", …" if len(terms) > TERMS_IN_MESSAGE else ""
         wider = ", or compute in float64" if dtype == "float32" else ""
         return (
-            f"In {label}: {dtype} cannot hold {fault}. Its terms are of the sizes "
+            f"In {label}: {dtype} cannot hold {fault}. Its terms have the magnitudes "
             f"{shown}{more}. Nondimensionalise: divide the equation by its largest "
             "coefficient, and measure coordinates and fields in units in which they "
             f"are about one{wider}."
@@ -94,32 +94,31 @@ def residual_magnitudes(problem):
     """
     return {
         label: _log10(
-            max(map(_size, _evaluated(sp.Add.make_args(e), problem.domain, points)))
+            max(map(_size, _evaluate(sp.Add.make_args(e), problem.domain, points)))
         )
         for label, _, e, points in _residuals(problem)
     }
 
 
 def check_numbers(expressions, domain, dtype):
-    """Raise `ValueError` for an expression that a type rounds to zero, or overflows.
+    """Raise `ValueError` for an expression that underflows or overflows in a type.
 
     Args:
         expressions: SymPy expressions, after `Scales.apply`.
         domain: The geometry.
         dtype: `"float32"` or `"float64"`.
     """
-    points = sampled(domain, domain.blocks("interior"), POINTS)
+    points = probe_points(domain, domain.blocks("interior"), RESIDUAL_POINTS)
     for expression in expressions:
         if _is_wrong([expression], domain, points, dtype):
             raise ValueError(
-                f"{dtype} cannot hold a number that {short(expression)} is computed "
-                "with, in the units of training. Divide the expression by its largest "
-                "coefficient."
+                f"{dtype} cannot hold a number in {shorten(expression)}, in the units "
+                "of training. Divide the expression by its largest coefficient."
             )
 
 
 def _residuals(problem):
-    """Yield a label, a residual, the same scaled, and points, for each expression."""
+    """Yield a label, a residual, the scaled residual and points, for each equation."""
     labels = set()
     for term in problem.terms.values():
         kind = "equation" if term.labels else "condition"
@@ -131,7 +130,7 @@ def _residuals(problem):
             labels.add(label)
             expression = term.pointwise[k]
             if term.table is None:
-                points = sampled(problem.domain, term.blocks, POINTS)
+                points = probe_points(problem.domain, term.blocks, RESIDUAL_POINTS)
             else:
                 points, targets = term.table
                 expression -= sp.Float(abs(targets[:, k]).max())
@@ -140,31 +139,31 @@ def _residuals(problem):
 
 
 def _coordinate_fault(equations, domain, dtype):
-    """Return a sentence if an expression needs coordinates that the type rounds.
+    """Return a sentence if round-off merges the coordinates that an expression needs.
 
-    Networks see coordinates relative to the domain. A source or a coefficient does not:
-    in float32 the seconds of a Unix time come in steps of 128.
+    Networks receive coordinates relative to the domain, but sources and coefficients
+    do not: in float32 the seconds of a Unix time come in steps of 128.
     """
     ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
     for symbol, (start, end) in zip(domain.coordinates, ends, strict=True):
-        if max(abs(start), abs(end)) <= OFFSET[dtype] * (end - start):
+        if max(abs(start), abs(end)) <= LARGEST_OFFSET[dtype] * (end - start):
             continue
         for name, expression in equations.items():
-            # Derivatives and fields hold it too, but are not made of it.
+            # Arguments of derivatives and fields do not count.
             if not any(node == symbol for node in distinct_nodes([expression])):
                 continue
             wider = " or compute in float64," if dtype == "float32" else ""
             return (
                 f"In {name}: {dtype} does not tell apart the points of {symbol} ∈ "
-                f"[{start:.10g}, {end:.10g}], which the expression is computed from. "
+                f"[{start:.10g}, {end:.10g}], which the expression depends on. "
                 f"Measure {symbol} from {start:.10g}, so that it begins at zero,{wider}"
                 f" or write the equation without {symbol} itself."
             )
     return None
 
 
-def _evaluated(expressions, domain, points, dtype=None):
-    """Return values of scaled expressions at points, in float64 if not said."""
+def _evaluate(expressions, domain, points, dtype=None):
+    """Return values of scaled expressions at points, in float64 by default."""
     stand_ins = {}
     for node in distinct_nodes(expressions):
         if isinstance(
@@ -189,22 +188,22 @@ def _evaluated(expressions, domain, points, dtype=None):
 
 
 def _is_wrong(terms, domain, points, dtype):
-    """Return whether terms have other values in the type than in float64."""
-    exact = _evaluated(terms, domain, points)
+    """Return whether the values of terms in the type differ from those in float64."""
+    exact = _evaluate(terms, domain, points)
     largest = max(map(_size, exact))
     if dtype == "float64":
         return not np.isfinite(largest)
-    pairs = zip(_evaluated(terms, domain, points, dtype), exact, strict=True)
+    pairs = zip(_evaluate(terms, domain, points, dtype), exact, strict=True)
     with np.errstate(invalid="ignore"):
         errors = [np.where(np.isfinite(x), abs(y - x), 0.0) for y, x in pairs]
     return not all(
-        _size(np.nan_to_num(e, nan=np.inf)) <= WRONG * largest for e in errors
+        _size(np.nan_to_num(e, nan=np.inf)) <= LARGEST_ERROR * largest for e in errors
     )
 
 
 def _size(values):
     values = np.abs(values)[~np.isnan(values)]
-    return np.quantile(values, SHARE, method="higher") if values.size else 0.0
+    return np.quantile(values, QUANTILE, method="higher") if values.size else 0.0
 
 
 def _log10(size):
@@ -212,7 +211,7 @@ def _log10(size):
         return float(np.log10(size))
 
 
-def _shown(size):
+def _power_of_ten(size):
     """Return a power of ten as text."""
     if np.isinf(size):
         return "0" if size < 0 else "over 1e+308"
@@ -221,4 +220,4 @@ def _shown(size):
 
 def _brief(term):
     text = str(term)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
+    return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 2]} …"

@@ -1,7 +1,7 @@
-"""Parts of the boundary, and starts, of which too little is said for the equations.
+"""Detection of missing boundary and initial conditions.
 
-Finite elements take what is not said for an insulated wall. A network takes nothing for
-it: beside such a part it learns any of many fields, and its loss is none the worse.
+Finite elements insulate a part of the boundary without a condition. A network does not:
+the problem is underdetermined, and the loss is as small for any of its solutions.
 """
 
 import itertools
@@ -9,236 +9,255 @@ import itertools
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import sampled, values_at
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.terms import (
     RESIDUAL,
     fields_of_fewer_coordinates,
-    lack_of_normals,
+    missing_normals_error,
 )
-from keraspinn.declaration.validation.equations import short
-from keraspinn.declaration.validation.normal_order import Across
+from keraspinn.declaration.validation.equations import shorten
+from keraspinn.declaration.validation.normal_order import NormalOrder
 from keraspinn.expressions import Parameter, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.intervals import written
 from keraspinn.geometry.part import quasi_random
 
-# Points of a part; the share of them that makes it bare: who leaves out a corner means
-# it; and at how many of these the equations are looked at.
-TRIED, BARE, LOOKED_AT = 512, 0.05, 3
-NAMED, FEW = 3, 4  # parts, in words; points that tell a moment
+# Points of a part at which conditions are counted.
+PART_POINTS = 512
+# Share of a part without a condition, up to which it is a corner left out on purpose.
+SMALLEST_SHARE = 0.05
+# Points without a condition at which the equations' order is determined.
+ORDER_POINTS = 3
+# Points that show along which coordinates a part extends.
+EXTENT_POINTS = 4
+# Parts that a message names.
+PARTS_IN_MESSAGE = 3
+
+_CONSEQUENCE = (
+    "The problem is underdetermined: infinitely many fields solve it, and training may "
+    "converge to any of these. "
+)
+_ARCHITECTURE = "Declare conditions that the network's architecture satisfies too."
 
 
-def said_nothing_of(domain, terms):
-    """What to say of parts of the boundary without a condition that is needed, or "".
+def describe_missing_conditions(domain, terms):
+    """Return a sentence on missing boundary or initial conditions, or "".
 
-    It is needed where the equations, as functions of the way across the part, are of an
-    order of two or more together, unless another part has conditions enough for that
-    order, as a wave's start has. Silent with `Data`, which may stand for conditions,
-    where there is no condition at all, and where all is carried along in time.
+    A part of the boundary needs a condition if the order of the equations across it is
+    two or more, unless another part has as many conditions as this order, such as the
+    initial conditions of a wave. The check is skipped with `Data`, which may replace
+    conditions, without any condition, and for advection.
 
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
     """
-    found = bare_parts(domain, terms)
-    if not found:
-        return _nothing_of_the_start(domain, terms)
-    places = []
-    for part, share, point in found[:NAMED]:
+    parts = parts_without_conditions(domain, terms)
+    if not parts:
+        return _describe_missing_initial_condition(domain, terms)
+    texts = []
+    for part, share, point in parts[:PARTS_IN_MESSAGE]:
         pairs = zip(domain.coordinates, point, strict=True)
         near = ", ".join(f"{symbol} = {written(value)}" for symbol, value in pairs)
-        of = "" if share == 1 else f"{share:.0%} of "
-        places.append(f"{of}{part} (at {near})")
-    places += [f"{len(found) - NAMED} more"] * (len(found) > NAMED)
+        prefix = "" if share == 1 else f"{share:.0%} of "
+        texts.append(f"{prefix}{part} (at {near})")
+    if len(parts) > PARTS_IN_MESSAGE:
+        texts.append(f"{len(parts) - PARTS_IN_MESSAGE} more")
     or_else = ", or one more elsewhere" if domain.dimension == 1 else ""
     return (
-        f"A condition is missing on {', '.join(places)}: the equations need one there"
-        f"{or_else}. Without it infinitely many fields solve them, and any of these "
-        f"may be learned. {_insulated(domain, terms)}What the network keeps by the "
-        "way it is built may be declared too."
+        f"A condition is missing on {', '.join(texts)}: the equations need one there"
+        f"{or_else}. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
     )
 
 
-def _nothing_of_the_start(domain, terms):
-    """What to say where less is said of single moments than equations need, or ""."""
+def _describe_missing_initial_condition(domain, terms):
+    """Return a sentence if single times have fewer equations than the order in time."""
     time, equations = domain.time_coordinate, terms[RESIDUAL].expressions
-    held = [term for name, term in terms.items() if name != RESIDUAL]
-    if time is None or time in domain.periodic or not held:
+    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    if time is None or time in domain.periodic or not conditions:
         return ""
-    if any(term.table is not None or _fills(domain, term) for term in held):
+    if any(t.table is not None or _fills_domain(domain, t) for t in conditions):
         return ""
-    moments = [term for term in held if _at_moments(domain, term)]
-    said = sum(_at_moments(domain, term) for term in moments)
-    if domain.dimension == 1:  # so do integrals
-        said = _said(terms)
-    start = list(_of_a_start(domain, equations))
-    if said >= len(start):  # their order is no more than that
+    initial = [term for term in conditions if _count_at_moments(domain, term)]
+    count = sum(_count_at_moments(domain, term) for term in initial)
+    if domain.dimension == 1:  # integrals count too
+        count = _count_conditions(terms)
+    values = list(_initial_values(domain, equations))
+    if count >= len(values):  # an upper bound of the order
         return ""
-    across = Across(domain, equations)
-    needed = across.order_in_time()
-    if said >= needed or _has_all_on_a_side(domain, terms, across):
+    normal_order = NormalOrder(domain, equations)
+    order = normal_order.order_in_time()
+    if count >= order or _is_determined_from_a_side(domain, terms, normal_order):
         return ""
-    one = "is one equation" if said == 1 else f"are {max(said, 0) or 'no'} equations"
+    number = "one equation" if count == 1 else f"{max(count, 0) or 'no'} equations"
     known = set().union(
-        *(e.atoms() for t in moments for e in map(short, t.expressions))
+        *(e.atoms() for t in initial for e in map(shorten, t.expressions))
     )
-    missing = [text for text in start if text not in known]
-    wanted = ", ".join(f"{text.name} - ..." for text in missing) or "..."
+    missing = [f"{value.name} - ..." for value in values if value not in known]
     return (
-        f"A condition is missing at the start: together the equations are of order "
-        f"{needed} in {time}, and of single moments there {one}. Without it infinitely "
-        "many fields solve them, and any of these may be learned. Declare what is "
-        f'missing, such as keraspinn.Condition([{wanted}], on="initial"), there or at '
-        "another moment. What the network keeps by the way it is built may be declared "
-        "too."
+        f"An initial condition is missing: together the equations are of order {order} "
+        f"in {time}, and conditions hold {number} at single times. {_CONSEQUENCE}"
+        f'Declare keraspinn.Condition([{", ".join(missing) or "..."}], on="initial"), '
+        f"or a condition at another time. {_ARCHITECTURE}"
     )
 
 
-def _of_a_start(domain, equations):
-    """What one says of fields at a start, as `short` writes it: u, u_t, …"""
-    place = domain.coordinates.index(domain.time_coordinate)
-    for field, own in required_derivatives(equations, domain.coordinates).items():
-        for count in range(max(index[place] for index in own)):
-            by = domain.time_coordinate.name * count
-            yield sp.Symbol(f"{field}_{by}" if by else field)
+def _initial_values(domain, equations):
+    """Yield the symbols u, u_t, … of all initial values, as `shorten` writes them."""
+    axis = domain.coordinates.index(domain.time_coordinate)
+    for field, indices in required_derivatives(equations, domain.coordinates).items():
+        for count in range(max(index[axis] for index in indices)):
+            suffix = domain.time_coordinate.name * count
+            yield sp.Symbol(f"{field}_{suffix}" if suffix else field)
 
 
-def _at_moments(domain, term):
-    """How many equations a condition has that hold at single moments."""
+def _count_at_moments(domain, term):
+    """Count the equations of a condition that hold at single times."""
     column = domain.coordinates.index(domain.time_coordinate)
     return len(term.expressions) * sum(
-        np.ptp(sampled(domain, (block,), FEW)[:, column]) == 0 for block in term.blocks
+        np.ptp(probe_points(domain, (block,), EXTENT_POINTS)[:, column]) == 0
+        for block in term.blocks
     )
 
 
-def _fills(domain, term):
-    """Whether a condition holds all over some of the domain, and not on its average."""
+def _fills_domain(domain, term):
+    """Return whether a condition holds at all points of a volume, not on average."""
     return not term.regions and any(
-        lack_of_normals(domain, part)
-        and np.ptp(sampled(domain, ((part,),), FEW), axis=0).all()
+        missing_normals_error(domain, part)
+        and np.ptp(probe_points(domain, ((part,),), EXTENT_POINTS), axis=0).all()
         for block in term.blocks
         for part in block
     )
 
 
-def _has_all_on_a_side(domain, terms, across):
-    """Whether a side has as many conditions as the equations' order across it: they go
-    on from there, as from a start.
+def _is_determined_from_a_side(domain, terms, normal_order):
+    """Return whether a side has as many conditions as the equations' order across it.
+
+    The side then acts as initial conditions do.
     """
-    places = _places(domain, terms)
+    counted = _counted_parts(domain, terms)
     for part in domain.boundary:
         for piece in part.pieces():
-            points, count, _ = _counts(domain, piece, places, [])
-            order = across.order(piece, points[:LOOKED_AT])
+            points, count, _ = _count_at_points(domain, piece, counted, [])
+            order = normal_order.order(piece, points[:ORDER_POINTS])
             if 1 < order <= np.median(count):
                 return True
     return False
 
 
-def _insulated(domain, terms):
-    """How to say that nothing flows through, where an equation has a field for it."""
+def _describe_insulation(domain, terms):
+    """Return advice on insulated walls if a field obeys a second-order equation."""
     needed = required_derivatives(terms[RESIDUAL].expressions, domain.coordinates)
-    orders = {field: max(map(sum, own)) for field, own in needed.items()}
-    flows = [field for field, order in orders.items() if order == 2]
-    if not flows:
+    diffusive = [f for f, indices in needed.items() if max(map(sum, indices)) == 2]
+    if not diffusive:
         return ""
     return (
-        "Saying nothing does not mean that nothing flows through, as in finite "
-        "elements; this does: keraspinn.Condition(keraspinn.normal_derivative("
-        f"{flows[0]}, domain), on=...). "
+        "Unlike in finite elements, a part without a condition is not insulated. For "
+        "zero flux, declare keraspinn.Condition(keraspinn.normal_derivative("
+        f"{diffusive[0]}, domain), on=...). "
     )
 
 
-def bare_parts(domain, terms):
-    """Parts of the boundary on which a condition is missing: each with the share of it
-    that is bare and a point there, in the user's units.
+def parts_without_conditions(domain, terms):
+    """Return the parts of the boundary on which a condition is missing.
+
+    Returns:
+        List of tuples of a part, the share of it without a condition, and a point
+        there, in the user's units.
     """
-    held = [term for name, term in terms.items() if name != RESIDUAL]
-    if not held or any(term.table is not None for term in held):
+    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    if not conditions or any(term.table is not None for term in conditions):
         return []
-    places = _places(domain, terms)
-    images = [points for term in held for points in _images(domain, term)]
+    counted = _counted_parts(domain, terms)
+    shifted = [
+        points for term in conditions for points in _shifted_points(domain, term)
+    ]
     pieces = [piece for part in domain.boundary for piece in part.pieces()]
-    counts = [_counts(domain, piece, places, images) for piece in pieces]
-    # What is said on some of a part may be enough.
-    most = max((np.quantile(own, 1 - BARE) for _, own, _ in counts), default=0)
+    counts = [_count_at_points(domain, piece, counted, shifted) for piece in pieces]
+    # Conditions on a fraction of a part may determine the fields.
+    most = max((np.quantile(c, 1 - SMALLEST_SHARE) for _, c, _ in counts), default=0)
     if domain.dimension == 1:  # so may values inside, and integrals
-        most = max(most, _said(terms))
-    found, across = [], None
-    for piece, (points, _, is_said) in zip(pieces, counts, strict=True):
-        bare = points[~is_said]
-        if len(bare) <= BARE * len(points):
+        most = max(most, _count_conditions(terms))
+    missing, normal_order = [], None
+    for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
+        bare = points[~has_condition]
+        if len(bare) <= SMALLEST_SHARE * len(points):
             continue
-        across = across or Across(domain, terms[RESIDUAL].expressions)
-        if across.order(piece, bare[:LOOKED_AT]) > max(most, 1):
+        normal_order = normal_order or NormalOrder(domain, terms[RESIDUAL].expressions)
+        if normal_order.order(piece, bare[:ORDER_POINTS]) > max(most, 1):
             point = on_host(domain.absolute(piece, bare[:1]))[0]
-            found.append((piece, len(bare) / len(points), point))
-    return found
+            missing.append((piece, len(bare) / len(points), point))
+    return missing
 
 
-def _places(domain, terms):
-    """Pairs of how many equations hold across a part, and the part: -1 for each field
-    of fewer coordinates that these must determine first.
+def _counted_parts(domain, terms):
+    """Return pairs of a number of equations and the part across which they hold.
+
+    The number is -1 for each field of fewer coordinates that a part's conditions must
+    determine first.
     """
-    held = [term for name, term in terms.items() if name != RESIDUAL]
-    pairs = [pair for term in held for pair in _equations_across(domain, term)]
+    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    pairs = [pair for term in conditions for pair in _equations_across(domain, term)]
     for field in fields_of_fewer_coordinates(domain, terms.values()):
-        own = [domain.coordinates.index(symbol) for symbol in field.args]
+        axes = [domain.coordinates.index(symbol) for symbol in field.args]
         parts = {
             part
             for term in terms.values()
             if any(e.has(field) for e in term.expressions)
             for part in itertools.chain.from_iterable(term.blocks)
-            if np.ptp(sampled(domain, ((part,),), FEW), axis=0)[own].all()
+            if np.ptp(probe_points(domain, ((part,),), EXTENT_POINTS), axis=0)[
+                axes
+            ].all()
         }
-        if len(parts) == 1 and not lack_of_normals(domain, *parts):
+        if len(parts) == 1 and not missing_normals_error(domain, *parts):
             pairs.append((-1, *parts))
     return pairs
 
 
 def _equations_across(domain, term):
-    """Pairs of how many equations a condition has across a part, and the part."""
+    """Yield pairs of a condition's number of equations across a part, and the part."""
     number = len(term.expressions)
-    if any(e.has(At) for e in term.expressions):  # of two sides, half of them for each
+    if any(e.has(At) for e in term.expressions):  # half of them for each of two sides
         number = (number + 1) // 2
     for part in itertools.chain.from_iterable(term.blocks):
-        is_face = not lack_of_normals(domain, part)
+        is_face = not missing_normals_error(domain, part)
         if is_face or not (term.regions or part is domain.interior):
             yield number if is_face and not term.regions else 0, part
 
 
-def _said(terms):
+def _count_conditions(terms):
     """Count the equations of conditions, less one for each unknown parameter."""
-    held = [term for name, term in terms.items() if name != RESIDUAL]
-    count = sum(len(term.expressions) * max(len(term.blocks), 1) for term in held)
-    every = [e for term in terms.values() for e in term.expressions]
-    return count - len(set().union(*(e.atoms(Parameter) for e in every)))
+    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    count = sum(len(t.expressions) * max(len(t.blocks), 1) for t in conditions)
+    expressions = [e for term in terms.values() for e in term.expressions]
+    return count - len(set().union(*(e.atoms(Parameter) for e in expressions)))
 
 
-def _images(domain, term):
-    """Points at which a condition takes fields besides its own, relative arrays."""
+def _shifted_points(domain, term):
+    """Yield the points at which a condition takes shifted fields, relative arrays."""
     for image in set().union(*(e.atoms(At) for e in term.expressions)):
-        points = sampled(domain, term.blocks, TRIED)
+        points = probe_points(domain, term.blocks, PART_POINTS)
         symbols, values = zip(*image.images, strict=True)
-        found = values_at(list(values), domain.coordinates, points)
-        for symbol, value in zip(symbols, found, strict=True):
-            points[:, domain.coordinates.index(symbol)] = value
+        columns = evaluate_at(list(values), domain.coordinates, points)
+        for symbol, column in zip(symbols, columns, strict=True):
+            points[:, domain.coordinates.index(symbol)] = column
         yield points - domain.centre
 
 
-def _counts(domain, piece, places, images):
-    """Points of a piece, how many equations hold at each, and where one is said."""
+def _count_at_points(domain, piece, counted, shifted):
+    """Return points of a piece, equations at each, and which have a condition."""
     draws = domain.draws(piece)
-    uniform = quasi_random(TRIED, draws) if draws else np.zeros((1, 0))
+    uniform = quasi_random(PART_POINTS, draws) if draws else np.zeros((1, 0))
     points = on_host(domain.sample(piece, uniform))
     count = np.zeros(len(points))
-    is_said, is_taken = np.zeros((2, len(points)), bool)
-    for number, part in places:
+    has_condition, is_used = np.zeros((2, len(points)), bool)
+    for number, part in counted:
         is_here = part is piece or on_host(domain.contains(part, points))
-        count, is_said = count + number * is_here, is_said | is_here
-        is_taken = is_taken | (is_here & (number < 0))
-    is_said &= ~is_taken | (count > 0)
-    if any(np.mean(on_host(domain.contains(piece, own))) > BARE for own in images):
-        is_said[:] = True
-    return points, count, is_said
+        count, has_condition = count + number * is_here, has_condition | is_here
+        is_used = is_used | (is_here & (number < 0))
+    has_condition &= ~is_used | (count > 0)
+    shares = (np.mean(on_host(domain.contains(piece, p))) for p in shifted)
+    if any(share > SMALLEST_SHARE for share in shares):
+        has_condition[:] = True
+    return points, count, has_condition

@@ -14,31 +14,34 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.probe_points import columns
 from keraspinn.expressions import Parameter, Program
 
-# Points of a step or a verdict, one of which should meet a peak.
-POINTS = 1_000
-# Points within 1/e of the largest sampled value: a peak with as many is resolved.
-ENOUGH = 8
-# Halvings of the box, down to the rounding of float64.
-LEVELS = 44
-# Halvings between which the growth of a pole is measured, above rounding.
-NEAR, NEARER = 26, 38
+# Points of a training step or a verdict, one of which should sample a peak.
+SAMPLE_POINTS = 1_000
+# Sampled points within 1/e of the largest value, from which on a peak is resolved.
+RESOLVED = 8
+# Halvings of the box, down to the round-off of float64.
+HALVINGS = 44
+# Halvings at the two distances between which a pole's growth is measured.
+NEAR = 26
+NEARER = 38
 # Points in each box.
-TRIED = 256
-# Share of a function's integral below which a missed peak does not matter.
-SHARE = 0.1
-# Logarithm that stands for that of zero or of no value.
+BOX_POINTS = 256
+# Share of a function's integral, below which a missed peak does not matter.
+SMALLEST_SHARE = 0.1
+# Magnitude of the logarithm that replaces that of zero or NaN.
 HUGE = 1e300
-# Order of growth below which a function is bounded.
+# Order of growth, up to which a function is bounded.
 BOUNDED = 0.3
-# Orders of a pole that is told of: 1/r trains to 2e-7, 1/r^2 to 4 to 94 %.
-POLE = 1.5, 100.0
+# Order of a pole, from which on training fails: 1/r trains to 2e-7, 1/r^2 to 4 to 94 %.
+LEAST_POLE = 1.5
+# Order of growth, from which on it is an essential singularity.
+LARGEST_POLE = 100.0
 
 _FIELDS = (AppliedUndef, sp.Derivative)
 _STEEP = (sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.cot, sp.csc)
 
 
-def missed_peaks(expressions, domain, blocks, where):
-    """Describe peaks of functions of the coordinates that are too narrow for points.
+def describe_missed_peaks(expressions, domain, blocks, where):
+    """Describe peaks of functions of the coordinates that sampling misses.
 
     Args:
         expressions: Normalized SymPy expressions.
@@ -47,15 +50,21 @@ def missed_peaks(expressions, domain, blocks, where):
         where: String that names them in warnings.
 
     Returns:
-        A list of sentences.
+        List of sentences.
 
     Warns:
         UserWarning: If a coefficient has a pole.
     """
     parts = dict.fromkeys(part for block in blocks for part in block)
-    functions = [own for expression in expressions for own in _known(expression)]
-    searched = [(*own, domain, part, where) for own in functions for part in parts]
-    return list(dict.fromkeys(peak for own in searched for peak in _peaks(*own)))
+    return list(
+        dict.fromkeys(
+            peak
+            for expression in expressions
+            for known, is_source in _known(expression)
+            for part in parts
+            for peak in _peaks(known, is_source, domain, part, where)
+        )
+    )
 
 
 def _known(expression):
@@ -79,7 +88,7 @@ def _is_steep(node):
 
 
 def _logarithm(node):
-    """Return log|node|, which does not underflow where the node does."""
+    """Return log|node|, which does not underflow."""
     if isinstance(node, sp.Mul):
         return sp.Add(*map(_logarithm, node.args), evaluate=False)
     if isinstance(node, sp.exp):
@@ -109,54 +118,54 @@ def _peaks(known, is_source, domain, part, where):
 
         def values(places):
             points = located(places)
-            (own,) = program.on_host(columns(symbols, points), {})
+            (exact,) = program.on_host(columns(symbols, points), {})
             inside = np.asarray(domain.contains(part, points - domain.centre))
-            return np.where(inside, np.nan_to_num(own, nan=-HUGE), -HUGE)
+            return np.where(inside, np.nan_to_num(exact, nan=-HUGE), -HUGE)
 
         return values
 
     def box(centre, half):
         low, high = np.maximum(centre - half, 0), np.minimum(centre + half, 1)
-        return low + (high - low) * random.random((TRIED, len(centre)))
+        return low + (high - low) * random.random((BOX_POINTS, len(centre)))
 
-    everywhere = random.random((POINTS, len(extent)))
+    everywhere = random.random((SAMPLE_POINTS, len(extent)))
     size = function(sp.log(sp.Abs(known, evaluate=False), evaluate=False))
     for term in sp.Add.make_args(known):
         logarithm = function(_logarithm(term))
-        found = logarithm(everywhere)
-        if np.count_nonzero(found >= found.max() - 1) >= ENOUGH:
+        heights = logarithm(everywhere)
+        if np.count_nonzero(heights >= heights.max() - 1) >= RESOLVED:
             continue
-        centre = everywhere[found.argmax()]
-        for level in range(1, LEVELS):
-            tried = np.vstack([centre, box(centre, 0.5**level)])
-            centre = tried[logarithm(tried).argmax()]
-        place = zip(symbols, located(centre[None].round(9))[0], strict=True)
-        at = ", ".join(f"{s} = {v:.4g}" for s, v in place if s in term.free_symbols)
+        centre = everywhere[heights.argmax()]
+        for level in range(1, HALVINGS):
+            candidates = np.vstack([centre, box(centre, 0.5**level)])
+            centre = candidates[logarithm(candidates).argmax()]
+        pairs = zip(symbols, located(centre[None].round(9))[0], strict=True)
+        at = ", ".join(f"{s} = {v:.4g}" for s, v in pairs if s in term.free_symbols)
         near, nearer = (np.median(size(box(centre, 0.5**n))) for n in (NEAR, NEARER))
         order = (nearer - near) / (NEARER - NEAR) / np.log(2)
-        if POLE[0] < order < POLE[1] and not is_source:
+        if LEAST_POLE < order < LARGEST_POLE and not is_source:
             factor = sp.fraction(term)[1]
             factor = factor if factor.free_symbols else 1 / term
             warnings.warn(
                 f"In {where}: a coefficient is unbounded at {at}, as 1/({factor}) is, "
-                "and few points outweigh all others. Multiply the equation by that "
-                "factor.",
+                "so that a few points dominate the loss. Multiply the equation by "
+                f"{factor}.",
                 stacklevel=6,
             )
         half, rest = size(centre[None])[0] - np.log(2), size(everywhere)
-        if BOUNDED < order < POLE[1] or rest.max() > half:
+        if BOUNDED < order < LARGEST_POLE or rest.max() > half:
             continue
-        # The largest box that is filled by what exceeds half of the peak's height.
+        # Find the largest box in which most values exceed half of the peak's height.
         level = 0
-        while level < LEVELS and np.mean(size(box(centre, 0.5**level)) > half) < 0.5:
+        while level < HALVINGS and np.mean(size(box(centre, 0.5**level)) > half) < 0.5:
             level += 1
         width = 2 * 0.5**level
         peak = width * np.exp(half)
-        if peak > SHARE * (peak + np.exp(rest).mean()):
+        if peak > SMALLEST_SHARE * (peak + np.exp(rest).mean()):
             yield (
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
                 f"{at}, {width:.0e} of the domain's extent wide: it takes at least "
-                f"{1 / width:.0e} points a step for one to meet it (`batch_size`). "
-                "Write a peak as wide as points are dense, end intervals there, or "
-                "declare an impulse as the jump that it makes of a condition."
+                f"{1 / width:.0e} points a step to sample it (`batch_size`). Make the "
+                "peak at least as wide as the distance between points, end intervals "
+                "there, or declare an impulse as the jump of a condition."
             )

@@ -1,19 +1,21 @@
-"""Check that given functions of the coordinates agree at the ends of periodic ones."""
+"""Check that functions of periodic coordinates agree at both ends."""
 
 import warnings
 
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import sampled, values_at
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.monomials import monomials
 
-POINTS = 256  # on each part
-JUMP = 1e-2  # of a function's largest value, above which its ends differ
+# Points on each part.
+PART_POINTS = 256
+# Difference of the ends relative to the largest value, up to which they agree.
+LARGEST_JUMP = 1e-2
 
 
 def check_periodicity(expressions, domain, blocks, where):
-    """Warns of coefficients, sources and values that differ at joined ends.
+    """Warn of coefficients and source terms that differ at the ends of a period.
 
     Args:
         expressions: Normalized SymPy expressions.
@@ -23,19 +25,22 @@ def check_periodicity(expressions, domain, blocks, where):
     """
     for symbol in domain.periodic:
         column = domain.coordinates.index(symbol)
-        points = sampled(domain, blocks, POINTS)
+        points = probe_points(domain, blocks, PART_POINTS)
         for function in _functions(expressions, domain, symbol):
             low, high = points.copy(), points.copy()
             low[:, column], high[:, column] = domain.lower[column], domain.upper[column]
-            (every,) = values_at(
+            (values,) = evaluate_at(
                 [function], domain.coordinates, np.concatenate([points, low, high])
             )
-            inside, *ends = np.split(every, 3)
+            inside, *ends = np.split(values, 3)
             is_varied = np.ptp(points[:, column]) > 0
-            if is_varied and np.ptp(ends, axis=0).max() > JUMP * abs(inside).max():
+            if (
+                is_varied
+                and np.ptp(ends, axis=0).max() > LARGEST_JUMP * abs(inside).max()
+            ):
                 warnings.warn(
                     f"In {where}: {function} differs at the two ends of {symbol}, "
-                    "which are one place, as it is periodic. Write it with the period "
+                    "which is periodic. Write it with the period "
                     f"{2 * domain.half[column]:g}, or declare the domain without "
                     f"periodic=[{symbol}].",
                     stacklevel=4,
@@ -43,7 +48,7 @@ def check_periodicity(expressions, domain, blocks, where):
 
 
 def _functions(expressions, domain, symbol):
-    """Coefficients and sources, functions of the coordinates that hold a symbol."""
+    """Yield the coefficients and source terms that depend on a coordinate."""
     known = {*domain.coordinates}
     for expression in expressions:
         for function in monomials(expression, domain.coordinates).values():

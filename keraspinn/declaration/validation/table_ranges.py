@@ -1,19 +1,21 @@
-"""Whether tables in equations cover what they are taken of."""
+"""Check that tables in equations cover their arguments."""
 
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import sampled, values_at
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.expressions import Interpolation, Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 
-_POINTS = 1_000
-_MARGIN = 1e-3  # of a table's extent, beyond which its edge's value is meant
+# Points on each part.
+_PART_POINTS = 1_000
+# Part of a table's extent, up to which it may be extrapolated by its edge's value.
+_MARGIN = 1e-3
 
 
 def check_tables(expressions, domain, blocks, where):
-    """Raises `ValueError` if a table ends before the points that it is needed at.
+    """Raise `ValueError` if a table does not cover the values of its arguments.
 
-    What is taken of fields or unknown coefficients is not known yet, and not looked at.
+    Arguments that hold fields or unknown coefficients are not checked.
 
     Args:
         expressions: Normalized SymPy expressions.
@@ -21,24 +23,24 @@ def check_tables(expressions, domain, blocks, where):
         blocks: The parts of the domain where the expressions should hold.
         where: String that names them in errors.
     """
-    taken = {}
+    arguments = {}
     for node in distinct_nodes(expressions):
         if isinstance(node, Interpolation):
             for argument, ends in zip(node.arguments, node.table.ranges, strict=True):
                 if not argument.has(AppliedUndef, Parameter):
-                    taken[argument, ends] = node
-    if not taken:
+                    arguments[argument, ends] = node
+    if not arguments:
         return
-    points = sampled(domain, blocks, _POINTS)
-    values = values_at([a for a, _ in taken], domain.coordinates, points)
+    points = probe_points(domain, blocks, _PART_POINTS)
+    values = evaluate_at([a for a, _ in arguments], domain.coordinates, points)
     for ((argument, (start, end)), node), value in zip(
-        taken.items(), values, strict=True
+        arguments.items(), values, strict=True
     ):
         low, high = value.min(), value.max()
         margin = _MARGIN * (end - start)
         if low < start - margin or high > end + margin:
             raise ValueError(
                 f"In {where}: the table of {node} goes from {start:.8g} to {end:.8g} "
-                f"in {argument}, which goes from {low:.8g} to {high:.8g} there. Give "
-                "values for all of it, or a smaller domain."
+                f"in {argument}, which goes from {low:.8g} to {high:.8g} there. Extend "
+                "the table, or declare a smaller domain."
             )

@@ -1,112 +1,122 @@
-"""Whether equations and conditions leave a solution open, as a wave's without its
-velocity at the start: what a network then learns looks converged, and is any of many.
+"""Detection of underdetermined problems, such as a wave without initial velocity.
+
+A network then converges to any of infinitely many solutions.
 """
 
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import corners
+from keraspinn.declaration.probe_points import parameter_corners
 from keraspinn.declaration.scaling.energy_scales import coarse_energy
-from keraspinn.declaration.scaling.linearization import linearised, stacked
+from keraspinn.declaration.scaling.linearization import linearize, stack_rows
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.terms import RESIDUAL, fields_of_fewer_coordinates
-from keraspinn.declaration.validation.missing_conditions import said_nothing_of
+from keraspinn.declaration.validation.missing_conditions import (
+    describe_missing_conditions,
+)
 
-# Of the largest singular value: what is noticed by no more than the first, rounding, or
-# by no more than the second and a thousandth of what is noticed next, is not noticed. A
-# slender beam's values fall as low, but not at once.
-ROUNDING, UNNOTICED, GAP = 1e-13, 1e-8, 1e-3
-# Degrees of the polynomials, each with the second of these, by the number of
-# coordinates that fields vary along. What is open is so at all: what only grows from
-# little at its start, as exp(20 t), is not brought to rounding by a higher degree.
-DEGREES = {1: {20: UNNOTICED, 40: ROUNDING}, 2: {20: UNNOTICED}}
-# Of a polynomial's coefficients, above which it is one inside the domain.
-FELT = 1e-3
+# Relative singular value of round-off, below which a direction is in the null space.
+ROUND_OFF = 1e-13
+# Relative singular value below which it is in the null space if a gap precedes it.
+SMALL = 1e-8
+# Ratio of neighbouring singular values at a gap. Those of a slender beam fall as low,
+# but gradually.
+GAP = 1e-3
+# Largest singular value after a gap, by number of varying coordinates and degree. An
+# underdetermined problem is so at all degrees; exp(20 t) is not at a higher one.
+DEGREES = {1: {20: SMALL, 40: ROUND_OFF}, 2: {20: SMALL}}
+# Values of a direction of unit length inside the domain, above which it is a field.
+VISIBLE = 1e-3
 
 
-def left_open(domain, terms, field_names):
-    """What to say where a declaration leaves a solution open, or "".
+def describe_underdetermined(domain, terms, field_names):
+    """Return a sentence if a problem is underdetermined, or "".
 
-    That is where a part of the boundary lacks a condition, and where fields may change
-    by more than constants and nothing notices, which is looked at in polynomials, in
-    linear problems of up to two coordinates without data.
+    A part of the boundary may lack a condition. In linear problems of up to two
+    coordinates without data, the null space of a polynomial discretization may hold
+    more than constants.
 
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
         field_names: Names of the fields.
     """
-    if terms[RESIDUAL].is_energy:  # whose boundary is free where nothing is declared
-        return coarse_energy(domain, (*terms.values(),), (*field_names,)).left_open
-    if unsaid := said_nothing_of(domain, terms):
-        return unsaid
-    if not (found := _unnoticed(domain, terms, field_names)):
+    if terms[RESIDUAL].is_energy:  # its boundary is free without a condition
+        coarse = coarse_energy(domain, (*terms.values(),), (*field_names,))
+        return coarse.underdetermined
+    if missing := describe_missing_conditions(domain, terms):
+        return missing
+    if not (names := _undetermined_fields(domain, terms, field_names)):
         return ""
     return (
-        f"Equations and conditions leave {', '.join(found)} open: there are other "
-        "fields that meet all of them as well, and any of these may be learned. Is a "
-        "condition missing, such as the velocity that a wave starts with, or what "
-        "holds at a side? What the network keeps by the way it is built may be "
-        "declared too."
+        "The problem is underdetermined: other fields satisfy all equations and "
+        f"conditions too, and differ in {', '.join(names)}. Training may converge to "
+        "any of these. Add the missing condition, such as an initial velocity or a "
+        "boundary condition. Declare conditions that the network's architecture "
+        "satisfies too."
     )
 
 
-def _unnoticed(domain, terms, field_names):
-    """Names of the fields that may change so, a list."""
-    fixed = corners(domain, [e for term in terms.values() for e in term.pointwise])[-1]
-    varying, found = domain.dimension - len(fixed), field_names
-    has_place = bool(domain.boundary) or domain.initial is not None
+def _undetermined_fields(domain, terms, field_names):
+    """Return the names of fields that are not determined, at any degree."""
+    fixed = parameter_corners(
+        domain, [e for term in terms.values() for e in term.pointwise]
+    )[-1]
+    varying, names = domain.dimension - len(fixed), field_names
+    has_boundary = bool(domain.boundary) or domain.initial is not None
     if (
-        (set(terms) == {RESIDUAL} and has_place)  # which is warned of without a look
+        (set(terms) == {RESIDUAL} and has_boundary)  # another check warns of this
         or varying not in DEGREES
         or any(term.table is not None for term in terms.values())
     ):
         return []
     try:
-        for look in DEGREES[varying].items():
-            found = found and _open(domain, terms, field_names, fixed, *look)
-    except ValueError:  # an expression that cannot be looked at
+        for degree, small in DEGREES[varying].items():
+            names = names and _null_space_fields(
+                domain, terms, field_names, fixed, degree, small
+            )
+    except ValueError:  # an expression that cannot be linearized
         return []
-    return found
+    return names
 
 
-def _open(domain, terms, field_names, fixed, degree, unnoticed):
-    """Names of the fields that may change unnoticed, a list."""
+def _null_space_fields(domain, terms, field_names, fixed, degree, small):
+    """Return the names of fields in the null space of polynomials of a degree."""
     polynomials = Polynomials(domain, field_names, degree, fixed)
     rows = []
-    for row in linearised(domain, terms, polynomials, {}):
+    for row in linearize(domain, terms, polynomials, {}):
         if not row.is_linear:
             return []
         rows.append(row)
-    nothing = np.zeros((len(field_names), polynomials.count))
-    jacobian = stacked(rows, nothing, np.ones(len(field_names)))[1]
+    zero = np.zeros((len(field_names), polynomials.count))
+    jacobian = stack_rows(rows, zero, np.ones(len(field_names)))[1]
     if not np.isfinite(jacobian).all():
         return []
     norms = np.linalg.norm(jacobian, axis=0)
-    norms = np.where(norms > ROUNDING * norms.max(), norms, norms.max() or 1.0)
+    norms = np.where(norms > ROUND_OFF * norms.max(), norms, norms.max() or 1.0)
     jacobian = (jacobian / norms).reshape(len(jacobian), -1)
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
     relative = values / values[0]
-    is_gap = relative[1:] < np.minimum(unnoticed, GAP * relative[:-1])
-    is_open = relative < ROUNDING
-    is_open[1:] |= np.logical_or.accumulate(is_gap)
-    changes = changes[is_open].reshape(-1, *norms.shape) / norms
+    is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])
+    is_null = relative < ROUND_OFF
+    is_null[1:] |= np.logical_or.accumulate(is_gap)
+    changes = changes[is_null].reshape(-1, *norms.shape) / norms
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
-    # Not by constants, nor where a domain is not and polynomials are all the same.
+    # Constants do not count, nor do values outside of the domain.
     inside = changes @ polynomials.inside().T
-    is_free = np.isin(field_names, _without_constants(domain, terms), invert=True)
+    is_free = np.isin(field_names, _fields_fixed_in_time(domain, terms), invert=True)
     inside -= inside.mean(axis=2, keepdims=True) * is_free[:, None]
-    moved = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
-    return [n for n, own in zip(field_names, moved, strict=True) if own > FELT]
+    norms = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
+    return [n for n, norm in zip(field_names, norms, strict=True) if norm > VISIBLE]
 
 
-def _without_constants(domain, terms):
-    """Names of fields of fewer coordinates that change in time, from a value of theirs.
+def _fields_fixed_in_time(domain, terms):
+    """Return names of fields of fewer coordinates with an initial value.
 
-    A constant more, as a pressure may have, is another solution.
+    Adding a constant to these, unlike to a pressure, gives another solution.
     """
     expressions = [e for term in terms.values() for e in term.expressions]
     derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
-    started = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
+    evolving = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
     fewer = fields_of_fewer_coordinates(domain, terms.values())
-    return [field.func.__name__ for field in fewer if field in started]
+    return [field.func.__name__ for field in fewer if field in evolving]

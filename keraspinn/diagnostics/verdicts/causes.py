@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keraspinn.declaration.probe_points import sampled
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.expressions import Program
@@ -76,7 +76,7 @@ def _functions(problem):
 
 def _peak(problem, function):
     """Return where a function is large on too small a part, or an empty string."""
-    points = sampled(problem.domain, problem.domain.blocks("interior"), DENSE)
+    points = probe_points(problem.domain, problem.domain.blocks("interior"), DENSE)
     columns = dict(zip((s.name for s in problem.coordinates), points.T, strict=True))
     (values,) = np.abs(Program([function], problem.coordinates).on_host(columns, {}))
     values = np.where(np.isfinite(values), values, 0.0)

@@ -116,7 +116,7 @@ def energy_verdict(model, tolerance, points):
         tolerance,
         ("energy",),
         is_second,
-        left_open=model.problem.left_open,
+        left_open=model.problem.underdetermined,
     )
 
 

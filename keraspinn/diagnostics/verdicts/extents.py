@@ -5,7 +5,7 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.declaration.scaling.monomials import monomials
-from keraspinn.declaration.scaling.offsets import is_held
+from keraspinn.declaration.scaling.offsets import holds_field
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.expressions import Program
 
@@ -31,7 +31,7 @@ def has_zero(problem, name):
     """Whether an equation knows a field's zero: q = k u' does, not u'' = u - 293."""
     for equation in problem.equations.values():
         source = monomials(equation, problem.coordinates).get(frozenset())
-        if is_held(name, equation) and (source is None or not source.is_number):
+        if holds_field(name, equation) and (source is None or not source.is_number):
             return True
     return False
 

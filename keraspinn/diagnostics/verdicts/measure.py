@@ -10,7 +10,10 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.declaration.conditions import Data
-from keraspinn.declaration.scaling.find import given_sizes, vanishing
+from keraspinn.declaration.scaling.find import (
+    find_vanishing_fields,
+    prescribed_magnitudes,
+)
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.causes import (
     moved_parameters,
@@ -147,7 +150,7 @@ class _Measurement:
             tangent, self.rows, self.batches, weighted
         )
         self.declared = _declared(self.problem)
-        self.zeros = vanishing(self.problem, self.declared)
+        self.zeros = find_vanishing_fields(self.problem, self.declared)
         parts = self.batches, self.declared, self.zeros
         self.terms = largest_terms(tangent.model, *parts)
         self.labels = _labels(self.problem)
@@ -165,7 +168,7 @@ class _Measurement:
             equations=tuple(self.problem.equations),
             second_order=isinstance(getattr(self.model, "optimizer", None), Optimizer),
             measured=self._measured,
-            left_open=self.problem.left_open,
+            left_open=self.problem.underdetermined,
             sums={self.labels[key]: missed for key, missed in sums.items()},
             unreliable=self.problem.unreliable,
             contradictions=contradictions,
@@ -234,7 +237,7 @@ class _Measurement:
 
     def _missed_values(self, field):
         """Return residuals of a field's own conditions, relative to their values."""
-        given = given_sizes(self.problem, self.declared, field)
+        given = prescribed_magnitudes(self.problem, self.declared, field)
         pairs = ((self.values[name][k], size) for (name, k), size in given.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
