@@ -1,6 +1,6 @@
-"""Wrong uses, one of each kind: what they raise, and the words that help.
+"""Wrong uses, one of each kind: their errors, and the words that help.
 
-What each function refuses in detail is tested beside it; here is what a user meets.
+Each function's errors are tested in detail beside it; these are the common ones.
 `python tests/test_bad_inputs.py` prints all of them with their answers.
 """
 
@@ -75,7 +75,7 @@ def reloaded(network):
     return kp.PINNModel.from_config(config)
 
 
-# What is called, what it raises, and what it says.
+# Call, type of error, and pattern of its message.
 DECLARED = {
     "no geometry": (
         lambda: problem(domain={X: (0, 1)}),
@@ -140,7 +140,7 @@ DECLARED = {
     "branch at a point": (
         lambda: equation(U.diff(X) - sp.Piecewise((1, sp.Eq(X, 0.5)), (0, True))),
         ValueError,
-        "no point that is drawn ever meets.*narrow Gaussian",
+        "no collocation point hits.*narrow Gaussian",
     ),
     "branches with a gap": (
         lambda: equation(U.diff(X) - sp.Piecewise((1, X < 0.5))),
@@ -155,7 +155,7 @@ DECLARED = {
     "one name twice": (
         lambda: problem(conditions={"e": WALL}),
         ValueError,
-        r"Two terms of one name: \['e'\].*Rename",
+        r"Two terms have the same name: \['e'\].*Rename",
     ),
     "one parameter with two values": (
         lambda: equation(U * kp.Parameter("c", 1) + kp.Parameter("c", 2)),
@@ -481,7 +481,7 @@ ROWS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:The problem has no conditions")
+@pytest.mark.filterwarnings("ignore:The problem is underdetermined")
 @pytest.mark.parametrize("name", ROWS)
 def test_is_refused_and_told_why(name):
     call, error, words = ROWS[name]

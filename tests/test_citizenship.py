@@ -1,4 +1,4 @@
-"""What Keras offers around `fit`, each on a real fit."""
+"""Keras features around `fit`, each on a real fit."""
 
 import csv
 
@@ -202,7 +202,7 @@ def test_accumulated_gradients_are_those_of_the_joint_batch(options):
         model.fit((b for b in batches), steps_per_epoch=steps, verbose=0)
         assert model.steps_taken == steps and model.optimizer.iterations == 1
     np.testing.assert_allclose(weights_of(several), weights_of(joint), atol=1e-6)
-    # Each of the steps that accumulate draws points of its own.
+    # Each of the steps that accumulate samples its own points.
     losses = several.fit(held, batch_size=8, steps_per_epoch=1, epochs=3, verbose=0)
     assert len(set(losses.history["residual_loss"])) == 3
 

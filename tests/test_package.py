@@ -1,4 +1,4 @@
-"""What holds for the package as a whole: its arrows and imports, how long files are."""
+"""Structure of the whole package: its layers and imports, and the length of files."""
 
 import ast
 import json
@@ -83,8 +83,7 @@ def all_imports(path):
 
 
 def imports_on_loading(path):
-    """Those that happen when the module is imported: outside functions, and not for
-    type checkers alone."""
+    """Return the imports outside of functions and of TYPE_CHECKING."""
 
     def outside(node):
         for child in ast.iter_child_nodes(node):

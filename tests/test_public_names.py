@@ -1,4 +1,4 @@
-"""What holds for every public name: its documentation, and that it is there."""
+"""Public names: their documentation and existence."""
 
 import doctest
 import importlib
@@ -17,7 +17,7 @@ import keraspinn
 
 PACKAGE = Path(keraspinn.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
-# Public besides what keraspinn itself exports: imported by those who need them.
+# Public names that keraspinn itself does not export.
 BESIDES = ("expressions",)
 # Methods of Keras's protocol, documented there.
 PROTOCOL = {"build", "call", "compute_output_shape"}
@@ -25,7 +25,7 @@ PROTOCOL |= {"from_config", "get_config", "set_model"}
 
 
 def exports(module):
-    """A module's public names, its `__all__` or else what is defined in it."""
+    """Return a module's public names: its `__all__`, or else its definitions."""
     names = getattr(module, "__all__", None) or [
         name
         for name, value in vars(module).items()
@@ -82,7 +82,7 @@ def test_public_docstrings_have_arguments_and_an_example(name):
         assert re.search(r"^Args:$", text, re.MULTILINE), f"{name} has no 'Args:'"
 
 
-# What a user derives from.
+# Base classes for users.
 BASES = {"keraspinn.geometry.Part", "keraspinn.optimizers.Objective"}
 
 
@@ -94,7 +94,7 @@ def test_public_classes_say_what_they_are(name):
 
 
 def documented():
-    """What the pages of the API document, and the members they show of it."""
+    """Return the names that the API's pages document, and their members."""
     entry = re.compile(
         r"^\.\. auto(?:class|function|data|exception):: (\S+)\n(?:   :members: (.*))?",
         re.MULTILINE,
@@ -128,7 +128,7 @@ def test_the_api_shows_no_hooks_of_keras():
 
 
 def called():
-    """What a user calls: public functions, constructors, and members on the pages."""
+    """Yield the public functions, constructors, and members on the pages."""
     shown = {id(resolved(name)): members for name, members in documented()}
     for name, value in PUBLIC.items():
         found = {name: value}

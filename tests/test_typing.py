@@ -1,4 +1,4 @@
-"""A type checker sees what the package says of its types."""
+"""Type checkers see the package's annotations."""
 
 import os
 import re

@@ -68,8 +68,8 @@ class Problem:
         scales: Scales of training: `"auto"`, from the declaration; a dict from fields
             to known scales; `Scales`; or `None`, for `Scales.standardized(domain)`,
             as in the paper.
-        energy: Optional sum of `integral` terms over the domain and its parts, which the
-            fields minimise. Parts of the boundary without a condition are free: the
+        energy: Optional sum of `integral` terms over the domain and its parts, which
+            the fields minimise. Parts of the boundary without a condition are free: the
             natural boundary conditions hold there.
 
     Attributes:

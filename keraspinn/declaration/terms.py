@@ -87,11 +87,11 @@ class Term:
                 raise ValueError(f"In condition '{self.name}': {error}") from error
 
     def _parts_with_normals(self):
-        """The parts on which an expression holds a component of the normal."""
+        """Yield the parts on which an expression holds a component of the normal."""
         integrals = {i for e in self.expressions for i in e.atoms(PartIntegral)}
         needing = {i.region for i in integrals if i.has(NormalComponent)}
-        for place, block in enumerate(self.blocks):
-            if not self.regions or self.regions[place] in needing:
+        for number, block in enumerate(self.blocks):
+            if not self.regions or self.regions[number] in needing:
                 yield from block
 
     def check_points(self, domain, points):

@@ -47,7 +47,7 @@ def test_absolute_values_of_derivatives_are_those_of_real_numbers(
     np.testing.assert_allclose(sp.lambdify(x, values)(points), exact, rtol=1e-9)
 
 
-def test_complex_parts_are_refused_and_the_advice_works():
+def test_complex_parts_raise_and_the_advice_works():
     psi = sp.Function("u")(X)
     with pytest.raises(ValueError, match="a complex field as two real ones"):
         declared(sp.re(psi).diff(X, 2) + sp.im(psi))
@@ -60,7 +60,7 @@ def test_complex_parts_are_refused_and_the_advice_works():
     declared(u.diff(x, 2) + sp.re(u.diff(x)), conditions={"e": ends}, domain=bar)
 
 
-def test_a_delta_that_is_multiplied_by_zero_is_left_out():
+def test_a_delta_times_zero_vanishes():
     for z in (U, U - 1, U.diff(X)):
         found = normalize((sp.Max(z, 0) ** 2).diff(X, 2))
         assert not found.has(sp.DiracDelta)
@@ -74,7 +74,7 @@ def test_a_delta_that_is_multiplied_by_zero_is_left_out():
     declared((sp.Max(U, 0) ** 2).diff(X, 2) + 1)
 
 
-def test_a_conductivity_that_jumps_is_refused_and_the_advice_works():
+def test_a_conductivity_that_jumps_raises_and_the_advice_works():
     k = 1 + sp.Heaviside(X - 0.5)
     with pytest.raises(ValueError, match="derivative of a jump.*declare the flux"):
         declared((k * U.diff(X)).diff(X) + 1)
@@ -84,7 +84,7 @@ def test_a_conductivity_that_jumps_is_refused_and_the_advice_works():
     declared(U.diff(X, 2) + sp.exp(-(((X - 0.5) / 0.05) ** 2)))
 
 
-def test_inequalities_are_refused_and_the_advice_works():
+def test_inequalities_raise_and_the_advice_works():
     obstacle = sp.Rational(1, 2) - 4 * (X - 0.5) ** 2
     with pytest.raises(TypeError, match=r"sympy\.Min\(u - g, e\)"):
         declared(sp.Ge(U, obstacle))
@@ -92,7 +92,7 @@ def test_inequalities_are_refused_and_the_advice_works():
 
 
 @pytest.mark.parametrize("argument", [X, U])
-def test_bessel_functions_are_refused_and_the_advice_works(argument):
+def test_bessel_functions_raise_and_the_advice_works(argument):
     with pytest.raises(ValueError, match=r"besselj.*Tabulated.*scipy\.special"):
         declared(U.diff(X, 2) + sp.besselj(0, argument))
     r = np.linspace(-5, 5, 201)
@@ -101,7 +101,7 @@ def test_bessel_functions_are_refused_and_the_advice_works(argument):
 
 
 @pytest.mark.parametrize("weight", [X, [1.0, 2.0]])
-def test_weights_of_points_are_refused_and_the_advice_works(weight):
+def test_weights_of_points_raise_and_the_advice_works(weight):
     with pytest.raises(ValueError, match=r"sympy\.sqrt\(w\)"):
         kp.Condition(W - 1, on="boundary", weight=weight)
     w = 1 + X**2
@@ -112,7 +112,7 @@ def test_weights_of_points_are_refused_and_the_advice_works(weight):
     kp.Data(points, {sp.sqrt(w) * U: factor * np.array([1.0, 2.0])})
 
 
-def test_a_normal_inside_is_refused_and_the_advice_works():
+def test_a_normal_inside_raises_and_the_advice_works():
     laplace = W.diff(X, 2) + W.diff(Y, 2)
     for domain in (SQUARE, SQUARE - kp.geometry.Disk((0.5, 0.5), 0.1)):
         wall = kp.Condition(W, on="boundary")
@@ -123,7 +123,7 @@ def test_a_normal_inside_is_refused_and_the_advice_works():
         declared(laplace, conditions={"w": wall, "n": slope}, domain=domain)
 
 
-def test_a_sector_in_the_order_of_an_annulus_is_refused_and_the_advice_works():
+def test_a_sector_in_the_order_of_an_annulus_raises_and_the_advice_works():
     for arguments in (((0, 0), 0.5, 1, (0, 1.5)), ((0, 0), 1, (0, 1, 2))):
         with pytest.raises(ValueError, match=r"center, radius, angles, inner"):
             kp.geometry.Sector(*arguments, coordinates=(X, Y))
@@ -131,7 +131,7 @@ def test_a_sector_in_the_order_of_an_annulus_is_refused_and_the_advice_works():
     assert sector.measure(sector.interior) == pytest.approx(0.5625)
 
 
-def test_intervals_by_name_are_refused_and_the_advice_works():
+def test_intervals_by_name_raise_and_the_advice_works():
     with pytest.raises(TypeError, match=r"Box\(\{x: \(0, 1\)\}\).*\'x\': \(0, 1\)"):
         kp.geometry.Box(x=(0, 1))
     x = sp.Symbol("x")
@@ -139,7 +139,7 @@ def test_intervals_by_name_are_refused_and_the_advice_works():
 
 
 @pytest.mark.parametrize("equation", [sp.Function("u").diff(X), sp.S.One])
-def test_a_function_of_nothing_is_refused(equation):
+def test_a_function_without_arguments_raises(equation):
     with pytest.raises(ValueError, match="apply it to the coordinates first"):
         declared(equation)
     with pytest.raises(ValueError, match=r"Function\('u'\)\.diff\(x\)"):

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.declaration.hard import hard_forms
+from keraspinn.declaration.hard import build_hard_forms
 
 g = kp.geometry
 X, Y, Z = XYZ = sp.symbols("x y z")
@@ -21,7 +21,7 @@ def value(domain, values):
         f"c{k}": kp.Condition(field - own, on=on, hard=True)
         for k, (field, on, own) in enumerate(values)
     }
-    return hard_forms(domain, conditions)["u"].value
+    return build_hard_forms(domain, conditions)["u"].value
 
 
 def laplacian(expression):
@@ -86,7 +86,7 @@ def test_three_faces_of_a_polyhedron():
     )
 
 
-def test_a_curved_part_that_meets_another_value_is_refused():
+def test_different_values_on_a_curved_part_raise():
     bitten = SQUARE - g.Disk((0.5, 0), 0.2)
     rim = g.Disk((0.5, 0), 0.2)
     level = (X - sp.Rational(1, 2)) ** 2 * 25
@@ -106,7 +106,7 @@ def test_holes_near_each_other_do_not_meet():
     assert abs(found.subs({X: 32, Y: 30}) - 1) < 1e-12
 
 
-def test_rims_of_small_holes_have_a_share_of_the_domain():
+def test_small_holes_have_a_share_of_the_weight():
     """Poisson 2d-C of PINNacle: four holes at zero, the outer walls at one."""
     domain, holes = g.Box({X: (-0.5, 0.5), Y: (-0.5, 0.5)}), []
     for centre in [(0.3, 0.3), (-0.3, 0.3), (0.3, -0.3), (-0.3, -0.3)]:

@@ -46,7 +46,7 @@ def model(problem):
     return kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
 
 
-def test_values_are_computed_when_asked_for_and_once(tmp_path):
+def test_values_are_computed_once_on_first_use(tmp_path):
     trained = model(problem())
     trained.save(tmp_path / "line.keras")
     loaded = kp.load_model(tmp_path / "line.keras")
@@ -83,7 +83,7 @@ def test_gaps_are_left_out_of_the_error():
         compared.evaluate(points, values | {"u_x": values["u"]}, verbose=0)
 
 
-def test_what_is_not_declared_a_gap_is_refused():
+def test_nan_outside_of_gaps_raises():
     with pytest.raises(ValueError, match=r"u\(x\) must be finite"):
         problem(gaps=False).test_data()
 
@@ -94,7 +94,7 @@ def test_values_of_other_expressions_are_refused(monkeypatch):
         problem().test_data()
 
 
-def test_what_a_subclass_must_have():
+def test_subclass_contract():
     bare = kp.ComputedReference(POINTS, [U])
     for needed in ("compute", "get_config"):
         with pytest.raises(NotImplementedError, match=f"a method `{needed}`"):

@@ -81,7 +81,7 @@ def test_data_and_reference_round_trip():
         ),
     ],
 )
-def test_refuses(build, error, message):
+def test_invalid_declarations_raise(build, error, message):
     with pytest.raises(error, match=message):
         build()
 
@@ -105,9 +105,11 @@ def test_expressions_up_to_a_constant_are_a_list():
         ),
     ],
 )
-def test_what_a_face_is_said_to_be_is_said_once(first, second):
+def test_duplicate_conditions_raise(first, second):
     box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
-    with pytest.raises(ValueError, match="'a' and 'b' say twice .* on x = 0.*: [uD]"):
+    with pytest.raises(
+        ValueError, match="'a' and 'b' prescribe .* twice on x = 0.*: [uD]"
+    ):
         kp.Problem(box, {"e": U.diff(X, 2)}, {"a": first, "b": second})
 
 
@@ -121,5 +123,5 @@ def test_one_face_may_have_several_conditions():
     corner = {"corner": kp.Condition(U - 1, {X: 0, Y: 0})}
     robin = {"robin": kp.Condition(U.diff(X) + U, {X: 0})}
     kp.Problem(box, {"e": U.diff(X, 2)}, cauchy | parts | corner | robin)
-    with pytest.raises(ValueError, match="Condition 'a' says twice"):
+    with pytest.raises(ValueError, match="Condition 'a' prescribes .* twice"):
         kp.Problem(box, {"e": U}, {"a": kp.Condition([U, U - 1], {X: 0})})

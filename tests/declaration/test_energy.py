@@ -1,4 +1,4 @@
-"""Energies: what they are read as, what follows from them, and what is refused."""
+"""Energies: declaration, consequences and errors."""
 
 import warnings
 
@@ -41,7 +41,7 @@ def test_a_problem_needs_equations_or_an_energy():
         kp.Problem(BAR)
     problem = kp.Problem(BAR, energy=STORED - kp.integral(U), conditions=HELD)
     assert list(problem.terms) == ["residual"]
-    assert problem.left_open == ""
+    assert problem.underdetermined == ""
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_time_is_refused():
 def test_an_energy_without_a_least_value_is_warned_of(energy, conditions, words):
     with pytest.warns(UserWarning, match=words):
         problem = kp.Problem(BAR, energy=energy, conditions=conditions)
-    assert words in problem.left_open
+    assert words in problem.underdetermined
 
 
 @pytest.mark.parametrize(

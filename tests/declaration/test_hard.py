@@ -6,8 +6,8 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.declaration.hard import hard_forms
-from keraspinn.declaration.validation.discontinuities import kink
+from keraspinn.declaration.hard import build_hard_forms
+from keraspinn.declaration.validation.discontinuities import find_discontinuity
 
 X, Y, T = sp.symbols("x y t")
 U, V = (sp.Function(name)(X, T) for name in "uv")
@@ -22,7 +22,7 @@ def hard(equations, on):
 
 def form(domain, *conditions):
     named = {f"c{k}": own for k, own in enumerate(conditions)}
-    (found,) = hard_forms(domain, named).values()
+    (found,) = build_hard_forms(domain, named).values()
     return found
 
 
@@ -32,7 +32,7 @@ def test_one_value_on_all_of_the_boundary():
     assert sp.simplify(found.factor - X * (1 - X) * 4 * (1 - Y) * (1 + Y)) == 0
 
 
-def test_values_of_all_faces_are_put_together():
+def test_values_of_all_faces_are_blended():
     exact = sp.exp(X) * sp.cos(Y) + X * Y**2
     faces = [{X: 0}, {X: 1}, {Y: -1}, {Y: 1}]
     own = [hard(W - exact.subs(face), face) for face in faces]
@@ -56,8 +56,8 @@ def test_a_string_with_its_initial_velocity():
     assert found.factor.diff(T, 2).subs(T, 5) != 0
 
 
-def test_every_field_has_its_own():
-    found = hard_forms(
+def test_fields_have_separate_hard_forms():
+    found = build_hard_forms(
         STRING, {"i": hard([U - X, V + 1], "initial"), "w": hard(V + 1, {X: 0})}
     )
     assert found["u"].value == X and found["v"].value == -1
@@ -80,14 +80,14 @@ def test_every_field_has_its_own():
         (hard(U, {X: 0, T: 5}), "No smooth function is known"),
     ],
 )
-def test_what_cannot_be_hard_is_refused(condition, key):
+def test_conditions_that_cannot_be_hard_raise(condition, key):
     with pytest.raises(ValueError, match=key) as caught:
         form(STRING, condition)
     assert "'c0' cannot be hard" in str(caught.value)
     assert "without `hard=True`" in str(caught.value)
 
 
-def test_kinks_of_pieces_are_warned_of():
+def test_hard_values_with_a_kink_warn():
     smooth = sp.Piecewise(((X - 1) ** 2, X < 1), (0, True))
     outside = sp.Piecewise((X, X < 3), (6 - X, True))
     with warnings.catch_warnings():
@@ -98,14 +98,14 @@ def test_kinks_of_pieces_are_warned_of():
             form(STRING, hard(U - sp.Piecewise((X, X < 1), (other, True)), "initial"))
 
 
-def test_values_that_conflict_are_refused():
+def test_contradictory_hard_values_raise():
     lid = hard(W - 1, {Y: 1})
     with pytest.raises(ValueError, match="agree where they meet"):
         form(SQUARE, lid, hard(W, [{X: 0}, {X: 1}, {Y: -1}]))
     form(SQUARE, hard(W - X * (1 - X), {Y: 1}), hard(W, [{X: 0}, {X: 1}, {Y: -1}]))
 
 
-def test_hard_conditions_are_no_terms_but_say_how_large_a_field_is():
+def test_hard_conditions_are_no_loss_terms_but_set_scales():
     problem = kp.Problem(
         STRING,
         {"wave": U.diff(T, 2) - U.diff(X, 2)},
@@ -129,5 +129,5 @@ def test_hard_conditions_are_no_terms_but_say_how_large_a_field_is():
         sp.Piecewise((X, sp.cos(X) < 3 * X), (X, True)),  # SymPy does not solve it
     ],
 )
-def test_pieces_without_a_kink_are_no_cause_for_a_warning(value):
-    assert kink(kp.geometry.Box({X: (0, 1)}), value) is None
+def test_smooth_pieces_do_not_warn(value):
+    assert find_discontinuity(kp.geometry.Box({X: (0, 1)}), value) is None

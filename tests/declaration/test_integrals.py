@@ -1,4 +1,4 @@
-"""Integrals in conditions: what they mean, how they are saved, what is refused."""
+"""Integrals in conditions: values, round trips and errors."""
 
 import keras
 import numpy as np
@@ -67,7 +67,7 @@ def test_integrals_of_a_known_field(integrand, over, where, domain, exact):
         (BOX - HOLE, 16 / 3 - np.pi / 16 - np.pi / 512, 5e-3),
     ],
 )
-def test_how_exact_an_integral_is(domain, exact, bound):
+def test_quadrature_error(domain, exact, bound):
     values = [found(U**2, domain=domain, step=step) for step in range(8)]
     assert np.abs(np.array(values) / exact - 1).max() < bound
 
@@ -96,7 +96,7 @@ def test_saving_keeps_the_equation():
         (kp.integral(U, over=BOX), "integral(u, over=Box)"),
     ],
 )
-def test_a_problem_shows_where_an_integral_is_taken(integral, shown):
+def test_text_names_the_region_of_an_integral(integral, shown):
     assert shown in str(problem(integral))
 
 
@@ -134,15 +134,15 @@ def test_scales_take_the_size_of_the_part():
         (lambda: kp.Condition(sp.Eq(sp.Integral(U, X), 1)), "keraspinn.integral"),
     ],
 )
-def test_what_is_refused_when_it_is_declared(declare, match):
+def test_invalid_integrals_raise(declare, match):
     with pytest.raises((TypeError, ValueError), match=match):
         declare()
 
 
-def test_points_of_an_integral_are_not_given():
+def test_points_for_an_integral_raise():
     model = kp.PINNModel(problem(kp.integral(U) - 1), kp.networks.MLP(3, 1))
     model.compile("adam")
-    with pytest.raises(ValueError, match="points are drawn evenly"):
+    with pytest.raises(ValueError, match="points are sampled evenly"):
         model.fit({"mass": np.ones((4, 2))}, steps_per_epoch=1)
 
 

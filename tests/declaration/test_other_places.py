@@ -65,7 +65,7 @@ def test_an_integral_takes_the_order_of_the_field(order):
         {"source": B.diff(T) - A.subs({X: 0.5, T: T / 2}) * B},
     ],
 )
-def test_equations_take_a_field_at_another_place(equations):
+def test_equations_with_a_shifted_field(equations):
     other = next(iter(equations.values())).atoms(sp.Derivative)
     (field,) = {d.expr for d in other if d.expr.func != A.func}
     problem = kp.Problem(
@@ -95,7 +95,7 @@ def test_residuals_of_a_delay_are_those_of_a_known_field():
     np.testing.assert_allclose(found, exact, rtol=1e-4)
 
 
-def test_conditions_of_two_fields_take_one_at_another_moment():
+def test_conditions_with_a_field_at_another_time():
     held = {
         "walls": kp.Condition([A, B], on="boundary"),
         "first": kp.Condition(A - sp.sin(sp.pi * X), on="initial"),
@@ -108,20 +108,20 @@ def test_conditions_of_two_fields_take_one_at_another_moment():
     assert not held["second"].expressions[0].has(At)  # which is the user's
 
 
-def test_data_take_a_field_at_another_place():
+def test_data_with_a_shifted_field():
     data = kp.Data([[0.5, 0.5]], {A - A.subs(X, 0): [1.0]})
     problem = kp.Problem(ROD, {"heat": A.diff(T) - A.diff(X, 2)}, {"drop": data})
     assert saved_alike(problem)
 
 
-def test_places_outside_are_refused_and_the_advice_works():
+def test_points_outside_raise_and_the_advice_works():
     equation = U.diff(T) + sp.Piecewise((1, T < 1), (U.subs(T, T - 1), True))
     with pytest.raises(ValueError, match=r"outside of the domain.*Max\(t - 1, 0\)"):
         kp.Problem(TIME, {"delay": equation}, STARTS)
     kp.Problem(TIME, {"delay": DELAY}, STARTS)
 
 
-def test_a_field_without_its_coordinates_is_refused_and_the_advice_works():
+def test_a_field_without_its_coordinates_raises_and_the_advice_works():
     heat = {"heat": A.diff(T) - A.diff(X, 2)}
     alone = kp.Condition(B.subs(T, 1), on="boundary")
     with pytest.raises(ValueError, match=r"b\(x, t\)\.subs"):
@@ -136,7 +136,7 @@ def test_a_field_without_its_coordinates_is_refused_and_the_advice_works():
     )
 
 
-def test_an_unknown_delay_is_refused():
+def test_an_unknown_delay_raises():
     tau = kp.Parameter("tau", initial=0.5)
     with pytest.raises(ValueError, match="follow from the coordinates alone"):
         kp.Problem(TIME, {"delay": U.diff(T) + U.subs(T, T - tau)}, STARTS)

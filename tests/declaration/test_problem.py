@@ -24,7 +24,7 @@ def problem(**changes):
     return kp.Problem(**(arguments | changes))
 
 
-def test_finds_what_the_equations_need():
+def test_fields_and_parameters_are_collected():
     cavity = problem(
         equations={
             "momentum": (U * U.diff(X)).diff(X) + V,
@@ -64,13 +64,15 @@ def test_a_field_named_like_a_derivative():
     slope = sp.Function("u_x")(X, Y)
     first_order = problem(equations={"e": sp.Eq(U.diff(X), slope)})
     assert "e: -u_x(x, y) + Derivative(u(x, y), x) = 0" in str(first_order)
-    with pytest.raises(ValueError, match=r"Two references have one name: \['u_x'\]"):
+    with pytest.raises(
+        ValueError, match=r"Two references have the same name: \['u_x'\]"
+    ):
         problem(
             equations={"e": sp.Eq(U.diff(X), slope)}, reference={U.diff(X): 1, slope: 1}
         )
 
 
-def test_may_be_declared_from_another_s_parts():
+def test_a_problem_can_reuse_the_parts_of_another():
     own = problem(reference={U: X})
     again = kp.Problem(own.domain, own.equations, own.conditions, own.reference)
     assert again.get_config() == own.get_config()
@@ -138,7 +140,7 @@ SUPPORTED = "sin"  # every list of supported functions holds it
         (
             {"equations": {"heat": U * kp.Parameter("heat_loss", 1.0)}},
             ValueError,
-            "two columns of one name",
+            "columns of the logs would have the same name",
         ),
         ({"equations": {"e": sp.Function("u").diff(X)}}, ValueError, "apply it to"),
         ({"equations": {"a": U + K}}, ValueError, "equation 'a'.*k"),
@@ -182,7 +184,7 @@ SUPPORTED = "sin"  # every list of supported functions holds it
         (
             {"conditions": {"laplace": kp.Condition(U, on="boundary")}},
             ValueError,
-            "Two terms of one name",
+            "Two terms have the same name",
         ),
         (
             {
@@ -191,7 +193,7 @@ SUPPORTED = "sin"  # every list of supported functions holds it
                 }
             },
             ValueError,
-            "two columns of one name: .'b_loss'",
+            "the same name: .'b_loss'",
         ),
         ({"conditions": {"b": U}}, TypeError, "must be a Condition or Data"),
         ({"conditions": [U]}, TypeError, "dict from names to Condition or Data"),
@@ -216,7 +218,7 @@ SUPPORTED = "sin"  # every list of supported functions holds it
         ),
     ],
 )
-def test_refuses(changes, error, message):
+def test_invalid_declarations_raise(changes, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
         problem(**changes)
 

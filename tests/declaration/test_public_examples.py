@@ -1,4 +1,4 @@
-"""Declarations that other packages' examples ask for: `docs/declared.md` lists them."""
+"""Declarations of other packages' examples, listed in `docs/declared.md`."""
 
 import keras
 import numpy as np
@@ -44,14 +44,14 @@ def model_of(row):
 
 
 def losses(row, *points, **sizes):
-    """Those of one step."""
+    """Return the losses of one step."""
     model = model_of(row)
     model.compile(keras.optimizers.SGD(0.0), jit_compile=False)
     return model.fit(*points, steps_per_epoch=1, verbose=0, **sizes).history
 
 
 @pytest.mark.parametrize("row", ONCE.values())
-def test_it_is_declared(row):
+def test_example_declares(row):
     problem = problem_of(ROWS[row])
     config = problem.get_config()
     again = kp.Problem.from_config(config)
@@ -59,19 +59,19 @@ def test_it_is_declared(row):
     assert model_of(row).derivative_engine == "taylor"
 
 
-def test_one_of_them_is_unreliable():
+def test_unreliable_example():
     unreliable = [row for row in ONCE.values() if problem_of(ROWS[row]).unreliable]
     assert unreliable == [UNRELIABLE]
 
 
 @pytest.mark.parametrize("row", SOLVED)
-def test_its_solution_solves_it(row):
+def test_reference_satisfies_equations(row):
     misses = missed(problem_of(ROWS[row]), **TRUE.get(row, {}))
     assert {n for n, miss in misses.items() if miss > 1e-9} == NOISY.get(row, set())
 
 
 @pytest.mark.parametrize("row", ["american_put", "elasticity_plate"])
-def test_its_loss_is_a_number(row):
+def test_loss_is_finite(row):
     assert np.isfinite(losses(row, batch_size=4)["loss"][0])
 
 
@@ -91,7 +91,7 @@ def test_measurements_in_batches():
     assert len(seen) == 2
 
 
-def test_the_page_s_rows_are_these():
+def test_rows_of_the_page_match():
     page = (REPOSITORY / "docs" / "declared.md").read_text("utf-8")
     cells = [line[2:].split(" |") for line in page.splitlines() if line[:2] == "| "]
     verdicts = {row: verdict.strip() for row, verdict, *_ in cells}

@@ -1,4 +1,4 @@
-"""What the declarations are written with."""
+"""Operators and helpers of the declarations."""
 
 import ast
 import contextlib

@@ -1,7 +1,7 @@
-"""DeepXDE's examples with an integral for each point, fractional ones among them.
+"""DeepXDE's examples with an integral for each point, some of them fractional.
 
-A fractional derivative of order α between 1 and 2 of what vanishes with its slope at an
-end is that of Caputo, the integral of u''(s) / |x − s|^(α − 1) from there. With
+The fractional derivative of order α between 1 and 2 is Caputo's, the integral of
+u''(s) / |x − s|^(α − 1) from an end, if u and u' vanish there. With
 |x − s| = r^m, m = 1 / (2 − α), the pole is gone.
 """
 

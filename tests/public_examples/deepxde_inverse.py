@@ -1,6 +1,6 @@
 """DeepXDE's inverse examples.
 
-What is measured is computed here: a solution in closed form where there is one.
+The measurements are computed here, in closed form if there is one.
 """
 
 import numpy as np
@@ -154,7 +154,7 @@ def reaction_inverse():
 
 
 def elliptic_inverse_field():
-    """A source to be found, with a network of its own."""
+    """Source identification, with a separate network for the source."""
     u, q = function("u", x), function("q", x)
     places = np.linspace(-1, 1, 100)[:, None]
     return kp.Problem(

@@ -113,7 +113,7 @@ def poisson_multiscale_1d(slow=2, fast=50):
 
 
 def poisson_periodic_1d():
-    """Of two ends that are alike one is zero; slopes are not joined."""
+    """One of two periodic ends is zero; gradients are not periodic."""
     u = function("u", x)
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1)}),

@@ -1,4 +1,4 @@
-"""Whether a reference solves what it is a reference for, by SymPy alone."""
+"""Residuals of a reference solution in its equations, by SymPy alone."""
 
 import numpy as np
 import sympy as sp

@@ -48,7 +48,7 @@ def poisson_3d_cg():
 
 
 def poisson_2d_ms(squares=3):
-    """Each square has coefficients of its own: nine squares here."""
+    """Each of nine squares has other coefficients."""
     u = function("u", x, y)
     domain = kp.geometry.Box({x: (-10, 10), y: (-10, 10)})
     side, rng = sp.Rational(20, squares), np.random.default_rng(0)
@@ -223,7 +223,7 @@ def gray_scott():
 
 
 def poisson_inverse():
-    """The source is what fits their solution; theirs has 2 x + 1 for 2 x − 1."""
+    """The source term fits their solution; theirs has 2 x + 1 for 2 x − 1."""
     u, a = function("u", x, y), function("a", x, y)
     exact = {
         u: sp.sin(pi * x) * sp.sin(pi * y),

@@ -1,4 +1,4 @@
-"""Scales that are found from a declaration alone."""
+"""Scales from a declaration alone."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_a_beam_is_one_problem_in_any_units():
     np.testing.assert_allclose(ratios, [4, 8], rtol=0.01)
 
 
-def test_a_source_that_oscillates_makes_less():
+def test_an_oscillating_source_term_gives_a_smaller_scale():
     found = kp.problems.helmholtz(a1=1, a2=4).with_scales("auto")
     assert found.scales.field("u") == pytest.approx(1, rel=0.1)
     # By its terms in u, not by the source: see `Balance.largest`.
@@ -48,7 +48,7 @@ def test_a_source_that_oscillates_makes_less():
     assert found.scales.field("u") == pytest.approx(1, rel=0.5)
 
 
-def test_values_given_anywhere_say_how_large_a_field_is():
+def test_prescribed_values_set_the_scale_of_a_field():
     u = sp.Function("u")(X, T)
     rod = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 3600)})
     heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2)}
@@ -84,7 +84,7 @@ def test_reactions_settle():
         equations,
         {"i": kp.Condition([a - 10, b - 5], on="initial")},
     )
-    assert 278 / 6 < found.field("a") < 6 * 278  # what it starts with is a 28th
+    assert 278 / 6 < found.field("a") < 6 * 278  # its initial value is a 28th
     assert 557 / 6 < found.field("b") < 6 * 557
 
 
@@ -108,7 +108,7 @@ def test_a_pressure_balances_the_flow():
     assert found.field("p") == density * lid**2
 
 
-def test_a_stress_in_pascals_says_how_far_things_move():
+def test_a_stress_in_pascals_sets_the_displacement_scale():
     u, v = (sp.Function(name)(X, Y) for name in "uv")
     young, traction = 210e9, 1e8
     pull = young * (u.diff(X) + 0.3 * v.diff(Y)) - traction
@@ -126,7 +126,7 @@ def test_a_stress_in_pascals_says_how_far_things_move():
     assert found.terms["residual"][0] == pytest.approx(traction / 0.05, rel=0.01)
 
 
-def test_what_is_left_open_is_one_and_what_is_given_stays():
+def test_undetermined_scales_are_one_and_known_scales_stay():
     u = sp.Function("u")(X)
     box, equation = kp.geometry.Box({X: (0, 4)}), {"e": u.diff(X, 2) + sp.sin(u)}
     wall = {"wall": kp.Condition(u, on="boundary")}
@@ -141,7 +141,7 @@ def test_what_is_left_open_is_one_and_what_is_given_stays():
     assert again.scales == given.scales
 
 
-def test_a_coefficient_that_starts_from_zero_counts_for_nothing_beside_others():
+def test_a_parameter_with_initial_value_zero_does_not_count():
     u, b = sp.Function("u")(X), kp.Parameter("b", initial=0)
     box = kp.geometry.Box({X: (-1, 1)})
     wall = {"w": kp.Condition(sp.Eq(u, 150), on="boundary")}
@@ -161,7 +161,7 @@ def test_a_coefficient_that_starts_from_zero_counts_for_nothing_beside_others():
         (sp.tanh(50 * X), 0.125),
     ],
 )
-def test_what_a_source_drives_is_not_what_it_oscillates(source, size):
+def test_mean_and_oscillation_of_a_source_term_count_separately(source, size):
     # Of u'' + f = 0 between walls that hold zero, as solved by hand.
     u = sp.Function("u")(X)
     wall = {"wall": kp.Condition(u, on="boundary")}
@@ -190,7 +190,7 @@ def test_a_narrow_pulse_counts_by_its_height():
         kp.Scales({X: (0, 1)}, terms={"residual": (1.0, 1.0)}),
     ],
 )
-def test_scales_of_what_there_is_not(given):
+def test_scales_of_unknown_fields_raise(given):
     u = sp.Function("u")(X)
     domain = kp.geometry.Box({X: (0, 1)})
     with pytest.raises(
@@ -199,7 +199,7 @@ def test_scales_of_what_there_is_not(given):
         kp.Problem(domain, {"e": u.diff(X) - 1}, scales=given)
 
 
-def test_sizes_by_a_field_s_name():
+def test_known_scales_by_name_of_the_field():
     u = sp.Function("u")(X)
     domain = kp.geometry.Box({X: (0, 1)})
     given = kp.Problem(domain, {"e": u.diff(X) - 1}, scales={"u": 8})
@@ -227,7 +227,7 @@ def test_a_source_counts_inside_and_where_it_is_finite():
     assert 1e-4 < scales(cube, equation, walls).field("v") < 1e-3  # zero on the grid
 
 
-def test_a_body_that_loses_nothing_keeps_what_heats_it():
+def test_an_insulated_body_keeps_its_heat():
     u = sp.Function("u")(X, T)
     domain = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 1e5)})
     start = {"start": kp.Condition(u, on="initial")}
@@ -243,7 +243,7 @@ def test_a_body_that_loses_nothing_keeps_what_heats_it():
     assert 70 / 3 < found < 3 * 70  # 7 · 1e-5 · 1e5 / 0.1
 
 
-def test_a_slope_at_a_face_reaches_as_far_as_it_decays():
+def test_a_gradient_at_a_face_extends_over_the_decay_length():
     u, v = sp.Function("u")(X), sp.Function("u")(X, T)
     box = kp.geometry.Box({X: (0, 1)})
     string = kp.geometry.Box({X: (0, 1)}, time={T: (0, 0.1)})
@@ -263,7 +263,7 @@ def test_a_slope_at_a_face_reaches_as_far_as_it_decays():
         assert size / 3 < found < 3 * size, equation
 
 
-def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
+def test_functions_of_fields_are_evaluated_at_the_fields_scales():
     x, y = sp.Function("x")(T), sp.Function("y")(T)
     pull = 3.986e14 / (x**2 + y**2) ** sp.Rational(3, 2)
     found = scales(
@@ -278,7 +278,7 @@ def test_functions_of_fields_are_as_large_as_at_the_sizes_of_these():
     assert all(0.3 < size < 30 for size in found.terms["residual"])  # 8 m/s²
 
 
-def test_a_source_drives_more_where_all_is_soft():
+def test_a_source_term_drives_more_with_small_coefficients():
     u, soft = sp.Function("u")(X, T), sp.Piecewise((1, X > 0), (100, True))
     domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 5)})
     walls = {"walls": kp.Condition(u, on=["boundary", "initial"])}
@@ -286,7 +286,7 @@ def test_a_source_drives_more_where_all_is_soft():
     assert 0.03 < scales(domain, heat, walls).field("u") < 0.3
 
 
-def test_a_field_that_is_measured_all_over_is_as_large_as_that():
+def test_data_set_the_scale_of_a_field():
     u, k = (sp.Function(name)(X) for name in "uk")
     box, places = kp.geometry.Box({X: (0, 1)}), np.linspace(0, 1, 20)[:, None]
     equations = {"drift": u.diff(X, 2) / 100 + k * u.diff(X) + 1}
@@ -295,7 +295,7 @@ def test_a_field_that_is_measured_all_over_is_as_large_as_that():
     assert scales(box, equations, known | seen).field("u") == pytest.approx(3.0)
 
 
-def test_sources_of_all_kinds_are_looked_at():
+def test_source_terms_of_all_kinds():
     u = sp.Function("u")(X)
     box, wall = kp.geometry.Box({X: (-1, 1)}), {"w": kp.Condition(u, on="boundary")}
     k = kp.Parameter("k", initial=4.0)
@@ -324,7 +324,7 @@ def test_sources_of_all_kinds_are_looked_at():
         ({"coordinates": {T: (0.0, -1.0)}}, "`half of t` must be a positive number"),
     ],
 )
-def test_units_that_are_no_numbers_are_refused(given, message):
+def test_scales_that_are_not_positive_numbers_raise(given, message):
     with pytest.raises(ValueError, match=message):
         kp.Scales(**{"coordinates": {T: (0.0, 1.0)}} | given)
 

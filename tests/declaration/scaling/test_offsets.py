@@ -1,4 +1,4 @@
-"""Where fields are measured from."""
+"""Offsets of fields."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def scales(domain, equations, conditions=None, **given):
     return problem.scales
 
 
-def test_only_fields_in_derivatives_are_measured_from_an_offset():
+def test_only_fields_in_derivatives_have_an_offset():
     u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
     box = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
     flow = {
@@ -42,7 +42,7 @@ def test_only_fields_in_derivatives_are_measured_from_an_offset():
     assert scales(kp.geometry.Box(time={T: (0, 1)}), decay, start).offsets == {}
 
 
-def test_a_reaction_that_runs_away_is_measured_from_its_start():
+def test_a_runaway_reaction_has_its_initial_value_as_offset():
     # In kelvins: exp(-E/RT) has no value where networks begin, around zero.
     temperature, amount = (sp.Function(name)(T) for name in "uc")
     rate = 1e-4 * sp.exp(9622 / sp.Integer(300)) * sp.exp(-9622 / temperature) * amount
@@ -60,7 +60,7 @@ def test_a_reaction_that_runs_away_is_measured_from_its_start():
 
 
 @pytest.mark.parametrize("rise", [160, 500])
-def test_what_has_no_value_around_zero_is_never_measured_from_there(rise):
+def test_fields_in_functions_singular_at_zero_have_an_offset(rise):
     temperature, amount = (sp.Function(name)(T) for name in "uc")
     rate = 1e5 * sp.exp(-4000 / temperature) * amount
     start = kp.Condition([temperature - 300, amount - 1], on="initial")
@@ -82,7 +82,7 @@ def test_what_has_no_value_around_zero_is_never_measured_from_there(rise):
     assert (found.offset("u"), found.field("u")) == (500, pytest.approx(200, rel=0.01))
 
 
-def test_values_at_another_point_are_measured_from_the_offset_too():
+def test_shifted_fields_have_the_offset():
     u = sp.Function("u")(X, T)
     rod = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
     heat = {"heat": sp.Eq(u.diff(T), u.diff(X, 2))}
@@ -110,14 +110,14 @@ def test_offsets_are_found_in_any_units(unit):
 
 
 @pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # where T is one there is none
-def test_a_field_that_may_leave_where_it_starts_is_not_measured_from_there(pull):
+def test_a_field_that_may_leave_its_initial_value_has_no_offset(pull):
     pendulum = {"pendulum": U.diff(T, 2) + pull * sp.sin(U)}
     start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
     found = scales(kp.geometry.Box(time={T: (0, 0.9)}), pendulum, start)
     assert found.offsets == {} and found.field("u") == 3.14
 
 
-def test_a_temperature_in_a_rate_is_measured_from_what_is_given():
+def test_a_temperature_in_a_rate_has_an_offset():
     """A catalyst's pellet: exp(-1/u) has no value where a network's fields start."""
     u, c = sp.Function("T")(X), sp.Function("c")(X)
     rate = sp.exp(-9622 * (1 / u - sp.Rational(1, 600))) * c
@@ -173,7 +173,7 @@ def test_differences_of_two_temperatures_do_not_depend_on_zero(zero):
     assert 20 < found.field("h") < 180 and 10 < found.field("c") < 90
 
 
-def test_a_body_that_cools_to_the_air_is_measured_from_its_values():
+def test_a_cooling_body_has_an_offset():
     def cooling(air):
         start = {"start": kp.Condition(U - 350, on="initial")}
         law = {"law": U.diff(T) + (U - air)}

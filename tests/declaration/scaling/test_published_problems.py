@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keraspinn.declaration.conditions import Reference
-from keraspinn.declaration.probe_points import sampled, values_at
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from public_examples import PUBLISHED, problem_of
 
 FACTOR = 3.0  # a scale that is wrong by less costs nothing in training
@@ -20,10 +20,10 @@ def largest_values(problem):
     if isinstance(reference, Reference):
         pairs = zip(reference.expressions, reference.targets.T, strict=True)
     else:
-        points = sampled(domain, domain.blocks("interior"), POINTS)
+        points = probe_points(domain, domain.blocks("interior"), POINTS)
         if domain.dimension <= LARGEST_GRID:
             points = np.concatenate([points, domain.grid(21)])
-        values = values_at(list(reference.values()), domain.coordinates, points)
+        values = evaluate_at(list(reference.values()), domain.coordinates, points)
         pairs = zip(reference, values, strict=True)
     return {
         field.func.__name__: float(

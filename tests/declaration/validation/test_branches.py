@@ -30,8 +30,8 @@ def declare(*branches, on=None, domain=BOX):
         [(1, sp.Eq(U, 0)), (U, True)],
     ],
 )
-def test_a_branch_on_a_surface_is_refused(branches):
-    with pytest.raises(ValueError, match="equation 'e'.*no point that is drawn.*Gaus"):
+def test_a_branch_on_a_surface_raises(branches):
+    with pytest.raises(ValueError, match="equation 'e'.*no collocation point.*Gaus"):
         declare(*branches)
 
 
@@ -45,7 +45,7 @@ def test_a_branch_on_a_surface_is_refused(branches):
         [(1, sp.Eq(X, 0) | (Y > 0.5)), (0, True)],
     ],
 )
-def test_removable_singularities_and_regions_are_not(branches):
+def test_removable_singularities_and_regions_are_allowed(branches):
     declare(*branches)
 
 
@@ -58,7 +58,7 @@ def test_removable_singularities_and_regions_are_not(branches):
         [(sp.Piecewise((1, Y < 0.5)), X < 0.5), (0, True)],
     ],
 )
-def test_a_point_without_a_branch_is_refused(branches):
+def test_a_point_without_a_branch_raises(branches):
     with pytest.raises(ValueError, match=r"no branch.*holds at \{'x': 0.*\(0, True\)"):
         declare(*branches)
 
@@ -89,7 +89,7 @@ def test_a_reference_needs_a_value_everywhere():
         kp.Problem(BOX, {"e": U.diff(X)}, WALL, {U: sp.Piecewise((1, X < 0.5))})
 
 
-def test_equations_alone_have_no_one_solution():
+def test_equations_without_conditions_warn():
     with pytest.warns(UserWarning, match="no conditions.*Condition.*Data") as caught:
         kp.Problem(BOX, {"e": U.diff(X)})
     assert caught[0].filename == __file__
@@ -110,19 +110,19 @@ def test_measurements_and_algebraic_equations_raise_no_warning(recwarn):
         X > 5,
     ],
 )
-def test_a_branch_that_no_point_meets_is_told(condition):
+def test_an_unsampled_branch_warns(condition):
     with pytest.warns(UserWarning, match=r"equation 'e'.*holds at none of 1000 points"):
         declare((1, condition), (0, True))
 
 
-def test_branches_that_points_meet_are_not(recwarn):
+def test_sampled_branches_do_not_warn(recwarn):
     declare((1, X < 0.1), (2, X < 0.5), (0, True))
     declare((1, Y >= 1), (0, True), on="boundary")
     declare((1, (U > 100) & (X > 5)), (0, True))
     assert not recwarn
 
 
-def test_a_field_apart_from_the_others_needs_conditions_of_its_own(recwarn):
+def test_an_uncoupled_field_needs_a_condition(recwarn):
     other = sp.Function("v")(X, Y)
     apart = {"e": U.diff(X), "f": other.diff(Y)}
     with pytest.warns(UserWarning, match="no conditions for v, and infinitely many"):

@@ -76,16 +76,16 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("equation", LOST.values(), ids=LOST)
-def test_a_lost_jump_is_told(equation):
+def test_a_lost_jump_warns(equation):
     assert "jumps at" in unreliable(equation, V.diff(X), Q.diff(X))
 
 
 @pytest.mark.parametrize("equation", RIGHT.values(), ids=RIGHT)
-def test_what_loses_no_jump_is_not(equation):
+def test_equations_without_a_lost_jump_do_not_warn(equation):
     assert unreliable(equation, V.diff(X), Q.diff(X)) == ""
 
 
-def test_the_place_is_told_and_the_cures_are_silent():
+def test_the_jump_is_located_and_the_remedies_do_not_warn():
     k, line = step(1, 10), kp.geometry.Box({X: (0, 1)})
     u, q, w = (sp.Function(name)(X) for name in "uqw")
     ends = {"ends": kp.Condition(sp.Eq(u, X), on="boundary")}

@@ -1,4 +1,4 @@
-"""Numbers that a type cannot hold end in a sentence, or in the right answer."""
+"""Numbers out of a type's range raise or warn, or do not matter."""
 
 import keras
 import numpy as np
@@ -24,7 +24,7 @@ def refused(problem, network=None):
     return str(caught.value)
 
 
-def test_a_late_time_is_refused_where_it_is_used_and_fits_in_float64():
+def test_a_late_explicit_time_raises_in_float32_only():
     problem = later(U.diff(T) + sp.sin(T) * U)
     message = refused(problem)
     assert "equation 'decay'" in message and "does not tell apart" in message
@@ -33,7 +33,7 @@ def test_a_late_time_is_refused_where_it_is_used_and_fits_in_float64():
     kp.PINNModel(problem, network, dtype="float64")
 
 
-def test_a_network_of_ones_own_sees_the_time_itself():
+def test_a_custom_network_receives_unscaled_time():
     network = keras.Sequential([keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)])
     problem = later(U.diff(T) + U / 20)
     assert "the network" in refused(problem, network)
@@ -41,7 +41,7 @@ def test_a_network_of_ones_own_sees_the_time_itself():
     kp.PINNModel(later(U.diff(T) + U / 20, start=0), network)
 
 
-def test_a_late_time_that_no_equation_holds_trains_right():
+def test_a_late_time_without_explicit_use_trains():
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(16, 2), seed=0)
     model.compile(kp.optimizers.SSBroyden())
@@ -51,7 +51,7 @@ def test_a_late_time_that_no_equation_holds_trains_right():
     np.testing.assert_allclose(found, np.exp(-t / 20), atol=0.02)
 
 
-def test_a_problem_all_of_whose_coefficients_are_tiny_is_refused():
+def test_tiny_coefficients_raise():
     u = sp.Function("u")(X)
     box = kp.geometry.Box({X: (0, 1)})
     wall = {"wall": kp.Condition(u, on="boundary")}
@@ -61,7 +61,7 @@ def test_a_problem_all_of_whose_coefficients_are_tiny_is_refused():
         assert "equation 'e'" in message and "Nondimensionalise" in message
 
 
-def test_data_beyond_the_type_are_told():
+def test_data_out_of_range_raise():
     u = sp.Function("u")(X)
     box = kp.geometry.Box({X: (0, 1)})
     data = {"gauge": kp.Data([[0.5]], {u: [3e12]})}
@@ -78,7 +78,7 @@ def test_points_in_float64_are_as_good_in_a_call_as_in_predict():
     np.testing.assert_allclose(called, model.predict(points, verbose=0), rtol=1e-6)
 
 
-def test_points_in_a_type_that_does_not_resolve_them_are_refused():
+def test_points_that_the_type_rounds_raise():
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(4, 1), seed=0)
     points = (UNIX + np.linspace(0, 100, 9)[:, None]).astype("float32")
     for take in (model, model.predict, model.predict_on_batch):
@@ -116,7 +116,7 @@ def test_residuals_are_evaluated(equation, is_held):
 
 
 @pytest.mark.parametrize("coefficient", [1e-200, 1e200])
-def test_float64_has_an_end_too(coefficient):
+def test_float64_overflow_raises(coefficient):
     u, box = sp.Function("u")(X), kp.geometry.Box({X: (0, 1)})
     equation = {"e": coefficient * u.diff(X, 2)}
     problem = kp.Problem(box, equation, WALL, scales=kp.Scales.raw(box))
@@ -124,8 +124,8 @@ def test_float64_has_an_end_too(coefficient):
 
 
 @pytest.mark.parametrize("coefficient", [sp.exp(-100 - X), sp.exp(-2000 * (X + 1))])
-def test_coefficients_that_are_zero_in_the_type_are_told(coefficient):
-    """No number in them is small, what they are made of is."""
+def test_coefficients_that_underflow_raise(coefficient):
+    """No number in them is small, but their values are."""
     u = sp.Function("u")(X)
     equation = {"e": coefficient * (u.diff(X, 2) - sp.sin(X))}
     message = refused(
@@ -134,7 +134,7 @@ def test_coefficients_that_are_zero_in_the_type_are_told(coefficient):
     assert "equation 'e': float32 cannot hold the squares" in message
 
 
-def test_a_prediction_that_would_be_rounded_to_zero_is_refused():
+def test_a_prediction_that_underflows_raises():
     """Training computes 1e-42 u'' = 1e-42 in its scales, a prediction in the user's."""
     u = sp.Function("u")(X)
     equation = 1e-42 * (u.diff(X, 2) - 1)
@@ -147,7 +147,7 @@ def test_a_prediction_that_would_be_rounded_to_zero_is_refused():
 
 
 @pytest.mark.parametrize("rate", [100, 1000])
-def test_sources_that_overflow_are_told(rate):
+def test_source_terms_that_overflow_raise(rate):
     u = sp.Function("u")(X)
     equation = u.diff(X, 2) - sp.exp(rate * X)
     message = refused(kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": equation}, WALL))
@@ -161,7 +161,7 @@ def test_a_product_is_as_large_as_its_factors_are_together():
     kp.PINNModel(kp.Problem(box, {"e": equation}, WALL), kp.networks.MLP(4, 1))
 
 
-def test_a_late_time_in_a_hard_condition_is_refused():
+def test_a_late_time_in_a_hard_condition_raises():
     u = sp.Function("u")(X, T)
     box = kp.geometry.Box({X: (0, 1)}, time={T: (UNIX, UNIX + 100)})
 
@@ -176,7 +176,7 @@ def test_a_late_time_in_a_hard_condition_is_refused():
     kp.PINNModel(*made(sp.sin(T / 5), "float64"), dtype="float64")
 
 
-def test_a_reference_that_no_type_holds_is_refused_when_declared():
+def test_a_reference_out_of_range_raises():
     """SymPy takes exp(34000000.0) out of the exponential."""
     equation = {"decay": U.diff(T) + U / 50}
     start = {"i": kp.Condition(U - 1, "initial")}
@@ -188,7 +188,7 @@ def test_a_reference_that_no_type_holds_is_refused_when_declared():
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e6])
-def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
+def test_a_field_far_from_the_network_s_scale_warns(size, recwarn):
     u = sp.Function("u")(X)
     parts = kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) - size * sp.sin(X)}, WALL
     with pytest.warns(
@@ -202,7 +202,7 @@ def test_a_field_of_another_size_than_the_network_s_is_told(size, recwarn):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("size", [1e-6, 1e6])
-def test_an_equation_far_from_one_is_told(size, dtype, recwarn):
+def test_an_equation_far_from_scale_one_warns(size, dtype, recwarn):
     u = sp.Function("u")(X)
     parts = kp.geometry.Box({X: (0, 1)}), {"e": size * (u.diff(X, 2) - 1)}, WALL
 
@@ -210,9 +210,7 @@ def test_an_equation_far_from_one_is_told(size, dtype, recwarn):
         network = kp.networks.MLP(4, 1, dtype=dtype)
         return kp.PINNModel(kp.Problem(*parts, scales=scales), network, dtype=dtype)
 
-    with pytest.warns(
-        UserWarning, match="scale of the equation 'e' is .*Leave `scales`"
-    ):
+    with pytest.warns(UserWarning, match="scale of equation 'e' is .*Leave `scales`"):
         made(None)
     recwarn.clear()
     made("auto")
@@ -220,7 +218,7 @@ def test_an_equation_far_from_one_is_told(size, dtype, recwarn):
 
 
 @pytest.mark.parametrize("size", [2e-9, 2e-3, 2e11])
-def test_an_unknown_coefficient_that_no_step_fits_is_told(size, recwarn):
+def test_a_parameter_far_from_scale_one_warns(size, recwarn):
     u = sp.Function("u")(X)
     data = {**WALL, "sensors": kp.Data([[0.5]], {u: [0.1]})}
 

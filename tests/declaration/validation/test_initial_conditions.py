@@ -1,4 +1,4 @@
-"""Whether as much is said of single moments as the equations' order in time needs."""
+"""Detection of missing initial conditions, by the equations' order in time."""
 
 import warnings
 
@@ -38,7 +38,7 @@ def said(domain, equations, *conditions):
             {f"c{k}": condition for k, condition in enumerate(conditions)},
         )
     text = " ".join(str(warning.message) for warning in found)
-    assert bool(problem.left_open) == ("missing" in text)
+    assert bool(problem.underdetermined) == ("missing" in text)
     return text
 
 
@@ -81,7 +81,7 @@ def chain():
         (TIME, A.diff(T, 2) - kp.Parameter("k", 1.0) * A, [start(A), on({T: 1}, A)], 2),
     ],
 )
-def test_a_start_that_is_missing_is_missed(domain, equations, conditions, order):
+def test_a_missing_initial_condition_warns(domain, equations, conditions, order):
     text = said(domain, equations, *conditions)
     assert f"order {order} in t" in text and '"initial"' in text
 
@@ -111,7 +111,7 @@ def test_a_start_that_is_missing_is_missed(domain, equations, conditions, order)
         ),
     ],
 )
-def test_what_says_enough_is_not_asked_for_more(domain, equations, conditions):
+def test_sufficient_initial_conditions_do_not_warn(domain, equations, conditions):
     assert said(domain, equations, *conditions) == ""
 
 
@@ -123,5 +123,5 @@ def test_what_says_enough_is_not_asked_for_more(domain, equations, conditions):
         (TIME, [A.diff(T) - A * B, B.diff(T) + A * B], [start(A - 1)], "[b - ...]"),
     ],
 )
-def test_what_is_missing_is_named(domain, equations, conditions, wanted):
+def test_the_missing_initial_value_is_named(domain, equations, conditions, wanted):
     assert f"keraspinn.Condition({wanted}, on=" in said(domain, equations, *conditions)

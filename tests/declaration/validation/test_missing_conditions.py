@@ -1,4 +1,4 @@
-"""Parts of the boundary on which nothing is said, though equations ask for it."""
+"""Detection of missing boundary conditions."""
 
 import re
 import warnings
@@ -51,7 +51,7 @@ JOINED = U - U.subs(X, -1), U.diff(X) - U.diff(X).subs(X, -1)
 
 
 def says(domain, equations, *conditions):
-    """What is said of parts without a condition."""
+    """Return the warnings on parts without a condition."""
     if not isinstance(equations, dict):
         equations = {"e": equations}
     named = {f"c{k}": condition for k, condition in enumerate(conditions)}
@@ -94,7 +94,7 @@ def test_a_part_without_a_condition_is_named(domain, equations, conditions, wher
         (DISK - HOLE, laplace(U), [GIVEN, kp.Condition(U, on=HOLE)]),
         (DISK - HOLE, laplace(U), [kp.Condition(U, on="boundary")]),
         (KITE, laplace(U), [kp.Condition(U, on="boundary")]),
-        # Cauchy's, enough on one part; time called a coordinate of space
+        # Cauchy data, enough on one part; time as a space coordinate
         (DISK - HOLE, laplace(U), [kp.Condition([U, U.diff(X)], on=DISK)]),
         (
             SQUARE,
@@ -102,7 +102,7 @@ def test_a_part_without_a_condition_is_named(domain, equations, conditions, wher
             [SIDES, kp.Condition(U.diff(Y), on={Y: -1})],
         ),
         (RAY, F.diff(R, 2) - F, [kp.Condition([F, F.diff(R)], on={R: 0})]),
-        # of first order that way
+        # first order across the part
         (SQUARE, U.diff(X, 2) - U.diff(Y), [SIDES]),
         (SQUARE, U.diff(X, Y), [kp.Condition(U, on=[{X: -1}, {Y: -1}])]),
         (SQUARE, U.diff(X) + U.diff(Y), [kp.Condition(U, on=[{X: -1}, {Y: -1}])]),
@@ -111,11 +111,11 @@ def test_a_part_without_a_condition_is_named(domain, equations, conditions, wher
         # the equation is singular, or ends, on an axis
         (RAY, F.diff(R, 2) + F.diff(R) / R, [kp.Condition(F - 1, on={R: 1})]),
         (RAY, R * F.diff(R, 2) + F.diff(R), [kp.Condition(F - 1, on={R: 1})]),
-        # values inside and integrals hold a line
+        # values inside and integrals determine fields on a line
         (RAY, F.diff(R, 2) - 1, [kp.Condition(F, on=[{R: 0}, {R: 0.5}])]),
         (RAY, F.diff(R, 2) - 1, [FIRST, kp.Condition(sp.Eq(kp.integral(F), 1))]),
         (RAY, F.diff(R, 2) - 1, [kp.Condition([F, F.diff(R)], on={R: 0.3})]),
-        # Cauchy's on less than half of a part
+        # Cauchy data on less than half of a part
         (DISK, laplace(U), [kp.Condition(CAUCHY, on="boundary", where=X < -0.5)]),
         # a corner left out on purpose
         (
@@ -128,11 +128,11 @@ def test_a_part_without_a_condition_is_named(domain, equations, conditions, wher
         (MOVING, CARRIED, [kp.Condition([W, M], on="initial")]),
         # characteristics on slanted sides, where two terms cancel
         (DIAMOND, GOURSAT, [kp.Condition(U - 1, on="boundary", where=Y < 1)]),
-        # there is more to hold it
+        # data count too
         (DISK - HOLE, laplace(U), [GIVEN, kp.Data([[0.5, 0.5]], {U: [1.0]})]),
     ],
 )
-def test_no_part_is_named_that_needs_none(domain, equations, conditions):
+def test_well_posed_problems_do_not_warn(domain, equations, conditions):
     assert says(domain, equations, *conditions) == ""
 
 
@@ -153,26 +153,26 @@ def test_coefficients_in_any_units_are_counted():
         kp.Condition(U - U.subs(Y, -Y), on="interior"),
     ],
 )
-def test_what_is_said_elsewhere_does_not_hold_a_hole(more):
+def test_conditions_elsewhere_do_not_replace_those_on_a_hole(more):
     assert "circle" in says(SQUARE - HOLE, laplace(U) - U**3, OUTER, more)
 
 
 @pytest.mark.parametrize(
     "conductivity", [sp.sqrt(U - 273), sp.exp(-10_000 / U), U - 0.7, sp.log(U - 1)]
 )
-def test_a_coefficient_that_is_not_known_counts(conductivity):
+def test_a_nonlinear_coefficient_counts(conductivity):
     heat = (conductivity * U.diff(X)).diff(X) + (conductivity * U.diff(Y)).diff(Y)
     assert "y = 1" in says(SQUARE, heat, SIDES)
 
 
-def test_a_shift_names_the_side_that_it_leads_to():
+def test_a_shifted_field_counts_for_the_opposite_side():
     joined = [U - U.subs(X, X - 2), U.diff(X) - U.diff(X).subs(X, X - 2)]
     joined = kp.Condition(joined, on={X: 1})
     assert says(SQUARE, laplace(U), ENDS, joined) == ""
     assert "circle" in says(SQUARE - HOLE, laplace(U), ENDS, joined)
 
 
-def test_advice_is_of_a_field_that_flows():
+def test_insulation_advice_is_for_diffusive_fields():
     assert "normal_derivative(w, " in says(
         (SQUARE - HOLE) * TIME,
         W.diff(T) - laplace(W),
@@ -185,7 +185,7 @@ def test_advice_is_of_a_field_that_flows():
     assert "50% of y = 1" in says(SQUARE, laplace(U), SIDES, half)
 
 
-def test_of_many_parts_some_are_named():
+def test_the_message_names_three_parts_at_most():
     holes = SQUARE
     for k in range(4):
         holes = holes - G.Disk((-0.6 + 0.4 * k, 0), radius=0.1)
@@ -193,7 +193,7 @@ def test_of_many_parts_some_are_named():
     assert found.count("circle") == 3 and "1 more" in found
 
 
-def test_it_says_where():
+def test_the_message_locates_the_part():
     found = says(DISK - HOLE, laplace(U), GIVEN)
     x, y = (float(own) for own in re.search(r"x = (.+), y = (.+)\):", found).groups())
     distance = np.hypot(x - 0.2, y)

@@ -1,4 +1,4 @@
-"""Peaks that no point meets, and poles of coefficients."""
+"""Peaks that sampling misses, and poles of coefficients."""
 
 import warnings
 
@@ -42,7 +42,7 @@ def in_a_square(source, domain=SQUARE, on_wall=0):
 
 
 @pytest.mark.parametrize("source", NARROW.values(), ids=NARROW)
-def test_a_narrow_peak_is_told(source):
+def test_a_narrow_peak_warns(source):
     assert "has a peak at t = 4, " in of_time(source)
 
 
@@ -56,7 +56,7 @@ def test_a_narrow_peak_is_told(source):
         sp.sin(1000 * T),
     ],
 )
-def test_what_points_meet_or_matters_little_is_not(source):
+def test_resolved_and_negligible_peaks_do_not_warn(source):
     assert of_time(source) == ""
 
 
@@ -71,7 +71,7 @@ def test_a_peak_in_the_plane_and_on_a_face():
     assert in_a_square(sp.exp(-((X - Y) ** 2) / 1e-2)) == ""
 
 
-def test_cures_are_silent():
+def test_remedies_do_not_warn():
     assert of_time(0) == ""
     assert of_time(3 / (0.1 * sp.sqrt(sp.pi)) * sp.exp(-(((T - 4) / 0.1) ** 2))) == ""
     late = kp.geometry.Box(time={T: (4, 12)})
@@ -88,7 +88,7 @@ def test_a_coefficient_of_a_derivative_counts():
     )
 
 
-def test_a_pole_is_warned_of_with_its_factor():
+def test_a_pole_warns_with_its_factor():
     u = sp.Function("u")(X, Y)
     sphere = kp.geometry.Box({X: (0, sp.pi), Y: (0, 2 * sp.pi)}, periodic=[Y])
     laplacian = (sp.sin(X) * u.diff(X)).diff(X) / sp.sin(X)
@@ -99,7 +99,7 @@ def test_a_pole_is_warned_of_with_its_factor():
     ) as told:
         declared = kp.Problem(sphere, {"e": sp.Eq(laplacian, u)}, gauge)
     assert told[0].filename == __file__
-    assert declared.unreliable == ""  # the verdict measures what it does
+    assert declared.unreliable == ""  # the verdict measures its effect
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scaled = sp.expand(sp.sin(X) ** 2 * (laplacian - u))

@@ -32,7 +32,7 @@ def says(equation, initial, domain=RING):
         (HEAT + sp.sin(sp.pi * X / 2) * U**3, 1, "equation 'e'"),
     ],
 )
-def test_functions_that_differ_are_warned_of(equation, initial, where):
+def test_functions_that_are_not_periodic_warn(equation, initial, where):
     message = says(equation, initial)
     assert where in message and "periodic=[x]" in message and "period 1" in message
 
@@ -48,7 +48,7 @@ def test_functions_that_differ_are_warned_of(equation, initial, where):
         (HEAT, sp.Piecewise((1, (X > 0.25) & (X < 0.75)), (0, True))),
     ],
 )
-def test_functions_that_agree_are_not_warned_of(equation, initial):
+def test_periodic_functions_do_not_warn(equation, initial):
     assert says(equation, initial) == ""
 
 

@@ -1,4 +1,4 @@
-"""Fields at other points than a condition's own: what is meant, saved and refused."""
+"""Shifted fields in conditions: values, round trips and errors."""
 
 import keras
 import numpy as np
@@ -66,7 +66,7 @@ def test_residuals_of_a_known_field(equation, misfit, scales):
     np.testing.assert_allclose(found * size, exact, rtol=2e-3, atol=2e-3)
 
 
-def test_our_networks_agree_with_themselves():
+def test_periodic_networks_satisfy_periodic_equations():
     model = kp.PINNModel(
         problem(U.diff(X) - 3 * U.diff(X).subs(X, 0), scales="auto"),
         kp.networks.MLP(5, 2),
@@ -95,7 +95,7 @@ def test_saving_keeps_the_equation():
     assert "x=0" in declared._repr_latex_()
 
 
-def test_a_size_that_the_two_share():
+def test_both_shifted_fields_have_one_scale():
     scales = problem(U - U.subs(X, 0), scales={U: 4.0}).scales
     assert scales.terms["c"] == (4.0,)
 
@@ -104,7 +104,7 @@ def test_a_size_that_the_two_share():
     ("declare", "match"),
     [
         (lambda: problem(U - U.subs(X, 5)), "outside of the domain"),
-        (lambda: problem(U - U.subs(X, X + 1)), r"taken at \[3\."),
+        (lambda: problem(U - U.subs(X, X + 1)), r"evaluated at \[3\."),
         (lambda: problem(U - U.subs(X, S)), "unknown symbol s|not one of them"),
         (lambda: problem(U - F(Y, X)), "two orders"),
         (lambda: problem(U - U.subs(X, Y)), "repeats one"),
@@ -123,12 +123,12 @@ def test_a_size_that_the_two_share():
         ),
     ],
 )
-def test_what_is_refused(declare, match):
+def test_invalid_arguments_raise(declare, match):
     with pytest.raises(ValueError, match=match):
         declare()
 
 
-def test_malformed_files_are_refused():
+def test_malformed_files_raise():
     (expression,) = with_images((U - U.subs(X, 0),))
     data = to_json(next(iter(expression.atoms(At))))
     for tree in ([data[0], 1, *data[2:]], data[:3], [*data[:2], 1, 1], [*data, 1]):

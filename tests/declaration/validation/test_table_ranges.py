@@ -22,7 +22,7 @@ def problem(equation, condition=None, end=1, **how):
     )
 
 
-def test_a_domain_beyond_the_table_is_refused():
+def test_a_domain_beyond_the_table_raises():
     with pytest.raises(ValueError, match=r"k\(x\) goes from 0 to 1 in x, which goes"):
         problem(K(X) * U.diff(X), end=1.5)
     with pytest.raises(ValueError, match="in 2.x, which goes"):
@@ -38,7 +38,7 @@ def test_a_table_that_covers_a_face_may_be_shorter_than_the_domain():
     assert again.conditions["c"].expressions == declared.conditions["c"].expressions
 
 
-def test_what_is_taken_of_a_field_is_not_known_before():
+def test_tables_of_fields_are_not_checked():
     assert problem(K(U) * U.diff(X)).field_names == ("u",)
 
 
@@ -51,7 +51,7 @@ def test_a_linear_table_has_no_second_derivative():
     assert problem(U.diff(X, 2) + k(X), scales="auto").scales.field("u") > 0
 
 
-def test_sizes_are_looked_at():
+def test_dtype_range_of_tables():
     stiff = kp.Tabulated(AXIS, 210e9 * (1 + AXIS))
     declared = problem(stiff(X) * U.diff(X) + 1, scales=None)
     with pytest.raises(ValueError, match="float32 cannot hold"):

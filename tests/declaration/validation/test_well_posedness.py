@@ -1,4 +1,4 @@
-"""Whether a declaration says all that its solution needs."""
+"""Detection of underdetermined problems."""
 
 import warnings
 
@@ -22,7 +22,7 @@ CLAMP = kp.Condition([W, W.diff(X)], on={X: 0})
 
 
 def says(domain, equation, *conditions):
-    """What is said where an equation is declared with some conditions."""
+    """Return the warnings of a declaration."""
     conditions = {f"c{k}": condition for k, condition in enumerate(conditions)}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", UserWarning)
@@ -44,7 +44,7 @@ def says(domain, equation, *conditions):
         (ROD, WAVE + U**3, [WALLS, START]),
     ],
 )
-def test_a_condition_that_is_missing_is_missed(domain, equation, conditions):
+def test_underdetermined_problems_warn(domain, equation, conditions):
     assert "missing" in says(domain, equation, *conditions)
 
 
@@ -68,12 +68,12 @@ def test_a_condition_that_is_missing_is_missed(domain, equation, conditions):
         (ROD, U.diff(T) - U.diff(X, 2), [START, kp.Data([[1, 1]], {U: [1.0]})]),
     ],
 )
-def test_what_says_all_is_not_asked_for_more(domain, equation, conditions):
+def test_well_posed_problems_do_not_warn(domain, equation, conditions):
     assert says(domain, equation, *conditions) == ""
 
 
 @pytest.mark.parametrize("end", [10, 20, 40])
-def test_what_grows_from_its_start_is_held_there(end):
+def test_growing_solutions_are_determined_by_initial_conditions(end):
     u = sp.Function("u")(T)
     time = kp.geometry.Box(time={T: (0, end)})
     assert says(time, u.diff(T) - u, kp.Condition(u - 1, on="initial")) == ""
@@ -89,18 +89,18 @@ def test_what_grows_from_its_start_is_held_there(end):
     [
         (W.diff(X, 2) - W + sp.sin(X), ""),
         (W.diff(X, 2) - W**3 + sp.sin(X), ""),
-        (W.diff(X, 2) + W + sp.sin(2 * X), "leave u open"),  # or sin(x) more
+        (W.diff(X, 2) + W + sp.sin(2 * X), "differ in u"),  # or sin(x) more
         (W.diff(X, 2) + sp.sin(X), "no conditions for u"),  # or a constant more
     ],
 )
-def test_where_all_sides_are_joined_the_equation_may_say_all(equation, message):
+def test_periodic_problems_without_conditions(equation, message):
     ring = kp.geometry.Box({X: (0, 2 * sp.pi)}, periodic=[X])
     found = says(ring, equation)
     assert message in found and bool(message) == bool(found)
 
 
 @pytest.mark.parametrize("depth", [0.1, 0.005, 0.001])
-def test_a_slender_beam_is_held_by_little_but_held(depth):
+def test_a_slender_beam_is_well_posed(depth):
     w, angle = sp.Function("w")(X), sp.Function("theta")(X)
     shear, bend = 5 / 6 * depth**2, depth**4 / 5
     equations = {
@@ -116,15 +116,15 @@ def test_a_slender_beam_is_held_by_little_but_held(depth):
         kp.Problem(BAR, equations, clamp | {"free": kp.Condition(free[1], on={X: 2})})
 
 
-def test_it_names_the_fields_and_looks_at_one_value_of_a_parameter():
+def test_underdetermined_fields_are_named_with_parameters():
     u, v = sp.Function("u")(X, A), sp.Function("v")(X, A)
     box = kp.geometry.Box({X: (0, 1)}, parameters={A: (1, 3)})
     ends = {f"at {x}": kp.Condition(own, on={X: x}) for x, own in ((0, [u, v]), (1, u))}
-    with pytest.warns(UserWarning, match=r"leave v open"):
+    with pytest.warns(UserWarning, match=r"differ in v"):
         kp.Problem(box, {"u": u.diff(X, 2) - A, "v": v.diff(X, 2) - u}, ends)
 
 
-def test_a_warning_is_of_the_line_that_declares():
+def test_the_warning_has_the_line_of_the_declaration():
     with pytest.warns(UserWarning, match="missing") as found:
         kp.Problem(ROD, {"wave": WAVE}, {"walls": WALLS, "start": START})
     assert found[0].filename == __file__
