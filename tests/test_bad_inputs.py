@@ -150,7 +150,7 @@ DECLARED = {
     "name without a letter": (
         lambda: problem(conditions={" ": WALL}),
         ValueError,
-        "`conditions` must be a text that is not empty.*' '",
+        "`conditions` must be text that is not empty.*' '",
     ),
     "one name twice": (
         lambda: problem(conditions={"e": WALL}),
@@ -311,7 +311,7 @@ MODELS = {
     "layer that nobody registered": (
         lambda: reloaded(keras.Sequential([Unregistered(1)])),
         ValueError,
-        "class Unregistered, which is not known.*register_keras_serializable",
+        "class Unregistered, which is not registered.*register_keras_serializable",
     ),
     "loss given": (
         lambda: compiled(loss="mse"),
@@ -396,7 +396,7 @@ METHODS = {
     "stream of single points": (
         lambda: compiled().fit(point for point in POINTS),
         ValueError,
-        r"make batches with `dataset.batch\(n\)`",
+        r"[Mm]ake batches.*`dataset.batch\(n\)`",
     ),
     "callback not made": (
         lambda: compiled().fit(callbacks=[ANNEALING]),
