@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from typing import ClassVar
 
 import keras
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import keraspinn as kp
 import keraspinn.common.lock
+from keraspinn.training.trainer import Trainer
 from tensors import FEW_STEPS
 
 STEPS = 5
@@ -231,39 +233,39 @@ def test_the_steps_of_an_execution_do_not_matter(folder, jit_compile):
     assert model.steps_taken == 4 * STEPS and state(model) == state(whole)
 
 
-class Remembers(kp.PINNModel):
-    """A training that remembers more than its variables."""
+class FurtherState(Trainer):
+    """Trainer whose state outside of the variables is set by the test."""
 
-    memory = None
+    memory: ClassVar[dict] = {"file": np.zeros(3), "a/b": np.zeros(2, "int64")}
 
-    def extra_training_state(self):
-        if self.memory is None:
-            self.memory = {"file": np.zeros(3), "a/b": np.zeros(2, "int64")}
+    def extra(self):
         return self.memory
 
-    def restore_extra_training_state(self, arrays):
+    def restore_extra(self, arrays):
         self.memory = arrays
 
 
-def remembering():
-    model = Remembers(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
+def with_further_state(memory=FurtherState.memory):
+    model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
+    model.trainer = FurtherState(model)
+    model.trainer.memory = memory
     model.compile(**FEW_STEPS)
     return model
 
 
-def test_further_state_comes_back_to_the_bit(folder):
-    model = remembering()
-    model.memory = {
+def test_restores_further_state_bit_exact(folder):
+    memory = {
         "file": np.array([np.nan, -0.0, 5e-324]),
         "a/b": np.array([2**62 + 1, -1]),
     }
     with pytest.raises(Died):
-        fit(model, Dies(1), backup(folder))
-    resumed = remembering()
+        fit(with_further_state(memory), Dies(1), backup(folder))
+    resumed = with_further_state()
     fit(resumed, backup(folder))
-    for name, kept in model.memory.items():
-        found = resumed.memory[name]
-        assert found.dtype == kept.dtype and found.tobytes() == kept.tobytes()
+    for name, expected in memory.items():
+        restored = resumed.trainer.memory[name]
+        assert restored.dtype == expected.dtype
+        assert restored.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -279,9 +281,8 @@ def test_further_state_comes_back_to_the_bit(folder):
 )
 def test_rejects_further_state_of_another_kind(folder, memory, differs):
     with pytest.raises(Died):
-        fit(remembering(), Dies(1), backup(folder))
-    other = remembering()
-    other.memory = memory
+        fit(with_further_state(), Dies(1), backup(folder))
+    other = with_further_state(memory)
     before = state(other)
     with pytest.raises(ValueError, match=differs):
         fit(other, backup(folder))
