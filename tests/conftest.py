@@ -1,4 +1,4 @@
-"""Settings made before the backend is imported, hypothesis's, and what is skipped."""
+"""Settings of the backend and of hypothesis, skipped tests, and shared fixtures."""
 # ruff: noqa: E402
 
 import os
@@ -7,17 +7,17 @@ import tempfile
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# Most of the tests' time is XLA's; what it compiles here runs for moments.
+# XLA takes most of the tests' time, to compile programs that run for moments.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
     "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
 )
-# Threads of two processes that wait for each other make small matrices thrice as slow.
+# Threads of two processes that wait for each other multiply small matrices 3 x slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # half of the tests compute in float64
-# Tests compile the same small models again and again: what the first process of a run
-# and those that it starts have compiled on JAX is there for all of them.
+# Tests compile the same small models again and again: the first process of a run and
+# those that it starts share the programs that JAX has compiled.
 COMPILED = "JAX_COMPILATION_CACHE_DIR"
 if IS_FIRST := COMPILED not in os.environ:
     os.environ[COMPILED] = tempfile.mkdtemp(prefix="compiled_by_jax")
@@ -32,8 +32,8 @@ from hypothesis import settings
 import keraspinn as kp
 from runs_on import elsewhere
 
-# The first call of a TensorFlow function takes long; that is no failure. Where every
-# change is checked the same examples are drawn, so that only a change can fail there.
+# The first call of a TensorFlow function takes long, without a deadline. Continuous
+# integration draws the same examples each time, so that only a change can fail.
 settings.register_profile(
     "keraspinn", deadline=None, derandomize=bool(os.environ.get("CI"))
 )
@@ -44,16 +44,16 @@ ELSEWHERE = elsewhere()
 
 
 def pytest_pycollect_makemodule(module_path, parent):
-    """Leave files out without importing them, but not without a word."""
+    """Skip files of the other backend with the reason, without importing them."""
     path = module_path.relative_to(TESTS)
-    for name in (place.as_posix() for place in (path, *path.parents)):
+    for name in (folder.as_posix() for folder in (path, *path.parents)):
         if name in ELSEWHERE:
             return _Skipped.from_parent(parent, path=module_path, why=ELSEWHERE[name])
     return None
 
 
 def pytest_unconfigure():
-    """Leave nothing behind."""
+    """Remove the compiled programs."""
     if IS_FIRST:
         shutil.rmtree(os.environ[COMPILED], ignore_errors=True)
 
@@ -79,15 +79,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def _seeded():
-    """Draw the same initial weights in each run, and in whichever order of tests."""
+    """Draw the same initial weights in each run and in any order of tests."""
     keras.utils.set_random_seed(0)
 
 
 @pytest.fixture
-def goes_on_to_the_bit(tmp_path):
-    """Function that fits, saves, loads and resumes: all must end in the same numbers.
+def assert_resume_is_bit_exact(tmp_path):
+    """Function that fits, saves, loads and resumes, and compares the bits of the state.
 
-    It takes what makes a model, an optimizer's class, the points and callbacks.
+    It takes functions that make a model and callbacks, an optimizer class and points.
     """
 
     def check(make, optimizer=keras.optimizers.Adam, x=None, callbacks=tuple):
@@ -106,8 +106,8 @@ def goes_on_to_the_bit(tmp_path):
         backup = kp.callbacks.BackupAndRestore(tmp_path, delete_checkpoint=False)
         trained(2, backup).save(path := tmp_path / "toy.keras")
         ends = [trained(4, backup), trained(2, model=kp.load_model(path)), trained(4)]
-        for *went_on, undisturbed in zip(*map(state, ends), strict=True):
-            for end in went_on:
+        for *resumed, undisturbed in zip(*map(state, ends), strict=True):
+            for end in resumed:
                 np.testing.assert_array_equal(end, undisturbed)
 
     return check

@@ -1,6 +1,7 @@
 """Tests that run on one backend only, each with the reason.
 
-For each folder, file, test or set of parameters. All others run on both backends:
+The names are those of folders, files, tests or sets of parameters. All others run on
+both backends:
 `pytest` runs them on TensorFlow, `KERAS_BACKEND=jax pytest` on JAX.
 """
 
@@ -8,13 +9,13 @@ import os
 
 from tensors import ON_JAX
 
-THE_STUDY = "commands whose records were made on TensorFlow"
+STUDIES = "commands whose records were made on TensorFlow"
 RUNS_ON = {
     "once, without a backend": {
         "common": "Python and files",
         "declaration": "SymPy and NumPy",
         "expressions": "SymPy and NumPy",
-        "geometry": "arrays of NumPy, and functions that know no backend",
+        "geometry": "NumPy, and functions without a backend",
         "plot": "Matplotlib",
         "problems": "declarations",
         "public_examples": "declarations",
@@ -28,44 +29,44 @@ RUNS_ON = {
     },
     "TensorFlow alone": {
         "backend/test_jvp.py": "gradients that TensorFlow lacks",
-        "backend/test_every_backend.py::test_threads_round_their_own_products": (
-            "a thread's own on JAX"
+        "backend/test_every_backend.py::test_matmul_precision_is_set_for_each_thread": (
+            "JAX sets the precision for each thread"
         ),
         "backend/test_tensorflow.py": "a program that assigns to variables",
         "distribution/test_devices.py": "tf.distribute's replicas and workers",
         "distribution/test_sharded.py": "it starts programs on JAX",
-        "examples": THE_STUDY,
+        "examples": STUDIES,
         "test_citizenship.py::test_a_search_over_width_and_depth": (
-            "a loop of keras-tuner's, which knows no backend"
+            "a loop of keras-tuner, which is independent of the backend"
         ),
         "test_docs.py": "programs of the documentation, which run on TensorFlow",
     },
     "JAX alone": {
-        "backend/test_every_backend.py::test_what_the_user_told_jax_stands": (
+        "backend/test_every_backend.py::test_jax_precision_set_by_the_user_is_kept": (
             "JAX's own setting"
         ),
-        "backend/test_random.py::test_nothing_is_compiled_anew_for_other_words": (
+        "backend/test_random.py::test_other_seeds_do_not_recompile": (
             "XLA compiles it on JAX"
         ),
         "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
     },
     "JAX in single precision alone": {
-        "backend/test_jax.py": "JAX's default, and what TensorFlow has not",
+        "backend/test_jax.py": "single precision by default, which TensorFlow does not have",
     },
 }
 
 
 def elsewhere(on_jax=ON_JAX, single=os.environ["JAX_ENABLE_X64"] == "0"):
     """Return the tests that do not run on TensorFlow, or on JAX, with the reason."""
-    here = {
+    applies = {
         "once, without a backend": not on_jax,
         "TensorFlow alone": not on_jax,
         "JAX alone": on_jax,
         "JAX in single precision alone": on_jax and single,
     }
     return {
-        name: f"{place}: {reason}"
-        for place, names in RUNS_ON.items()
+        name: f"{where}: {reason}"
+        for where, names in RUNS_ON.items()
         for name, reason in names.items()
-        if not here[place]
+        if not applies[where]
     }

@@ -14,7 +14,7 @@ def names(folder):
     return {alias.name for own in imports for alias in own}
 
 
-def test_every_backend_has_the_same_names():
+def test_backends_have_the_same_names():
     first, *others = map(names, backend.BACKENDS)
     assert all(own == first for own in others)
     assert all(hasattr(backend, name) for name in first)

@@ -14,7 +14,7 @@ from keraspinn.backend.compatibility import (
 )
 
 
-def test_every_layer_at_any_depth_once():
+def test_layers_at_any_depth_are_found_once():
     class Holder(layers.Layer):
         def __init__(self, inner):
             super().__init__()
@@ -35,7 +35,7 @@ def test_every_layer_at_any_depth_once():
     assert "Holder" in kinds and "Sequential" in kinds
 
 
-def test_a_fit_that_has_begun_goes_on_at_an_epoch():
+def test_running_fit_continues_at_an_epoch():
     model = keras.Sequential([keras.Input((1,)), layers.Dense(1)])
     model.compile("sgd", "mse", run_eagerly=True)
     x = keras.ops.ones((1, 1))
@@ -71,7 +71,7 @@ def test_operations_are_calls_of_public_functions(call, function):
     assert public_function(keras.Function(x, call(x)).operations[-1]) is function
 
 
-def test_operations_of_users_are_not_taken_for_those_of_keras():
+def test_custom_operations_are_not_those_of_keras():
     class Sin(keras.Operation):
         def call(self, x):
             return ops.cos(x)
@@ -109,7 +109,7 @@ def test_operations_are_saved_by_these_modules(call, module):
     assert type(operation).__module__ == f"keras.src.ops.{module}"
 
 
-def test_exclusions_from_decay_are_those_of_the_likes():
+def test_weight_decay_exclusions_are_copied():
     variables, likes = ([keras.Variable([1.0], name=n) for n in "abc"] for _ in "ab")
     optimizer, other = (keras.optimizers.AdamW(weight_decay=0.1) for _ in "ab")
     copy_exclusions(optimizer, other, variables, likes)  # of nothing

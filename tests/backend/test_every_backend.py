@@ -20,7 +20,7 @@ POINTS = [
 ]
 
 
-def test_other_backends_are_refused_by_a_sentence():
+def test_rejects_other_backends():
     with pytest.raises(ImportError, match="Received: 'torch'.*KERAS_BACKEND"):
         backend._load("torch")
 
@@ -97,7 +97,7 @@ def test_products_of_a_program_are_not_rounded(of_hessian):
     assert seen == {False}
 
 
-def test_threads_round_their_own_products():
+def test_matmul_precision_is_set_for_each_thread():
     first, second = backend.full_products(), backend.full_products()
     first.__enter__()
     second.__enter__()
@@ -107,14 +107,14 @@ def test_threads_round_their_own_products():
     assert rounding_products()
 
 
-def test_what_the_user_told_jax_stands():
+def test_jax_precision_set_by_the_user_is_kept():
     import jax
 
     with jax.default_matmul_precision("tensorfloat32"), backend.full_products():
         assert jax.config.jax_default_matmul_precision == "tensorfloat32"
 
 
-def test_points_far_from_the_origin_are_told_apart():
+def test_points_far_from_the_origin_are_distinct():
     t = sp.Symbol("t")
     u = sp.Function("u")(t)
     start = 1.7e9
@@ -141,7 +141,7 @@ def test_points_far_from_the_origin_are_told_apart():
             model.train_on_batch(points)
 
 
-def test_float64_is_kept_by_functions(double):
+def test_functions_keep_float64(double):
     x = keras.ops.convert_to_tensor(np.linspace(0.1, 0.9, 5), "float64")
     for name in ("tanh", "sin", "exp", "sqrt", "log"):
         found = getattr(keras.ops, name)(x)

@@ -49,7 +49,7 @@ def rows_by_the_backend(residuals, weights, points):
 
 @pytest.mark.parametrize("jit_compile", [False, True])
 @pytest.mark.parametrize("network", ["MLP", "ModifiedMLP"])
-def test_jacobian_is_the_backend_s(network, jit_compile):
+def test_jacobian_agrees_with_the_backend(network, jit_compile):
     network = getattr(keraspinn.networks, network)(units=5, depth=2, dtype="float64")
     network.build((None, 2))
     residuals, weights = residuals_of(network)
@@ -63,7 +63,7 @@ def test_jacobian_is_the_backend_s(network, jit_compile):
         np.testing.assert_allclose(own, reference, rtol=1e-10, atol=1e-12)
 
 
-def test_points_may_bring_more_than_coordinates():
+def test_points_with_further_columns():
     points = {"x": ops.convert_to_tensor([[1.0], [2.0]]), "weight": ops.arange(2.0)}
     (rows,) = jacobian(
         lambda weights, points: [points["weight"] * weights[0] * points["x"][:, 0]],

@@ -37,7 +37,7 @@ def test_tensorflow_is_not_imported():
     run("jax", "-c", program)
 
 
-def test_float32_stays_where_there_is_no_other():
+def test_float32_without_x64():
     assert keras.backend.result_type("float64", float) == "float32"
 
 
@@ -63,7 +63,7 @@ def state(model):
     return [variable.numpy().tobytes() for variable in variables]
 
 
-def test_fused_steps_are_those_one_by_one():
+def test_fused_steps_equal_single_steps():
     fused, eager = compiled(), compiled(run_eagerly=True)
     a, b = fit(fused).history, fit(eager).history
     assert a.keys() == b.keys() and fused.steps_taken == eager.steps_taken == 12
@@ -78,7 +78,7 @@ def test_history_does_not_depend_on_steps_per_execution():
         np.testing.assert_allclose(values, histories[1][name], rtol=1e-5)
 
 
-def test_loss_falls_and_evaluation_sees_it():
+def test_loss_falls_and_evaluation_agrees():
     model = compiled()
     points, values = model.problem.test_data(20)
     before = model.evaluate(points, values, verbose=0, return_dict=True)
@@ -135,7 +135,7 @@ def test_streamed_points_and_single_batches():
     assert model.predict_on_batch(points).shape == (12, 1)
 
 
-def test_points_held_fixed():
+def test_held_points():
     model = compiled()
     points = np.linspace(0.1, 0.9, 12)[:, None]
     history = model.fit(points, steps_per_epoch=5, epochs=2, verbose=0).history
@@ -143,7 +143,7 @@ def test_points_held_fixed():
 
 
 @pytest.mark.parametrize("stepwise", [False, True])
-def test_a_step_that_is_not_finite_is_not_taken(stepwise):
+def test_nonfinite_step_is_not_taken(stepwise):
     x = sp.Symbol("x")
     u, c = sp.Function("u")(x), kp.Parameter("c", initial=1.0)
     problem = kp.Problem(  # descent takes c below zero
@@ -165,7 +165,7 @@ def test_a_step_that_is_not_finite_is_not_taken(stepwise):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
 
 
-def test_resumes_to_the_bit(tmp_path):
+def test_resume_is_bit_exact(tmp_path):
     whole, first, second = compiled(), compiled(), compiled()
     fit(whole, epochs=4)
     with pytest.raises(KeyboardInterrupt):
@@ -180,7 +180,7 @@ class Dies(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-def test_an_interrupted_model_is_whole():
+def test_interrupted_model_is_consistent():
     class Interrupts(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
             raise KeyboardInterrupt
@@ -203,7 +203,7 @@ def test_second_order(name, double):
     assert model.predict(model.problem.test_data(5)[0], verbose=0).dtype == "float64"
 
 
-def test_float64_without_x64_is_refused():
+def test_rejects_float64_without_x64():
     with pytest.raises(ValueError, match="JAX_ENABLE_X64"):
         compiled(dtype="float64")
 
@@ -225,7 +225,7 @@ def hessian_trace(hessian):
     )
 
 
-def test_a_network_without_taylor_rule():
+def test_network_without_taylor_rule():
     @keras.saving.register_keras_serializable("test")
     class Wave(keras.layers.Layer):
         def call(self, x):
@@ -240,7 +240,7 @@ def test_a_network_without_taylor_rule():
     assert history["loss"][-1] < history["loss"][0]
 
 
-def test_an_execution_does_not_ask_the_host(monkeypatch):
+def test_fused_steps_do_not_call_the_host(monkeypatch):
     """Points, λ, optimizer and guard are in the program of all steps."""
     lowered = []
 
@@ -305,7 +305,7 @@ for name, rtol in ("model", 1e-5), ("ensemble", 1e-5), ("second", 1e-8):
 
 
 @pytest.mark.parametrize("pair", [("jax", "tensorflow"), ("tensorflow", "jax")])
-def test_files_cross(pair, tmp_path):
+def test_files_are_shared_by_backends(pair, tmp_path):
     """Models go on from a file as they do where it was written."""
     pytest.importorskip("tensorflow")
     for backend_name, program in zip(pair, (SAVE, LOAD), strict=True):

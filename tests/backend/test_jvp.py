@@ -27,7 +27,7 @@ def loss_and_gradient(points, kernel):
     return loss, tape.gradient(loss, kernel)
 
 
-def test_a_concatenation_is_differentiated_under_xla():
+def test_concatenation_is_differentiated_under_xla():
     arguments = (
         tf.constant(np.random.default_rng(1).uniform(-1, 1, (5, 2))),
         tf.constant(KERNEL),
@@ -38,7 +38,7 @@ def test_a_concatenation_is_differentiated_under_xla():
         np.testing.assert_allclose(value, other, rtol=1e-11)
 
 
-def test_an_update_takes_over_the_gradient_of_its_place():
+def test_gradient_of_tensor_scatter_update():
     whole, update, upstream = tf.zeros((2, 5)), tf.zeros((2, 2)), tf.ones((2, 5))
     operation = types.SimpleNamespace(inputs=[whole, update, tf.constant([0, 1])])
     kept, part, none = module._update_slice_gradient(operation, upstream)
@@ -74,7 +74,7 @@ def test_softsign_has_higher_derivatives(jit_compile):
     np.testing.assert_allclose(derivatives[3,], 6 * shrunk**4, rtol=1e-12)
 
 
-def test_a_gradient_that_is_there_is_left_alone():
+def test_existing_gradients_are_kept():
     before = tf.raw_ops.Sin(x=1.0)
     importlib.reload(module)  # registers again, without an error
     module._missing_gradient("Sin")(lambda operation, upstream: 0.0 * upstream)

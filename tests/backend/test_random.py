@@ -30,7 +30,7 @@ def test_numbers_are_uniform(dtype):
     assert ((counts - 5000) ** 2 / 5000).sum() < 45  # χ²₁₉ passes this once in 1000
 
 
-def test_every_word_counts():
+def test_all_words_of_a_seed_count():
     first = drawn(1, 2, 3, 4)
     np.testing.assert_array_equal(first, drawn(1, 2, 3, 4))
     for words in [
@@ -43,7 +43,7 @@ def test_every_word_counts():
         assert not np.intersect1d(first, drawn(*words)).size > 5
 
 
-def test_nothing_is_compiled_anew_for_other_words(caplog):
+def test_other_seeds_do_not_recompile(caplog):
     import jax
 
     drawn(1, 2, 3, 4)

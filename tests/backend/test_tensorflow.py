@@ -6,7 +6,7 @@ import keraspinn as kp
 from keraspinn.backend.tensorflow.loop import fused_loop
 
 
-def test_fused_loop_runs_the_number_of_steps_asked_for():
+def test_fused_loop_runs_the_requested_number_of_steps():
     counter = keras.Variable(0.0)
 
     def step():
@@ -22,7 +22,7 @@ def test_fused_loop_runs_the_number_of_steps_asked_for():
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_products_are_rounded_in_a_fit_that_asks_for_it(asked):
+def test_fit_may_request_tf32_products(asked):
     switch = tf.config.experimental.enable_tensor_float_32_execution
     rounded = tf.config.experimental.tensor_float_32_execution_enabled
     seen, kept = [], rounded()

@@ -115,7 +115,7 @@ class HandWritten:
         ("literal", 10, ("left", "right", "sensor")),
     ],
 )
-def test_is_algorithm_1(rule, update_freq, conditions):
+def test_annealing_is_algorithm_1(rule, update_freq, conditions):
     problem = problem_with(conditions)
     network = kp.networks.MLP(units=5, depth=2)
     model = kp.PINNModel(problem, network, seed=3)
@@ -157,7 +157,7 @@ def test_weights_move_and_are_logged():
     assert weights[-1] == pytest.approx(float(model.loss_weights["left"].numpy()))
 
 
-def test_a_fit_without_the_callback_keeps_the_weights():
+def test_fit_without_the_callback_keeps_the_weights():
     """Remove the rule from the compiled program with its callback."""
     model = kp.PINNModel(problem_with(("left",)), kp.networks.MLP(4, 1), seed=0)
     model.compile("adam", jit_compile=False)
@@ -171,7 +171,7 @@ def test_a_fit_without_the_callback_keeps_the_weights():
     assert model.loss_weights["left"].numpy() == moved
 
 
-def test_a_users_callback_may_assign_weights():
+def test_custom_callback_may_assign_weights():
     class Constant(keras.callbacks.Callback):
         def on_epoch_begin(self, epoch, logs=None):
             self.model.loss_weights["left"].assign(7.0 + epoch)

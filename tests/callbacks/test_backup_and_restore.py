@@ -83,7 +83,7 @@ def die_after(folder, epoch, first=False):
 
 
 @pytest.mark.parametrize("before_it_is_written", [False, True])
-def test_goes_on_to_the_bit(folder, undisturbed, before_it_is_written):
+def test_resume_after_kill_is_bit_exact(folder, undisturbed, before_it_is_written):
     die_after(folder, 2, first=before_it_is_written)
     newest = max(folder.glob("epoch-*"))
     assert newest.stem.endswith("2" if before_it_is_written else "3")
@@ -94,7 +94,7 @@ def test_goes_on_to_the_bit(folder, undisturbed, before_it_is_written):
     assert not folder.exists()
 
 
-def test_a_later_fit_begins_where_it_says(folder):
+def test_later_fit_begins_at_initial_epoch(folder):
     """Run two stages in one program, and resume the first."""
     die_after(folder, 1)
     model = compiled()
@@ -114,7 +114,7 @@ class StopsWithin(keras.callbacks.Callback):
             logs["note"] = "a text"
 
 
-def test_an_epoch_that_was_stopped_within_is_begun_anew(folder):
+def test_resume_repeats_an_epoch_stopped_within(folder):
     model = compiled(run_eagerly=True)
     fit(model, StopsWithin(), backup(folder, delete_checkpoint=False))
     assert max(folder.glob("epoch-*")).stem.endswith("2")
@@ -133,7 +133,7 @@ class Spoils(keras.callbacks.Callback):
             weight.assign(np.full(weight.shape, np.nan))
 
 
-def test_weights_go_back_to_after_the_backup(folder):
+def test_resume_discards_weights_after_the_backup(folder):
     die_after(folder, 2)
     model = compiled()
     restore = kp.callbacks.RestoreOnNonFinite(every=100)
@@ -142,7 +142,7 @@ def test_weights_go_back_to_after_the_backup(folder):
     assert max(folder.glob("epoch-*")).stem.endswith("3")
 
 
-def test_dies_twice(folder, undisturbed):
+def test_resume_after_two_kills_is_bit_exact(folder, undisturbed):
     die_after(folder, 0)
     die_after(folder, 2)
     model = compiled()
@@ -150,7 +150,7 @@ def test_dies_twice(folder, undisturbed):
     assert state(model) == undisturbed[0] and history.history == undisturbed[1]
 
 
-def test_half_a_state_is_not_taken_for_a_whole_one(folder, undisturbed):
+def test_partial_backup_is_ignored(folder, undisturbed):
     die_after(folder, 1)
     dead = 2**30  # more than there are numbers of processes
     (folder / f"partial-{dead}-epoch-00000003.npz").write_bytes(b"PK")
@@ -167,7 +167,7 @@ def flip(data):
 @pytest.mark.parametrize(
     "damage", [flip, lambda data: data[:-100], lambda _: b"\0" * 100, lambda _: b""]
 )
-def test_a_damaged_state_is_passed_over(folder, undisturbed, damage):
+def test_damaged_backup_is_skipped(folder, undisturbed, damage):
     die_after(folder, 2)
     path = max(folder.glob("epoch-*"))
     path.write_bytes(damage(path.read_bytes()))
@@ -177,7 +177,7 @@ def test_a_damaged_state_is_passed_over(folder, undisturbed, damage):
     assert state(model) == undisturbed[0]
 
 
-def test_a_kept_backup_returns_the_trained_model(folder, undisturbed):
+def test_kept_backup_returns_the_trained_model(folder, undisturbed):
     fit(compiled(), backup(folder, delete_checkpoint=False))
     assert len(list(folder.glob("epoch-*"))) == 2
     model = compiled()
@@ -186,7 +186,7 @@ def test_a_kept_backup_returns_the_trained_model(folder, undisturbed):
     assert history.epoch == [0, 1, 2, 3] and history.history == undisturbed[1]
 
 
-def test_deletes_only_what_is_its_own(folder):
+def test_deletes_only_its_files(folder):
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
     fit(compiled(), backup(folder), epochs=1)
@@ -194,7 +194,7 @@ def test_deletes_only_what_is_its_own(folder):
 
 
 @pytest.mark.parametrize(("units", "optimizer"), [(5, "adam"), (4, "sgd")])
-def test_rejects_the_state_of_another_model(folder, units, optimizer):
+def test_rejects_the_backup_of_another_model(folder, units, optimizer):
     die_after(folder, 0)
     other = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(units, 1), seed=0)
     other.compile(optimizer, **FEW_STEPS)
@@ -204,7 +204,7 @@ def test_rejects_the_state_of_another_model(folder, units, optimizer):
         fit(other, backup(folder))
 
 
-def test_points_are_those_of_the_model_that_was_backed_up(folder):
+def test_resume_samples_points_of_the_seed_of_the_backup(folder):
     """Take the seed from the backup; the next process would draw another."""
 
     def unseeded():
@@ -221,7 +221,7 @@ def test_points_are_those_of_the_model_that_was_backed_up(folder):
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])
-def test_the_steps_of_an_execution_do_not_matter(folder, jit_compile):
+def test_resume_with_other_steps_per_execution(folder, jit_compile):
     whole, halves, model = (
         compiled(steps_per_execution=steps, jit_compile=jit_compile)
         for steps in (5, 2, 3)
@@ -304,7 +304,7 @@ class FullDisk(keras.callbacks.Callback):
 
 
 @pytest.mark.parametrize("limit", [100, 3000])
-def test_training_goes_on_while_the_disk_is_full(folder, undisturbed, limit):
+def test_training_continues_while_the_disk_is_full(folder, undisturbed, limit):
     model = compiled()
     with pytest.warns(
         UserWarning, match="No backup of epoch [23].*continues"
@@ -317,7 +317,7 @@ def test_training_goes_on_while_the_disk_is_full(folder, undisturbed, limit):
     assert state(model) == undisturbed[0]
 
 
-def test_death_on_a_full_disk_goes_on_from_the_last_whole_epoch(folder, undisturbed):
+def test_resume_after_kill_on_a_full_disk(folder, undisturbed):
     with pytest.raises(Died), pytest.warns(UserWarning, match="No backup"):
         fit(compiled(), FullDisk(3000), backup(folder), Dies(2))
     FullDisk(0).on_epoch_begin(0)
@@ -326,7 +326,7 @@ def test_death_on_a_full_disk_goes_on_from_the_last_whole_epoch(folder, undistur
     assert state(model) == undisturbed[0]
 
 
-def test_a_directory_that_cannot_be_written_is_found_at_once(tmp_path):
+def test_rejects_an_unwritable_directory_at_once(tmp_path):
     (tmp_path / "file").write_text("")
     model = compiled()
     with pytest.raises(OSError, match="directory cannot be written .*Name one"):
@@ -348,12 +348,12 @@ def test_rejects_a_directory_that_another_process_trains_with(folder):
     assert not folder.exists()
 
 
-def test_rejects_no_directory():
+def test_rejects_an_empty_path():
     with pytest.raises(ValueError, match="path of a directory. Received: ''"):
         backup("")
 
 
-def test_keras_s_own_resumes_to_the_bit(tmp_path, undisturbed):
+def test_resume_by_keras_backup_is_bit_exact(tmp_path, undisturbed):
     folder = str(tmp_path / "keras")
     with pytest.raises(Died):
         fit(compiled(), keras.callbacks.BackupAndRestore(folder), Dies(1))
@@ -362,7 +362,7 @@ def test_keras_s_own_resumes_to_the_bit(tmp_path, undisturbed):
     assert state(model) == undisturbed[0]
 
 
-def test_keras_s_own_trains_an_epoch_twice_between_its_files(tmp_path, undisturbed):
+def test_keras_backup_killed_between_its_files_repeats_an_epoch(tmp_path, undisturbed):
     """Interrupt Keras's callback between the weights and the epoch's number."""
     folder = tmp_path / "keras"
     with pytest.raises(Died):
@@ -374,7 +374,7 @@ def test_keras_s_own_trains_an_epoch_twice_between_its_files(tmp_path, undisturb
     assert state(model) != undisturbed[0]
 
 
-def test_goes_on_from_a_checkpoint_to_the_bit(tmp_path, undisturbed):
+def test_resume_from_model_checkpoint_is_bit_exact(tmp_path, undisturbed):
     path = str(tmp_path / "model.keras")
     with pytest.raises(Died):
         fit(compiled(), keras.callbacks.ModelCheckpoint(path), Dies(1))

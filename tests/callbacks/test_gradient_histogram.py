@@ -46,7 +46,7 @@ def test_measures_at_the_first_end_of_an_epoch_after_it_is_due():
         assert set(names) <= set(history)
 
 
-def test_steps_are_counted_that_only_accumulate():
+def test_counts_steps_that_accumulate_gradients():
     model = compiled()
     optimizer = keras.optimizers.Adam(1e-2, gradient_accumulation_steps=5)
     model.compile(optimizer, jit_compile=False)
@@ -58,14 +58,14 @@ def test_steps_are_counted_that_only_accumulate():
     assert kp.diagnostics.gradient_statistics(model, batch_size=8).iteration == 40
 
 
-def test_the_progress_bar_is_left_alone(capsys):
+def test_progress_bar_is_unchanged(capsys):
     gradients = kp.callbacks.GradientHistogram(every=1, batch_size=8)
     compiled().fit(**(RUN | {"verbose": 2}), callbacks=[gradients])
     assert "boundary_loss" in (printed := capsys.readouterr().out)
     assert "gradient" not in printed
 
 
-def test_tensorboard_gets_numbers_and_histograms(tmp_path):
+def test_writes_numbers_and_histograms_for_tensorboard(tmp_path):
     board = keras.callbacks.TensorBoard(tmp_path)
     gradients = kp.callbacks.GradientHistogram(
         every=20, batch_size=8, tensorboard=board

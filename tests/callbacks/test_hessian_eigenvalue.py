@@ -47,7 +47,7 @@ def test_training_is_not_disturbed(tmp_path):
     assert tags == {"loss_hessian_eigenvalue": 40, "loss_learning_rate_bound": 40}
 
 
-def test_the_bound_is_where_gradient_descent_turns_unstable():
+def test_stability_bound_of_gradient_descent():
     """Train on a quadratic: below 2/λ_max the loss falls, above it diverges."""
     points = np.linspace(-1, 1, 20)[:, None]
     x = kp.problems.poisson().coordinates[0]

@@ -127,7 +127,7 @@ def test_rejects_another_training(folder, other):
     assert sorted(path.name for path in folder.rglob("*")) == before
 
 
-def test_the_refusal_says_what_to_do(folder):
+def test_error_advises_how_to_start_again(folder):
     with pytest.raises(ValueError, match="delete .*backup, or give .* another direct"):
         train(folder, seed=1)
 
@@ -143,7 +143,7 @@ MILDER = {
 
 
 @pytest.mark.parametrize("other", MILDER)
-def test_other_settings_are_taken_up_with_a_warning(folder, other):
+def test_resume_with_other_settings_warns(folder, other):
     options, differs = MILDER[other]
     with pytest.warns(UserWarning, match=f"(?s)resumes after epoch-0+2.npz.*{differs}"):
         model = train(folder, **{"epochs": 3} | options)
@@ -152,7 +152,7 @@ def test_other_settings_are_taken_up_with_a_warning(folder, other):
     assert float(model.optimizer.learning_rate) == pytest.approx(rate)
 
 
-def test_the_same_is_taken_up_in_silence(folder, trained, recwarn):
+def test_resume_of_the_same_training_is_silent(folder, trained, recwarn):
     """Accept other layer names from Keras, and other types from NumPy."""
     model = train(
         folder,
@@ -164,7 +164,7 @@ def test_the_same_is_taken_up_in_silence(folder, trained, recwarn):
         np.testing.assert_array_equal(old.numpy(), new.numpy())
 
 
-def test_a_functional_network_is_known_again(tmp_path):
+def test_resume_of_a_functional_network(tmp_path):
     def branched(swapped=False):
         points = keras.Input((2,))
         a = keras.layers.Dense(4, "tanh")(points)
@@ -179,7 +179,7 @@ def test_a_functional_network_is_known_again(tmp_path):
         train(tmp_path, network=lambda: branched(swapped=True))
 
 
-def test_a_network_that_cannot_be_saved_trains_and_resumes(tmp_path):
+def test_resume_of_a_network_without_config(tmp_path):
     class Own(keras.layers.Layer):
         def __init__(self, dense):
             super().__init__()
@@ -199,7 +199,7 @@ def test_a_network_that_cannot_be_saved_trains_and_resumes(tmp_path):
         train(tmp_path, **options, problem=lambda: problem(k=2))
 
 
-def test_a_seed_that_was_drawn_is_taken_over(tmp_path):
+def test_resume_takes_the_random_seed_of_the_backup(tmp_path):
     first = train(tmp_path, seed=None)
     second = train(tmp_path, seed=None)
     assert second.seed == first.seed
@@ -224,14 +224,14 @@ class Scaled(keras.layers.Dense):
         return {"factor": 1.0}
 
 
-def test_rejects_a_network_that_makes_other_fields_of_the_same_weights(tmp_path):
+def test_rejects_a_network_of_other_fields_from_the_same_weights(tmp_path):
     train(tmp_path, network=lambda: scaled(1.0))
     with pytest.raises(ValueError, match="of another network: with its weights"):
         train(tmp_path, network=lambda: scaled(3.0))
     train(tmp_path, network=lambda: scaled(1.0))
 
 
-def test_a_frozen_layer_within_a_network_is_another_training(tmp_path):
+def test_rejects_other_frozen_layers(tmp_path):
     def freeze(model):
         model.network.layers[0].trainable = False
 
@@ -240,7 +240,7 @@ def test_a_frozen_layer_within_a_network_is_another_training(tmp_path):
         train(tmp_path, network=lambda: kp.networks.MLP(4, 1), prepare=freeze)
 
 
-def test_loss_weights_set_by_hand_are_taken_up_with_a_warning(tmp_path):
+def test_resume_with_other_loss_weights_warns(tmp_path):
     def weigh(model):
         model.loss_weights["walls"].assign(100.0)
 
@@ -257,7 +257,7 @@ class Doubling(keras.callbacks.Callback):
         weight.assign(2 * weight)
 
 
-def test_loss_weights_that_a_callback_sets_come_back(tmp_path, recwarn):
+def test_resume_restores_loss_weights_set_by_a_callback(tmp_path, recwarn):
     train(tmp_path, rule=Doubling)
     model = train(tmp_path, rule=Doubling)
     assert float(model.loss_weights["walls"]) == 4.0
@@ -273,12 +273,12 @@ def loaded(seed):
     return load
 
 
-def test_weights_loaded_before_are_replaced_with_a_warning(folder):
+def test_replacing_loaded_weights_warns(folder):
     with pytest.warns(UserWarning, match="before `fit`, loaded or trained, are replac"):
         train(folder, prepare=loaded(1))
 
 
-def test_weights_loaded_as_when_the_training_began_raise_no_warning(tmp_path, recwarn):
+def test_same_loaded_weights_are_silent(tmp_path, recwarn):
     train(tmp_path, prepare=loaded(1))
     train(tmp_path, prepare=loaded(1))
     assert not [w for w in recwarn if w.category is UserWarning]
@@ -286,7 +286,7 @@ def test_weights_loaded_as_when_the_training_began_raise_no_warning(tmp_path, re
         train(tmp_path, prepare=loaded(2))
 
 
-def test_a_second_fit_of_one_model_raises_no_warning(tmp_path, recwarn):
+def test_second_fit_of_a_model_is_silent(tmp_path, recwarn):
     model = train(tmp_path, rule=None)
     backup = kp.callbacks.BackupAndRestore(tmp_path, delete_checkpoint=False)
     again = {"batch_size": 4, "steps_per_epoch": 2, "epochs": 2, "verbose": 0}

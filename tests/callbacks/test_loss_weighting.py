@@ -45,14 +45,14 @@ def weight_of(model):
     return float(model.loss_weights["boundary"].numpy())
 
 
-def test_a_rule_s_weights_are_those_of_the_steps_and_in_the_logs():
+def test_weights_of_a_rule_are_applied_and_logged():
     model = compiled()
     history = fit(model, Counting(2.0), epochs=2).history
     assert history["boundary_weight"] == [6, 12]
     assert weight_of(model) == 12 and model.weighting == Counting(2.0)
 
 
-def test_the_state_outlives_fits_and_compile_but_no_other_rule():
+def test_state_of_a_rule_outlives_fit_and_compile():
     model = compiled()
     fit(model, Counting())
     model.fit(**RUN)  # no rule: weights stay
@@ -66,7 +66,7 @@ def test_the_state_outlives_fits_and_compile_but_no_other_rule():
     assert weight_of(model) == 3
 
 
-def test_a_saved_model_remembers_its_rule(tmp_path):
+def test_saved_model_keeps_its_rule(tmp_path):
     model = compiled()
     fit(model, Counting(2.0))
     model.save(tmp_path / "model.keras")
@@ -81,7 +81,7 @@ def test_a_saved_model_remembers_its_rule(tmp_path):
     again.load_weights(tmp_path / "model.keras")
 
 
-def test_the_papers_rule_is_remembered_too(tmp_path):
+def test_saved_model_keeps_annealing(tmp_path):
     model = compiled()
     model.fit(**RUN, callbacks=[kp.callbacks.LearningRateAnnealing(alpha=0.3)])
     model.save(tmp_path / "model.keras")
@@ -89,7 +89,7 @@ def test_the_papers_rule_is_remembered_too(tmp_path):
     assert loaded.weighting == kp.weighting.GradientRatio(alpha=0.3)
 
 
-def test_a_file_of_a_rule_without_a_name_loads_without_it(tmp_path):
+def test_unregistered_rule_is_not_loaded(tmp_path):
     model = compiled()
     fit(model, Unregistered())
     model.save(tmp_path / "model.keras")
@@ -97,7 +97,7 @@ def test_a_file_of_a_rule_without_a_name_loads_without_it(tmp_path):
     assert loaded.weighting is None and weight_of(loaded) == 3
 
 
-def test_it_goes_on_at_another_precision():
+def test_rule_continues_after_astype():
     model = compiled()
     fit(model, Counting())
     double = model.astype("float64")
@@ -106,7 +106,7 @@ def test_it_goes_on_at_another_precision():
     assert weight_of(double) == 6 and weight_of(model) == 3
 
 
-def test_a_plain_function_is_a_rule():
+def test_plain_function_is_a_rule():
     def tenfold(gradients, weights, iteration):
         return {name: 10.0 * weight for name, weight in weights.items()}
 
@@ -134,7 +134,7 @@ def test_rejects_evaluate_and_a_second_rule():
         kp.callbacks.LossWeighting(Counting()).set_model(keras.Sequential())
 
 
-def test_a_config_brings_the_rule_back():
+def test_rule_config_round_trip():
     callback = kp.callbacks.LossWeighting(Counting(3.0))
     again = kp.callbacks.LossWeighting.from_config(callback.get_config())
     assert again.rule == Counting(3.0)

@@ -24,7 +24,7 @@ def not_again():
     raise AssertionError("It is in the cache.")
 
 
-def test_is_computed_once(directory):
+def test_computes_once(directory):
     assert (cached("five", compute, usable) == ARRAY).all()
     assert [path.name for path in directory.iterdir()] == ["five.npz"]
     assert (cached("five", not_again, usable) == ARRAY).all()
@@ -44,21 +44,21 @@ def test_is_computed_once(directory):
         lambda path: np.savez(path, array=np.array([{}], dtype=object)),
     ],
 )
-def test_what_cannot_be_read_is_computed_again(directory, spoil):
+def test_unreadable_files_are_computed_again(directory, spoil):
     cached("five", compute, usable)
     spoil(directory / "five.npz")
     assert (cached("five", compute, usable) == ARRAY).all()
     assert (cached("five", not_again, usable) == ARRAY).all()
 
 
-def test_where_nothing_can_be_written_it_goes_without(directory, monkeypatch):
+def test_works_without_a_writable_directory(directory, monkeypatch):
     directory.write_text("a file where the directory should be")
     assert (cached("five", compute, usable) == ARRAY).all()
     monkeypatch.setattr("keraspinn.common.cache.cache_directory", lambda: None)
     assert (cached("five", compute, usable) == ARRAY).all()
 
 
-def test_where_it_is(directory, monkeypatch, tmp_path):
+def test_directory_of_the_cache(directory, monkeypatch, tmp_path):
     assert cache_directory() == directory
     monkeypatch.setenv("HOME", str(tmp_path))
     for not_a_place in ("", "relative"):

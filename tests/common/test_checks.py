@@ -32,12 +32,12 @@ class Variable:
         [[list(row)] for row in MASKED],
     ],
 )
-def test_masked_values_are_refused(numbers):
+def test_rejects_masked_values(numbers):
     with pytest.raises(ValueError, match=r"points.*1 masked.*points\[~mask\]"):
         checks.real_array("points", numbers)
 
 
-def test_what_is_not_masked_is_taken():
+def test_accepts_masked_arrays_without_masked_values():
     whole = np.ma.masked_values([[0.1, 0.2]], -9999.0)
     for numbers in (whole, list(whole), Variable(whole), Variable(whole.data)):
         np.testing.assert_array_equal(checks.point_array("p", numbers), whole.data)
@@ -57,7 +57,7 @@ DAYS = np.array(["2026-01-01", "NaT"], "datetime64[D]")
         np.array([[0.5, datetime.datetime(2026, 1, 1)]], object),
     ],
 )
-def test_dates_are_refused(numbers):
+def test_rejects_dates(numbers):
     with pytest.raises(ValueError, match="dates or times.*seconds since"):
         checks.real_array("points", numbers)
 
@@ -65,28 +65,28 @@ def test_dates_are_refused(numbers):
 @pytest.mark.parametrize(
     "numbers", [None, [None, 1.0], "text", ["a"], [[1], [1, 2]], {}]
 )
-def test_what_is_no_number_is_refused(numbers):
+def test_rejects_values_that_are_no_numbers(numbers):
     with pytest.raises(ValueError, match="points must be an array of numbers"):
         checks.real_array("points", numbers)
 
 
-def test_complex_numbers_are_refused():
+def test_rejects_complex_numbers():
     with pytest.raises(ValueError, match="must be real"):
         checks.real_array("points", [1j])
 
 
 @pytest.mark.parametrize("points", [[], 1.0, [1.0], [[[1.0]]], np.zeros((0, 2))])
-def test_points_are_a_table(points):
+def test_points_must_be_two_dimensional(points):
     with pytest.raises(ValueError, match=r"points must have shape \(n, d\)"):
         checks.point_array("points", points)
 
 
-def test_points_have_a_column_for_each_coordinate():
+def test_points_need_a_column_for_each_coordinate():
     with pytest.raises(ValueError, match=r"shape \(n, 2\), a column for each of.*'x'"):
         checks.point_array("points", [[1.0]], ["x", "y"])
 
 
-def test_the_row_that_is_not_finite_is_named():
+def test_nonfinite_row_is_named():
     with pytest.raises(ValueError, match="finite.*row 1.*Drop"):
         checks.point_array("points", [[0.0], [np.nan]])
 

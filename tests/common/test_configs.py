@@ -41,25 +41,25 @@ LAYER = {
         (changed(format=0), "Received: 0"),
     ],
 )
-def test_refuses(saved, message):
+def test_rejects(saved, message):
     with pytest.raises(ValueError, match=message):
         kp.Problem.from_config(saved)
 
 
 @pytest.mark.parametrize("part", [kp.geometry.Box, kp.Condition, kp.Data, kp.Reference])
 @pytest.mark.parametrize("saved", [{}, None, [], {"space": 1, "equations": 1}])
-def test_parts_refuse(part, saved):
+def test_parts_reject(part, saved):
     with pytest.raises(ValueError, match=f"The saved {part.__name__}"):
         part.from_config(saved)
 
 
-def test_a_problem_saved_before_formats_were_counted_loads():
+def test_problem_saved_without_a_format_loads():
     old = config()
     del old["format"], old["version"]
     assert kp.Problem.from_config(old).get_config() == config()
 
 
-def test_a_geometry_of_ones_own_comes_back():
+def test_custom_geometry_round_trip():
     @keras.saving.register_keras_serializable("test_configs")
     class Square(kp.geometry.Box):
         pass

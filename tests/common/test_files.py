@@ -18,7 +18,7 @@ def fails_halfway(path):
     raise OSError("the disk is full")
 
 
-def test_what_stood_there_stays_until_the_new_file_is_whole(tmp_path):
+def test_old_file_stays_until_the_new_one_is_complete(tmp_path):
     path = tmp_path / "file.txt"
     path.write_text("old")
     with pytest.raises(OSError, match="full"):
@@ -34,7 +34,7 @@ def test_what_stood_there_stays_until_the_new_file_is_whole(tmp_path):
     assert seen == [(".txt", "old")] and path.read_text() == "new"
 
 
-def test_what_the_dead_left_is_removed(tmp_path):
+def test_leftovers_of_dead_processes_are_removed(tmp_path):
     (tmp_path / "partial-99999999-file.txt").write_text("half")
     living = tmp_path / "partial-1-file.txt"
     living.write_text("half")
@@ -44,7 +44,7 @@ def test_what_the_dead_left_is_removed(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["model.keras", "model.weights.h5"])
-def test_a_model_writes_beside_first(tmp_path, model, monkeypatch, name):
+def test_model_is_saved_atomically(tmp_path, model, monkeypatch, name):
     path = tmp_path / name
     save = model.save if name.endswith(".keras") else model.save_weights
     save(str(path))
@@ -60,7 +60,7 @@ def test_a_model_writes_beside_first(tmp_path, model, monkeypatch, name):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-def test_it_does_not_replace_unasked(tmp_path, model, monkeypatch):
+def test_save_does_not_overwrite_unless_told(tmp_path, model, monkeypatch):
     path = tmp_path / "model.keras"
     path.write_text("mine")
     monkeypatch.setattr("builtins.input", lambda *_: "n")
@@ -68,7 +68,7 @@ def test_it_does_not_replace_unasked(tmp_path, model, monkeypatch):
     assert path.read_text() == "mine"
 
 
-def test_keras_s_other_ways_to_save_remain(tmp_path, model):
+def test_other_formats_of_keras_save(tmp_path, model):
     model.save(tmp_path / "folder", zipped=False)
     copy = keras.models.load_model(tmp_path / "folder")
     points = model.problem.domain.grid(3)
@@ -80,7 +80,7 @@ def test_keras_s_other_ways_to_save_remain(tmp_path, model):
         model.save(tmp_path / "model.zip")
 
 
-def test_a_model_that_was_only_trained_is_exported(tmp_path):
+def test_trained_model_is_exported(tmp_path):
     model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
     model.compile(run_eagerly=True)
     model.fit(steps_per_epoch=1, verbose=0)

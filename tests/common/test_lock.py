@@ -35,7 +35,7 @@ def holder(path):
     process.communicate()
 
 
-def test_it_is_there_while_it_is_held(path):
+def test_lock_file_exists_while_held(path):
     lock = Lock(path)
     lock.acquire()
     assert path.read_text().startswith(f"process {os.getpid()} on ")
@@ -44,27 +44,27 @@ def test_it_is_there_while_it_is_held(path):
     lock.release()
 
 
-def test_of_two_living_processes_one_has_it(path, holder):
+def test_lock_excludes_a_second_process(path, holder):
     with pytest.raises(RuntimeError, match=f"in use by process {holder.pid} on"):
         Lock(path).acquire()
     holder.communicate()  # which ends it
     Lock(path).acquire()
 
 
-def test_that_of_the_dead_is_taken_over(path, holder):
+def test_lock_of_a_dead_process_is_taken_over(path, holder):
     holder.kill()
     holder.wait()
     Lock(path).acquire()
     assert path.read_text().startswith(f"process {os.getpid()} on ")
 
 
-def test_that_of_a_dead_process_whose_parent_has_not_noticed(path, holder):
+def test_lock_of_a_zombie_is_taken_over(path, holder):
     holder.kill()
     os.waitid(os.P_PID, holder.pid, os.WEXITED | os.WNOWAIT)
     Lock(path).acquire()
 
 
-def test_a_child_that_outlives_its_parent_has_it_no_more(path):
+def test_lock_is_not_inherited_by_a_child(path):
     """As workers do that prepare batches, which hold the files that were open."""
     code = HOLD.replace("print(", "import os, time; os.fork() or time.sleep(9); print(")
     assert code != HOLD
@@ -76,7 +76,7 @@ def test_a_child_that_outlives_its_parent_has_it_no_more(path):
     Lock(path).acquire()
 
 
-def test_after_a_failure_in_the_same_process(path, holder):
+def test_lock_is_released_after_a_failure(path, holder):
     holder.kill()
     holder.wait()
     failed, again = Lock(path), Lock(path)

@@ -46,7 +46,7 @@ def mirrored():
 @pytest.mark.parametrize(
     "name", ["Adam", "clipnorm", "global_clipnorm", "decay and averages"]
 )
-def test_two_replicas_are_one_of_twice_the_batch(mirrored, name):
+def test_two_replicas_equal_one_of_twice_the_batch(mirrored, name):
     (weights, loss), (shared, shared_loss), equal = mirrored["given"][name]
     assert equal is True
     np.testing.assert_allclose(shared, weights, rtol=1e-4, atol=1e-6)
@@ -65,13 +65,13 @@ def test_replicas_stay_equal_fused_and_eagerly(mirrored):
     np.testing.assert_allclose(fused[0], eager[0], rtol=1e-4, atol=1e-6)
 
 
-def test_what_is_not_finite_stops_all_replicas(mirrored):
+def test_nonfinite_step_stops_all_replicas(mirrored):
     assert "Training stopped at iteration" in mirrored["stopped"]
     assert mirrored["stopped at"] < 5
     assert "the coefficients went (c = -1)" in mirrored["stopped with a coefficient"]
 
 
-def test_what_replicas_cannot_do_is_refused(mirrored):
+def test_rejects_unsupported_settings(mirrored):
     refused = mirrored["refused"]
     assert "Use a larger `batch_size`" in refused["accumulation"]
     assert "Leave `ema_overwrite_frequency` out" in refused["overwriting"]
@@ -100,7 +100,7 @@ def run_workers(directory, killed_after):
     return [output(worker) for worker in workers]
 
 
-def test_a_lost_worker_is_an_error_and_the_run_resumes(mirrored, tmp_path):
+def test_lost_worker_raises_and_training_resumes(mirrored, tmp_path):
     """And what comes out is what two devices of one machine come to."""
     (code, _, error), (lost, _, _) = run_workers(tmp_path / "backup", killed_after=2)
     assert lost == -9

@@ -54,26 +54,26 @@ def sharded(tmp_path_factory):
         "loaded",
     ],
 )
-def test_four_devices_are_one(sharded, name):
+def test_four_devices_equal_one(sharded, name):
     alone, together = sharded["alike"][name]
     np.testing.assert_allclose(together, alone, rtol=1e-4, atol=2e-6)
 
 
 @pytest.mark.parametrize("name", ["drawn", "ensemble"])
-def test_each_device_has_its_share_of_the_work(sharded, name):
+def test_devices_share_the_work(sharded, name):
     alone, together = sharded["work"][name]
     assert together < 0.45 * alone
 
 
-def test_an_interrupted_training_goes_on_to_the_bit(sharded):
+def test_resume_on_devices_is_bit_exact(sharded):
     assert sharded["interrupted"] == [True, 20]
 
 
-def test_what_is_not_finite_stops_all_devices(sharded):
+def test_nonfinite_step_stops_all_devices(sharded):
     assert "Training stopped at iteration" in sharded["stopped"]
 
 
-def test_what_devices_cannot_do_is_refused(sharded):
+def test_rejects_unsupported_settings(sharded):
     refused = sharded["refused"]
     assert "Received: keras.distribution.ModelParallel" in refused["ModelParallel"]
     for late in ("made before", "compiled before"):

@@ -29,10 +29,12 @@ class Diamond(kp.geometry.Geometry):
         self.interior, self.boundary = Filled(), (Outline(),)
 
 
-def test_user_geometry_trains_and_resumes_exactly(goes_on_to_the_bit):
+def test_user_geometry_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     x, y = sp.symbols("x y")
     u, diamond = sp.Function("u")(x, y), Diamond((x, y))
     wall = kp.Condition(u + kp.normal_derivative(u, diamond) - x, on="boundary")
     equations = {"heat": u.diff(x, 2) + u.diff(y, 2) + 1}
     problem = kp.Problem(diamond, equations, {"wall": wall})
-    goes_on_to_the_bit(lambda: kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0))
+    assert_resume_is_bit_exact(
+        lambda: kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    )

@@ -20,7 +20,7 @@ def cubic(layer, x):
     return x + x * x * x * keras.ops.cast(layer.a, x.dtype)
 
 
-def test_user_layer_trains_and_resumes_exactly(goes_on_to_the_bit):
+def test_user_layer_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     def make():
         x = sp.Symbol("x")
         u = sp.Function("u")(x)
@@ -31,4 +31,4 @@ def test_user_layer_trains_and_resumes_exactly(goes_on_to_the_bit):
         assert model.derivative_engine == "taylor"
         return model
 
-    goes_on_to_the_bit(make)
+    assert_resume_is_bit_exact(make)

@@ -30,9 +30,9 @@ class Damped(kp.optimizers.Optimizer):
         return {**super().get_config(), "damping": self.damping}
 
 
-def test_user_optimizer_trains_and_resumes_exactly(goes_on_to_the_bit):
+def test_user_optimizer_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     def make():
         model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
         return model.astype("float64")
 
-    goes_on_to_the_bit(make, Damped)
+    assert_resume_is_bit_exact(make, Damped)

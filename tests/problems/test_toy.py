@@ -17,5 +17,7 @@ def cooling(rate=2.0):
     )
 
 
-def test_user_problem_trains_and_resumes_exactly(goes_on_to_the_bit):
-    goes_on_to_the_bit(lambda: kp.PINNModel(cooling(), kp.networks.MLP(8, 2), seed=0))
+def test_user_problem_trains_and_resumes_exactly(assert_resume_is_bit_exact):
+    assert_resume_is_bit_exact(
+        lambda: kp.PINNModel(cooling(), kp.networks.MLP(8, 2), seed=0)
+    )

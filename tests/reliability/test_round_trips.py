@@ -75,7 +75,7 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_config(name):
+def test_config_round_trip(name):
     saved = OBJECTS[name]()
     config = saved.get_config()
     as_text = json.dumps(config, default=keras.saving.serialize_keras_object)
@@ -88,7 +88,7 @@ def test_config(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(OBJECTS) - {"LearningRateAnnealing"}))
-def test_serialized_by_keras_through_text(name):
+def test_keras_serialization_round_trip(name):
     saved = OBJECTS[name]()
     text = json.dumps(keras.saving.serialize_keras_object(saved))
     again = keras.saving.deserialize_keras_object(json.loads(text))
@@ -200,12 +200,12 @@ def check_equal(copy, model):
 
 
 @pytest.mark.parametrize("load", [keras.models.load_model, kp.load_model])
-def test_whole_models(tmp_path, model, load):
+def test_whole_model_round_trip(tmp_path, model, load):
     model.save(tmp_path / "model.keras")
     check_equal(load(tmp_path / "model.keras"), model)
 
 
-def test_weights_alone(tmp_path, model):
+def test_weights_round_trip(tmp_path, model):
     model.save_weights(tmp_path / "model.weights.h5")
     other = type(model).from_config(model.get_config())
     other.compile_from_config(model.get_compile_config())
@@ -214,7 +214,7 @@ def test_weights_alone(tmp_path, model):
     check_equal(other, model)
 
 
-def test_clones(model):
+def test_clone_round_trip(model):
     """A clone is the same model with weights and an optimizer of its own."""
     clone = keras.models.clone_model(model)
     assert clone.problem.get_config() == model.problem.get_config()

@@ -30,7 +30,7 @@ def identity(network):
 POINTS = np.random.default_rng(0).uniform(size=(50, 2)) * [2, 4]
 
 
-def test_chain_rule_through_the_standardisation(model):
+def test_chain_rule_of_scaled_coordinates(model):
     x, t = POINTS.T
     width_x, width_t = 2 / np.sqrt(12), 4 / np.sqrt(12)
     v, u = np.tanh((x - 1) / width_x), np.tanh((t - 2) / width_t)
@@ -52,7 +52,7 @@ def test_expressions_are_compiled_once(model):
     assert dict(model._fields._functions) == functions and len(functions) == 1
 
 
-def test_a_users_network_sees_the_users_coordinates():
+def test_custom_networks_receive_unscaled_coordinates():
     layers = [keras.layers.Dense(2, "tanh"), keras.layers.Dense(2)]
     model = identity(keras.Sequential(layers))
     v, u = np.tanh(POINTS.T)
@@ -64,7 +64,7 @@ def test_a_users_network_sees_the_users_coordinates():
     np.testing.assert_allclose(v_xx, -2 * v * (1 - v**2), atol=1e-4)
 
 
-def test_scales_change_nothing_that_is_seen():
+def test_scales_do_not_change_predictions():
     scales = kp.Scales({X: (1.0, 3.0), T: (0.5, 0.1)}, fields={"u": 5.0, "v": 0.1})
     network = kp.networks.MLP(4, 2, outputs=2, standardize=False)
     expressions = [U, V.diff(X, 2) + X * U, U.diff(X, T)]
@@ -94,7 +94,7 @@ def patched():
 
 
 @pytest.mark.parametrize("network", [lambda: Bent(4, 1), patched])
-def test_a_network_of_ours_with_a_call_of_one_s_own_is_trained_as_it_is_called(network):
+def test_overridden_call_of_a_network_is_trained(network):
     """Training goes straight to `forward`, which such a network bypasses."""
     x = sp.Symbol("x")
     u = sp.Function("u")(x)

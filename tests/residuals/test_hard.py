@@ -47,7 +47,7 @@ def float64():
 
 @pytest.mark.parametrize("scales", [None, "auto", {U: 7.0, V: 0.3}])
 @pytest.mark.parametrize("network", [plain, lambda: kp.networks.MLP(6, 2, outputs=2)])
-def test_values_and_velocity_hold_to_rounding(float64, scales, network):
+def test_hard_values_and_velocity_hold_to_round_off(float64, scales, network):
     model = kp.PINNModel(wave(scales), network())
     generator = np.random.default_rng(0)
     for part in ({X: 0.0}, {X: 2.0}, {T: 5.0}):
@@ -64,7 +64,7 @@ def test_values_and_velocity_hold_to_rounding(float64, scales, network):
 
 
 @pytest.mark.parametrize("scales", [None, "auto"])
-def test_derivatives_by_both_engines_agree(float64, scales):
+def test_hard_derivatives_agree_between_engines(float64, scales):
     expressions = [U, U.diff(X, 2), U.diff(T, 2), U.diff(X, T), V.diff(X), U.diff(X, 3)]
     points = np.random.default_rng(1).uniform([0, 5], [2, 9], (10, 2))
     found = []
@@ -92,7 +92,7 @@ SLIT = [(1, 1), (2, 1), (2, 1.1), (1, 1.1)]
         kp.geometry.Box({X: (0, 3), Y: (0, 3)}) - kp.geometry.Polygon(SLIT),
     ],
 )
-def test_derivatives_are_numbers_on_edges_whose_lines_enter_the_domain(float64, domain):
+def test_hard_derivatives_are_finite_at_reentrant_edges(float64, domain):
     u = sp.Function("u")(X, Y)
     problem = kp.Problem(
         domain,
@@ -113,7 +113,7 @@ def test_derivatives_are_numbers_on_edges_whose_lines_enter_the_domain(float64, 
     assert np.mean(np.isclose(on, beside, rtol=1e-3, atol=1e-3)) > 0.98
 
 
-def test_combined_derivatives_are_right(float64):
+def test_hard_combined_derivatives(float64):
     """Of u_tt − u_xx the engine carries the difference alone."""
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(6, 2, outputs=2))
     term, batch = model.problem.terms["residual"], model._evaluation.sources.draw(0, 0)
@@ -126,7 +126,7 @@ def test_combined_derivatives_are_right(float64):
     np.testing.assert_allclose(np.array(found) * size, u_tt - u_xx + v_xt * u, 1e-8)
 
 
-def test_they_are_in_no_log_and_saved_with_the_model(tmp_path):
+def test_hard_conditions_are_saved_and_not_logged(tmp_path):
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(4, 1, outputs=2), seed=0)
     model.compile("adam")
     history = model.fit(
@@ -146,7 +146,7 @@ def test_they_are_in_no_log_and_saved_with_the_model(tmp_path):
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "ssbroyden"])
-def test_a_problem_with_hard_conditions_alone_is_fitted(optimizer):
+def test_fits_a_problem_with_hard_conditions_alone(optimizer):
     u = sp.Function("u")(X, Y)
     exact = sp.sin(sp.pi * X) * sp.sinh(Y)
     square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})

@@ -8,7 +8,7 @@ from keraspinn.sampling import Batch
 @pytest.mark.parametrize("weights", ["number", "tensor"])
 @pytest.mark.parametrize("targets", [False, True])
 @pytest.mark.parametrize("largest", [1, 3, 4, 6, 7, 100, None])
-def test_parts_of_a_batch_have_its_loss(largest, targets, weights):
+def test_chunks_of_a_batch_have_its_loss(largest, targets, weights):
     rng = np.random.default_rng(0)
     points = rng.uniform(size=(7, 2))
     batch = Batch(

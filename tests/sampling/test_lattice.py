@@ -25,16 +25,16 @@ def misses(count, draws):
 
 
 @pytest.mark.parametrize(("draws", "bound"), [(1, 5e-6), (2, 5e-5), (3, 3e-4)])
-def test_means_are_much_better_than_those_of_random_points(draws, bound):
+def test_lattice_means_beat_random_points(draws, bound):
     assert misses(512, draws).max() < bound  # random ones miss by 2e-2 and more
 
 
-def test_four_times_the_points_miss_by_far_less():
+def test_lattice_means_converge():
     assert misses(1024, 2).mean() < misses(128, 2).mean() / 8
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
-def test_points_of_any_number_are_in_the_cube(count):
+def test_lattice_points_are_in_the_cube(count):
     found = points(count, 2, np.array([0.5, 0.9999999]))
     assert found.shape == (count, 2)
     assert (found >= 0).all()

@@ -33,7 +33,7 @@ def expected(coordinates):
     "sampler", [None, kp.sampling.Renewed(5), kp.sampling.ResidualBased(5)]
 )
 @pytest.mark.parametrize("scales", [None, "auto"])
-def test_drawn_and_kept_points_have_their_normals(sampler, scales):
+def test_sampled_and_held_points_have_normals(sampler, scales):
     for on in ("boundary", [{X: 0}, {Y: 14}], {Y: 10}):
         sources = PointSources(
             problem(on, scales=scales), "float32", 50, default=sampler
@@ -49,19 +49,19 @@ def test_drawn_and_kept_points_have_their_normals(sampler, scales):
         assert count > 1 and first.normals.shape == first.points.shape
 
 
-def test_given_points_have_the_normal_of_their_face():
+def test_tabulated_points_have_the_normal_of_their_face():
     points = np.array([[0, 11.0], [1, 12], [0.3, 10], [0.7, 14]])
     sources = PointSources(problem("boundary"), "float32", given={"wall": points})
     batch = sources.draw(0, 0)["wall"]
     np.testing.assert_allclose(batch.normals, [[-1, 0], [1, 0], [0, -1], [0, 1]])
 
 
-def test_terms_without_the_normal_do_without():
+def test_terms_without_the_normal_compute_none():
     batch = PointSources(problem("boundary", U), "float32").draw(0, 0)["wall"]
     assert batch.normals is None
 
 
-def test_where_there_is_no_normal_it_is_told():
+def test_rejects_points_without_a_normal():
     with pytest.raises(ValueError, match="condition 'wall'.*no normal on the interior"):
         problem("interior")
     with pytest.raises(ValueError, match="no normal on x = 0, y = 10"):
@@ -73,7 +73,7 @@ def test_where_there_is_no_normal_it_is_told():
         kp.normal_derivative(3, BOX)
 
 
-def test_the_normals_sign_and_scale_reach_the_residual():
+def test_sign_and_scale_of_the_normal():
     """∂u/∂n of u = 3 x − y/2, by a network that is linear."""
     for scales in (None, "auto", {U: 5.0}):
         network = keras.Sequential([keras.layers.Dense(1)])
@@ -108,7 +108,7 @@ def test_neumann_and_robin_ends_are_fitted():
     assert logs["u_relative_l2"] < 1e-3
 
 
-def test_every_part_of_a_curved_boundary_has_its_own():
+def test_parts_of_a_curved_boundary_have_their_normals():
     hole = kp.geometry.Disk((5, 10), 1.0)
     ring = kp.geometry.Disk((5, 10), 2.0, coordinates=(X, Y)) - hole
     wall = kp.Condition(kp.normal_derivative(U, ring), on="boundary")

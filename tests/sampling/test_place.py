@@ -38,13 +38,13 @@ def test_boundary_is_one_mean_and_a_list_a_sum_of_means():
         assert loss(drawn, ones) == pytest.approx(expected)
 
 
-def test_draws_the_number_of_points_asked_for_on_each_face():
+def test_samples_the_requested_number_of_points_on_each_face():
     assert place("boundary", 7).draw(counter()).points.shape == (28, 2)
     assert place([{X: 0}, {Y: 14}], 7).draw(counter()).points.shape == (14, 2)
     assert place("boundary", 7).count() == 28
 
 
-def test_points_are_scaled_and_coordinates_are_the_users():
+def test_points_are_scaled_and_coordinates_are_not():
     batch = place({Y: 14}).draw(counter())
     assert (np.array(batch.coordinates)[:, 1] == 14).all()
     np.testing.assert_allclose(batch.points[:, 1], np.sqrt(3))
@@ -52,13 +52,13 @@ def test_points_are_scaled_and_coordinates_are_the_users():
     np.testing.assert_allclose(batch.points, expected, atol=1e-12)
 
 
-def test_given_points_count_in_the_blocks_they_lie_on():
+def test_points_passed_to_fit_count_in_their_blocks():
     points = [[0, 10.1], [0, 11], [0, 12], [1, 13]]
     batch = place([{X: 0}, {X: 1}]).given(ops.convert_to_tensor(points, "float64"))
     np.testing.assert_allclose(batch.weights, [1 / 3, 1 / 3, 1 / 3, 1])
 
 
-def test_drawn_and_given_points_make_the_same_loss():
+def test_sampled_and_passed_points_make_the_same_loss():
     for on in ("boundary", [{X: 0}, {Y: 14}]):
         own = place(on, 6)
         drawn = own.draw(counter(1))
@@ -71,7 +71,7 @@ def test_drawn_and_given_points_make_the_same_loss():
         np.testing.assert_allclose(given.points, drawn.points, atol=1e-12)
 
 
-def test_single_precision_tells_moments_of_a_century_apart():
+def test_float32_resolves_times_within_a_century():
     t = sp.Symbol("t")
     moments = kp.geometry.Box({t: (1.7e9, 1.7e9 + 100)})
     u = sp.Function("u")(t)

@@ -34,7 +34,7 @@ def drawn(sampler, iterations, count=100):
         yield np.array(batches["residual"].coordinates)[:, 0]
 
 
-def test_renewed_points_stay_until_they_are_due():
+def test_resampled_points_stay_until_due():
     kept = list(drawn(kp.sampling.Renewed(every=3), range(7)))
     for here in (0, 3):
         np.testing.assert_array_equal(kept[here], kept[here + 1])
@@ -42,7 +42,7 @@ def test_renewed_points_stay_until_they_are_due():
         assert not np.intersect1d(kept[here], kept[here + 3]).size
 
 
-def test_points_gather_where_the_residual_is():
+def test_adaptive_points_gather_at_large_residuals():
     (points,) = drawn(kp.sampling.ResidualBased(every=5, c=0.1), [0], 1000)
     # Density 1 / 0.1 + c within, c outside.
     expected = 0.1 * 10.1 / (0.1 * 10.1 + 0.9 * 0.1)
@@ -57,9 +57,7 @@ def test_points_gather_where_the_residual_is():
     offset=st.sampled_from([0.0, 0.25, 0.9]),
 )
 @settings(max_examples=50)
-def test_systematic_sampling_is_a_search_for_evenly_spaced_marks(
-    density, count, offset
-):
+def test_systematic_sampling_inverts_the_cumulative_density(density, count, offset):
     density = np.array(density)
     marks = (np.arange(count) + offset) * density.sum() / count
     # No mark on a sum, where rounding decides.
@@ -70,13 +68,13 @@ def test_systematic_sampling_is_a_search_for_evenly_spaced_marks(
     np.testing.assert_array_equal(ops.convert_to_numpy(rows), expected)
 
 
-def test_systematic_sampling_takes_what_a_density_says():
+def test_systematic_sampling_follows_the_density():
     density = ops.convert_to_tensor([0.0, 1.0, 3.0, 0.0, 4.0])
     rows = np.array(systematic(density, 8, ops.convert_to_tensor(0.5)))
     np.testing.assert_array_equal(rows, [1, 2, 2, 2, 4, 4, 4, 4])
 
 
-def test_no_point_is_drawn_over_and_over():
+def test_adaptive_points_are_distinct():
     density = np.ones(2000)
     density[[3, 500, 501]] = 1e6, 1e4, 30
     rows = systematic(at_most_once(ops.convert_to_tensor(density), 100), 100, 0.5)
@@ -86,7 +84,7 @@ def test_no_point_is_drawn_over_and_over():
     np.testing.assert_array_equal(at_most_once(even, 60), even)
 
 
-def test_a_renewal_builds_no_program_anew():
+def test_resampling_does_not_recompile():
     model = kp.PINNModel(PROBLEM, kp.networks.MLP(4, 1), seed=0)
     model.compile("sgd", jit_compile=False)
     run = {"batch_size": 16, "steps_per_epoch": 7, "verbose": 0}
@@ -114,7 +112,7 @@ def test_held_points_of_equal_shape_share_a_program():
     ("wrong", "word"),
     [({"every": 0}, "every"), ({"k": -1}, "k"), ({"pool": 1.5}, "pool")],
 )
-def test_refuses(wrong, word):
+def test_rejects(wrong, word):
     with pytest.raises(ValueError, match=word):
         kp.sampling.ResidualBased(**wrong)
 
@@ -128,6 +126,6 @@ def test_refuses(wrong, word):
         ((np.zeros((3, 1)), None, 0), "`count` must be a positive integer"),
     ],
 )
-def test_held_refuses(arguments, message):
+def test_held_rejects(arguments, message):
     with pytest.raises(ValueError, match=message):
         kp.sampling.Held(*arguments)

@@ -24,7 +24,7 @@ def points(sources, iteration=0, seed=1):
     return {name: np.array(batch.coordinates) for name, batch in batches.items()}
 
 
-def test_are_a_pure_function_of_seed_iteration_and_term():
+def test_points_are_a_function_of_seed_iteration_and_term():
     sources = PointSources(PROBLEM, "float64", 16)
     once = points(sources, 5)
     np.testing.assert_array_equal(once["left"], points(sources, 5)["left"])
@@ -34,7 +34,7 @@ def test_are_a_pure_function_of_seed_iteration_and_term():
     assert not np.intersect1d(once["left"][:, 1], once["same"][:, 1]).size
 
 
-def test_do_not_depend_on_other_terms():
+def test_points_do_not_depend_on_other_terms():
     alone = kp.Problem(
         PROBLEM.domain, dict(PROBLEM.equations), {"left": PROBLEM.conditions["left"]}
     )
@@ -60,7 +60,7 @@ def test_names_of_one_checksum_do_not_share_points():
     )
 
 
-def test_replicas_draw_points_of_their_own():
+def test_replicas_sample_different_points():
     sources = PointSources(PROBLEM, "float64", 16)
     once = sources.draw(1, 0)
     for replica, same in ((0, True), (1, False)):
@@ -106,6 +106,6 @@ def test_held_points_are_used_whole_or_sampled():
         (None, {"left": Held([[0.0, np.nan]])}, "must be finite.*row 0"),
     ],
 )
-def test_refuses(batch_size, held, message):
+def test_rejects(batch_size, held, message):
     with pytest.raises(ValueError, match=message):
         PointSources(PROBLEM, "float64", batch_size, held)

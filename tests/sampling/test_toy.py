@@ -18,8 +18,8 @@ class Alternating(kp.sampling.Sampler):
         return place.drawn(**state), state
 
 
-def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
+def test_custom_sampler_resume_is_bit_exact(assert_resume_is_bit_exact):
     def make():
         return kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
 
-    goes_on_to_the_bit(make, x=Alternating())
+    assert_resume_is_bit_exact(make, x=Alternating())

@@ -74,7 +74,7 @@ POINTS = np.random.default_rng(0).uniform(size=(20, 2))
 
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_same_numbers_to_single_precision(name):
+def test_astype_agrees_to_single_precision(name):
     model = trained(NETWORKS[name](), seed=3)
     kept = [weight.numpy() for weight in model.weights]
     double = model.astype("float64")
@@ -97,14 +97,14 @@ def test_the_same_numbers_to_single_precision(name):
     assert keras.config.dtype_policy().name == "float32"
 
 
-def test_there_and_back_is_the_same_to_the_bit():
+def test_astype_round_trip_is_bit_exact():
     model = trained()
     again = model.astype("float64").astype("float32")
     for new, old in zip(again.weights, model.weights, strict=True):
         np.testing.assert_array_equal(new, old)
 
 
-def test_a_network_that_is_shared_stays():
+def test_astype_keeps_shared_networks():
     network = kp.networks.MLP(4, 2)
     first, second = trained(network), trained(network)
     double = first.astype("float64")
@@ -113,12 +113,12 @@ def test_a_network_that_is_shared_stays():
     assert {v.dtype for v in network.weights} == {"float32"}
 
 
-def test_a_seed_that_was_drawn_is_still_one():
+def test_astype_keeps_random_seeds():
     double = trained().astype("float64")
     assert double.trainer.settings["seed"] is None
 
 
-def test_it_saves_and_loads(tmp_path):
+def test_saves_and_loads(tmp_path):
     double = trained().astype("float64")
     double.save(tmp_path / "double.keras")
     loaded = kp.load_model(tmp_path / "double.keras")
@@ -127,7 +127,7 @@ def test_it_saves_and_loads(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "mixed_bfloat16", "int32", None])
-def test_other_types_are_refused(dtype):
+def test_rejects_other_types(dtype):
     model = kp.PINNModel(problem(), kp.networks.MLP(4, 1))
     with pytest.raises(ValueError, match=r"`dtype` must be one of .*'float64'"):
         model.astype(dtype)

@@ -46,7 +46,7 @@ def trained(samples, times, weight):
     return model
 
 
-def test_is_that_of_least_squares_and_the_spread_over_draws_of_noise():
+def test_deviation_is_that_of_least_squares_and_of_repeated_noise():
     samples = draws(200)
     model = trained(samples[0], TIMES, weight=1)
     rate = float(model.coefficients["rate"].numpy())
@@ -60,7 +60,7 @@ def test_is_that_of_least_squares_and_the_spread_over_draws_of_noise():
     assert deviation == pytest.approx(np.std(rates), rel=0.35)
 
 
-def test_equations_that_are_bent_to_the_noise_are_told_and_do_not_lessen_it():
+def test_equations_fitted_to_noise_warn_and_do_not_reduce_deviation():
     samples = draws(1)[0]
     model = trained(samples, TIMES, weight=100)
     with pytest.warns(UserWarning, match="not satisfied.*rate is .*less weight"):
@@ -82,7 +82,7 @@ def known(rate, unit, data, network=None):
 
 
 @pytest.mark.filterwarnings("ignore:The equations are bent")
-def test_is_the_same_in_any_unit_of_time():
+def test_deviation_is_independent_of_the_unit_of_time():
     found = []
     for unit in (1.0, 1e12):
         samples = {"data": kp.Data(unit * TIMES[:, None], {U: 1 + 0.1 * draws(1)[0]})}
@@ -103,14 +103,14 @@ def warned_by(model):
 ONE = {"data": kp.Data([[0.5]], {U: [1.0]})}
 
 
-def test_too_few_rows_are_told():
+def test_too_few_rows_warn():
     found, (text,) = warned_by(known(0.0, 1.0, ONE))
     assert found == {"k": np.inf}
     assert "deviation of k is infinite: 'data' has 1 row, not more than" in text
     assert "Add rows" in text
 
 
-def test_rows_are_too_few_where_a_field_is_free_to_follow_them():
+def test_rows_are_too_few_if_a_field_can_interpolate_them():
     source = sp.Function("f")(T)
     problem = kp.Problem(
         kp.geometry.Box(time={T: (0, 1)}),
@@ -123,7 +123,7 @@ def test_rows_are_too_few_where_a_field_is_free_to_follow_them():
     assert "deviation of rate is infinite: 'd0', 'd1', 'd2', … have 4 rows, not" in text
 
 
-def test_exact_data():
+def test_exact_data_have_no_deviation():
     ones = {"data": kp.Data(TIMES[:, None], {U: np.ones(30)})}
     constant = keras.layers.Dense(1, "linear", True, "zeros", "ones")
     exact = known(0.0, 1.0, ones, keras.Sequential([constant]))
@@ -143,7 +143,7 @@ def test_exact_data():
 
 
 @pytest.mark.parametrize("together", [sp.Mul, sp.Add], ids=["product", "sum"])
-def test_parameters_that_only_count_together_are_told(together):
+def test_unidentifiable_combinations_warn(together):
     a, b = kp.Parameter("a", initial=1.0), kp.Parameter("b", initial=5.0)
     c = kp.Parameter("c", initial=1.0)
     noisy = 1 + 0.1 * np.random.default_rng(0).normal(size=30)
@@ -159,7 +159,7 @@ def test_parameters_that_only_count_together_are_told(together):
     assert not any("a is" in text or "b is" in text for text in texts)
 
 
-def test_parameters_are_told_with_those_that_they_count_with():
+def test_unidentifiable_parameters_are_named_together():
     a, b, c, d = (kp.Parameter(name, initial=1.0) for name in "abcd")
     idle = kp.Parameter("idle", initial=1.0)
     problem = kp.Problem(
@@ -172,7 +172,7 @@ def test_parameters_are_told_with_those_that_they_count_with():
     assert "not determine a and b separately, nor c and d separately, nor idle" in text
 
 
-def test_a_parameter_that_does_not_act_is_told():
+def test_parameter_without_effect_warns():
     idle = kp.Parameter("idle", initial=1.0)
     problem = kp.Problem(
         kp.geometry.Box(time={T: (0, 1)}),
@@ -185,7 +185,7 @@ def test_a_parameter_that_does_not_act_is_told():
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-def test_an_ensemble_has_those_of_its_members(stopped):
+def test_ensemble_has_deviations_of_its_members(stopped):
     noisy = {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})}
     problem = known(0.5, 1.0, noisy).problem
     ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=3, seed=0)
@@ -199,7 +199,7 @@ def test_an_ensemble_has_those_of_its_members(stopped):
     assert len(set(found["k"])) == 3
 
 
-def test_an_ensemble_warns_once_of_what_all_members_lack():
+def test_ensemble_warns_once_for_all_members():
     problem = known(0.0, 1.0, ONE).problem
     ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=2, seed=0)
     found, (text,) = warned_by(ensemble)
@@ -207,7 +207,7 @@ def test_an_ensemble_warns_once_of_what_all_members_lack():
     assert text.startswith("Members 0, 1: The deviation of k is infinite")
 
 
-def test_refuses_where_there_is_no_deviation():
+def test_rejects_models_without_deviation():
     model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1))
     with pytest.raises(ValueError, match="no unknown parameters.*keraspinn.Parameter"):
         model.parameter_deviation()

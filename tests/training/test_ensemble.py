@@ -61,7 +61,7 @@ def trained():
     return made, history, model, fit(model).history
 
 
-def test_a_member_is_the_model_trained_alone(trained):
+def test_member_equals_the_model_trained_alone(trained):
     made, history, model, expected = trained
     member = made.member(1)
     assert isinstance(member, kp.PINNModel) and member.seed == SEED + 1
@@ -86,7 +86,7 @@ def test_a_member_is_the_model_trained_alone(trained):
 @pytest.mark.parametrize(
     ("make", "steps"), [(keras.optimizers.Adam, 40), (kp.optimizers.SSBroyden, 20)]
 )
-def test_a_member_is_that_model_to_rounding(make, steps):
+def test_member_equals_that_model_to_round_off(make, steps):
     models = [
         compiled(made.astype("float64"), make()) for made in (ensemble(), alone(1))
     ]
@@ -103,7 +103,7 @@ def test_a_member_is_that_model_to_rounding(make, steps):
     np.testing.assert_allclose(losses, expected["loss"], rtol=1e-10)
 
 
-def test_a_member_goes_on_as_the_model_does(trained):
+def test_member_continues_as_the_model(trained):
     made, _, model, _ = trained
     member = made.member(1)
     fit(member)
@@ -122,7 +122,7 @@ def test_a_member_goes_on_as_the_model_does(trained):
         lambda: keras.Sequential([kp.layers.FourierFeatures(4), keras.layers.Dense(1)]),
     ],
 )
-def test_members_begin_as_models_do(make):
+def test_members_have_initial_weights_of_models(make):
     own = make()
     made = kp.Ensemble(kp.problems.poisson(2), own, size=2, seed=SEED)
     for number in range(2):
@@ -133,7 +133,7 @@ def test_members_begin_as_models_do(make):
             np.testing.assert_array_equal(one, two)
 
 
-def test_mean_and_deviation_are_those_of_the_members(trained):
+def test_mean_and_deviation_of_the_members(trained):
     made = trained[0]
     points = np.linspace(0, 1, 7)[:, None]
     members = [made.member(k) for k in range(SIZE)]
@@ -161,7 +161,7 @@ def state(made):
     ]
 
 
-def test_goes_on_from_a_file_to_the_bit(tmp_path):
+def test_resume_from_file_is_bit_exact(tmp_path):
     made = ensemble()
     fit(made)
     made.save(tmp_path / "made.keras")
@@ -178,7 +178,7 @@ class Dies(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-def test_resumes_to_the_bit(tmp_path):
+def test_resume_from_backup_is_bit_exact(tmp_path):
     whole, first, second = ensemble(), ensemble(), ensemble()
     history = fit(whole, epochs=3).history
     with pytest.raises(KeyboardInterrupt):
@@ -200,7 +200,7 @@ def breaking():
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_a_member_that_is_not_finite_stops_alone(streamed):
+def test_nonfinite_member_stops_alone(streamed):
     made, whole = ensemble(breaking()), ensemble(breaking())
     made.coefficients["c"].assign([1.0, -1.0, 1.0])
     x = (np.full((4, 1), 0.1 * n) for n in range(1, 9)) if streamed else None
@@ -233,7 +233,7 @@ class Breaks(keras.callbacks.Callback):
 
 
 @pytest.mark.filterwarnings("ignore:Member 1")
-def test_a_member_has_losses_of_the_epochs_that_it_took_steps_in():
+def test_stopped_member_has_losses_of_its_epochs():
     made = ensemble(breaking())
     history = fit(made, Breaks(), epochs=3).history
     losses = np.array(history["loss_of_members"])
@@ -241,7 +241,7 @@ def test_a_member_has_losses_of_the_epochs_that_it_took_steps_in():
     assert np.nanargmin(losses[-1]) != 1 and (losses[0] > 0).all()
 
 
-def test_a_member_whose_weights_are_nan_stops_alone():
+def test_member_with_nan_weights_stops_alone():
     made = ensemble()
     kernel = made.trainable_variables[0]
     numbers = kernel.numpy()
@@ -276,7 +276,7 @@ def test_all_members_stopped():
         fit(ensemble(), kp.callbacks.RestoreOnNonFinite())
 
 
-def test_points_held_and_streamed_are_the_same_for_all():
+def test_held_and_streamed_points_are_shared():
     points = np.linspace(0.1, 0.9, 12)[:, None]
     held = ensemble(), alone(2)
     for model in held:
@@ -289,7 +289,7 @@ def test_points_held_and_streamed_are_the_same_for_all():
     check_alike(streamed[0].member(2), streamed[1])
 
 
-def test_memory_of_samplers_and_clipping_are_each_members_own():
+def test_sampler_state_and_clipping_are_separate_for_members():
     models = [
         make(optimizer=keras.optimizers.Adam(1e-2, global_clipnorm=0.1))
         for make in (ensemble, lambda **options: alone(0, **options))
@@ -300,7 +300,7 @@ def test_memory_of_samplers_and_clipping_are_each_members_own():
 
 
 @pytest.mark.parametrize("by", ["variable", "name"])
-def test_decay_leaves_out_what_is_excluded(by):
+def test_weight_decay_honours_exclusions(by):
     def excluding(model):
         optimizer = keras.optimizers.AdamW(1e-2, weight_decay=5.0)
         own = {"var_names": ["c"]}
@@ -319,7 +319,7 @@ def test_decay_leaves_out_what_is_excluded(by):
     check_alike(member, whole)  # it goes on without decay
 
 
-def test_learning_rate_set_in_training():
+def test_learning_rate_set_during_training():
     models = ensemble(), alone(1)
     for model in models:
         rates = keras.callbacks.LearningRateScheduler(lambda epoch: 1e-2 / (1 + epoch))
@@ -355,7 +355,7 @@ def test_validation_and_precision(trained):
     )
 
 
-def test_what_takes_one_model_says_how_to_take_a_member():
+def test_functions_of_one_model_advise_to_pass_a_member():
     made = compiled(kp.Ensemble(kp.problems.poisson(2), network(), size=2))
     histogram = kp.callbacks.GradientHistogram()
     for use in (
@@ -370,7 +370,7 @@ def test_what_takes_one_model_says_how_to_take_a_member():
             use(made)
 
 
-def test_bad_inputs():
+def test_rejects_bad_inputs():
     problem = kp.problems.poisson(2)
     with pytest.raises(ValueError, match="`size` must be a positive integer"):
         kp.Ensemble(problem, network(), size=0)

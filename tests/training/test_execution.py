@@ -19,16 +19,18 @@ def steps_for(batch_size, steps_per_epoch, optimizer=None, parameters=10_000):
     ("batch_size", "steps_per_epoch", "expected"),
     [(128, 1000, 250), (128, 30, 30), (128, 97, 97), (100_000, 1000, 1)],
 )
-def test_execution_takes_a_fraction_of_a_second(batch_size, steps_per_epoch, expected):
+def test_automatic_execution_takes_a_fraction_of_a_second(
+    batch_size, steps_per_epoch, expected
+):
     assert steps_for(batch_size, steps_per_epoch) == expected
 
 
-def test_prefers_a_divisor_of_the_epoch():
+def test_steps_per_execution_divides_the_epoch():
     assert steps_for(128, 330) == 165
     assert steps_for(128, 2 * 257) == 250
 
 
-def test_optimizers_of_the_second_order_take_fewer_at_a_time():
+def test_second_order_optimizers_execute_fewer_steps():
     broyden, gauss = kp.optimizers.SSBroyden(), kp.optimizers.GaussNewton()
     assert steps_for(128, 1000, kp.optimizers.LBFGS()) == 50
     assert steps_for(128, 1000, broyden) == 1  # H has 10⁸ entries
@@ -38,6 +40,6 @@ def test_optimizers_of_the_second_order_take_fewer_at_a_time():
     assert steps_for(128, 1000, free, parameters=2000) == 5
 
 
-def test_the_last_execution_of_an_epoch_is_shorter():
+def test_last_execution_of_an_epoch_is_shorter():
     progress = Progress(steps_per_epoch=10, steps_per_execution=4)
     assert [progress.advance() for _ in range(6)] == [4, 4, 2, 4, 4, 2]

@@ -64,7 +64,7 @@ def differences(function, at, eps=1e-5):
     )
 
 
-def test_split_takes_apart_what_joined_put_together(model):
+def test_split_inverts_flatten(model):
     flat, parameters = flat_of(model)
     values = flat.split(parameters)
     for value, variable in zip(values, model.trainable_variables, strict=True):
@@ -72,7 +72,7 @@ def test_split_takes_apart_what_joined_put_together(model):
     np.testing.assert_array_equal(joined(values), parameters)
 
 
-def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
+def test_loss_is_the_weighted_sum_of_terms_and_regularizers(model):
     flat, parameters = flat_of(model)
     losses = model._objective.losses(flat._batches, model.loss_weights)
     expected = losses["residual_loss"] + 3 * losses["sides_loss"]
@@ -84,7 +84,7 @@ def test_the_loss_is_the_weighted_sum_of_the_terms_and_regularizers(model):
     assert float(losses["data_loss"]) > 0
 
 
-def test_the_gradient_is_that_of_the_loss(model):
+def test_gradient_of_the_loss(model):
     flat, parameters = flat_of(model)
     loss, gradient = flat.value_and_gradient(parameters)
     assert float(loss) == pytest.approx(float(flat.loss(parameters)), rel=1e-12)
@@ -92,7 +92,7 @@ def test_the_gradient_is_that_of_the_loss(model):
     np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
 
 
-def test_the_rows_squares_add_up_to_the_loss(model):
+def test_squared_residual_rows_sum_to_the_loss(model):
     flat, parameters = flat_of(model)
     rows = flat.residuals(parameters)
     assert rows.shape == (3 * 2 * 6 + 3 + 2,)
@@ -102,7 +102,7 @@ def test_the_rows_squares_add_up_to_the_loss(model):
     assert kept > 0 and float(penalty) == pytest.approx(kept, abs=1e-12)
 
 
-def test_products_with_the_jacobian_against_differences(model):
+def test_jacobian_products_match_finite_differences(model):
     flat, parameters = flat_of(model)
     jacobian = differences(flat.residuals, np.array(parameters)).T
     np.testing.assert_allclose(
@@ -116,7 +116,7 @@ def test_products_with_the_jacobian_against_differences(model):
     np.testing.assert_allclose(backward, rows @ jacobian, rtol=1e-6, atol=1e-7)
 
 
-def test_points_may_go_a_few_at_a_time(model):
+def test_chunked_points_give_the_same_loss(model):
     flat, parameters = flat_of(model)
     loss, gradient = flat.value_and_gradient(parameters)
     part, _ = flat_of(model, largest=4)
@@ -126,7 +126,7 @@ def test_points_may_go_a_few_at_a_time(model):
     np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-12)
 
 
-def test_fresh_points_are_others_but_a_table_is_the_same(model):
+def test_resampling_keeps_tabulated_points(model):
     flat, parameters = flat_of(model)
     other = flat.fresh()
     for name in ("residual", "sides"):

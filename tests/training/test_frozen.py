@@ -89,7 +89,7 @@ def from_file(model, path):
 
 
 @each_model
-def test_a_frozen_layer(tmp_path, name):
+def test_frozen_layer(tmp_path, name):
     model = MODELS[name]()
     frozen = freeze_first(model)
     model.compile("adam", jit_compile=False)
@@ -103,7 +103,7 @@ def test_a_frozen_layer(tmp_path, name):
 
 
 @each_model
-def test_a_network_frozen_as_a_whole(tmp_path, name):
+def test_frozen_network(tmp_path, name):
     model = MODELS[name]()
     model.network.trainable = False
     for other in (model.astype("float64"), from_file(model, tmp_path)):
@@ -112,7 +112,7 @@ def test_a_network_frozen_as_a_whole(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["MLP", "PirateNet", "FieldNetworks"])
-def test_a_network_alone(name):
+def test_frozen_network_alone(name):
     network = MODELS[name]().network
     next(reversed(layers_of(network).values())).trainable = False
     assert not all(flags(network).values())
@@ -124,7 +124,7 @@ def test_a_network_alone(name):
 
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.parametrize("what", ["first layer", "layer in a block", "coefficient"])
-def test_a_second_stage_goes_on_from_its_file(tmp_path, what):
+def test_second_stage_resumes_from_file(tmp_path, what):
     network = sequential(Block()) if what == "layer in a block" else None
     model = model_of(network or kp.networks.MLP(4, 2)).astype("float64")
     frozen = {
@@ -149,7 +149,7 @@ def test_a_second_stage_goes_on_from_its_file(tmp_path, what):
     assert weights_digest(loaded) != weights_digest(model)
 
 
-def test_an_ensemble(tmp_path):
+def test_frozen_layers_of_an_ensemble(tmp_path):
     network = kp.networks.MLP(4, 2)
     network.layers[0].trainable = False
     ensemble = kp.Ensemble(problem(), network, size=2)
@@ -178,7 +178,7 @@ def kernels(network):
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.filterwarnings("ignore:The network hardly changes")
 @pytest.mark.parametrize("what", ["built", "not built", "built inside"])
-def test_a_layer_within_a_layer_of_an_ensemble(tmp_path, what):
+def test_frozen_inner_layer_of_an_ensemble(tmp_path, what):
     block = Block()
     network = sequential(Dense(3), block)
     if what == "built":
@@ -209,7 +209,7 @@ def members(ensemble):
     return [ensemble.member(number).network for number in range(ensemble.size)]
 
 
-def test_an_ensemble_that_is_frozen_later_keeps_its_weights(tmp_path):
+def test_ensemble_frozen_later_keeps_its_weights(tmp_path):
     ensemble = kp.Ensemble(problem(), kp.networks.MLP(4, 3), size=2)
     ensemble.network.layers[1].trainable = False
     for other in (ensemble.astype("float64"), from_file(ensemble, tmp_path)):

@@ -52,7 +52,7 @@ def stream(batches=20):
 @pytest.mark.parametrize(
     "options", [{}, {"jit_compile": True}, {"run_eagerly": True}], ids=str
 )
-def test_stops_before_the_step_and_says_where(options):
+def test_nonfinite_loss_stops_before_the_step_and_names_points(options):
     model = compiled(**options)
     with pytest.raises(FloatingPointError) as error:
         model.fit(**RUN, callbacks=[ANNEALING])
@@ -69,7 +69,7 @@ def test_stops_before_the_step_and_says_where(options):
     assert_same(state(model), state(exact))
 
 
-def test_a_field_that_has_no_value_where_it_begins_is_told_of():
+def test_undefined_initial_field_is_named():
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     problem = kp.Problem(
@@ -83,7 +83,7 @@ def test_a_field_that_has_no_value_where_it_begins_is_told_of():
         model.fit(steps_per_epoch=2, verbose=0)
 
 
-def test_a_stream_stops_at_the_same_step():
+def test_stream_stops_at_the_same_step():
     model = compiled()
     with pytest.raises(FloatingPointError, match="'residual' is not fin"):
         model.fit(stream(), verbose=0, batch_size=4)
@@ -93,7 +93,7 @@ def test_a_stream_stops_at_the_same_step():
     assert_same(state(model), state(exact))
 
 
-def test_a_gradient_alone_stops_too():
+def test_nonfinite_gradient_stops():
     model = compiled(problem(initial=0.0))
     initial = state(model)
     with pytest.raises(FloatingPointError, match="iteration 0: the gradient .*'resid"):
@@ -101,32 +101,32 @@ def test_a_gradient_alone_stops_too():
     assert_same(state(model), initial)
 
 
-def test_an_update_that_overflows_is_named():
+def test_overflowing_update_is_named():
     model = compiled(optimizer=keras.optimizers.SGD(1e38))
     with pytest.raises(FloatingPointError, match="iteration 1: the variable '.* holds"):
         model.fit(**RUN)
 
 
-def test_an_overflow_in_the_last_step_is_noticed():
+def test_overflow_in_the_last_step_is_detected():
     model = compiled(optimizer=keras.optimizers.SGD(3e38))
     with pytest.raises(FloatingPointError, match="holds .* Go back to a checkpoint"):
         model.fit(**(RUN | {"steps_per_epoch": 1}))
 
 
-def test_so_is_that_of_a_step_run_eagerly():
+def test_overflow_in_an_eager_step_is_detected():
     model = compiled(optimizer=keras.optimizers.SGD(3e38), run_eagerly=True)
     with pytest.raises(FloatingPointError, match="holds .* Go back to a checkpoint"):
         model.fit(**(RUN | {"steps_per_epoch": 1}))
 
 
-def test_a_loss_weight_that_is_nan_is_named():
+def test_nan_loss_weight_is_named():
     model = compiled()
     model.loss_weights["left"].assign(np.nan)
     with pytest.raises(FloatingPointError, match="the loss weight of 'left' is nan"):
         model.fit(**RUN)
 
 
-def test_a_rule_that_makes_a_weight_nan_is_undone():
+def test_nan_from_a_weighting_rule_is_undone():
     def rule(gradients, weights, iteration):
         return {"left": keras.ops.where(iteration < 3, weights["left"], np.nan)}
 
@@ -142,7 +142,7 @@ def test_a_rule_that_makes_a_weight_nan_is_undone():
 
 
 @pytest.mark.parametrize("options", [{}, {"run_eagerly": True}], ids=str)
-def test_keras_s_callback_stops_without_an_error(options):
+def test_terminate_on_nan_stops_without_an_error(options):
     model = compiled(**options)
     stop = keras.callbacks.TerminateOnNaN()
     history = model.fit(**RUN, epochs=3, callbacks=[stop]).history
@@ -151,7 +151,7 @@ def test_keras_s_callback_stops_without_an_error(options):
     assert all(np.isfinite(part).all() for part in state(model))
 
 
-def test_keras_s_own_error_comes_first():
+def test_keras_error_has_precedence():
     with pytest.raises(RuntimeError, match="NaN or Inf loss encountered"):
         compiled().fit(**RUN, callbacks=keras.callbacks.TerminateOnNaN(True))
 
@@ -173,7 +173,7 @@ def test_restores_the_last_good_weights(optimizer):
     assert_same(state(model), state(exact))
 
 
-def test_the_state_before_the_first_copy_is_the_initial_one():
+def test_restores_initial_weights_before_the_first_snapshot():
     model = compiled()
     initial = state(model)
     with pytest.warns(RuntimeWarning, match="Back to iteration 0"):
@@ -181,7 +181,7 @@ def test_the_state_before_the_first_copy_is_the_initial_one():
     assert_same(state(model), initial)
 
 
-def test_restoring_needs_our_model_and_a_number_of_steps():
+def test_restoring_rejects_other_models_and_counts():
     with pytest.raises(ValueError, match="`every` must be a positive integer"):
         kp.callbacks.RestoreOnNonFinite(every=0)
     with pytest.raises(TypeError, match=r"needs a keraspinn\.PINNModel"):

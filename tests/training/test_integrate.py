@@ -39,17 +39,17 @@ N = PLATE.normal
         (N[0] * X + N[1] * Y, {"over": "boundary"}, 2 * (4 - 0.04 * np.pi)),
     ],
 )
-def test_what_is_known(model, expression, how, exact):
+def test_integrals_of_known_fields(model, expression, how, exact):
     assert model.integrate(expression, **how) == pytest.approx(exact, rel=1e-4)
 
 
-def test_the_divergence_theorem(model):
+def test_divergence_theorem(model):
     inside = model.integrate(T.diff(X, 2) + T.diff(Y, 2))
     flux = kp.normal_derivative(T, PLATE)
     assert model.integrate(flux, "boundary") == pytest.approx(inside, rel=1e-2)
 
 
-def test_a_mean_of_the_field_itself(model):
+def test_mean_of_the_field(model):
     y = np.linspace(-1, 1, 2001)
     values = model.predict(np.stack([np.ones_like(y), y], axis=1))[:, 0]
     mean = np.trapezoid(values.astype("float64"), y) / 2
@@ -65,6 +65,6 @@ def test_a_mean_of_the_field_itself(model):
         ((T, "interior", None, 0), "points"),
     ],
 )
-def test_what_is_refused(model, arguments, match):
+def test_rejects(model, arguments, match):
     with pytest.raises(ValueError, match=match):
         model.integrate(*arguments)

@@ -26,7 +26,7 @@ def error(model):
     return logs["u_relative_l2"]
 
 
-def test_an_inner_face_and_an_ordinary_equation():
+def test_inner_face_of_an_ordinary_differential_equation():
     """u'' = −u, given at the start and in the middle."""
     u = sp.Function("u")(X)
     problem = kp.Problem(
@@ -39,7 +39,7 @@ def test_an_inner_face_and_an_ordinary_equation():
     assert error(fitted(problem)) < 5e-3
 
 
-def test_time_alone():
+def test_initial_value_problem():
     """A driven decay over ten units of time, with its start by construction."""
     u = sp.Function("u")(T)
     exact = (sp.cos(T) + sp.sin(T)) / 2 + sp.exp(-T)
@@ -53,7 +53,7 @@ def test_time_alone():
     assert error(fitted(problem, steps=100)) < 2e-2
 
 
-def test_a_part_of_a_face():
+def test_inlet_on_part_of_a_face():
     """Flow through the upper half of the left side, walls elsewhere."""
     square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
     exact = sp.exp(-X) * sp.sin(Y)
@@ -95,7 +95,7 @@ def test_several_data_sets_and_an_unknown_in_a_condition():
     assert set(model.loss_weights) == {"end", "gauges", "slopes"}
 
 
-def test_a_round_domain_with_a_normal_and_with_a_hard_boundary():
+def test_disc_with_neumann_and_hard_boundaries():
     """Δu = 4 in a ring: u = r², its slope given inside, its value outside."""
     hole = kp.geometry.Disk((0, 0), 1.0)
     ring = kp.geometry.Disk((0, 0), 2.0, coordinates=(X, Y)) - hole
@@ -114,7 +114,7 @@ def test_a_round_domain_with_a_normal_and_with_a_hard_boundary():
         assert error(fitted(problem, batch_size=150)) < 1e-2
 
 
-def test_an_integral_that_settles_what_slopes_leave_open():
+def test_integral_condition_fixes_the_constant_of_neumann_problem():
     """u'' = −π² cos πx between slopes of zero, which any constant fulfils."""
     u = sp.Function("u")(X)
     problem = kp.Problem(
@@ -130,7 +130,7 @@ def test_an_integral_that_settles_what_slopes_leave_open():
     assert error(fitted(problem)) < 5e-3
 
 
-def test_an_unknown_coefficient_by_a_flow_rate():
+def test_unknown_coefficient_from_a_flow_rate():
     """Flow between plates: the gradient of pressure that carries 1/12 through."""
     u, G = sp.Function("u")(Y), kp.Parameter("G", initial=0.3)
     problem = kp.Problem(
@@ -147,7 +147,7 @@ def test_an_unknown_coefficient_by_a_flow_rate():
     assert error(model) < 2e-2
 
 
-def test_an_unknown_field_of_fewer_coordinates():
+def test_unknown_coefficient_field():
     """Heat in a bar of unknown conductivity, from what is measured inside."""
     u, k = sp.Function("u")(X, T), sp.Function("k")(X)
     exact, conductivity = sp.exp(-T) * sp.cos(sp.pi * X / 2), 1 + X / 2
@@ -174,7 +174,7 @@ def test_an_unknown_field_of_fewer_coordinates():
     assert logs["u_relative_l2"] < 0.05
 
 
-def test_a_tabulated_conductivity_and_a_tabulated_end(tmp_path):
+def test_tabulated_coefficient_and_boundary_condition(tmp_path):
     """(k u')' + q = 0, k from a table of nine points, q such that u = sin x."""
     u, exact = sp.Function("u")(X), sp.sin(X)
     axis = np.linspace(0, 2, 9)
@@ -203,7 +203,7 @@ def test_a_tabulated_conductivity_and_a_tabulated_end(tmp_path):
         )
 
 
-def test_a_soft_periodic_pair_of_faces(tmp_path):
+def test_soft_periodic_faces(tmp_path):
     """Advection around a circle, whose ends are joined by two equations."""
     u = sp.Function("u")(X, T)
     exact = sp.sin(2 * sp.pi * (X - T))
@@ -229,7 +229,7 @@ def test_a_soft_periodic_pair_of_faces(tmp_path):
     assert error(again) == error(model)
 
 
-def test_unknowns_in_conditions_and_several_data_sets():
+def test_unknowns_in_robin_conditions_and_several_data_sets():
     """A Robin end of unknown conductance, by two sets of sensors, one uncalibrated."""
     u = sp.Function("u")(X)
     h, gain = kp.Parameter("h", initial=0.3), kp.Parameter("gain", initial=1.2)

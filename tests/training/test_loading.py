@@ -66,7 +66,7 @@ def save(path, network="functional"):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_models_of_every_kind_load(tmp_path, network):
+def test_models_of_all_kinds_load(tmp_path, network):
     model = save(tmp_path / "model.keras", network)
     loaded = kp.load_model(tmp_path / "model.keras")
     points = np.linspace(0, 1, 5)[:, None]
@@ -85,7 +85,7 @@ def under():
 
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("own", ["float32", "float64"])
-def test_a_model_has_its_precision_under_every_policy(tmp_path, under, own, network):
+def test_model_keeps_its_precision_under_any_policy(tmp_path, under, own, network):
     under(own)
     model = save(tmp_path / "model.keras", network)
     for policy in ("float32", "float64"):
@@ -96,7 +96,7 @@ def test_a_model_has_its_precision_under_every_policy(tmp_path, under, own, netw
         assert weights_digest(loaded) == weights_digest(model)
 
 
-def test_an_ensemble_has_its_precision_under_every_policy(tmp_path, under):
+def test_ensemble_keeps_its_precision_under_any_policy(tmp_path, under):
     ensemble = kp.Ensemble(PROBLEM, NETWORKS["Sequential"](), size=2)
     ensemble.astype("float64").save(tmp_path / "ensemble.keras")
     for policy in ("float32", "float64"):
@@ -106,7 +106,7 @@ def test_an_ensemble_has_its_precision_under_every_policy(tmp_path, under):
 
 
 @pytest.mark.parametrize("load", [kp.load_model, keras.models.load_model])
-def test_a_file_of_version_0_1_predicts_what_it_did(load):
+def test_file_of_version_0_1_predicts_the_same(load):
     """Helmholtz, gated 4 × 1, five annealed steps; the numbers are version 0.1's."""
     model = load(Path(__file__).parent / "files" / "version-0.1.keras")
     points = np.linspace(-1, 1, 8, dtype="float32").reshape(4, 2)
@@ -186,7 +186,7 @@ GADGETS = {
 
 
 @pytest.mark.parametrize("name", GADGETS)
-def test_gadgets_are_refused(tmp_path, whole, name):
+def test_rejects_pickle_gadgets(tmp_path, whole, name):
     path = tmp_path / "bad.keras"
     path.write_bytes(changed(whole, GADGETS[name]))
     modules = set(sys.modules)
@@ -195,7 +195,7 @@ def test_gadgets_are_refused(tmp_path, whole, name):
     assert not {m.split(".")[0] for m in set(sys.modules) - modules} - {"keras"}
 
 
-def test_no_network_is_evaluated(tmp_path, whole):
+def test_loading_evaluates_no_lambda(tmp_path, whole):
     path = tmp_path / "bad.keras"
     path.write_bytes(changed(whole, call_on_numbers))
     with pytest.raises(ValueError, match="no output of another"):
@@ -224,7 +224,7 @@ def with_another_condition(config):
         (lambda config: hidden(config)["config"].pop("units"), "missing"),
     ],
 )
-def test_says_what_is_wrong(tmp_path, whole, change, message):
+def test_names_the_fault_of_a_file(tmp_path, whole, change, message):
     path = tmp_path / "bad.keras"
     path.write_bytes(changed(whole, change))
     with pytest.raises(ValueError, match=f"bad.keras cannot be loaded. .*{message}"):
@@ -232,21 +232,21 @@ def test_says_what_is_wrong(tmp_path, whole, change, message):
 
 
 @pytest.mark.parametrize("kept", [0, 100, 5000])
-def test_half_a_file_is_refused(tmp_path, whole, kept):
+def test_rejects_truncated_files(tmp_path, whole, kept):
     path = tmp_path / "half.keras"
     path.write_bytes(whole[:kept])
     with pytest.raises(ValueError, match="not a `.keras` file, or a part of one"):
         kp.load_model(path)
 
 
-def test_there_must_be_a_file(tmp_path):
+def test_rejects_missing_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file .*nowhere"):
         kp.load_model(tmp_path / "nowhere.keras")
     with pytest.raises(TypeError, match="path of a `.keras` file"):
         kp.load_model(None)
 
 
-def test_a_class_of_ones_own_must_be_registered(tmp_path):
+def test_custom_classes_must_be_registered(tmp_path):
     class Mine(keras.layers.Dense):
         pass
 

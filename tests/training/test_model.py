@@ -38,7 +38,7 @@ def weights_of(model):
     return np.concatenate([v.numpy().ravel() for v in model.trainable_variables])
 
 
-def test_the_error_falls_and_logs_have_their_names():
+def test_error_falls_and_logs_are_named():
     model = compiled(network=kp.networks.ModifiedMLP(16, 2), jit_compile=True)
     points, values = model.problem.test_data(20)
     run = {"batch_size": 32, "steps_per_epoch": 250, "epochs": 4, "verbose": 0}
@@ -169,14 +169,14 @@ class Batches(keras.utils.PyDataset):
         (Batches(), 4),
     ],
 )
-def test_fit_takes_a_users_points(x, steps):
+def test_fit_accepts_points(x, steps):
     model = compiled()
     given = isinstance(x, (np.ndarray, dict))
     model.fit(x, epochs=2, verbose=0, steps_per_epoch=20 if given else None)
     assert model.optimizer.iterations.numpy() == 2 * steps
 
 
-def test_held_points_are_the_ones_used():
+def test_fit_uses_held_points():
     """Full-batch training on held points does not depend on the seed."""
     held = {"residual": POINTS, "boundary": np.array([[0.0, 0.5], [1.0, 0.2]])}
     models = [compiled(seed=seed) for seed in (1, 2)]
@@ -202,7 +202,7 @@ def test_systems_and_unknown_coefficients():
     assert logs["u_relative_l2"] < 0.1 and logs["v_relative_l2"] < 0.2
 
 
-def test_regularizers_and_frozen_layers_count():
+def test_regularizers_and_frozen_layers():
     plain, penal = (
         compiled(
             network=keras.Sequential(
@@ -230,7 +230,7 @@ def test_regularizers_and_frozen_layers_count():
     assert np.abs(model.network.hidden[1].kernel.numpy() - moving).max() > 0
 
 
-def test_a_number_in_place_of_a_weight_is_refused():
+def test_rejects_a_number_assigned_to_a_loss_weight():
     """It would do nothing: a step reads the variable."""
     model = compiled(poisson())
     with pytest.raises(TypeError, match="does not support item assignment"):
@@ -238,7 +238,7 @@ def test_a_number_in_place_of_a_weight_is_refused():
 
 
 @pytest.mark.parametrize("gated", [False, True])
-def test_saves_everything_and_goes_on(tmp_path, gated):
+def test_save_and_resume(tmp_path, gated):
     c = kp.Parameter("c", initial=0.5)
     problem = poisson(equations={"e": sp.Eq(U.diff(X, 2) + c * U, 0)})
     network = kp.networks.ModifiedMLP if gated else kp.networks.MLP
@@ -263,7 +263,7 @@ def test_saves_everything_and_goes_on(tmp_path, gated):
     )
 
 
-def test_a_subclass_may_override_train_step():
+def test_subclass_may_override_train_step():
     class Counting(kp.PINNModel):
         calls = 0
 
@@ -277,7 +277,7 @@ def test_a_subclass_may_override_train_step():
     assert Counting.calls == 3
 
 
-def test_held_points_are_those_of_the_present_fit():
+def test_held_points_of_an_earlier_fit_are_forgotten():
     """What is compiled must not outlive the array it was compiled for."""
     model = compiled()
     model.compile(keras.optimizers.SGD(0.0), jit_compile=False)
@@ -292,14 +292,14 @@ def test_held_points_are_those_of_the_present_fit():
     assert losses[-1] == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_single_batch_is_one_step():
+def test_train_on_batch_is_one_step():
     model = compiled()
     model.fit(**RUN)
     model.train_on_batch(POINTS)
     assert model.optimizer.iterations.numpy() == 21
 
 
-def test_a_plain_subclass_is_a_network(tmp_path):
+def test_subclassed_keras_model_is_a_network(tmp_path):
     @keras.saving.register_keras_serializable("tests")
     class PlainSubclass(keras.Model):
         def __init__(self, **kwargs):
@@ -350,7 +350,7 @@ def test_keras_networks_save_and_load(tmp_path, network):
     )
 
 
-def test_the_loss_counts_regularizers_in_fit_and_evaluate():
+def test_loss_includes_regularizers_in_fit_and_evaluate():
     layers = [
         keras.layers.Dense(4, "tanh", kernel_regularizer=keras.regularizers.L2(5.0)),
         keras.layers.Dense(1),
@@ -428,12 +428,12 @@ def test_the_loss_counts_regularizers_in_fit_and_evaluate():
         ),
     ],
 )
-def test_refuses(build, error, message):
+def test_rejects(build, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
         build()
 
 
-def test_names_may_be_any_text(goes_on_to_the_bit, tmp_path):
+def test_names_may_be_any_text(assert_resume_is_bit_exact, tmp_path):
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     problem = kp.Problem(
@@ -449,7 +449,9 @@ def test_names_may_be_any_text(goes_on_to_the_bit, tmp_path):
     def make():
         return kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
 
-    goes_on_to_the_bit(make, callbacks=lambda: [kp.callbacks.LearningRateAnnealing()])
+    assert_resume_is_bit_exact(
+        make, callbacks=lambda: [kp.callbacks.LearningRateAnnealing()]
+    )
     model = make()
     model.compile(jit_compile=True)
     events = kp.callbacks.GradientHistogram(1, tensorboard=tmp_path)

@@ -30,7 +30,7 @@ def parts():
     return model, model._objective, model.trainer.sources.draw(0, 0)
 
 
-def test_losses_by_hand(parts):
+def test_losses_match_closed_form(parts):
     _, objective, batches = parts
     losses = objective.losses(batches, {"left": 3.0})
     assert {name: float(v) for name, v in losses.items()} == {
@@ -42,7 +42,7 @@ def test_losses_by_hand(parts):
 
 
 @pytest.mark.parametrize("largest", [1, 3, 50])
-def test_losses_of_some_points_at_a_time_are_the_same(largest):
+def test_chunked_points_give_the_same_losses(largest):
     network = kp.networks.MLP(4, 1)
     declared = kp.problems.poisson(2)
     model = kp.PINNModel(declared, network, seed=0)
@@ -53,7 +53,7 @@ def test_losses_of_some_points_at_a_time_are_the_same(largest):
         assert float(parts[name]) == pytest.approx(float(loss), rel=1e-5)
 
 
-def test_gradients_by_hand(parts):
+def test_gradients_match_closed_form(parts):
     model, objective, batches = parts
     variables = [*model.network.trainable_variables, model.coefficients["c"]]
     losses, gradients = objective.gradients(batches, variables)
@@ -82,13 +82,13 @@ def trained_once(model, rule=None):
     return losses, dict(zip(paths, (float(m.sum()) for m in moved), strict=True))
 
 
-def test_a_step_weighs_the_conditions(parts):
+def test_step_applies_loss_weights(parts):
     _, moved = trained_once(parts[0])
     bias = next(path for path in moved if path.endswith("bias"))
     assert moved[bias] == pytest.approx(18.0)
 
 
-def test_unknown_coefficients_are_no_network_parameters(parts):
+def test_unknown_coefficients_are_not_network_parameters(parts):
     seen = {}
 
     def rule(gradients, weights, iteration):
@@ -104,7 +104,7 @@ def test_unknown_coefficients_are_no_network_parameters(parts):
 
 
 @pytest.mark.parametrize("largest", [1, 5, 64, 1000])
-def test_gradients_do_not_depend_on_how_many_points_go_at_a_time(largest):
+def test_chunked_points_give_the_same_gradients(largest):
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(kp.problems.klein_gordon(), kp.networks.ModifiedMLP(5, 1))
     objective, variables = model._objective, model.trainable_variables
@@ -118,7 +118,7 @@ def test_gradients_do_not_depend_on_how_many_points_go_at_a_time(largest):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * scale)
 
 
-def test_compile_says_how_many_points_go_at_a_time():
+def test_compile_sets_points_per_pass():
     def trained(largest):
         keras.utils.set_random_seed(0)
         model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(5, 1), seed=1)
@@ -151,7 +151,7 @@ print(step(64), step(400_000))
 @pytest.mark.skipif(
     not pathlib.Path("/proc/self/status").exists(), reason="no account of memory"
 )
-def test_memory_is_bounded_by_how_many_points_go_at_a_time():
+def test_points_per_pass_bound_memory():
     def megabytes(largest):
         command = [sys.executable, "-c", LARGE_BATCH, str(largest)]
         # Of programs that are kept the small one would be read, and the memory that

@@ -53,7 +53,7 @@ def problem():
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_no_float32_from_the_points_to_the_gradients(policy, name):
+def test_float64_from_points_to_gradients(policy, name):
     policy("float64")
     model = kp.PINNModel(problem(), NETWORKS[name](), seed=0)
     assert model.derivative_engine == ("jvp" if name == "jvp" else "taylor")
@@ -80,7 +80,7 @@ def test_no_float32_from_the_points_to_the_gradients(policy, name):
 
 @pytest.mark.parametrize(("dtype", "floor"), [("float64", 1e-14), ("float32", 1e-5)])
 @pytest.mark.parametrize("layer", [keras.layers.Dense, Unknown])
-def test_the_error_of_a_derivative_is_that_of_the_type(policy, dtype, floor, layer):
+def test_derivative_round_off_is_that_of_the_type(policy, dtype, floor, layer):
     policy(dtype)
     network = keras.Sequential([layer(1, "tanh", use_bias=False)])
     model = kp.PINNModel(problem(), network)
@@ -111,20 +111,20 @@ def test_trains_and_measures_in_float64(policy):
 
 
 @pytest.mark.parametrize("name", ["mixed_float16", "mixed_bfloat16", "float16"])
-def test_half_precision_is_refused_with_the_reason(policy, name):
+def test_rejects_half_precision(policy, name):
     policy(name)
     with pytest.raises(ValueError, match=f"need float32 or float64.*'{name}'"):
         kp.PINNModel(problem(), kp.networks.MLP(4, 1))
 
 
-def test_one_layer_in_half_precision_is_refused():
+def test_rejects_a_layer_in_half_precision():
     inside = keras.layers.Dense(4, "tanh", dtype="mixed_float16")
     network = keras.Sequential([keras.Sequential([inside]), keras.layers.Dense(1)])
     with pytest.raises(ValueError, match="need float32 or float64.*'mixed_float16'"):
         kp.PINNModel(problem(), network)
 
 
-def test_two_types_are_refused():
+def test_rejects_mixed_types():
     network = kp.networks.MLP(4, 1, dtype="float64")
     with pytest.raises(ValueError, match=r"one floating-point type. .*'float64'"):
         kp.PINNModel(problem(), network)

@@ -37,7 +37,7 @@ def printed(capsys, model, **options):
     return CONTROL.sub("", capsys.readouterr().out), history.history
 
 
-def test_the_bar_has_losses_errors_and_coefficients(capsys):
+def test_progress_bar_has_losses_errors_and_coefficients(capsys):
     text, history = printed(capsys, compiled())
     for name in ("loss", "val_u0_relative_l2", "rate"):
         assert f"  {name}: " in text
@@ -45,7 +45,7 @@ def test_the_bar_has_losses_errors_and_coefficients(capsys):
 
 
 @pytest.mark.parametrize("fields", [1, 4])
-def test_a_line_has_80_columns(capsys, fields):
+def test_progress_bar_has_80_columns(capsys, fields):
     text, _ = printed(capsys, compiled(fields), epochs=2)
     lines = re.split(r"[\r\n]+", text)
     assert max(map(len, lines)) <= 80
@@ -53,7 +53,7 @@ def test_a_line_has_80_columns(capsys, fields):
 
 
 @pytest.mark.parametrize("fields", [1, 4])
-def test_a_line_of_evaluate_has_80_columns(capsys, fields):
+def test_evaluate_bar_has_80_columns(capsys, fields):
     model = compiled(fields)
     model.evaluate(*model.problem.test_data(5), batch_size=2)
     text = CONTROL.sub("", capsys.readouterr().out)
@@ -62,13 +62,13 @@ def test_a_line_of_evaluate_has_80_columns(capsys, fields):
 
 
 @pytest.mark.parametrize("verbose", [0, 2])
-def test_no_bar_of_evaluate_where_none_is_wanted(capsys, verbose):
+def test_evaluate_without_bar(capsys, verbose):
     model = compiled()
     model.evaluate(*model.problem.test_data(5), verbose=verbose)
     assert ("start_loss" in capsys.readouterr().out) is (verbose == 2)
 
 
-def test_batches_of_unknown_number_and_in_any_order(capsys):
+def test_bar_with_unknown_number_of_batches(capsys):
     model = compiled()
     points = (np.full((2, 1), 0.5) for _ in range(3))
     model.evaluate(points, verbose=2)
@@ -83,14 +83,14 @@ def test_batches_of_unknown_number_and_in_any_order(capsys):
     assert CONTROL.sub("", capsys.readouterr().out).split("\r")[-1].startswith("3/3 ")
 
 
-def test_keras_own_bar_shows_everything(capsys):
+def test_keras_bar_shows_all_logs(capsys):
     bar = keras.callbacks.ProgbarLogger()
     text, _ = printed(capsys, compiled(), callbacks=[bar])
     assert "start_loss" in text
 
 
 @pytest.mark.parametrize("verbose", [0, 2])
-def test_no_bar_where_none_is_wanted(capsys, verbose):
+def test_fit_without_bar(capsys, verbose):
     text, _ = printed(capsys, compiled(), verbose=verbose)
     assert ("loss" in text) is (verbose == 2)
     assert "Compiling" not in text
@@ -104,7 +104,7 @@ def test_compiling_is_announced_once(capsys):
     assert "Compiling" not in again
 
 
-def test_the_summary_says_what_is_trained_on(capsys):
+def test_summary_names_terms_and_points(capsys):
     model = compiled()
     model.summary()
     text = capsys.readouterr().out
@@ -115,7 +115,7 @@ def test_the_summary_says_what_is_trained_on(capsys):
     assert "equation_0:" in "\n".join(lines)
 
 
-def test_an_ensemble_says_how_many_and_what_of(capsys):
+def test_ensemble_summary_has_number_of_members(capsys):
     ensemble = kp.Ensemble(compiled().problem, kp.networks.MLP(4, 1), size=3)
     assert repr(ensemble) == "<Ensemble: 3 × MLP of 13 parameters>"
     shown = ensemble._repr_markdown_()
@@ -139,7 +139,7 @@ def test_an_ensemble_says_how_many_and_what_of(capsys):
         ),
     ],
 )
-def test_what_a_notebook_displays(thing, latex):
+def test_html_of_a_model(thing, latex):
     assert latex in thing._repr_latex_()
 
 
@@ -159,12 +159,12 @@ def test_what_a_notebook_displays(thing, latex):
         (kp.problems.poisson(1), ["Problem in", "boundary"]),
     ],
 )
-def test_a_repr_says_what_it_is(thing, pieces):
+def test_repr_of_a_model(thing, pieces):
     for piece in pieces:
         assert piece in repr(thing)
 
 
-def test_a_terminal_is_written_over(capsys, monkeypatch):
+def test_bar_overwrites_the_line_of_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("keraspinn.training.progress._EVERY", 0.0)
     text, _ = printed(capsys, compiled(), steps_per_epoch=3)

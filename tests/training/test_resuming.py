@@ -47,7 +47,7 @@ def check_alike(one, other, x=None, **run):
     ],
     ids=["SSBroyden", "GaussNewton", "Adam", "Ensemble"],
 )
-def test_a_fit_in_the_middle_of_a_hold(tmp_path, make, x):
+def test_resume_within_a_renewal_period_is_bit_exact(tmp_path, make, x):
     model = make()
     model.fit(x, **RUN)
     model.save(tmp_path / "one.keras")
@@ -57,7 +57,7 @@ def test_a_fit_in_the_middle_of_a_hold(tmp_path, make, x):
 
 
 @pytest.mark.parametrize("change", ["batch size", "compile"])
-def test_another_fit_begins_as_it_would_have(tmp_path, change):
+def test_second_fit_after_loading_begins_as_without(tmp_path, change):
     model = made(broyden())
     model.fit(**RUN)
     model.save(tmp_path / "model.keras")
@@ -70,7 +70,7 @@ def test_another_fit_begins_as_it_would_have(tmp_path, change):
         check_alike(model, loaded, batch_size=30)
 
 
-def test_what_was_compiled_anew_is_saved_without_them(tmp_path):
+def test_recompiled_model_is_saved_without_sampler_state(tmp_path):
     model = made(broyden())
     model.fit(**RUN)
     model.compile(broyden(), jit_compile=False)
@@ -78,7 +78,7 @@ def test_what_was_compiled_anew_is_saved_without_them(tmp_path):
     check_alike(model, kp.load_model(tmp_path / "model.keras"))
 
 
-def test_files_from_before_them_load(tmp_path, monkeypatch):
+def test_files_without_sampler_state_load(tmp_path, monkeypatch):
     model = made(broyden())
     model.fit(**RUN)
     with monkeypatch.context() as patch:
@@ -88,7 +88,7 @@ def test_files_from_before_them_load(tmp_path, monkeypatch):
     assert np.isfinite(loaded.fit(**RUN).history["loss"]).all()
 
 
-def test_weights_alone(tmp_path):
+def test_load_weights_alone(tmp_path):
     model = made(broyden())
     model.fit(**RUN)
     model.save_weights(tmp_path / "model.weights.h5")
@@ -99,7 +99,7 @@ def test_weights_alone(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Skipping variable loading for optimizer")
-def test_weights_into_a_model_of_another_optimizer(tmp_path):
+def test_load_weights_into_a_model_of_another_optimizer(tmp_path):
     model = made(broyden())
     model.fit(**RUN)
     model.save_weights(tmp_path / "model.weights.h5")
@@ -109,7 +109,7 @@ def test_weights_into_a_model_of_another_optimizer(tmp_path):
     check_alike(expected, other, kp.sampling.Renewed(EVERY))
 
 
-def test_points_that_a_user_gives_are_not_in_the_file(tmp_path):
+def test_points_passed_to_fit_are_not_saved(tmp_path):
     model = made("adam")
     model.fit(np.random.uniform(0.1, 0.9, (100_000, 1)), **RUN)
     model.save(path := tmp_path / "model.keras")

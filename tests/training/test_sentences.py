@@ -13,34 +13,34 @@ def model():
     return kp.PINNModel(PROBLEM, kp.networks.MLP(4, 1), seed=0)
 
 
-def test_predict_calls_its_points_its_own():
+def test_predict_names_its_argument():
     with pytest.raises(ValueError, match="points of 'prediction'"):
         model().predict(np.zeros((3, 7)))
     with pytest.raises(ValueError, match="points of 'evaluation'"):
         model().evaluate(np.zeros((3, 7)))
 
 
-def test_settings_of_an_optimizer_are_not_those_of_compile():
+def test_compile_rejects_settings_of_optimizers():
     with pytest.raises(TypeError, match="no .'learning_rate'.*Adam.learning_rate"):
         model().compile(learning_rate=1e-3)
     model().compile(keras.optimizers.Adam(learning_rate=1e-3))
 
 
 @pytest.mark.parametrize("name", ["MLP", "ModifiedMLP", "PirateNet", "SIREN"])
-def test_a_list_of_widths_is_told_how_to_be_written(name):
+def test_list_of_widths_is_corrected(name):
     network = getattr(kp.networks, name)
     with pytest.raises(ValueError, match=rf"{name}\(units=20, depth=2, outputs=1\)"):
         network([2, 20, 20, 1])
     network(units=20, depth=2, outputs=1)
 
 
-def test_quantization_is_refused():
+def test_rejects_quantization():
     with pytest.raises(ValueError, match="derivatives of a quantized"):
         model().quantize("int8")
 
 
 @pytest.mark.skipif(keras.backend.backend() == "jax", reason="float64 is off")
-def test_an_input_that_rounds_points_is_refused():
+def test_rejects_inputs_that_round_points():
     def network(**kwargs):
         inputs = keras.Input((1,), **kwargs)
         hidden = keras.layers.Dense(4, "tanh")(inputs)
@@ -60,7 +60,7 @@ def test_an_input_that_rounds_points_is_refused():
     assert kp.PINNModel(PROBLEM, network()).astype("float64").dtype == "float64"
 
 
-def test_renewed_points_are_told(capsys):
+def test_resampled_points_are_noted(capsys):
     trained = model()
     trained.compile("adam", run_eagerly=True)
     renewed = kp.sampling.Renewed(every=2)
@@ -69,7 +69,7 @@ def test_renewed_points_are_told(capsys):
     assert "New points every 2 steps, where the loss may rise" in printed
 
 
-def test_the_best_weights_come_back_over_renewed_points():
+def test_restores_best_weights_with_resampled_points():
     points, _ = PROBLEM.test_data(9)
     trained = model()
     trained.compile(keras.optimizers.SGD(0.5), run_eagerly=True)

@@ -27,13 +27,13 @@ class Recorder(keras.callbacks.Callback):
         self.ends.append((batch, int(self.model.optimizer.iterations.numpy())))
 
 
-def test_callbacks_see_every_execution(model):
+def test_callbacks_run_after_each_execution(model):
     recorder = Recorder()
     model.fit(**RUN, steps_per_epoch=10, epochs=2, callbacks=[recorder])
     assert [steps for _, steps in recorder.ends] == [4, 8, 10, 14, 18, 20]
 
 
-def test_the_epochs_losses_are_means_over_its_steps(model):
+def test_epoch_losses_are_means_over_steps(model):
     initial = model.get_weights()
     together = model.fit(**RUN, steps_per_epoch=6).history["loss"]
     model.set_weights(initial)
@@ -42,7 +42,7 @@ def test_the_epochs_losses_are_means_over_its_steps(model):
     assert together[0] == pytest.approx(np.mean(apart), rel=1e-5)
 
 
-def test_a_program_is_built_once_for_equal_fits(model):
+def test_equal_fits_share_a_compiled_program(model):
     model.fit(**RUN, steps_per_epoch=4)
     first = model.train_function
     model.fit(**RUN, steps_per_epoch=9, epochs=2)
@@ -51,7 +51,7 @@ def test_a_program_is_built_once_for_equal_fits(model):
     assert model.train_function is not first
 
 
-def test_evaluation_is_built_once_for_all_fits(model):
+def test_evaluation_is_compiled_once(model):
     points, values = model.problem.test_data(10)
     model.fit(**RUN, steps_per_epoch=4, validation_data=(points, values))
     before = model.evaluate(points, values, verbose=0)
@@ -89,7 +89,7 @@ def evaluated(model, points, values):
 @pytest.mark.parametrize(
     ("make", "change"), [(regularized, freeze), (ensemble, compile_anew)]
 )
-def test_evaluation_is_built_anew_when_what_it_evaluates_has_changed(make, change):
+def test_evaluation_is_recompiled_after_changes(make, change):
     model = make()
     model.compile("sgd", jit_compile=False)
     points, values = model.problem.test_data(10)
@@ -119,7 +119,7 @@ def test_learning_rate_schedules_and_stops(model):
     assert history["learning_rate"] == pytest.approx([1e-3, 1e-4])
 
 
-def test_a_single_batch_of_nothing_is_drawn(model):
+def test_train_on_batch_without_points_samples_them(model):
     before = model.get_weights()
     logs = model.train_on_batch(return_dict=True)
     assert np.isfinite(logs["loss"])
@@ -128,7 +128,7 @@ def test_a_single_batch_of_nothing_is_drawn(model):
 
 
 @pytest.mark.parametrize("eagerly", [False, True])
-def test_single_batches_of_arrays_and_lists(model, eagerly):
+def test_train_on_batch_accepts_arrays_and_lists(model, eagerly):
     model.compile("adam", run_eagerly=eagerly, jit_compile=False)
     points = np.linspace(0, 1, 4).reshape(-1, 1)
     for batch in (points, points.tolist(), {"residual": points}):
@@ -137,7 +137,7 @@ def test_single_batches_of_arrays_and_lists(model, eagerly):
     assert np.shape(model.predict_on_batch(points)) == (4, 1)
 
 
-def test_arguments_by_place_as_in_keras(model):
+def test_positional_arguments_as_in_keras(model):
     points, values = model.problem.test_data(8)
     model.fit(None, None, 4, steps_per_epoch=2, verbose=0, validation_split=0.0)
     assert len(model.evaluate(points, values, 3, 0)) == len(model.metrics)
@@ -178,7 +178,7 @@ def test_history_without_xla_is_that_with_it():
     np.testing.assert_allclose(*losses, rtol=1e-4)
 
 
-def test_a_single_batch_that_was_not_finite_is_not_the_last(model):
+def test_training_continues_after_a_nonfinite_batch(model):
     before = model.get_weights()
     assert np.isnan(model.train_on_batch(np.array([[np.nan]]))[0])
     assert all((a == b).all() for a, b in zip(before, model.get_weights(), strict=True))
@@ -211,7 +211,7 @@ class Stream(keras.utils.PyDataset):
         lambda model: model.test_on_batch(MASKED.data, {"u": MASKED[:, 0]}),
     ],
 )
-def test_masked_values_are_refused_wherever_they_come_from(model, use):
+def test_rejects_masked_values_from_any_source(model, use):
     with pytest.raises(ValueError, match=r"1 masked.*points\[~mask\]"):
         use(model)
 
@@ -220,7 +220,7 @@ def iter_of(batch):
     yield batch
 
 
-def test_a_dataset_of_ones_own_is_read_to_its_end(model):
+def test_custom_dataset_is_read_to_its_end(model):
     class Ended(Stream):
         epochs = 0
 
@@ -236,13 +236,13 @@ def test_a_dataset_of_ones_own_is_read_to_its_end(model):
     assert model.predict(stream, verbose=0).shape == (2, 1)
 
 
-def test_a_loss_that_no_step_would_count_is_refused(model):
+def test_rejects_losses_that_steps_ignore(model):
     with pytest.raises(ValueError, match="losses from the problem.*kernel_regularizer"):
         model.add_loss(1.0)
 
 
 @pytest.mark.parametrize("train", ["fit", "train_on_batch"])
-def test_there_must_be_something_to_train(model, train):
+def test_rejects_models_without_trainable_variables(model, train):
     model.network.trainable = False
     model.compile("sgd", jit_compile=False)
     with pytest.raises(ValueError, match="nothing to train: every layer"):
@@ -259,7 +259,7 @@ SECOND_ORDER = [
 @pytest.mark.filterwarnings("ignore:.* trains parameters of single precision")
 @pytest.mark.parametrize("optimizer", SECOND_ORDER)
 @pytest.mark.parametrize("made", ["model", "ensemble"])
-def test_layers_are_frozen_before_compile(model, made, optimizer):
+def test_layers_must_be_frozen_before_compile(model, made, optimizer):
     if made == "ensemble":
         model = kp.Ensemble(model.problem, kp.networks.MLP(4, 1), size=2)
     layer, name = model.network.layers[0], optimizer.__name__
@@ -280,7 +280,7 @@ def test_layers_are_frozen_before_compile(model, made, optimizer):
     assert weights_digest(model) != before
 
 
-def test_other_layers_of_the_same_size_are_others():
+def test_replaced_layers_of_equal_shape_are_detected():
     network = kp.networks.MLP(4, 3)
     model = kp.PINNModel(kp.problems.poisson(), network, dtype="float32")
     network.layers[1].trainable = False
@@ -298,7 +298,7 @@ class Compiles(keras.callbacks.Callback):
 
 
 @pytest.mark.parametrize("kind", [kp.PINNModel, kp.Ensemble])
-def test_compile_within_fit_is_refused_and_may_follow_it(kind):
+def test_rejects_compile_within_fit(kind):
     size = {"size": 2} if kind is kp.Ensemble else {}
     model = kind(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0, **size)
     model.compile("adam")

@@ -42,7 +42,7 @@ def test_literal_rule():
     assert updated(rule, GRADIENTS, 4.0) == pytest.approx(0.1 * 4.0 + 0.9 * 16.0)
 
 
-def test_updates_when_due():
+def test_updates_every_update_freq_steps():
     rule = GradientRatio(1.0, update_freq=10)
     changed = [n for n in range(25) if updated(rule, GRADIENTS, 1.0, n) != 1.0]
     assert changed == [0, 10, 20]
@@ -51,17 +51,17 @@ def test_updates_when_due():
 @pytest.mark.parametrize("bad", [0.0, np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("name", ["residual", "boundary"])
 @pytest.mark.parametrize("rule", ["weighted", "literal"])
-def test_degenerate_gradients_leave_the_weight(bad, name, rule):
+def test_degenerate_gradients_keep_the_weight(bad, name, rule):
     gradients = GRADIENTS | {name: filled(bad, bad)}
     assert updated(GradientRatio(0.9, 1, rule), gradients, 3.0) == 3.0
 
 
-def test_one_nan_among_many_leaves_the_weight():
+def test_single_nan_keeps_the_weight():
     gradients = GRADIENTS | {"boundary": filled(0.5, np.nan)}
     assert updated(GradientRatio(0.9, 1), gradients, 3.0) == 3.0
 
 
-def test_a_weight_of_zero_stays_zero_under_the_weighted_rule():
+def test_zero_weight_stays_zero_under_the_weighted_rule():
     assert updated(GradientRatio(0.9, 1), GRADIENTS, 0.0) == 0.0
 
 

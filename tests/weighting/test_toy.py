@@ -16,11 +16,13 @@ class Balance(kp.weighting.WeightingRule):
         return {n: means["residual"] / means[n] for n in state["weights"]}, means
 
 
-def test_it_fits_saves_and_goes_on_to_the_bit(goes_on_to_the_bit):
+def test_custom_rule_resume_is_bit_exact(assert_resume_is_bit_exact):
     def make():
         return kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)
 
-    goes_on_to_the_bit(make, callbacks=lambda: [kp.callbacks.LossWeighting(Balance())])
+    assert_resume_is_bit_exact(
+        make, callbacks=lambda: [kp.callbacks.LossWeighting(Balance())]
+    )
 
 
 @keras.saving.register_keras_serializable("toy")
@@ -52,7 +54,7 @@ def jittered(**options):
     return history.history[f"{name}_weight"]
 
 
-def test_a_rule_is_told_the_terms_the_type_and_random_numbers():
+def test_custom_rule_receives_terms_type_and_random_numbers():
     weights = jittered()
     assert weights[0] != weights[1] and all(1 <= weight < 3 for weight in weights)
     assert weights == jittered(run_eagerly=True)
