@@ -1,4 +1,4 @@
-"""What the benchmark examples share: options, the models M1 to M4, a report."""
+"""Functions of the benchmark examples: options, the models M1 to M4, a report."""
 
 import argparse
 import time

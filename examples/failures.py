@@ -1,4 +1,4 @@
-"""Trainings that go wrong for six different reasons, and what tells these apart.
+"""Train models that fail for six different reasons, and tell the reasons apart.
 
 python -m examples.failures --output docs/results/failures.json
 
@@ -72,7 +72,7 @@ def waves(frequency):
 
 
 def decay(rate):
-    """u'' = rate² u, which decays from its start; what is off by little grows."""
+    """Declare u'' = rate² u, whose solution decays and whose small errors grow."""
     u = sp.Function("u")(T)
     return kp.Problem(
         kp.geometry.Box(time={T: (0, 1)}),
@@ -151,7 +151,7 @@ def trained(training):
 
 
 def record(training):
-    """What can be asked of a trained model, as JSON."""
+    """Return the diagnostics of a trained model, as JSON."""
     model, losses = trained(training)
     logs = model.evaluate(*model.problem.test_data(), verbose=0, return_dict=True)
     verdict = kp.diagnostics.verdict(model)

@@ -4,7 +4,7 @@
     python examples/figures.py --quick
 
 Without names, all of them. Every figure is saved as PNG, and beside it as JSON the
-numbers measured and what they were measured with. `--quick` trains smaller networks
+numbers measured, with versions and machine. `--quick` trains smaller networks
 for fewer steps: the pictures are recognisable, the numbers are not the paper's.
 """
 
@@ -41,7 +41,7 @@ def figure(draw):
 
 
 class Workshop:
-    """Trains what the figures show, each run once however many figures show it.
+    """Trainings behind the figures, each run once for all figures that show it.
 
     Args:
         options: The command line.
@@ -60,7 +60,7 @@ class Workshop:
         return trained
 
     def _train(self, model, depth, name, *parameters, full_batch=False):
-        """What `run` returns, and the size of the run.
+        """Return the result of `run`, and the size of the run.
 
         Args:
             model: `"M1"` to `"M4"`.
@@ -88,7 +88,7 @@ class Workshop:
         stiffness = kp.callbacks.HessianEigenvalue(every)
         traced = name == "helmholtz" and not full_batch
         print(f"{problem}\n  {model}, {arguments.units} × {arguments.depth}")
-        # Epochs are as long as what is averaged into a point of the curves.
+        # An epoch is as long as the average behind a point of the curves.
         trained, history = common.train(
             problem,
             arguments,
@@ -118,7 +118,7 @@ def relative_l2(model):
 
 
 def balance(statistics):
-    """How the terms' gradients compare: medians over the second half of training.
+    """Compare the terms' gradients: medians over the second half of training.
 
     A spread ratio is the width of the central 90 % of a condition's gradient over
     that of the residual's, here the median over the layers.
@@ -350,7 +350,7 @@ def processor():
 
 
 def circumstances(options):
-    """What a number was measured with."""
+    """Return the versions and machine of a measurement."""
     packages = ("keraspinn", "keras", keras.config.backend(), "numpy", "scipy")
     versions = {"python": platform.python_version()}
     for package in packages:

@@ -4,8 +4,8 @@ python -m examples.l_shape_reference
 
 Quadratic triangles and Newton's method on two meshes, one half the size of the other;
 says how far the two are apart, and keeps the finer one's temperatures on a lattice of
-0.05 m in `examples/gallery/l_shape.csv`. Prints what five sensors read, with noise of
-0.5 K. Needs scikit-fem, which `pip install ".[examples]"` brings.
+0.05 m in `examples/gallery/l_shape.csv`. Prints the readings of five sensors, with
+noise of 0.5 K. Needs scikit-fem, which `pip install ".[examples]"` brings.
 """
 
 import argparse

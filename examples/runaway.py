@@ -1,4 +1,4 @@
-"""How two rules for a loss weight λ behave, without a network.
+"""Compare two rules for a loss weight λ, without a network.
 
 python examples/runaway.py --figure docs/theory/runaway.png
 

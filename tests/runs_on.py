@@ -51,7 +51,7 @@ RUNS_ON = {
         "optimizers/test_quasi_newton.py::test_a_step_is_vectorized": "vmap",
     },
     "JAX in single precision alone": {
-        "backend/test_jax.py": "single precision by default, which TensorFlow does not have",
+        "backend/test_jax.py": "single precision by default",
     },
 }
 

@@ -38,9 +38,9 @@ SHORTER = {
     "monotonic() + 600": "monotonic()",
     "fit(callbacks=": "fit(steps_per_epoch=4, callbacks=",
 }
-# The guide's pages, in the order in which each goes on from the one before.
+# The guide's pages in order: each continues the one before.
 GUIDE = ("declare", "conditions", "train", "look", "ensembles", "save")
-# Those that declare what they need.
+# Pages that are complete programs.
 ALONE = (
     "guide/domains.md",
     "guide/data.md",
@@ -58,8 +58,8 @@ def blocks(page):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-# These run in tests of their own: what must be said before anything else, of devices,
-# and what is of the front page's plate.
+# These run in separate tests: settings of devices, which must come before all others,
+# and the continuation of the front page's plate.
 APART = ("tf.config", "tf.distribute", "keras.distribution", "cluster_resolver")
 APART += ("through_side",)
 
@@ -77,7 +77,7 @@ def block_with(text, page):
 
 
 def namespace_after(*pages, **namespace):
-    """Run the pages' Python blocks in order, and return what they leave."""
+    """Run the pages' Python blocks in order, and return their variables."""
     for page in pages:
         for code in blocks(page):
             if code.startswith("# look.py:"):  # a file, which limits its process
@@ -210,15 +210,15 @@ def test_docs_use_what_sparingly():
     assert words.count("what") < 1e-3 * len(words)
 
 
-# What a reader types into the search.
+# Words that a reader types into the search.
 SOUGHT = """hole, circle, ODE, elasticity, heat, tutorial, gallery, hard, L-BFGS, GPU,
 parametric, cite, mesh, periodic, Neumann, not converging, units, JAX, checkpoint,
 Robin, Dirichlet, uncertainty, inverse problems, animation, transient"""
 
 
 @pytest.mark.parametrize("sought", re.split(r",\s", SOUGHT))
-def test_a_heading_holds_what_is_sought(sought):
-    """In any form of the words, as the search has it; headings are what it shows."""
+def test_headings_contain_searched_words(sought):
+    """Compare stems of words, as the search does, with headings, which it shows."""
     stems = [re.sub("ing$", "", word) for word in sought.split()]
     pages = [page.read_text("utf-8") for page in DOCS.rglob("*.md")]
     headings = re.findall("^#+ .*$", "\n".join(pages), re.MULTILINE)
@@ -251,7 +251,7 @@ def test_a_flux_through_a_side():
     assert total == pytest.approx(-inside, abs=1e-3)
 
 
-def test_what_is_cited_is_what_the_citation_file_says():
+def test_citation_agrees_with_the_citation_file():
     file = (DOCS.parent / "CITATION.cff").read_text("utf-8")
     said = re.search(
         r"```bibtex\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.DOTALL

@@ -1,4 +1,4 @@
-"""What a training step of `keraspinn` is made of: matrix products, and the rest.
+"""Measure the matrix products and the rest of a training step of `keraspinn`.
 
     python examples/benchmarks/anatomy.py --work helmholtz cavity-streamfunction
 

@@ -1,4 +1,4 @@
-"""Time what the diagnostics cost, for Helmholtz networks.
+"""Time the diagnostics, for Helmholtz networks.
 
 python examples/benchmarks/diagnostics.py --spectrum --histograms
 """
@@ -26,7 +26,7 @@ def timed(function, *arguments, **keywords):
 
 
 class TimedHistogram(kp.callbacks.GradientHistogram):
-    """Keeps how long each of its own calls took."""
+    """`GradientHistogram` that records the times of its calls."""
 
     def __init__(self):
         super().__init__()
@@ -40,7 +40,7 @@ class TimedHistogram(kp.callbacks.GradientHistogram):
 
 
 def histograms(name, units, depth, steps):
-    """Print what `GradientHistogram` takes of an annealed training."""
+    """Print the share of `GradientHistogram` in the time of an annealed training."""
     trained = model(name, units, depth)
     trained.compile(keras.optimizers.Adam())
     watch = TimedHistogram()

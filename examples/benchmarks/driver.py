@@ -1,4 +1,4 @@
-"""Contestants as processes that stand still while another is timed."""
+"""Contestants as processes, which stop while another one is timed."""
 
 import json
 import os
@@ -16,7 +16,7 @@ MEMORY_LIMIT = 16e9
 
 
 class Failed(Exception):
-    """A contestant, or what it was asked to build, did not work."""
+    """Failure of a contestant, or of a model that it builds."""
 
 
 class Contestant:
@@ -25,7 +25,7 @@ class Contestant:
     Args:
         script: Path of the contestant's program.
         python: Interpreter to run it with.
-        log: Path of a file for what it prints.
+        log: Path of a file for its output.
         variables: Dict of environment variables to add.
 
     Attributes:
@@ -52,22 +52,22 @@ class Contestant:
         self._signal(signal.SIGSTOP)
 
     def build(self, key, spec, timeout=600):
-        """Make what `spec` says; returns losses, seconds and notes."""
+        """Build the model of `spec`; returns losses, seconds and notes."""
         return self._ask(f"build {key} {json.dumps(spec)}", timeout)
 
     def go(self, key, steps, timeout=600):
-        """Train; returns the seconds that count and the seconds it took."""
+        """Train; returns the timed seconds and all seconds."""
         answer = self._ask(f"go {key} {steps}", timeout)
         self.device_bytes = answer["device_bytes"]
         return answer["seconds"], answer["wall_seconds"]
 
     def peak_bytes(self):
-        """The process's largest resident set so far."""
+        """Return the process's largest resident set so far."""
         return self._status("VmHWM")
 
     @property
     def alive(self):
-        """Whether the process can still be asked."""
+        """A flag: the process still answers."""
         return self._process.poll() is None
 
     def close(self):
@@ -119,7 +119,7 @@ class Contestant:
         return json.loads(line)
 
     def _status(self, name):
-        """A number of kB from the kernel's account of the process, in bytes."""
+        """Return a number of kB from the process's status in Linux, in bytes."""
         status = pathlib.Path(f"/proc/{self._process.pid}/status").read_text()
         lines = [x for x in status.splitlines() if x.startswith(name)]
         return 1024 * int(lines[0].split()[1]) if lines else 0
@@ -130,7 +130,7 @@ class Contestant:
 
 
 def steps_that_take(seconds, contestant, key, chunk):
-    """How many steps, a multiple of `chunk`, take about so long."""
+    """Return a number of steps, a multiple of `chunk`, that take about `seconds`."""
     steps = chunk
     while True:
         took, _ = contestant.go(key, steps)
@@ -167,7 +167,7 @@ def interleaved(entries, repeats):
 
 
 def summary(milliseconds):
-    """Median and spread of repeats."""
+    """Return median and spread of repeats."""
     return {
         "median_ms": statistics.median(milliseconds),
         "min_ms": min(milliseconds),

@@ -1,4 +1,4 @@
-"""What a step of an ensemble costs a member, beside a model trained alone.
+"""Time a member's step in an ensemble, and a step of a model trained alone.
 
 KERAS_BACKEND=jax python examples/benchmarks/ensemble.py
 

@@ -1,4 +1,4 @@
-"""Who takes part: a script in `contestants/`, its options, and what it can do."""
+"""Entries of the benchmark: scripts in `contestants/`, their options and limits."""
 
 import dataclasses
 
@@ -22,7 +22,7 @@ class Entry:
 
     Attributes:
         group: Name of the contestant; the best of a group counts.
-        setting: What tells its entries apart.
+        setting: Name of the entry within its group.
         script: File in `contestants/`; its requirements lie beside it.
         options: Dict of the script's own options.
         models: The models it can train.
@@ -177,18 +177,18 @@ FUSED_TAPES = Entry(
 
 
 def named(group, setting=""):
-    """The entries of a group whose setting begins so."""
+    """Return the entries of a group whose setting begins with these words."""
     return [e for e in ENTRIES if e.group == group and e.setting.startswith(setting)]
 
 
 def chosen(entry, options):
-    """Whether the command names the entry, by how its label begins, or nobody."""
+    """Return whether the command selects the entry, by its label or by default."""
     names = options.contestants
     return not names or any(entry.label.startswith(name) for name in names)
 
 
 def overhead_entries():
-    """Pairs of a model and an entry that differ in what `fit` is given."""
+    """Return pairs of a model and an entry that differ in arguments of `fit`."""
     epochs = {"epochs": EPOCHS}
     plain = _keraspinn("fit, no output", verbose=0, **epochs)
     return [

@@ -1,4 +1,4 @@
-"""A virtual environment for each list of requirements, built when first asked for."""
+"""Virtual environments, one for each list of requirements, built on demand."""
 
 import hashlib
 import os
@@ -72,13 +72,13 @@ def environment(variables):
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "TF_CPP_MIN_LOG_LEVEL": "3",
-        # Not the shell's: what is called TensorFlow in a table runs on it.
+        # Not the shell's backend: the tables name the backend of each entry.
         "KERAS_BACKEND": "tensorflow",
         # An accelerator is shared, and asked how much of it each has used.
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
         # Compiling processes of its own would not stand still with a contestant's.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        # What is compiled is compiled in every run: it is timed.
+        # Compilation is timed, so that programs are compiled in each run.
         "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
         **variables,
     }

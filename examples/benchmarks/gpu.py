@@ -1,4 +1,4 @@
-"""All that is to be measured on a GPU, by one command.
+"""Run all measurements on a GPU by one command.
 
     python examples/benchmarks/gpu.py gpu_results
 
@@ -25,7 +25,7 @@ SMALL_TABLE = ["--steps", "2", "--trials", "2", "--architectures", "30x3"]
 
 
 def commands(folder, small):
-    """What is run, by the name of its part."""
+    """Return the commands to run, by the name of the part."""
     parts = {
         "steps": [
             HERE / "run.py",

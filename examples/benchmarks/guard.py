@@ -1,4 +1,4 @@
-"""Time what it costs to take no step that is not finite.
+"""Time the guard against nonfinite steps.
 
     python examples/benchmarks/guard.py --repeats 9
 

@@ -1,10 +1,10 @@
-"""Time what `import keraspinn` adds to Keras's own import.
+"""Time `import keraspinn`, less the import of Keras.
 
 KERAS_BACKEND=jax python examples/benchmarks/imports.py
 
 In fresh processes, in seconds of the processor's time, which other programs on the
-machine disturb less. The first is not counted: Python compiles there what it has not
-compiled before, and keeps it, as it does for whoever installs a package.
+machine disturb less. The first is not counted: Python compiles modules then,
+and keeps them, as after the installation of a package.
 """
 
 import argparse

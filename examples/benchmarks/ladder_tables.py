@@ -2,7 +2,7 @@
 
 from reading import table, time
 
-# How labels begin, the longest that fits, and what the page calls them.
+# Beginnings of labels, of which the longest match counts, and names on the page.
 ENGINES = (
     ("M1 keraspinn", "Taylor"),
     ("M1 keraspinn, without XLA", "Taylor without XLA"),
@@ -54,7 +54,7 @@ def ladder(dimension):
 
 
 def ladder_ratios(results):
-    """How many times the Taylor engine's the times of nested differentiation are."""
+    """Return times of nested differentiation, divided by the Taylor engine's."""
     nested = ("nested tapes, graph", "nested products", "JAX, forward over forward")
     rows = []
     for dimension in (1, 2, 3):

@@ -8,8 +8,8 @@ JSON on standard output:
 
 SPEC is JSON: `work`, `model`, `units`, `depth`, `batch`, `chunk` (steps that may run
 as one program), `data` (an .npz file of starting weights and points to check the
-losses at) and `options` of the contestant's own. An answer `{"error": …}` says what
-went wrong, `{"refused": …}` what the contestant has no way to do.
+losses at) and `options` of the contestant's own. An answer `{"error": …}` has
+the error, `{"refused": …}` the feature that the contestant lacks.
 """
 
 import importlib.metadata
@@ -30,7 +30,7 @@ class NotOffered(Exception):
 
 
 class Task(types.SimpleNamespace):
-    """What to do: the driver's SPEC, the `Work` and the data in the place of names.
+    """Task of a contestant: the driver's SPEC, with `Work` and data in place of names.
 
     Attributes:
         problem: The work's name.
@@ -54,7 +54,7 @@ class Task(types.SimpleNamespace):
 
 
 def save_data(path, parameters, points):
-    """Writes what `Task` reads."""
+    """Write the file that `Task` reads."""
     arrays = {f"points_{name}": values for name, values in points.items()}
     for k, (kernel, bias) in enumerate(parameters):
         arrays |= {f"kernel_{k}": kernel, f"bias_{k}": bias}
@@ -73,7 +73,7 @@ def serve(build, packages):
         packages: Names of the packages whose versions matter.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what libraries print must not get into the answers
+    os.dup2(2, 1)  # keep the output of libraries out of the answers
     versions = {name: importlib.metadata.version(name) for name in packages}
     versions["python"] = platform.python_version()
     print(json.dumps({"versions": versions}), file=answers)

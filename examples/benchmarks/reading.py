@@ -1,4 +1,4 @@
-"""What tables and plots read from results, and its words."""
+"""Results as tables and plots read them, and their words."""
 
 OURS = "keraspinn"
 
@@ -12,7 +12,7 @@ def table(header, rows):
 
 
 def record(results, stage, key):
-    """One record's results by label, and what failed."""
+    """Return one record's results by label, and its failures."""
     found = results.get(stage, {}).get(key, {"results": {}, "failures": {}})
     return found["results"], found["failures"]
 

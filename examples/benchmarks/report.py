@@ -2,7 +2,7 @@
 
     python examples/benchmarks/report.py
 
-Replaces what stands between `<!-- table NAME -->` and `<!-- end -->` and leaves the
+Replaces the text between `<!-- table NAME -->` and `<!-- end -->` and leaves the
 prose around it alone. `<!-- table NAME@FILE -->` takes other results, of a file in
 `docs/results`.
 """

@@ -1,4 +1,4 @@
-"""Time a training step of `keraspinn` beside what else one could use.
+"""Time a training step of `keraspinn` and of alternatives.
 
     python examples/benchmarks/run.py                      # every stage
     python examples/benchmarks/run.py --stage packages --work helmholtz --models M1 M4
@@ -41,7 +41,7 @@ ON_A_CARD = {"accelerator": stages.accelerator}
 
 
 def machine():
-    """What the figures were taken on, in words."""
+    """Describe the machine of the measurements."""
     told = pathlib.Path("/proc/cpuinfo")  # only Linux tells the processor's name
     text = told.read_text("utf-8") if told.exists() else ""
     name = re.search(r"^model name\s*: (.+)", text, re.MULTILINE)
@@ -50,7 +50,7 @@ def machine():
 
 
 def stored(path):
-    """What the file of results holds; nothing if there is none."""
+    """Return the content of the file of results, empty if there is none."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
@@ -131,7 +131,7 @@ def parsed(arguments=None):
 def main():
     options = parsed()
     stored(options.output)  # if it cannot be read, before anything is measured
-    # What is killed must not leave stopped processes behind.
+    # A killed command must not leave stopped processes behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     failed = 0
     for stage in options.stage:
@@ -139,7 +139,7 @@ def main():
         with Pool(options.cache, options.installed) as pool:
             for key, record in (STAGES | ON_A_CARD)[stage](pool, options):
                 if not record["results"] and not record["failures"]:
-                    continue  # nobody in this stage has a name that was given
+                    continue  # no entry of this stage has the names
                 record.setdefault("versions", pool.versions())
                 record |= {
                     "machine": machine(),

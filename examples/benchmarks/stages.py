@@ -1,4 +1,4 @@
-"""What each stage of the command measures."""
+"""Stages of the command, and their measurements."""
 
 import dataclasses
 
@@ -102,14 +102,14 @@ def accelerator(pool, options):
         for batch, chunk in list(CARD_BATCHES.items())[: 1 if options.quick else None]:
             cell = {"work": "helmholtz", "batch": batch, "units": units, "depth": depth}
             key = f"helmholtz {units}x{depth}, {batch} points"
-            # What a process holds at most is never less again: others begin anew.
+            # A process's peak memory never falls: each entry has a new process.
             with Pool(options.cache, options.installed) as own:
                 record = compare_with(own, pairs, cell | {"chunk": chunk}, options)
                 yield key, record | {"versions": own.versions()}
 
 
 def overheads(pool, options):
-    """What callbacks cost, and what a step's matrix products alone would.
+    """Time callbacks, and the matrix products of a step alone.
 
     Differences of a few per cent take more turns than the ratios of the other stages.
     """
@@ -138,7 +138,7 @@ def paper_cell(work, options):
 
 
 def compare_with(pool, entries, cell, options, steps=None, repeats=None):
-    """`compare` with what the command says of repeats and steps."""
+    """Call `compare` with the command's options of repeats and steps."""
     cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
     print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)
     steps, repeats = steps or options.steps, repeats or options.repeats

@@ -162,7 +162,7 @@ def sweep(results):
 
 
 def overheads(results):
-    """What each thing around a step adds to it, in per cent."""
+    """Return the share of each addition to a step, in per cent."""
     found, _ = record(results, "overheads", "helmholtz")
     named = {
         label.removeprefix("M4 keraspinn, "): result for label, result in found.items()
@@ -236,7 +236,7 @@ AIMS = (
 
 
 def aims(results):
-    """What is aimed at and what was measured."""
+    """Return aims and measurements."""
     helmholtz, _ = record(results, "packages", "helmholtz")
     cavity, _ = record(results, "third-order", "cavity-streamfunction")
     around, _ = record(results, "overheads", "helmholtz")
@@ -264,7 +264,7 @@ def aims(results):
 
 
 def conditions(results):
-    """Machine, date and versions of what was measured."""
+    """Return machine, date and versions of the measurements."""
     records = [r for stage in results.values() for r in stage.values()]
     if not records:
         return "*nothing yet.*"

@@ -1,4 +1,4 @@
-"""The work, in numbers: what every contestant computes in a training step.
+"""Work of a training step, in numbers, which all contestants compute.
 
 The formulas take a module of array functions (`numpy`, `jax.numpy`, `torch`,
 `tensorflow`), so that packages that have no statement of these problems share one.
@@ -22,7 +22,7 @@ class Term:
     Attributes:
         sides: Where points are drawn: `(axis, value)` for a side of the box, `None`
             for its inside; equally many points on each.
-        scale: What a mean over all of the term's points counts; the number of sides
+        scale: Factor of the mean over all of the term's points; the number of sides
             where the term is the sum of the sides' means.
         derivatives: Tuple of `(field, multi-index)` that the residuals are made of.
         residuals: Function of `(module, columns, derivatives)`, lists and dicts of
@@ -290,7 +290,7 @@ def find(name):
 
 
 def is_gated(model):
-    """Whether a model of the paper, M1 to M4, has the gated network."""
+    """Return whether a model of the paper, M1 to M4, has the gated network."""
     return model in ("M3", "M4")
 
 

@@ -89,7 +89,7 @@ def run(name):
 
 
 def shown(error):
-    """Relative errors by what they are errors of."""
+    """Return relative errors, by the names of the quantities."""
     known = {k: v for k, v in error.items() if not k.endswith(("loss", "_weight"))}
     return {k.removesuffix("_relative_l2"): v for k, v in known.items()}
 
@@ -106,7 +106,7 @@ def size(error):
 
 
 def minutes(record):
-    """How long it ran, counted up."""
+    """Return the time of a run, rounded up."""
     return math.ceil(record["seconds"] / 60)
 
 

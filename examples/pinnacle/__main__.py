@@ -1,4 +1,4 @@
-"""Run programs of the exam, and keep what they came to beside PINNacle's best.
+"""Run programs of the exam, and record their errors beside PINNacle's best.
 
 python -m examples.pinnacle burgers_1d_c --output docs/results/pinnacle.json
 
@@ -70,7 +70,7 @@ def shape(network):
 
 
 def record_of(left, seconds, cpu_seconds):
-    """What one run came to, from the names that the program has left."""
+    """Return the record of one run, from the variables of the program."""
     model, problem, network = left["model"], left["problem"], left["model"].network
     errors = left["error"].items()
     fields = {k: float(v) for k, v in errors if k.endswith("_relative_l2")}
@@ -98,7 +98,7 @@ def version_of_backend():
 
 
 def table(records):
-    """What the programs came to, as Markdown."""
+    """Return the programs' records, as Markdown."""
     rows = ["| Problem | Best there | Here | First run | Network | Steps | Minutes |"]
     rows += ["|---|---|---|---|---|---|---|"]
     for name in (name for name in BEST if name in records):

@@ -1,4 +1,4 @@
-"""What the programs share: the holes of Heat 2d-CG, and tables of references."""
+"""Data that the programs share: the holes of Heat 2d-CG, and tables of references."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""What four of the problems are compared with, by finite elements.
+"""Compute the references of four problems by finite elements.
 
 python -m examples.pinnacle.references
 

@@ -122,7 +122,7 @@ def modelled(box, declared):
 
 
 def outcome(box, declared, points, dtype):
-    """One word for what became of a declaration, and the sentence if it is refused."""
+    """Return one word for the outcome of a declaration, and the error message."""
     model = modelled(box, declared)
     if isinstance(model, str):
         return "refused", model
@@ -154,7 +154,7 @@ def outcome(box, declared, points, dtype):
 
 
 def trained(box, declared, points):
-    """What 200 steps made of a problem whose solution is known on its boundary."""
+    """Train 200 steps on a problem with a known solution on its boundary."""
     ((field, solution),) = declared["reference"].items()
     equal = sp.Eq(field, solution)
     known = kp.Condition(equal, "boundary"), kp.Condition(equal, "initial")
@@ -254,7 +254,7 @@ def main():
 
 
 def run_eagerly(eagerly):
-    """Whether programs run operation by operation, without being compiled."""
+    """Scope in which programs run operation by operation, without compilation."""
     if keras.config.backend() == "jax":
         jax.config.update("jax_disable_jit", eagerly)
     else:
@@ -262,7 +262,7 @@ def run_eagerly(eagerly):
 
 
 def kind(sentence):
-    """The words of a refusal that do not depend on what was declared."""
+    """Return the words of an error that do not depend on the declaration."""
     words = re.sub(r"^In [^:]*: |'[^']*'|\S*[\d∈]\S*", "", sentence).split()
     return " ".join(words[:6])
 

@@ -1,4 +1,4 @@
-"""Kill trainings at random moments, under load, and see what becomes of them.
+"""Kill trainings at random moments, under load, and check that they resume.
 
     python examples/reliability/kills.py --kills 100 --output docs/results/kills.json
 
@@ -87,7 +87,7 @@ class Life:
 
 
 def lived(mouth, *arguments):
-    """What a process does."""
+    """Run the process of one training."""
     warnings.simplefilter("always", UserWarning)
     warnings.showwarning = lambda message, *_: (
         mouth.send("without a backup") if "No backup" in str(message) else None
@@ -192,7 +192,7 @@ def one_training(name, expected, folder, options, generator, counts):
 
 
 def undisturbed(name, folder, options):
-    """The end of a training that nobody kills, in a program of its own."""
+    """Return the end of an undisturbed training, in a separate program."""
     life = Life("spawn", name, str(folder), options.epochs)
     life.wait()
     return json.loads((folder / "end.json").read_text())

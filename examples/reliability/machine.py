@@ -1,4 +1,4 @@
-"""What a record says of the machine and the versions it was made with."""
+"""Machine and versions of a record."""
 
 import importlib.metadata
 import os

@@ -100,13 +100,13 @@ class Announce(keras.callbacks.Callback):
 def train(
     name, folder, epochs, restart="backup", full_from=None, tell=lambda phase: None
 ):
-    """One life of a training, which begins or goes on from what is in the folder.
+    """Run one process of a training, which begins or resumes from the folder.
 
     Args:
         name: Key of `TRAININGS`.
         folder: Directory of its files.
         epochs: Number of epochs in all.
-        restart: What to go on from: `"backup"`, `"checkpoint"`, or `"keras"` for
+        restart: File to resume from: `"backup"`, `"checkpoint"`, or `"keras"` for
             Keras's own BackupAndRestore.
         full_from: Epoch from which on the disk is full, if it is to be.
         tell: Function that is told the phase that begins.
@@ -152,7 +152,7 @@ def train(
 
 
 def digests(model):
-    """What tells one model's state from another's, to the bit, by variable."""
+    """Return digests of a model's state, bit-exact, by variable."""
     digests = {}
     for place, variable in enumerate([*model.variables, *model.optimizer.variables]):
         value = variable.numpy()

@@ -1,4 +1,4 @@
-"""Command line: run what is missing of a table, and print it."""
+"""Command line, which runs the missing trainings of a table and prints it."""
 
 import argparse
 import dataclasses
@@ -27,7 +27,7 @@ TABLES = {
     "ablation": ablation.PROBLEMS,
 }
 
-# What the other options already say of a training.
+# Fields of a training that the other options set.
 _IDENTITY = {"problem", "model", "units", "depth", "seed", "steps"}
 SETTINGS = [
     field for field in dataclasses.fields(Training) if field.name not in _IDENTITY

@@ -1,4 +1,4 @@
-"""What each reading of the paper's algorithm does to the error, one at a time."""
+"""Table of errors by each reading of the paper's algorithm, one at a time."""
 
 from examples.reproduction.tables import error_of, markdown, spread
 

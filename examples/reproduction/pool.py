@@ -19,7 +19,7 @@ _shares = None
 
 
 def run(missing, results, workers, together=False):
-    """Train what is missing, and keep each record as soon as it is there.
+    """Run the missing trainings, and keep each record as soon as it is there.
 
     A training that fails is told of, and does not keep others from being trained.
 

@@ -40,7 +40,7 @@ class Results:
         if not self.path.exists():
             return {}
         records = {}
-        # What follows the last end of a line was cut short while it was written.
+        # Text after the last end of a line was truncated while it was written.
         lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -55,7 +55,7 @@ class Results:
         return records
 
     def missing(self, trainings):
-        """Those of `trainings` that have no record yet, in order."""
+        """Return the `trainings` that have no record yet, in order."""
         records = self.records()
         return [training for training in trainings if training not in records]
 

@@ -41,7 +41,7 @@ def error_of(record):
 def spread(values, digits=2):
     """Text of mean ± deviation, or of the only value; a dash for none.
 
-    What is not finite is counted apart.
+    Nonfinite errors are counted apart.
     """
     values = list(values)
     finite = [value for value in values if math.isfinite(value)]

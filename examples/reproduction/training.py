@@ -1,4 +1,4 @@
-"""One training of the paper's study: what identifies it, and its record."""
+"""One training of the paper's study: its identity and its record."""
 
 import dataclasses
 import datetime
@@ -56,7 +56,7 @@ _LEAST = dict.fromkeys(_ONE, 1) | dict.fromkeys(_NONE, 0)
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """What identifies a training: two of them with equal fields are one.
+    """Identity of a training: two of them with equal fields are one.
 
     A field without effect on the model, such as `alpha` of M1, has its default.
 

@@ -1,1 +1,1 @@
-"""What a second-order optimizer reaches after Adam, problem by problem."""
+"""Study of second-order optimizers after Adam, problem by problem."""

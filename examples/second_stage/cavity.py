@@ -18,8 +18,8 @@ from examples.second_stage.cavity_flow import (
 def cavity(formulation="streamfunction-pressure"):
     """The paper's, its equations faded in around the corners as in the library.
 
-    Continuity is faded in, too: what would come in at one end of the lid and leave at
-    the other is told to be nothing, through any section between.
+    Continuity is faded in, too. An integral condition keeps the flow rate through any
+    section at zero, against flow from one end of the lid to the other.
     """
     declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation)
     u, v = velocity(declared)
@@ -41,11 +41,10 @@ def cavity(formulation="streamfunction-pressure"):
 
 
 def cavity_split(formulation="streamfunction-pressure", corner_width=0.05):
-    """The same flow as the sum of what is known of the corners and of smooth fields.
+    """The same flow as the sum of the corners' closed form and of smooth fields.
 
-    The network learns what is left of ψ and p, or of u, v and p, when the corners'
-    creeping flow is taken away, which has all of the lid's speed: its own vanishes on
-    every wall.
+    The network learns ψ and p, or u, v and p, less the corners' creeping flow, which
+    has all of the lid's speed: the network's part vanishes on every wall.
     """
     declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation, corner_width)
     psi, p = corner_parts(sp.Rational(1, REYNOLDS))

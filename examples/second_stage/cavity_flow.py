@@ -2,7 +2,7 @@
 
 python -m examples.second_stage.cavity_flow
 
-prints what the reference's error is judged by: the distance of coarser ones from it,
+prints two estimates of the reference's error: the distance of coarser ones from it,
 and its own from published extrema below a lid of one speed.
 """
 
@@ -46,7 +46,7 @@ def corner_parts(viscosity):
     """ψ and p of a flow that has all of the lid's jumps, and no speed on other walls.
 
     Each corner's creeping flow, faded out towards the walls that are not its own by
-    cubics whose sum is 1: what is left to be found vanishes on all walls.
+    cubics whose sum is 1: the remainder vanishes on all walls.
     """
     fade = 1 - X**2 * (3 - 2 * X)
     psi, p = 0, 0
@@ -126,7 +126,7 @@ def known_part(lid, points, orders):
 def solve(lid, n=DEGREE, reynolds=REYNOLDS):
     """The steady flow below a lid, by Newton's method.
 
-    What is left of ψ_y Δψ_x − ψ_x Δψ_y = Δ²ψ / Re is orthogonal to all φ_i(x) φ_j(y),
+    The residual of ψ_y Δψ_x − ψ_x Δψ_y = Δ²ψ / Re is orthogonal to all φ_i(x) φ_j(y),
     by Gauss's rule of 3/2 n points in each direction.
 
     Args:

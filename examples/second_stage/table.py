@@ -72,7 +72,7 @@ def grouped(records):
 
 
 def usual(record):
-    """Whether a record is of the recipe that the page recommends."""
+    """Return whether a record is of the recipe that the page recommends."""
     return all(record[name] == value for name, value in USUAL.items())
 
 

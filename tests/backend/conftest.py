@@ -4,7 +4,7 @@ import pytest
 
 @pytest.fixture
 def double():
-    """Double precision, where it is not on as it is."""
+    """Switch on double precision where it is off by default."""
     if keras.backend.backend() != "jax":
         yield
         return

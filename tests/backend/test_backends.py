@@ -1,4 +1,4 @@
-"""The folders of the backends offer the same names."""
+"""Names that all backends must define."""
 
 import ast
 from pathlib import Path

@@ -84,7 +84,7 @@ def named(config):
 
 
 def test_models_are_saved_by_these_names():
-    """Each is a name that Keras has written, or finds a class by."""
+    """Check names that Keras writes to files and finds classes by."""
     x = keras.Input((2,))
     models = keras.Model(x, layers.Dense(1)(x)), keras.Sequential([layers.Dense(1)])
     written = {named(keras.saving.serialize_keras_object(m)) for m in models}

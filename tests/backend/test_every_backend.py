@@ -1,4 +1,4 @@
-"""Numbers that are the same on every backend, in the precision that was asked for."""
+"""Numbers that are equal on all backends, in the requested precision."""
 
 import keras
 import numpy as np
@@ -9,7 +9,7 @@ import keraspinn as kp
 from keraspinn import backend
 from keraspinn.sampling.sources import PointSources
 
-# What TensorFlow draws: `backend.uniform` for these words, and points of a step.
+# Numbers drawn by TensorFlow: `backend.uniform` for these words, points of a step.
 WORDS = 7, 3, 4000000000, -1
 SINGLE = [0.6514537930488586, 0.3836498260498047, 0.7566272616386414]
 DOUBLE = [0.38364984669057967, 0.11384272476579693, 0.14228655458805894]
@@ -36,7 +36,7 @@ def test_points_of_a_seed_are_the_same_on_every_backend(double):
 
 
 def rounding_products():
-    """Whether products of float32 may be rounded: on JAX, and on TensorFlow."""
+    """Return whether JAX, or TensorFlow, may round products of float32."""
     if keras.backend.backend() == "jax":
         import jax
 
@@ -61,7 +61,7 @@ def test_products_are_not_rounded_while_a_model_computes():
     model.evaluate(points, values, verbose=0, callbacks=[Seen()])
     model.predict(points, verbose=0, callbacks=[Seen()])
     assert seen == [False] * 3
-    assert rounding_products()  # what others compute is left as it was
+    assert rounding_products()  # settings of the process are unchanged
 
 
 @pytest.mark.parametrize("name", ["train", "test", "predict"])
@@ -81,7 +81,7 @@ def test_products_of_a_single_batch_are_not_rounded(name, monkeypatch):
 
 @pytest.mark.parametrize("of_hessian", [False, True])
 def test_products_of_a_program_are_not_rounded(of_hessian):
-    # What `predict_expression` and the diagnostics run.
+    # The function of `predict_expression` and the diagnostics.
     variable, seen = keras.Variable([1.0, 2.0]), set()
 
     def function(x):

@@ -8,7 +8,7 @@ from keraspinn import backend
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_products_follow_the_inputs_and_the_variables(count):
-    """f = a Σ x² y_j with x (2,), y (3,): its Hessian is written out here."""
+    """Return f = a Σ x² y_j with x (2,), y (3,), and its Hessian in closed form."""
     x, y = keras.Variable([1.0, 2.0]), keras.Variable([[3.0], [4.0], [5.0]])
     unused = keras.Variable([7.0])
     products = backend.hessian_products(

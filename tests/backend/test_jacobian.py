@@ -1,4 +1,4 @@
-"""Jacobians of values at points, against the backend's own."""
+"""Jacobians of values at points, compared with those of the backend."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ from keraspinn.derivatives.engines import taylor_derivatives
 
 
 def residuals_of(network):
-    """Two residuals with derivatives of the second order, by tensors for weights."""
+    """Return two second-order residuals as functions of the weights."""
     variables = network.trainable_variables
 
     def residuals(weights, points):

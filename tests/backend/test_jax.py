@@ -1,4 +1,4 @@
-"""What is JAX's own, and that training goes well in its single precision."""
+"""Settings of JAX, and training in single precision."""
 
 import os
 import re
@@ -106,7 +106,7 @@ def test_loss_falls_and_evaluation_agrees():
 
 
 def test_prediction_follows_the_training():
-    """Weights are a program's arguments, not constants of it."""
+    """Pass weights to a program as arguments, not as constants."""
     model = compiled()
     points = model.problem.test_data(5)[0]
     u = model.problem.fields[0]
@@ -241,7 +241,7 @@ def test_network_without_taylor_rule():
 
 
 def test_fused_steps_do_not_call_the_host(monkeypatch):
-    """Points, λ, optimizer and guard are in the program of all steps."""
+    """Compute points, λ, updates and guard in the program of all steps."""
     lowered = []
 
     def watched(*arguments, **options):
@@ -306,7 +306,7 @@ for name, rtol in ("model", 1e-5), ("ensemble", 1e-5), ("second", 1e-8):
 
 @pytest.mark.parametrize("pair", [("jax", "tensorflow"), ("tensorflow", "jax")])
 def test_files_are_shared_by_backends(pair, tmp_path):
-    """Models go on from a file as they do where it was written."""
+    """Resume from a file of the other backend as on the backend that wrote it."""
     pytest.importorskip("tensorflow")
     for backend_name, program in zip(pair, (SAVE, LOAD), strict=True):
         run(backend_name, "-c", program, tmp_path, JAX_ENABLE_X64="1")

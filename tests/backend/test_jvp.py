@@ -1,4 +1,4 @@
-"""Operations that TensorFlow lacks a gradient of, met by nested derivatives."""
+"""Gradients for nested derivatives that TensorFlow lacks."""
 
 import importlib
 import sys

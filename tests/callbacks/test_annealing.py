@@ -1,4 +1,4 @@
-"""Algorithm 1, against an implementation written out here by hand."""
+"""Algorithm 1, compared with a reference implementation."""
 
 import functools
 
@@ -45,7 +45,7 @@ def held(beta):
 
 
 class HandWritten:
-    """A tanh network 1-5-5-1 trained by Algorithm 1 with Adam, by hand."""
+    """Reference: a tanh network 1-5-5-1 trained by Algorithm 1 with Adam."""
 
     def __init__(self, weights, initial_weights, alpha, update_freq, rule):
         self.theta = [ops.convert_to_tensor(w) for w in weights]

@@ -1,4 +1,4 @@
-"""A training that dies goes on from its last whole epoch, to the bit."""
+"""Killed trainings, which resume from the last complete epoch bit-exact."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ class Died(BaseException):
 
 
 class Dies(keras.callbacks.Callback):
-    """Dies at the end of an epoch, before or after others, by its place in the list."""
+    """Callback that raises at the end of an epoch, in its turn of the list."""
 
     def __init__(self, epoch):
         super().__init__()
@@ -104,7 +104,7 @@ def test_later_fit_begins_at_initial_epoch(folder):
 
 
 class StopsWithin(keras.callbacks.Callback):
-    """Ends training in the midst of an epoch, and logs a text."""
+    """Callback that stops training within an epoch, and logs a text."""
 
     def on_train_batch_end(self, batch, logs=None):
         self.model.stop_training = self.model.steps_taken >= 2 * STEPS + 3
@@ -125,7 +125,7 @@ def test_resume_repeats_an_epoch_stopped_within(folder):
 
 
 class Spoils(keras.callbacks.Callback):
-    """Makes a weight NaN in an epoch."""
+    """Callback that sets a weight to NaN in an epoch."""
 
     def on_epoch_begin(self, epoch, logs=None):
         if epoch == 3:
@@ -290,7 +290,7 @@ def test_rejects_further_state_of_another_kind(folder, memory, differs):
 
 
 class FullDisk(keras.callbacks.Callback):
-    """Lets no file grow beyond some bytes for two epochs."""
+    """Callback that limits the bytes of files for two epochs."""
 
     def __init__(self, limit):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A backup is taken up by the training that it is of, and by no other."""
+"""Identity of a training, which alone may resume from its backup."""
 
 import shutil
 

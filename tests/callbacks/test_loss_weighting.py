@@ -14,7 +14,7 @@ RUN = {"steps_per_epoch": 3, "batch_size": 8, "verbose": 0}
 @keras.saving.register_keras_serializable("weighting_tests")
 @dataclasses.dataclass(frozen=True)
 class Counting(kp.weighting.WeightingRule):
-    """Weights are the number of steps so far times a number."""
+    """Rule whose weights are a factor times the number of steps."""
 
     times: float = 1.0
 
@@ -28,7 +28,7 @@ class Counting(kp.weighting.WeightingRule):
 
 
 class Unregistered(Counting):
-    """A rule that no file can name."""
+    """Unregistered rule."""
 
 
 def compiled(optimizer="adam"):

@@ -1,4 +1,4 @@
-"""Numbers that are none: masked ones, dates, texts."""
+"""Checks of numbers: masked values, dates, texts."""
 
 import datetime
 
@@ -11,7 +11,7 @@ MASKED = np.ma.masked_values([[0.1, 0.2], [-9999.0, 0.4]], -9999.0)
 
 
 class Variable:
-    """As netCDF's and xarray's: no array, but makes one."""
+    """Array-like object, as in netCDF and xarray."""
 
     dtype = np.dtype("float64")
 

@@ -1,4 +1,4 @@
-"""What is wrong with a saved configuration ends in a `ValueError`."""
+"""Saved configurations with faults, which raise `ValueError`."""
 
 import json
 

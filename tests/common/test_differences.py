@@ -1,4 +1,4 @@
-"""Two configurations compared, wherever they were made."""
+"""Differences of two configurations."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Files are whole or not there."""
+"""Files that are complete or absent."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""One process at a time."""
+"""Lock files, which exclude a second process."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def holder(path):
-    """A process that has the lock until its input ends."""
+    """Start a process that holds the lock until its input ends."""
     command = [sys.executable, "-c", HOLD, keraspinn.common.lock.__file__, str(path)]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
@@ -65,7 +65,7 @@ def test_lock_of_a_zombie_is_taken_over(path, holder):
 
 
 def test_lock_is_not_inherited_by_a_child(path):
-    """As workers do that prepare batches, which hold the files that were open."""
+    """Fork a child, as workers that prepare batches, which inherits open files."""
     code = HOLD.replace("print(", "import os, time; os.fork() or time.sleep(9); print(")
     assert code != HOLD
     command = [sys.executable, "-c", code, keraspinn.common.lock.__file__, str(path)]

@@ -1,4 +1,4 @@
-"""What the programs of these tests share, after devices are set up."""
+"""Functions that the programs of these tests share, after devices are set up."""
 
 import keras
 import numpy as np

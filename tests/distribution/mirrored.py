@@ -1,4 +1,4 @@
-"""Trains on two logical CPU devices and on one; prints what came out as JSON."""
+"""Program that trains on two logical CPU devices and on one, and prints JSON."""
 # ruff: noqa: E402 - devices and workers are set up before Keras is imported
 
 import contextlib
@@ -32,7 +32,7 @@ OPTIMIZERS = {
 
 
 def stream():
-    """Points of both terms; the last batch is shared as 3 + 3, sides as they fall."""
+    """Return batches of both terms; replicas share the last one as 3 + 3."""
     data = {"residual": INSIDE, "sides": SIDES}
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(20)
     options = tf.data.Options()

@@ -1,4 +1,4 @@
-"""Trains on four virtual CPU devices of JAX and on one; prints what came out as JSON.
+"""Program that trains on four virtual CPU devices of JAX and on one, and prints JSON.
 
 Its argument is a directory to write in.
 """
@@ -25,7 +25,7 @@ TEST_DATA = PROBLEM.test_data(5)
 
 @contextlib.contextmanager
 def counted(found):
-    """Appends what one device has to do in each fused loop, by XLA's own account."""
+    """Append the work of one device in each fused loop, as counted by XLA."""
     jit = jax.jit
 
     def counting(function, **options):
@@ -112,7 +112,7 @@ def ensemble():
 
 
 class Judge(keras.callbacks.Callback):
-    """Takes a verdict while a model is fit, where Keras's distribution is set aside."""
+    """Callback that computes a verdict within `fit`, without Keras's distribution."""
 
     def on_epoch_end(self, epoch, logs=None):
         self.found = verdict_of(self.model)
@@ -200,7 +200,7 @@ with DEVICES.scope():
     loaded = [kp.load_model(DIRECTORY / "model.keras")]
     model = compiled(keras.optimizers.SGD(1e15))
     found["stopped"] = refusal(lambda: model.fit(**RUN))
-# Where a model trains is said when it is made, not when it is fit.
+# A model trains on the devices set when it was made, not when it is fitted.
 loaded.append(kp.load_model(DIRECTORY / "model.keras"))
 for model in loaded:
     model.fit(**RUN, batch_size=10)

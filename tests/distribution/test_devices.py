@@ -1,4 +1,4 @@
-"""Training on several devices: programs of their own, as devices are set up once."""
+"""Training on several devices, in separate programs: devices are set up once."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def test_rejects_unsupported_settings(mirrored):
 
 
 def free_port():
-    """A port that is free, as the one after it is."""
+    """Return a free port whose successor is free."""
     for _ in range(100):
         with socket.socket() as first, socket.socket() as second:
             first.bind(("localhost", 0))
@@ -101,7 +101,7 @@ def run_workers(directory, killed_after):
 
 
 def test_lost_worker_raises_and_training_resumes(mirrored, tmp_path):
-    """And what comes out is what two devices of one machine come to."""
+    """Train on two workers, whose numbers equal those of two devices of one machine."""
     (code, _, error), (lost, _, _) = run_workers(tmp_path / "backup", killed_after=2)
     assert lost == -9
     assert code not in (0, -9), "the worker that is left must not end well"

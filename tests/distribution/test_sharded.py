@@ -1,4 +1,4 @@
-"""Several devices on JAX: one program, whose numbers are those of one device."""
+"""Several devices on JAX, which give the numbers of one device."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One of two workers: `worker.py INDEX PORT DIRECTORY [KILLED_AFTER]`."""
+"""Program of one of two workers: `worker.py INDEX PORT DIRECTORY [KILLED_AFTER]`."""
 # ruff: noqa: E402 - devices and workers are set up before Keras is imported
 
 import json
@@ -22,14 +22,14 @@ from common import PROBLEM, RUN, annealing, compiled, weights_of
 
 
 class Killed(keras.callbacks.Callback):
-    """Dies as a machine does, in the middle of an epoch."""
+    """Callback that kills the process within an epoch."""
 
     def on_epoch_begin(self, epoch, logs=None):
         if INDEX and epoch == KILLED_AFTER:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-# One worker writes, all read what it wrote.
+# One worker writes the backups, all read them.
 reading = {"save_freq": 10**9, "delete_checkpoint": False} if INDEX else {}
 backup = keras.callbacks.BackupAndRestore(DIRECTORY, **reading)
 with STRATEGY.scope():

@@ -1,6 +1,6 @@
-"""What the tests of the examples share.
+"""Fixtures of the tests of the examples.
 
-They find `examples`, which is not installed, behind all that is.
+`examples`, which is not installed, is found behind all installed packages.
 """
 
 import pathlib
@@ -15,9 +15,9 @@ sys.path.append(str(ROOT))
 
 @pytest.fixture
 def run_program(tmp_path, monkeypatch, capsys):
-    """Function that runs a program of `examples` in `tmp_path`; returns what it prints.
+    """Function that runs a program of `examples` in `tmp_path` and returns its output.
 
-    In this process, which has imported and compiled already much of what they need.
+    It runs in this process, which has imported and compiled most of it already.
     """
 
     def run(name, *arguments):
@@ -33,5 +33,5 @@ def run_program(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def benchmarks(monkeypatch):
-    """The benchmarks' own modules can be imported."""
+    """Make the modules of the benchmarks importable."""
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "benchmarks"))

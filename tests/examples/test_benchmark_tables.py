@@ -1,4 +1,4 @@
-"""The tables and plots of the benchmarks' page follow from the results."""
+"""Tables and plots of the benchmarks' page, made from the results."""
 
 import pathlib
 import re
@@ -20,7 +20,7 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
                 "results": {
                     "M1 keraspinn": result("keraspinn", "M1", 2.0),
                     "M1 DeepXDE": result("DeepXDE", "M1", 8.0, residual_points=640),
-                    # Nobody's fit, and nobody's best.
+                    # Neither a fit nor a best time.
                     "M1 keraspinn, bare": result(
                         "keraspinn", "M1", 1.0, setting="bare"
                     ),

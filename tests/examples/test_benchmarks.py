@@ -1,4 +1,4 @@
-"""The benchmark command runs, and contestants that compute something else fail."""
+"""Benchmark command, in which contestants with wrong losses fail."""
 
 import itertools
 import json
@@ -154,7 +154,7 @@ def test_who_gave_up_on_an_order_is_not_asked_for_higher_ones(benchmarks, monkey
     assert orders == list(range(1, 9))
     failed = records["2D, order 4"]["failures"]
     assert failed == {"M1 keraspinn, without XLA": "error: no answer in 60 s"}
-    # Differences in float64 tell up to the third order; above, the first entry does.
+    # Differences in float64 resolve three orders; above, the first entry is compared.
     assert checked_against[3] is None
     assert checked_against[4] == {"residual": 2.0}
 
@@ -209,7 +209,7 @@ def test_wrong_losses_are_found(benchmarks, tmp_path, monkeypatch):
         record = cells.compare(pool, [("M1", wrong)], cell, 1, 0.1, 1)
         assert "losses at the start" in record["failures"]["M1 wrong"]
         assert not record["results"]
-        # The same contestant passes where its losses are the right ones.
+        # The same contestant passes with correct losses.
         monkeypatch.setattr(
             reference, "losses", lambda *_: {"residual": 1.0, "boundary": 1.0}
         )
@@ -230,7 +230,7 @@ def test_diagnostics_are_timed(run_program):
 
 @pytest.mark.parametrize("name", ["klein-gordon", "cavity-streamfunction"])
 def test_reference_losses_are_those_of_the_problem(benchmarks, name):
-    """Finite differences against the Taylor engine, on third derivatives too."""
+    """Compare losses by finite differences and by Taylor arithmetic, to third order."""
     import reference
     import work
 

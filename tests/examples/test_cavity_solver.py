@@ -28,7 +28,7 @@ def extremum(n, name):
     return solve(100, n).centreline_extrema()[name]
 
 
-# The discrete equations, written out once more node by node.
+# The discrete equations, implemented again node by node.
 
 
 def x_derivative(field, h):
@@ -154,10 +154,10 @@ def test_pressure_converges_to_botella_and_peyret():
 
 
 def momentum_error(n):
-    """The largest residual of the momentum equations, from u, v and p alone.
+    """Return the largest residual of the momentum equations, from u, v and p alone.
 
-    A quarter of the side away from the lid corners, and one node off the walls, where
-    a difference of the second kind would mix the exact wall velocity with central
+    Points are a quarter of the side from the lid corners and one node off the walls,
+    where a second difference would mix the exact wall velocity with central
     differences.
     """
     flow, h = solve(100, n), 1 / n

@@ -1,4 +1,4 @@
-"""The examples run, with fewer steps, and do what they say."""
+"""Examples, run with fewer steps."""
 
 import pathlib
 import re
@@ -51,7 +51,7 @@ def test_settings(monkeypatch, options, expected):
 
 
 def test_inverse_problem(run_program):
-    """Training starts from a Reynolds number of 20; the samples are at 100."""
+    """Identify the Reynolds number 100 from an initial 20."""
     output = run_program(
         "inverse_cavity.py",
         *QUIET,
@@ -62,7 +62,7 @@ def test_inverse_problem(run_program):
 
 
 def test_inverse_problem_with_a_second_stage(run_program):
-    """Far too short to come to the end, where the deviation means something."""
+    """Run a second stage, too short for a meaningful deviation."""
     options = ["--model", "M1", "--units", "8", "--depth", "2", "--steps", "1000"]
     options += [*QUIET, "--second-stage", "1"]
     output = run_program("inverse_cavity.py", *options)

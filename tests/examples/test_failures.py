@@ -1,4 +1,4 @@
-"""The page of failures shows what its records hold, and records can be made."""
+"""Page of failures, made from its records, and the making of records."""
 
 import dataclasses
 import json
@@ -23,13 +23,13 @@ def test_the_page_has_the_tables():
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_fails_is_mended(name):
     failed, mended = RECORDS[name]
-    # Single precision costs some digits, and no more.
+    # Single precision costs a few digits, and no more.
     least = 0.05 if name == "float32" else 1e-3
     assert mended["trusted"] and mended["error"] < least * failed["error"]
 
 
 def test_what_tells_causes_apart():
-    """The rows of the page's second table, of each cause and of no other."""
+    """Check the page's second table: rows of all causes and of no others."""
 
     def with_sign(sign):
         return [name for name, (failed, _) in RECORDS.items() if sign(failed)]

@@ -1,4 +1,4 @@
-"""Figures are drawn by name, with the numbers behind them."""
+"""Figures, drawn by name, with their numbers."""
 
 import json
 

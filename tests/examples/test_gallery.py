@@ -1,4 +1,4 @@
-"""The gallery's pages are those of its programs, and programs run, with fewer steps."""
+"""Gallery pages, made from programs, and programs run with fewer steps."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The exam's programs are as small as its page says, and run, with fewer steps."""
+"""Programs of the PINNacle problems: their length, records and runs of fewer steps."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def test_programs_run(name):
 
 
 def test_the_error_is_that_of_all_fields_together():
-    """As PINNacle takes it: of large fields, then, more than of small ones."""
+    """Compute the error as PINNacle does: large fields count more than small ones."""
 
     class Model:
         def predict_expression(self, expression, points):

@@ -1,4 +1,4 @@
-"""The commands that kill trainings and draw problems, with little to do."""
+"""Commands that kill trainings and draw problems, with few of them."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""The second stage's study: its cases, its points and its table."""
+"""Study of second stages: its problems, points and table."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ from examples.second_stage.peers.statements import STATEMENTS
     "name", ["helmholtz_hard", "poisson-4", "wave", "cavity_split", "cavity_velocity"]
 )
 def test_batches_are_of_the_problem_s_terms(name, monkeypatch):
-    # A flow of few polynomials: its numbers are not looked at.
+    # A flow of few polynomials, whose numbers are not compared.
     coarse = functools.partial(cavity_flow.solve, n=8)
     monkeypatch.setattr(cavity, "solve", coarse)
     case = problems.CASES[name]
@@ -29,7 +29,7 @@ def test_batches_are_of_the_problem_s_terms(name, monkeypatch):
 
 
 def test_one_series_solves_both_allen_cahn_equations_alike():
-    """Where fronts are wide, the ends of x do not matter in the middle."""
+    """Compare the middle, which does not depend on the ends of x for wide fronts."""
     points = np.stack([np.linspace(-0.3, 0.3, 7), np.full(7, 0.1)], axis=-1)
     points = np.concatenate([points, points * [1, 0]])
     series = problems.fourier_allen_cahn(points, 1e-3, modes=512)
@@ -106,7 +106,7 @@ def test_the_cavity_s_reference_converges_and_agrees_with_published_extrema():
 
 
 def test_nothing_goes_through_a_section_of_the_cavity(monkeypatch):
-    """By as many points as the condition has, the flow that is compared with."""
+    """Compare with the reference flow at as many points as the condition has."""
     flow = cavity_flow.solve(sp.Integer(1), n=24)
     monkeypatch.setattr(cavity, "solve", lambda lid: flow)
     condition = cavity.cavity("velocity-pressure").conditions["through"]

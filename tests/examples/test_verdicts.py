@@ -1,4 +1,4 @@
-"""The study of verdicts: its closed forms, its solver, and its file."""
+"""Study of verdicts: closed forms, solver and records."""
 
 import json
 

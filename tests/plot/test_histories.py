@@ -69,7 +69,7 @@ def test_history_of_the_second_order_and_of_alignment():
         s.cosines["residual", "boundary"] for s in aligned.statistics
     ]
     assert cosines.get_yscale() == "linear" and list(line.get_xdata()) == [2, 4]
-    # Taken less often than each epoch, nobody knows where to draw them.
+    # Measured less often than each epoch, they have no known abscissas.
     history.history["residual_boundary_gradient_cosine"].pop()
     assert len(kp.plot.history(history).axes) == 3
 

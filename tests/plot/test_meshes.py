@@ -31,7 +31,7 @@ def test_a_plate_with_a_hole(trained, tmp_path):
     points = mesh.points[:, :2]
     assert np.linalg.norm(points, axis=1).min() >= 0.5 - 1e-6
     assert (areas(mesh) > 0).all()
-    # Cells that the rim cuts are left out: less by a strip half a cell wide.
+    # Cells that the boundary cuts are left out: a strip half a cell wide.
     assert areas(mesh).sum() == pytest.approx(8 - np.pi * 0.25, rel=0.03)
     for name, expression in (("u", U), ("slope", U.diff(X))):
         expected = model.predict_expression(expression, points)

@@ -1,6 +1,6 @@
-"""What is saved comes back: parts of problems, and whole models of every kind.
+"""Saving and loading of parts of problems, and of models of all kinds.
 
-Layers, networks, geometries and optimizers are saved and loaded in their rooms' tests.
+Layers, networks, geometries and optimizers are saved and loaded in their folders.
 """
 
 import json
@@ -23,7 +23,7 @@ STEP = sp.Piecewise((1 + X, (X < 0.5) & (T > 0.1)), (sp.exp(-X), True))
 
 
 def wave():
-    """A system in time with what a problem can hold."""
+    """Return a time-dependent system with all parts that a problem can have."""
     c = kp.Parameter("c", initial=0.7, positive=True)
     return kp.Problem(
         domain=BOX,
@@ -45,7 +45,7 @@ def wave():
 
 
 def exact():
-    """One field with a solution in closed form."""
+    """Return a problem of one field with a solution in closed form."""
     return kp.Problem(
         domain=BOX,
         equations={"heat": sp.Eq(U.diff(T), STEP * U.diff(X, 2))},
@@ -100,7 +100,7 @@ def test_keras_serialization_round_trip(name):
 
 @keras.saving.register_keras_serializable("round_trips")
 class Fourier(keras.Model):
-    """A network of a user's own, with a weight that is no layer's."""
+    """Custom network, with a weight outside of its layers."""
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -165,7 +165,7 @@ NETWORKS = {
 
 @pytest.fixture(params=NETWORKS)
 def model(request):
-    """A model whose every variable differs from what a new one would hold."""
+    """Return a model whose variables all differ from those of a new one."""
     problem, network = NETWORKS[request.param]
     model = kp.PINNModel(problem(), network(), seed=11)
     rate = keras.optimizers.schedules.CosineDecay(1e-2, 100, warmup_steps=10)
@@ -186,7 +186,7 @@ def state(model, optimizer=True):
 
 
 def check_equal(copy, model):
-    """To the bit, with everything that is not a variable."""
+    """Save and load bit-exact, with all state outside of the variables."""
     assert state(copy) == state(model)
     assert copy.problem.get_config() == model.problem.get_config()
     assert copy.compiled_with == model.compiled_with
@@ -215,7 +215,7 @@ def test_weights_round_trip(tmp_path, model):
 
 
 def test_clone_round_trip(model):
-    """A clone is the same model with weights and an optimizer of its own."""
+    """Clone a model, with new weights and a new optimizer."""
     clone = keras.models.clone_model(model)
     assert clone.problem.get_config() == model.problem.get_config()
     assert clone.network is not model.network and clone.seed == model.seed

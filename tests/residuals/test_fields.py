@@ -17,7 +17,7 @@ PROBLEM = kp.Problem(
 
 @pytest.fixture
 def model():
-    """v = tanh(x) and u = tanh(t) in standardised coordinates."""
+    """Return v = tanh(x) and u = tanh(t) in standardised coordinates."""
     return identity(kp.networks.MLP(2, 1, outputs=2))
 
 
@@ -95,7 +95,7 @@ def patched():
 
 @pytest.mark.parametrize("network", [lambda: Bent(4, 1), patched])
 def test_overridden_call_of_a_network_is_trained(network):
-    """Training goes straight to `forward`, which such a network bypasses."""
+    """Train by `call` if a subclass overrides it; built-in networks use `forward`."""
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     box = kp.geometry.Box({x: (0, 2)})

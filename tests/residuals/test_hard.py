@@ -1,4 +1,4 @@
-"""Fields that keep hard conditions: their values, derivatives, training and files."""
+"""Fields with hard conditions: values, derivatives, training and files."""
 
 import warnings
 
@@ -30,7 +30,7 @@ def wave(scales=None):
 
 
 class Unknown(keras.layers.Dense):
-    """A Dense layer the Taylor engine does not know."""
+    """Dense layer without a Taylor rule."""
 
 
 def plain(layer=keras.layers.Dense):
@@ -109,12 +109,12 @@ def test_hard_derivatives_are_finite_at_reentrant_edges(float64, domain):
     inwards = points - 1e-6 * np.array(domain.normals(edges, points - domain.centre))
     on, beside = (model.predict_expression(expressions, p) for p in (points, inwards))
     np.testing.assert_allclose(on[0], 0, atol=1e-12)
-    # One or two of 200 points lie so near to a corner that there is no limit.
+    # One or two of 200 points are too near to a corner to have a limit.
     assert np.mean(np.isclose(on, beside, rtol=1e-3, atol=1e-3)) > 0.98
 
 
 def test_hard_combined_derivatives(float64):
-    """Of u_tt − u_xx the engine carries the difference alone."""
+    """Carry u_tt − u_xx through the network as one combined derivative."""
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(6, 2, outputs=2))
     term, batch = model.problem.terms["residual"], model._evaluation.sources.draw(0, 0)
     (found,) = model._objective.residuals("residual", batch["residual"])
@@ -156,8 +156,8 @@ def test_fits_a_problem_with_hard_conditions_alone(optimizer):
         {"boundary": kp.Condition(sp.Eq(u, exact), on="boundary", hard=True)},
         reference={u: X * Y},
     )
-    # The values are continued inside as declared, so that g is the solution here;
-    # given on the faces alone, they are not.
+    # The declared values extend into the domain, so that g is the solution here;
+    # tabulated on the faces, they do not.
     faces = [{Y: 1}, {Y: 0}, {X: 0}, {X: 1}]
     conditions = {
         f"c{k}": kp.Condition(sp.Eq(u, exact.subs(face)), on=face, hard=True)

@@ -1,4 +1,4 @@
-"""Evenly spread numbers, against integrals in closed form."""
+"""Lattice points, compared with integrals in closed form."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def points(count, draws, shift):
 
 
 def misses(count, draws):
-    """How far off means of exp(x₁ + …) are, of several shifts."""
+    """Return the error of means of exp(x₁ + …), over several shifts."""
     exact = (np.e - 1) ** draws
     found = [
         np.exp(points(count, draws, s).astype("float64").sum(-1)).mean() for s in SHIFTS

@@ -1,4 +1,4 @@
-"""The outward normal in conditions, at drawn, kept and given points."""
+"""Outward normals in conditions, at sampled, held and tabulated points."""
 
 import keras
 import numpy as np
@@ -74,7 +74,7 @@ def test_rejects_points_without_a_normal():
 
 
 def test_sign_and_scale_of_the_normal():
-    """∂u/∂n of u = 3 x − y/2, by a network that is linear."""
+    """Compute ∂u/∂n of u = 3 x − y/2 with a linear network."""
     for scales in (None, "auto", {U: 5.0}):
         network = keras.Sequential([keras.layers.Dense(1)])
         model = kp.PINNModel(problem("boundary", scales=scales), network)
@@ -87,7 +87,7 @@ def test_sign_and_scale_of_the_normal():
 
 
 def test_neumann_and_robin_ends_are_fitted():
-    """u'' = 0, ∂u/∂n = 1 left, ∂u/∂n + u = 0 right: u = 2 − x on [0, 1]."""
+    """Solve u'' = 0, ∂u/∂n = 1 left, ∂u/∂n + u = 0 right: u = 2 − x on [0, 1]."""
     u = sp.Function("u")(X)
     rod = kp.geometry.Box({X: (0, 1)})
     slope = kp.normal_derivative(u, rod)

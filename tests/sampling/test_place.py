@@ -19,7 +19,7 @@ def place(on, requested=5, dtype="float64"):
 
 
 def counter(start=0):
-    """Stands in for random numbers: different, known ones."""
+    """Substitute for random numbers: distinct known numbers."""
     rng = np.random.default_rng(start)
     return lambda shape: ops.convert_to_tensor(rng.uniform(size=shape), "float64")
 

@@ -20,7 +20,7 @@ PROBLEM = kp.Problem(
 
 
 def near_one(name, batch):
-    """A residual of nothing but close to x = 1."""
+    """Return a residual that is nonzero only near x = 1."""
     return ops.cast(batch.coordinates[:, 0] > 0.9, "float64")
 
 
@@ -60,7 +60,7 @@ def test_adaptive_points_gather_at_large_residuals():
 def test_systematic_sampling_inverts_the_cumulative_density(density, count, offset):
     density = np.array(density)
     marks = (np.arange(count) + offset) * density.sum() / count
-    # No mark on a sum, where rounding decides.
+    # No mark coincides with a partial sum, where round-off decides.
     near = abs(np.cumsum(density)[:, None] - marks) < 1e-6 * density.sum()
     assume(density.sum() > 0 and not near.any())
     rows = systematic(ops.convert_to_tensor(density), count, offset)

@@ -1,4 +1,4 @@
-"""A stranger's sampler: every second point is another one in each step."""
+"""Custom sampler that resamples half of the points in each step."""
 
 from keras import ops
 

@@ -6,12 +6,12 @@ import pytest
 
 
 def value_and_gradient(function, x):
-    """A scalar function's value and gradient, zero where `x` is not met."""
+    """Return value and gradient of a scalar function, zero if independent of `x`."""
     return jax.value_and_grad(function)(x)
 
 
 def value_and_gradients_by_variables(function, variables):
-    """The value of a function without arguments, and gradients by Keras variables."""
+    """Return the value of a function without arguments, and gradients by variables."""
 
     def of_values(values):
         pairs = list(zip(variables, values, strict=True))
@@ -22,33 +22,33 @@ def value_and_gradients_by_variables(function, variables):
 
 
 def vjp(function, x, rows):
-    """`rows` times the Jacobian of a function of a tensor."""
+    """Return `rows` times the Jacobian of a function of a tensor."""
     return jax.vjp(function, x)[1](rows)[0]
 
 
 def jvp(function, x, direction):
-    """The Jacobian of a function of a tensor times `direction`."""
+    """Return the Jacobian of a function of a tensor times `direction`."""
     return jax.jvp(function, (x,), (direction,))[1]
 
 
 def jacobian(function, x):
-    """The Jacobian of a function's tensor."""
+    """Return the Jacobian of a function of a tensor."""
     return jax.jacrev(function)(x)
 
 
 def compiled(function, jit_compile=True, shapes=None, dtype=None):
-    """`function` as an XLA program, which JAX makes anew for each shape."""
+    """Compile `function` as an XLA program, once for each shape."""
     del jit_compile, shapes, dtype
     return jax.jit(function)
 
 
 def eagerly():
-    """A scope in which Python runs what loops and branches of `keras.ops` are given."""
+    """Return a scope in which Python runs loops and branches of `keras.ops`."""
     return jax.disable_jit()
 
 
 def program_types(function, *arguments):
-    """Names of the types of all tensors, the empty apart, of a traced function."""
+    """Return the names of the types of all nonempty tensors of a traced function."""
     found = set()
 
     def visit(jaxpr):
@@ -79,15 +79,15 @@ class _Batches(keras.utils.PyDataset):
 
 
 def stream(points, batch_size, batches=None):
-    """Batches of an array's rows in order: a `keras.utils.PyDataset`.
+    """Return a `keras.utils.PyDataset` of batches of an array's rows in order.
 
-    Of nested arrays, they are nested; `batches` is their number, if not all of them.
+    Batches of nested arrays are nested; `batches` limits their number.
     """
     return _Batches(points, batch_size, batches)
 
 
 def events(path):
-    """`(tag, step, plugin, value)` of all that stands in a file for TensorBoard."""
+    """Return `(tag, step, plugin, value)` of all events in a file for TensorBoard."""
     reason = "on JAX TensorBoard's own package reads its files"
     loader = pytest.importorskip(
         "tensorboard.backend.event_processing.event_file_loader", reason=reason

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 
 def value_and_gradient(function, x):
-    """A scalar function's value and gradient, zero where `x` is not met."""
+    """Return value and gradient of a scalar function, zero if independent of `x`."""
     with tf.GradientTape() as tape:
         tape.watch(x)
         value = function(x)
@@ -15,7 +15,7 @@ def value_and_gradient(function, x):
 
 
 def value_and_gradients_by_variables(function, variables):
-    """The value of a function without arguments, and gradients by Keras variables."""
+    """Return the value of a function without arguments, and gradients by variables."""
     tensors = [variable.value for variable in variables]
     with tf.GradientTape() as tape:
         value = function()
@@ -23,7 +23,7 @@ def value_and_gradients_by_variables(function, variables):
 
 
 def vjp(function, x, rows):
-    """`rows` times the Jacobian of a function of a tensor."""
+    """Return `rows` times the Jacobian of a function of a tensor."""
     with tf.GradientTape() as tape:
         tape.watch(x)
         value = function(x)
@@ -31,7 +31,7 @@ def vjp(function, x, rows):
 
 
 def jvp(function, x, direction):
-    """The Jacobian of a function of a tensor times `direction`."""
+    """Return the Jacobian of a function of a tensor times `direction`."""
     rows = tf.zeros_like(function(x))
     with tf.GradientTape() as tape:  # linear in the rows
         tape.watch(rows)
@@ -40,7 +40,7 @@ def jvp(function, x, direction):
 
 
 def jacobian(function, x):
-    """The Jacobian of a function's tensor."""
+    """Return the Jacobian of a function of a tensor."""
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         value = function(x)
@@ -48,7 +48,7 @@ def jacobian(function, x):
 
 
 def compiled(function, jit_compile=True, shapes=None, dtype=None):
-    """`function` as a graph, or an XLA program; for tensors of `shapes`, if given."""
+    """Compile `function` as a graph or XLA program, optionally for fixed `shapes`."""
     signature = shapes and [tf.TensorSpec(shape, dtype) for shape in shapes]
     return tf.function(
         function, jit_compile=jit_compile, autograph=False, input_signature=signature
@@ -56,12 +56,12 @@ def compiled(function, jit_compile=True, shapes=None, dtype=None):
 
 
 def eagerly():
-    """A scope in which Python runs what loops and branches of `keras.ops` are given."""
+    """Return a scope in which Python runs loops and branches of `keras.ops`."""
     return contextlib.nullcontext()
 
 
 def program_types(function, *arguments):
-    """Names of the types of all tensors, the empty apart, of a traced function."""
+    """Return the names of the types of all nonempty tensors of a traced function."""
     traced = tf.function(function, autograph=False).get_concrete_function(*arguments)
     graphs = [traced.graph, *(f.graph for f in traced.graph._functions.values())]
     return {
@@ -74,9 +74,9 @@ def program_types(function, *arguments):
 
 
 def stream(points, batch_size, batches=None):
-    """Batches of an array's rows in order: a `tf.data.Dataset`.
+    """Return a `tf.data.Dataset` of batches of an array's rows in order.
 
-    Of nested arrays, they are nested; `batches` is their number, if not all of them.
+    Batches of nested arrays are nested; `batches` limits their number.
     """
     points = keras.tree.map_structure(tf.convert_to_tensor, points)
     dataset = tf.data.Dataset.from_tensor_slices(points).batch(batch_size)
@@ -86,7 +86,7 @@ def stream(points, batch_size, batches=None):
 
 
 def events(path):
-    """`(tag, step, plugin, value)` of all that stands in a file for TensorBoard."""
+    """Return `(tag, step, plugin, value)` of all events in a file for TensorBoard."""
     return [
         (
             value.tag,

@@ -1,4 +1,4 @@
-"""The same model at another precision."""
+"""Conversion of models to another precision."""
 
 import keras
 import numpy as np
@@ -13,11 +13,11 @@ Dense = keras.layers.Dense
 
 
 class Unknown(Dense):
-    """A layer that is neither registered nor known to the Taylor engine."""
+    """Layer that is neither registered nor has a Taylor rule."""
 
 
 class Own(keras.Model):
-    """A network whose layers take the policy of the moment."""
+    """Network whose layers take the current dtype policy."""
 
     def __init__(self, units=3, **kwargs):
         super().__init__(**kwargs)
@@ -90,7 +90,7 @@ def test_astype_agrees_to_single_precision(name):
     assert double.problem is model.problem
     double.compile("adam", jit_compile=False)
     double.fit(steps_per_epoch=1, batch_size=4, verbose=0)
-    # The model that it came from, and its network, are as they were.
+    # The original model and its network are unchanged.
     assert model.network.dtype_policy.name == "float32"
     for weight, before in zip(model.weights, kept, strict=True):
         np.testing.assert_array_equal(weight, before)

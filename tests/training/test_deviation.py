@@ -16,13 +16,13 @@ NOISE = 0.02
 
 
 def draws(count):
-    """Noisy samples of e^(−2t), `(count, 30)`."""
+    """Return noisy samples of e^(−2t), `(count, 30)`."""
     noise = np.random.default_rng(0).normal(size=(count, len(TIMES)))
     return np.exp(-2 * TIMES) + NOISE * noise
 
 
 def fitted(samples):
-    """The rate of least squares by Newton's steps in closed form, `(count,)`."""
+    """Return least-squares rates by Newton's method in closed form, `(count,)`."""
     rate = np.full(len(samples), 2.0)
     for _ in range(20):
         exact = np.exp(-np.outer(rate, TIMES))
@@ -56,7 +56,7 @@ def test_deviation_is_that_of_least_squares_and_of_repeated_noise():
     exact = np.exp(-rate * TIMES)
     noise = np.linalg.norm(samples[0] - exact) / np.sqrt(len(TIMES) - 1)
     assert deviation == pytest.approx(noise / np.linalg.norm(TIMES * exact), rel=0.02)
-    # One draw says its noise to √(1 / 2n), 13 %.
+    # One draw estimates its noise to √(1 / 2n), 13 %.
     assert deviation == pytest.approx(np.std(rates), rel=0.35)
 
 
@@ -71,7 +71,7 @@ def test_equations_fitted_to_noise_warn_and_do_not_reduce_deviation():
 
 
 def known(rate, unit, data, network=None):
-    """u' = −k u in some unit of time, and a network, untrained if none is given."""
+    """Return a model of u' = −k u in a unit of time, by default with a new network."""
     keras.utils.set_random_seed(0)
     k, end = kp.Parameter("k", initial=rate / unit), unit
     decay = {"decay": U.diff(T) + k * U}
@@ -91,7 +91,7 @@ def test_deviation_is_independent_of_the_unit_of_time():
 
 
 def warned_by(model):
-    """What it says of the deviations, texts, and these."""
+    """Return warnings about the deviations, and the deviations."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = model.parameter_deviation()

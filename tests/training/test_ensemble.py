@@ -1,4 +1,4 @@
-"""Ensembles: a member is the model trained alone."""
+"""Ensembles, whose members equal models trained alone."""
 
 import keras
 import numpy as np
@@ -31,7 +31,7 @@ def ensemble(problem=None, make=network, size=SIZE, optimizer=None, **options):
 
 
 def alone(number, problem=None, make=network, optimizer=None, **options):
-    """What the ensemble's member should be, made and trained by itself."""
+    """Train the model that a member of the ensemble must equal."""
     keras.utils.set_random_seed(SEED + number)
     model = kp.PINNModel(problem or kp.problems.poisson(2), make(), seed=SEED + number)
     return compiled(model, optimizer, **options)
@@ -54,7 +54,7 @@ def check_alike(model, other, rtol=1e-5):
 
 @pytest.fixture(scope="module")
 def trained():
-    """An ensemble after two epochs, its history, and a member trained alone."""
+    """Ensemble after two epochs, its history, and a member trained alone."""
     made = ensemble(jit_compile=True)
     history = fit(made).history
     model = alone(1, jit_compile=True)
@@ -96,7 +96,7 @@ def test_member_equals_that_model_to_round_off(make, steps):
     )
     member, model = models[0].member(1), models[1]
     assert model.steps_taken == steps
-    # An optimizer's differences of small numbers have fewer digits in common.
+    # Cancellation in an optimizer leaves fewer equal digits.
     for one, two in zip(member.get_weights(), model.get_weights(), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10 * abs(two).max())
     losses = [epoch[1] for epoch in found["loss_of_members"]]
@@ -189,7 +189,7 @@ def test_resume_from_backup_is_bit_exact(tmp_path):
 
 
 def breaking():
-    """A problem that ends where its parameter c is negative."""
+    """Return a problem without finite residuals for c < 0."""
     c = kp.Parameter("c", initial=1.0)
     return kp.Problem(
         kp.geometry.Box({x: (0, 1)}),

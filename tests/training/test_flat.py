@@ -1,4 +1,4 @@
-"""The whole loss as a function of one vector, against the step's own parts."""
+"""Loss as a function of one vector, compared with the losses of a step."""
 
 import keras
 import numpy as np
@@ -54,7 +54,7 @@ def flat_of(model, largest=None):
 
 
 def differences(function, at, eps=1e-5):
-    """Central differences by every parameter, a row each."""
+    """Return central differences by each parameter, a row each."""
     steps = eps * np.eye(len(at))
     return np.array(
         [

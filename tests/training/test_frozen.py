@@ -1,4 +1,4 @@
-"""What is frozen stays so in a copy of a model, and in one from its file."""
+"""Frozen layers in copies of models and in loaded models."""
 
 import keras
 import numpy as np
@@ -16,7 +16,7 @@ RUN = {"steps_per_epoch": 2, "batch_size": 4, "verbose": 0}
 
 @keras.saving.register_keras_serializable("test_frozen")
 class Block(keras.layers.Layer):
-    """Two layers, of which its configuration tells nothing."""
+    """Network whose configuration omits its two layers."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -65,7 +65,7 @@ each_model = pytest.mark.parametrize("name", MODELS)
 
 
 def layers_of(network):
-    """The layers that hold weights, by name."""
+    """Return the layers with weights, by name."""
     inner = [layers_of(own) for own in getattr(network, "layers", ())]
     own = {} if inner else {network.name: network}
     return {name: layer for part in inner for name, layer in part.items()} | own

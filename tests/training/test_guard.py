@@ -1,4 +1,4 @@
-"""A loss or gradient that is not finite stops training, with the state before it."""
+"""Training stopped by a nonfinite loss or gradient, with the state before it."""
 
 import keras
 import numpy as np
@@ -16,7 +16,7 @@ ANNEALING = kp.callbacks.LearningRateAnnealing(update_freq=1)
 
 
 def problem(initial=1.0):
-    """Descent takes c below zero within a few steps, where √c is not a number."""
+    """Return a model whose c falls below zero within a few steps, where √c is NaN."""
     c = kp.Parameter("c", initial=initial)
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
@@ -158,7 +158,7 @@ def test_keras_error_has_precedence():
 
 @pytest.mark.parametrize("optimizer", [None, keras.optimizers.Adam], ids=str)
 def test_restores_the_last_good_weights(optimizer):
-    """All of one moment: going on from there is a run that never failed."""
+    """Restore a consistent state: training continues as if it had not failed."""
     optimizer = optimizer(0.2) if optimizer else None
     model = compiled(optimizer=optimizer, steps_per_execution=3)
     restore = kp.callbacks.RestoreOnNonFinite(every=2)

@@ -1,4 +1,4 @@
-"""Integrals of a network's fields over the domain and its parts."""
+"""Integrals of fields over the domain and its parts."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""One fit for each kind of condition that can be declared."""
+"""Fits of problems with each kind of condition."""
 
 import keras
 import numpy as np
@@ -27,7 +27,7 @@ def error(model):
 
 
 def test_inner_face_of_an_ordinary_differential_equation():
-    """u'' = −u, given at the start and in the middle."""
+    """Solve u'' = −u with values at one end and in the middle."""
     u = sp.Function("u")(X)
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 2)}),
@@ -40,7 +40,7 @@ def test_inner_face_of_an_ordinary_differential_equation():
 
 
 def test_initial_value_problem():
-    """A driven decay over ten units of time, with its start by construction."""
+    """Solve a driven decay over ten units of time with a hard initial condition."""
     u = sp.Function("u")(T)
     exact = (sp.cos(T) + sp.sin(T)) / 2 + sp.exp(-T)
     problem = kp.Problem(
@@ -54,7 +54,7 @@ def test_initial_value_problem():
 
 
 def test_inlet_on_part_of_a_face():
-    """Flow through the upper half of the left side, walls elsewhere."""
+    """Solve a flow through the upper half of the left side, with walls elsewhere."""
     square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
     exact = sp.exp(-X) * sp.sin(Y)
     slope = kp.normal_derivative(U, square)
@@ -77,7 +77,7 @@ def test_inlet_on_part_of_a_face():
 
 
 def test_several_data_sets_and_an_unknown_in_a_condition():
-    """u = c x with c only in the condition at the end, and two kinds of gauges."""
+    """Identify c of u = c x from a boundary condition and two kinds of gauges."""
     u, c = sp.Function("u")(X), kp.Parameter("c", initial=1.0)
     x = np.linspace(0.1, 0.9, 5)[:, None]
     problem = kp.Problem(
@@ -96,7 +96,7 @@ def test_several_data_sets_and_an_unknown_in_a_condition():
 
 
 def test_disc_with_neumann_and_hard_boundaries():
-    """Δu = 4 in a ring: u = r², its slope given inside, its value outside."""
+    """Solve Δu = 4 in a ring: u = r², Neumann inside, Dirichlet outside."""
     hole = kp.geometry.Disk((0, 0), 1.0)
     ring = kp.geometry.Disk((0, 0), 2.0, coordinates=(X, Y)) - hole
     rim = {"on": "boundary", "where": X**2 + Y**2 > 2}
@@ -115,7 +115,7 @@ def test_disc_with_neumann_and_hard_boundaries():
 
 
 def test_integral_condition_fixes_the_constant_of_neumann_problem():
-    """u'' = −π² cos πx between slopes of zero, which any constant fulfils."""
+    """Solve u'' = −π² cos πx, ∂u/∂n = 0, whose null space is the constants."""
     u = sp.Function("u")(X)
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
@@ -131,7 +131,7 @@ def test_integral_condition_fixes_the_constant_of_neumann_problem():
 
 
 def test_unknown_coefficient_from_a_flow_rate():
-    """Flow between plates: the gradient of pressure that carries 1/12 through."""
+    """Identify the pressure gradient of a flow between plates of rate 1/12."""
     u, G = sp.Function("u")(Y), kp.Parameter("G", initial=0.3)
     problem = kp.Problem(
         kp.geometry.Box({Y: (0, 1)}),
@@ -148,7 +148,7 @@ def test_unknown_coefficient_from_a_flow_rate():
 
 
 def test_unknown_coefficient_field():
-    """Heat in a bar of unknown conductivity, from what is measured inside."""
+    """Identify the conductivity of a bar from temperatures measured inside."""
     u, k = sp.Function("u")(X, T), sp.Function("k")(X)
     exact, conductivity = sp.exp(-T) * sp.cos(sp.pi * X / 2), 1 + X / 2
     source = exact.diff(T) - (conductivity * exact.diff(X)).diff(X)
@@ -175,7 +175,7 @@ def test_unknown_coefficient_field():
 
 
 def test_tabulated_coefficient_and_boundary_condition(tmp_path):
-    """(k u')' + q = 0, k from a table of nine points, q such that u = sin x."""
+    """Solve (k u')' + q = 0 with k from a table of nine points; u = sin x."""
     u, exact = sp.Function("u")(X), sp.sin(X)
     axis = np.linspace(0, 2, 9)
     k = kp.Tabulated(axis, 2 + np.cos(axis), name="k")
@@ -204,7 +204,7 @@ def test_tabulated_coefficient_and_boundary_condition(tmp_path):
 
 
 def test_soft_periodic_faces(tmp_path):
-    """Advection around a circle, whose ends are joined by two equations."""
+    """Solve advection on a circle with soft periodic conditions."""
     u = sp.Function("u")(X, T)
     exact = sp.sin(2 * sp.pi * (X - T))
     problem = kp.Problem(
@@ -230,7 +230,7 @@ def test_soft_periodic_faces(tmp_path):
 
 
 def test_unknowns_in_robin_conditions_and_several_data_sets():
-    """A Robin end of unknown conductance, by two sets of sensors, one uncalibrated."""
+    """Identify the conductance of a Robin condition from two sets of sensors."""
     u = sp.Function("u")(X)
     h, gain = kp.Parameter("h", initial=0.3), kp.Parameter("gain", initial=1.2)
     exact = 0.75 * X - X**2 / 2

@@ -1,4 +1,4 @@
-"""Model files of unknown origin give a model, or a sentence, and run no code."""
+"""Model files of unknown origin: loaded or rejected, without running code."""
 
 import io
 import json
@@ -19,12 +19,12 @@ PROBLEM = kp.problems.poisson()
 
 @keras.saving.register_keras_serializable("test_loading")
 class Own(keras.layers.Dense):
-    """A class of one's own, registered."""
+    """Registered custom layer."""
 
 
 @keras.saving.register_keras_serializable("test_loading")
 class Subclass(keras.Model):
-    """A network whose layers take the policy of the moment."""
+    """Network whose layers take the current dtype policy."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -77,7 +77,7 @@ def test_models_of_all_kinds_load(tmp_path, network):
 
 @pytest.fixture
 def under():
-    """Sets the policy of the process, until the test ends."""
+    """Function that sets the dtype policy until the test ends."""
     kept = keras.config.dtype_policy()
     yield keras.config.set_dtype_policy
     keras.config.set_dtype_policy(kept)
@@ -107,7 +107,7 @@ def test_ensemble_keeps_its_precision_under_any_policy(tmp_path, under):
 
 @pytest.mark.parametrize("load", [kp.load_model, keras.models.load_model])
 def test_file_of_version_0_1_predicts_the_same(load):
-    """Helmholtz, gated 4 × 1, five annealed steps; the numbers are version 0.1's."""
+    """Compare an annealed gated network for Helmholtz with numbers of version 0.1."""
     model = load(Path(__file__).parent / "files" / "version-0.1.keras")
     points = np.linspace(-1, 1, 8, dtype="float32").reshape(4, 2)
     expected = [0.20187458, -0.06899985, -0.1861274, -0.11001802]
@@ -125,7 +125,7 @@ def whole(tmp_path_factory):
 
 
 def changed(content, change):
-    """The bytes of a file whose configuration was changed."""
+    """Return the bytes of a file with a changed configuration."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     config = json.loads(parts["config.json"])
@@ -144,7 +144,7 @@ def hidden(config):
 
 
 def layer(**entry):
-    """Puts another layer in the place of one, with the same configuration."""
+    """Replace a layer by another one of the same configuration."""
     return lambda config: hidden(config).update(entry)
 
 

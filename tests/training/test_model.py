@@ -177,7 +177,7 @@ def test_fit_accepts_points(x, steps):
 
 
 def test_fit_uses_held_points():
-    """Full-batch training on held points does not depend on the seed."""
+    """Train on all held points: the seed makes no difference."""
     held = {"residual": POINTS, "boundary": np.array([[0.0, 0.5], [1.0, 0.2]])}
     models = [compiled(seed=seed) for seed in (1, 2)]
     for model in models:
@@ -231,7 +231,7 @@ def test_regularizers_and_frozen_layers():
 
 
 def test_rejects_a_number_assigned_to_a_loss_weight():
-    """It would do nothing: a step reads the variable."""
+    """Reject a number, which steps would ignore: they read the variable."""
     model = compiled(poisson())
     with pytest.raises(TypeError, match="does not support item assignment"):
         model.loss_weights["boundary"] = 3.0
@@ -278,7 +278,7 @@ def test_subclass_may_override_train_step():
 
 
 def test_held_points_of_an_earlier_fit_are_forgotten():
-    """What is compiled must not outlive the array it was compiled for."""
+    """Compile again after the array of held points has changed."""
     model = compiled()
     model.compile(keras.optimizers.SGD(0.0), jit_compile=False)
     points = np.full((300, 2), 0.25, "float32")

@@ -23,7 +23,7 @@ PROBLEM = kp.Problem(
 
 @pytest.fixture
 def parts():
-    """A linear network u = w x + b with w = 5, b = 4, its objective and points."""
+    """Return a linear network u = w x + b, w = 5, b = 4, its objective and points."""
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(PROBLEM, network, seed=0)
     network.layers[0].set_weights([np.array([[5.0]]), np.array([4.0])])
@@ -68,7 +68,7 @@ def test_gradients_match_closed_form(parts):
 
 
 def trained_once(model, rule=None):
-    """The losses of one step of gradient descent of rate 1, and how θ moved."""
+    """Return losses of a step of gradient descent of rate 1, and the change of θ."""
     model.compile("sgd", jit_compile=False)
     model.optimizer.learning_rate = 1.0
     model.set_weighting(rule)
@@ -154,8 +154,8 @@ print(step(64), step(400_000))
 def test_points_per_pass_bound_memory():
     def megabytes(largest):
         command = [sys.executable, "-c", LARGE_BATCH, str(largest)]
-        # Of programs that are kept the small one would be read, and the memory that
-        # JAX's compiler takes for itself be counted with the large one.
+        # A cached small program would be loaded, and the memory of JAX's compiler
+        # counted with the large one.
         settings = os.environ | {"JAX_ENABLE_COMPILATION_CACHE": "0"}
         output = subprocess.run(
             command,
@@ -168,6 +168,6 @@ def test_points_per_pass_bound_memory():
         small, large = map(float, output.split())
         return large - small
 
-    # One tensor of 400,000 × 16 numbers is 26 MB, and a step keeps a dozen of them.
+    # A tensor of 400,000 × 16 numbers has 26 MB; a step holds about a dozen.
     assert megabytes(400_000) > 250
     assert megabytes(1_000) < 125

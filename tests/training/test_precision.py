@@ -1,4 +1,4 @@
-"""float64 from the points to the loss; half precision is refused."""
+"""float64 from points to loss, and rejection of half precision."""
 
 import keras
 import numpy as np
@@ -22,7 +22,7 @@ def policy():
 
 
 class Unknown(keras.layers.Dense):
-    """A Dense layer the Taylor engine does not know."""
+    """Dense layer without a Taylor rule."""
 
 
 NETWORKS = {
@@ -36,7 +36,7 @@ NETWORKS = {
 
 
 def problem():
-    """Numbers that float32 cannot hold, in every place there is for one."""
+    """Return a problem whose numbers all exceed the digits of float32."""
     c = kp.Parameter("c", initial=0.1)
     power = sp.sin(0.3 * X + 2) ** sp.Rational(1, 3)
     table = np.array([[0.1, 0.2], [0.2, 0.7]])
@@ -68,7 +68,7 @@ def test_float64_from_points_to_gradients(policy, name):
         losses, gradients = model._objective.gradients(batches, step.variables)
         return gradients, step._weighted(gradients, losses, state, iteration)
 
-    # Keras's optimizers have single-precision constants of their own.
+    # Keras's optimizers contain constants in single precision.
     types = tensors.program_types(gradients_and_weights)
     assert "float64" in types and not types & NARROW
     points, values = ops.zeros((7, 2), "float64"), ops.zeros(7, "float64")

@@ -1,4 +1,4 @@
-"""What `fit`, `evaluate` and `summary` print."""
+"""Output of `fit`, `evaluate` and `summary`."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Points that are held go on after `save` and `load_model`, to the bit."""
+"""Sampler state after `save` and `load_model`, bit-exact."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""Errors and notes about networks and calls, and that their advice works."""
+"""Errors and notes about networks and calls, whose advice works."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""How `fit` runs fused steps; that they are the right ones is tested elsewhere."""
+"""Fused steps of `fit`, their programs, callbacks and batches."""
 
 import keras
 import numpy as np
@@ -291,7 +291,7 @@ def test_replaced_layers_of_equal_shape_are_detected():
 
 
 class Compiles(keras.callbacks.Callback):
-    """Calls `compile` where it may not be."""
+    """Callback that calls `compile` within `fit`."""
 
     def on_epoch_end(self, epoch, logs=None):
         self.model.compile("sgd")

@@ -1,4 +1,4 @@
-"""A stranger's rule that remembers: weights from running means of the losses."""
+"""Custom weighting rule with a state: running means of the losses."""
 
 import keras
 
@@ -27,7 +27,7 @@ def test_custom_rule_resume_is_bit_exact(assert_resume_is_bit_exact):
 
 @keras.saving.register_keras_serializable("toy")
 class Jitter(kp.weighting.WeightingRule):
-    """Random weights around those of the start, one draw for each term."""
+    """Rule of random weights around the initial ones, one draw for each term."""
 
     def begin(self, setup):
         assert setup.terms[0] == "residual" and set(setup.weights) < set(setup.terms)

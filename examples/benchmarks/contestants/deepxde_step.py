@@ -41,7 +41,7 @@ def residuals_at(points, term, value):
 
 
 class Clock(dde.callbacks.Callback):
-    """The steps of a training, less what `train` evaluates before and after."""
+    """Train, and subtract the evaluations of `train` before and after the steps."""
 
     def on_train_begin(self):
         self.began = None
@@ -70,7 +70,7 @@ class Model:
         }
 
     def _configure(self):
-        """What a process keeps for all models."""
+        """Return the settings that a process shares among models."""
         dde.config.set_default_autodiff(self.task.options["autodiff"])
         if BACKEND == "tensorflow":
             dde.config.enable_xla_jit(self.task.options["xla"])

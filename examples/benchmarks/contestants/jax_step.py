@@ -30,7 +30,7 @@ def by_reverse_mode(function, x, required, outputs):
         for (field, lower), axes in calls.items():
             for axis in axes:
                 parents[field, raised(lower, axis)] = axis, lower
-    # What several have in common, XLA computes once.
+    # XLA computes common subexpressions once.
     return {(field, index): columns_of(field, index)(x) for field, index in required}
 
 

@@ -118,7 +118,7 @@ class Fit:
         return model
 
     def losses(self):
-        """Those of the first step of a fit on the points given."""
+        """Return the losses of the first step of a fit on these points."""
         model = self._model(jit_compile=False)
         logs = model.fit(self.task.points, steps_per_epoch=1, verbose=0).history
         return {name: logs[f"{name}_loss"][0] for name in self.task.work.terms}

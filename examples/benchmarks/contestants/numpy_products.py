@@ -1,6 +1,6 @@
 """A step's own matrix products, timed alone with NumPy. It trains nothing.
 
-Counted from what the Taylor engine carries: a term with N points and K Taylor
+Counted from the rows of the Taylor engine: a term with N points and K Taylor
 coefficients multiplies N K rows by every kernel going forward, and going backward once
 for the kernel's gradient and once, above the first layer, for the rows' own.
 """

@@ -1,4 +1,4 @@
-"""What another package's program is told, and how it tells of its training."""
+"""Command line and records of another package's program."""
 
 import argparse
 import importlib.metadata
@@ -28,7 +28,7 @@ class Recorder:
 
     @property
     def over(self):
-        """Whether the time is."""
+        """A flag: the time is over."""
         return time.process_time() - self._cpu >= self._seconds
 
     def keep(self, stage, steps, weights):

@@ -34,7 +34,7 @@ def test_an_interrupted_command_stops_and_goes_on(tmp_path):
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
-        # In the background, shells have their children ignore it.
+        # In the background, children of shells ignore the signal.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not results.path.exists():  # the first record

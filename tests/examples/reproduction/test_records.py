@@ -1,4 +1,4 @@
-"""The commands of the README and the docs find every one of their records."""
+"""Commands of the README and the docs, which find all of their records."""
 
 import pathlib
 import re

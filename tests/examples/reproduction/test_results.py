@@ -41,7 +41,7 @@ def test_a_record_cut_short_is_none(tmp_path):
     short = dataclasses.replace(SECOND, exclude=())
     results.append(record(short))
     assert set(results.records()) == {FIRST, short}
-    # Whole but for its last character, it would be cut off by the next.
+    # Complete but for its last character, the next record would truncate it.
     results.path.write_text(json.dumps(record(FIRST)))
     assert not results.records()
 

@@ -38,7 +38,7 @@ def test_protocols_are_settings_of_public_classes(model, protocol):
 
 
 def test_the_authors_protocol_trains_a_plain_network():
-    """It leaves out encoders, which that has not."""
+    """Leave out encoders, which a plain network does not have."""
     training = Training("poisson-1", "M2", 4, 1, steps=2, **PROTOCOLS["authors"])
     assert np.isfinite(train(training)["errors"]["u"])
 
@@ -128,7 +128,7 @@ def test_settings_of_the_studies():
     made = wanted("ablation", "--trials", "1", "--protocol", "best")
     changed = {training for training in made if training.schedule != "cosine"}
     assert len(made) == 2 * 2 * 9 and not changed
-    # α = 0.1 is what the protocol has, and M2 has no gate to act on the input.
+    # α = 0.1 is the protocol's, and M2 has no gate to act on the input.
     assert len(set(made)) == 2 * (7 + 8)
     (only,) = wanted("stiffness", "--models=M1", "--trials=1", "--hessian-every=5")[:1]
     assert only.hessian_every == 5
@@ -138,7 +138,7 @@ def test_settings_of_the_studies():
 
 
 def test_the_best_protocol_is_not_what_its_first_stage_is():
-    """Records of it from before it had a second stage are the other's."""
+    """Assign records from before the second stage to the first stage's protocol."""
     best = wanted("klein-gordon", "--trials", "1", "--protocol", "best")
     cosine = wanted("klein-gordon", "--trials", "1", "--protocol", "cosine")
     assert {(one.units, one.depth, one.second_steps) for one in best} == {(30, 3, 5000)}
