@@ -242,8 +242,10 @@ def select(domain, parts, keep, text):
 
 
 def _share(domain, part, keep):
+    """Return the share of a part that is kept; one test point alone may be chance."""
     points = on_host(part.sample(quasi_random(_TEST_POINTS, domain.draws(part))))
-    return np.mean(on_host(keep(points)))
+    kept = on_host(keep(points))
+    return np.mean(kept) if np.sum(kept) > 1 else 0
 
 
 def _holds(domain, where):

@@ -223,3 +223,11 @@ def test_where_far_from_zero():
     points = box.sample(late, uniform)
     assert bool(ops.all(box.contains(late, points)))
     assert uniform_in(ops.convert_to_numpy(points)[:, 0], 25, 50)
+
+
+@pytest.mark.parametrize("height", [1, 0.9, 1.37])
+def test_edge_at_a_value_excludes_edges_that_cross_it(height):
+    corners = [(0, 0), (2, 0), (2, height), (1, height), (1, 2), (0, 2)]
+    domain = g.Polygon(corners, coordinates=(X, Y))
+    (edge,) = domain.faces({Y: height})
+    assert edge.measure() == pytest.approx(1)
