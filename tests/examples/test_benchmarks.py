@@ -47,7 +47,7 @@ def test_contestants_of_this_environment(tmp_path):
     assert record["versions"]["keraspinn_fit"]["tensorflow"]
 
 
-def test_every_stage_runs_and_has_its_table(benchmarks, tmp_path):
+def test_stages_run_and_have_tables(benchmarks, tmp_path):
     import plots
     import tables
 
@@ -92,7 +92,7 @@ def test_every_stage_runs_and_has_its_table(benchmarks, tmp_path):
     assert (tmp_path / "speed_ladder.png").stat().st_size > 5_000
 
 
-def test_the_shell_does_not_choose_a_contestants_backend(benchmarks, monkeypatch):
+def test_shell_does_not_choose_the_backend(benchmarks, monkeypatch):
     from entries import ON_JAX, named
     from environments import environment
 
@@ -102,7 +102,7 @@ def test_the_shell_does_not_choose_a_contestants_backend(benchmarks, monkeypatch
     assert backends == ["tensorflow", "jax"]
 
 
-def test_what_is_for_a_card_runs_without_one(benchmarks, tmp_path):
+def test_gpu_commands_run_without_a_gpu(benchmarks, tmp_path):
     import gpu
     import run as command
 
@@ -127,7 +127,7 @@ def test_what_is_for_a_card_runs_without_one(benchmarks, tmp_path):
     assert set(record["results"]) == {by_hand, "M1 keraspinn on JAX"}
 
 
-def test_who_gave_up_on_an_order_is_not_asked_for_higher_ones(benchmarks, monkeypatch):
+def test_failed_order_skips_higher_orders(benchmarks, monkeypatch):
     import ladder
     import run
 
@@ -175,7 +175,7 @@ def test_anatomy_of_a_step():
     assert float(descent) > 0
 
 
-def test_the_guard_is_timed(run_program):
+def test_guard_is_timed(run_program):
     options = "--steps", "100", "--repeats", "1", "--units", "4", "--depth", "1"
     output = run_program("benchmarks/guard.py", *options)
     assert re.findall(r"(M\d): [\d.]+ ms a step with the guard", output) == ["M1", "M4"]
@@ -295,7 +295,7 @@ def test_environment_that_cannot_be_built_is_reported(
         ("", "pip said nothing"),
     ],
 )
-def test_the_cause_is_found_among_what_pip_says(benchmarks, text, expected):
+def test_cause_is_found_in_output_of_pip(benchmarks, text, expected):
     from environments import cause
 
     assert cause(text).startswith(expected)
@@ -327,7 +327,7 @@ serve(Breaks, ["numpy"])
 """
 
 
-def test_who_fails_in_a_turn_does_not_end_the_run(benchmarks, tmp_path, monkeypatch):
+def test_failed_contestant_does_not_end_the_run(benchmarks, tmp_path, monkeypatch):
     import cells
     import entries
 
@@ -368,7 +368,9 @@ def test_who_fails_in_a_turn_does_not_end_the_run(benchmarks, tmp_path, monkeypa
         (["--repeats", "0"], "write a number from 1, not '0'"),
     ],
 )
-def test_a_part_does_not_replace_the_whole(benchmarks, capsys, options, message):
+def test_partial_run_does_not_replace_full_results(
+    benchmarks, capsys, options, message
+):
     import run
 
     with pytest.raises(SystemExit):
@@ -376,7 +378,7 @@ def test_a_part_does_not_replace_the_whole(benchmarks, capsys, options, message)
     assert message in capsys.readouterr().err
 
 
-def test_results_that_cannot_be_read_are_told_of_first(tmp_path):
+def test_unreadable_results_raise_before_the_run(tmp_path):
     (tmp_path / "speed.json").write_text("{cut short")
     done = run(tmp_path, "--stage", "packages", *TINY)
     assert done.returncode and "JSONDecodeError" in done.stderr

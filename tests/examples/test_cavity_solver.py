@@ -331,12 +331,12 @@ def test_progress_bar_shows_the_change(method, capsys):
     assert "change" in capsys.readouterr().out
 
 
-def test_says_nothing_by_default(capsys):
+def test_prints_nothing_by_default(capsys):
     solvers.lid_driven_cavity(100, 8)
     assert capsys.readouterr().out == ""
 
 
-def test_documented_numbers_are_those_of_the_example(capsys, monkeypatch):
+def test_documented_numbers_agree_with_the_example(capsys, monkeypatch):
     program = importlib.import_module("examples.cavity_solver.__main__")
     monkeypatch.setattr(program, "lid_driven_cavity", solve)
     program.main(SIZES)
@@ -345,7 +345,7 @@ def test_documented_numbers_are_those_of_the_example(capsys, monkeypatch):
         assert line in document
 
 
-def test_stored_flows_are_those_of_the_solver():
+def test_stored_flows_agree_with_the_solver():
     fields, units = stored(solve(100, 128))
     u, v, pressure = fields.reshape(3, -1) * units[:, None]
     for field, reference in zip((u, v, pressure), stored_flows()[100], strict=True):

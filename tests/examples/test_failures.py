@@ -13,7 +13,7 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 RECORDS = json.loads((DOCS / "results" / "failures.json").read_text("utf-8"))["records"]
 
 
-def test_the_page_has_the_tables():
+def test_page_has_the_tables():
     page = (DOCS / "guide" / "not_converging.md").read_text("utf-8").splitlines()
     missing = [row for row in failures.tables(RECORDS) if row not in page]
     assert not missing
@@ -21,14 +21,14 @@ def test_the_page_has_the_tables():
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_what_fails_is_mended(name):
+def test_failures_are_mended(name):
     failed, mended = RECORDS[name]
     # Single precision costs a few digits, and no more.
     least = 0.05 if name == "float32" else 1e-3
     assert mended["trusted"] and mended["error"] < least * failed["error"]
 
 
-def test_what_tells_causes_apart():
+def test_diagnostics_tell_causes_apart():
     """Check the page's second table: rows of all causes and of no others."""
 
     def with_sign(sign):
@@ -52,7 +52,7 @@ def test_what_tells_causes_apart():
     ) == ["wrong sign"]
 
 
-def test_a_record_is_made(monkeypatch):
+def test_makes_a_record(monkeypatch):
     monkeypatch.setattr(failures, "ADAM", 10)
     monkeypatch.setattr(failures, "POINTS", 20)
     short = dataclasses.replace(failures.FAILURES["float32"], steps=10)
@@ -61,7 +61,7 @@ def test_a_record_is_made(monkeypatch):
     assert np.isfinite([made["error"], made["estimate"], made["misfit"]]).all()
 
 
-def test_one_rule_runs_away():
+def test_literal_rule_diverges():
     for alpha in (0.1, 0.9):
         literal = runaway.weights("literal", alpha, updates=10)
         assert (literal[1:] / literal[:-1]).min() > 1 + alpha

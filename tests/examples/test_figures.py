@@ -29,7 +29,7 @@ def test_figures_with_their_numbers(run_program, tmp_path):
     assert stiffness["residual_over_boundary"] > 10
 
 
-def test_refuses_names_it_does_not_know(run_program, capsys):
+def test_rejects_unknown_names(run_program, capsys):
     with pytest.raises(SystemExit) as stop:
         run_program("figures.py", "helmholtz_m9")
     assert stop.value.code

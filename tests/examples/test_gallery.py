@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 
 
 @pytest.mark.parametrize("name", gallery.names())
-def test_a_program_is_short_and_has_its_page(name):
+def test_program_is_short_and_has_its_page(name):
     title, words = gallery.text(name)
     assert words and len(gallery.source(name).splitlines()) < 60
     record = json.loads(gallery.RECORDS.read_text("utf-8"))[name]
@@ -26,7 +26,7 @@ def test_a_program_is_short_and_has_its_page(name):
     assert notebook == gallery.as_notebook(name)
 
 
-def test_the_front_page_tells_errors_and_times():
+def test_front_page_has_errors_and_times():
     records = json.loads(gallery.RECORDS.read_text("utf-8"))
     page = (gallery.PAGES.parent / "index.md").read_text("utf-8")
     assert gallery.with_figures(page, records) == page
@@ -35,7 +35,7 @@ def test_the_front_page_tells_errors_and_times():
     assert row.endswith(f"| {error}, 1 min |") and "-" not in error
 
 
-def test_every_program_has_a_place_in_the_gallery():
+def test_gallery_lists_all_programs():
     pages = re.findall(
         r"\[\*\*.*\((\w+)\.md\)", (gallery.PAGES / "index.md").read_text("utf-8")
     )
@@ -43,7 +43,7 @@ def test_every_program_has_a_place_in_the_gallery():
     assert set(pages) == {path.stem for path in gallery.PROGRAMS.glob("[a-z]*.py")}
 
 
-def test_the_heated_l_has_its_table():
+def test_heated_l_has_its_table():
     pytest.importorskip("skfem")
     from examples import l_shape_reference as reference
 

@@ -15,12 +15,12 @@ RECORDS = json.loads(pinnacle.RECORDS.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", pinnacle.BEST)
-def test_a_program_is_short(name):
+def test_program_is_short(name):
     assert len(pinnacle.source(name).splitlines()) < 60
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_record_is_its_programs(name):
+def test_record_is_of_its_program(name):
     source = pinnacle.source(name)
     record = RECORDS[name]["last"]
     steps = re.search(r"^seed, adam, second = 0, (\d+), (\d+)$", source, re.MULTILINE)
@@ -32,7 +32,7 @@ def test_a_record_is_its_programs(name):
     assert sum(record["steps"].values()) <= 20_000
 
 
-def test_the_page_has_the_records():
+def test_page_has_the_records():
     assert pinnacle.table(RECORDS) in pinnacle.PAGE.read_text("utf-8")
 
 
@@ -51,7 +51,7 @@ def test_programs_run(name):
     assert left["figure"].axes
 
 
-def test_the_error_is_that_of_all_fields_together():
+def test_error_is_of_all_fields_together():
     """Compute the error as PINNacle does: large fields count more than small ones."""
 
     class Model:

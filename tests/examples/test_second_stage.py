@@ -49,19 +49,19 @@ def record(**changes):
     return {**made, **table.USUAL, **changes}
 
 
-def test_a_row_has_the_time_to_each_mark_and_the_worst_field():
+def test_row_has_times_to_marks_and_the_worst_field():
     cells = table.row([record(network="gated")]).strip("| ").split(" | ")
     assert cells[:4] == ["flow", "gated 9x2", "SSBroyden", "1"]
     assert cells[4:] == ["30", "30", "50", "", "", "50", "**9.0e-05**"]
 
 
-def test_a_row_of_several_seeds_says_how_many_came_there():
+def test_row_of_several_seeds_counts_successes():
     cells = table.row([record(), record(seed=1, trace=TRACE[:2])]).split(" | ")
     assert cells[4:7] == ["30", "30", "50 (1 of 2)"]
     assert cells[9:] == ["30 to 50", "**9.0e-05 to 5.0e-04** |"]
 
 
-def test_other_optimizers_stand_beside_the_recipe(tmp_path):
+def test_other_optimizers_are_compared_with_the_recipe(tmp_path):
     records = [record(), record(optimizer="LBFGS"), record(problem="heat")]
     records += [record(network="gated", seed=1)]
     several = table.compared(table.of_optimizers(records))
@@ -72,7 +72,7 @@ def test_other_optimizers_stand_beside_the_recipe(tmp_path):
     assert (tmp_path / "times.png").stat().st_size > 5_000
 
 
-def test_networks_and_weights_are_compared_after_as_many_steps():
+def test_networks_and_weights_are_compared_at_equal_steps():
     long = [line | {"steps": 250 * k} for k, line in enumerate(TRACE, start=1)]
     records = [
         record(trace=long[:2]),
@@ -90,7 +90,7 @@ def test_networks_and_weights_are_compared_after_as_many_steps():
     ]
 
 
-def test_the_cavity_s_reference_converges_and_agrees_with_published_extrema():
+def test_cavity_reference_converges_to_published_extrema():
     line = np.linspace(0, 1, 501)
     middle = np.stack([np.full_like(line, 0.5), line], axis=-1)
     regularised = cavity_flow.regularised_lid()
@@ -105,7 +105,7 @@ def test_the_cavity_s_reference_converges_and_agrees_with_published_extrema():
     np.testing.assert_allclose(flow.velocity(corners)[0], [1, 1, 0], atol=1e-6)
 
 
-def test_nothing_goes_through_a_section_of_the_cavity(monkeypatch):
+def test_cavity_has_no_net_flow_through_sections(monkeypatch):
     """Compare with the reference flow at as many points as the condition has."""
     flow = cavity_flow.solve(sp.Integer(1), n=24)
     monkeypatch.setattr(cavity, "solve", lambda lid: flow)
@@ -124,7 +124,7 @@ def test_nothing_goes_through_a_section_of_the_cavity(monkeypatch):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_what_is_known_of_the_corners_is_creeping_flow(side):
+def test_cavity_corners_are_creeping_flow(side):
     psi, p = cavity_flow.corner_parts(1)
     x, y = cavity_flow.X, cavity_flow.Y
     u, v = psi.diff(y), -psi.diff(x)
@@ -136,7 +136,7 @@ def test_what_is_known_of_the_corners_is_creeping_flow(side):
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_other_packages_are_told_the_study_s_problem(name):
+def test_other_packages_get_the_problem_of_the_study(name):
     problem, told = problems.CASES[name].problem(), STATEMENTS[name]()
     (u,), (x, y) = problem.fields, problem.domain.coordinates
     field = sp.sin(x + 2 * y) / 2 + x * y**2
@@ -156,7 +156,7 @@ def test_other_packages_are_told_the_study_s_problem(name):
 
 
 @pytest.mark.parametrize("name", ["klein_gordon", "burgers"])
-def test_other_packages_are_told_the_study_s_conditions(name):
+def test_other_packages_get_the_conditions_of_the_study(name):
     problem, told = problems.CASES[name].problem(), STATEMENTS[name]()
     (u,), (x, y) = problem.fields, problem.domain.coordinates
     declared = [e for c in problem.conditions.values() for e in c.expressions]
@@ -175,7 +175,7 @@ def test_other_packages_are_told_the_study_s_conditions(name):
             assert expression.has(u.diff(y)) == (condition.derivative == (0, 1))
 
 
-def test_a_recorder_keeps_weights_until_the_time_is_over(capsys):
+def test_recorder_keeps_weights_until_the_time_is_over(capsys):
     recorder = Recorder(seconds=0.0)
     recorder.keep("Adam", 7, lambda: 0.5)
     assert recorder.over

@@ -16,7 +16,7 @@ WAVE = kp.Problem(
 )
 
 
-def test_a_film_of_maps_from_end_to_end_on_one_scale(trained, tmp_path):
+def test_film_of_maps_has_one_colour_scale(trained, tmp_path):
     model, _ = trained(WAVE)
     film = kp.plot.animation(model, T + 0 * W, over=T, frames=3, n=4, fps=5)
     figure = film._fig
@@ -31,7 +31,7 @@ def test_a_film_of_maps_from_end_to_end_on_one_scale(trained, tmp_path):
     assert (tmp_path / "film.gif").stat().st_size > 1000
 
 
-def test_a_film_of_curves(trained):
+def test_film_of_curves(trained):
     model, _ = trained(HEAT)
     film = kp.plot.animation(model, U, over=T, frames=2, n=4, label="heat")
     film._func(1)

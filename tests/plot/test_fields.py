@@ -14,14 +14,14 @@ HEAT = kp.Problem(
 
 
 @pytest.mark.parametrize(("backend", "open_figures"), [("inline", 0), ("agg", 1)])
-def test_a_notebook_shows_a_figure_once(trained, monkeypatch, backend, open_figures):
+def test_notebook_shows_a_figure_once(trained, monkeypatch, backend, open_figures):
     model, _ = trained(HEAT)
     monkeypatch.setattr(plt, "get_backend", lambda: backend)
     assert kp.plot.field(model, U, at={T: 1}, n=5).axes
     assert len(plt.get_fignums()) == open_figures
 
 
-def test_a_map_at_a_moment(trained):
+def test_map_at_a_time(trained):
     model, _ = trained(HEAT)
     figure = kp.plot.field(model, U.diff(X), at={T: 1.5}, n=5)
     panel, bar = figure.axes
@@ -61,7 +61,7 @@ def test_names_of_any_text(trained, tmp_path):
         figure.savefig(tmp_path / "figure.png")
 
 
-def test_a_curve_along_the_coordinate_left(trained):
+def test_curve_along_the_remaining_coordinate(trained):
     model, _ = trained(HEAT)
     figure = kp.plot.field(model, U, at={X: 1, Y: sp.Rational(1, 2)}, n=4, label="Heat")
     (panel,) = figure.axes
@@ -70,20 +70,20 @@ def test_a_curve_along_the_coordinate_left(trained):
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("t", "Heat")
 
 
-def test_time_is_no_length(trained):
+def test_time_axis_is_not_scaled_as_length(trained):
     model, _ = trained(kp.problems.klein_gordon())
     (u,) = model.problem.fields
     assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
 
 
-def test_parameters_are_no_length(trained):
+def test_parameter_axis_is_not_scaled_as_length(trained):
     u = sp.Function("u")(X, Y)
     domain = kp.geometry.Box({X: (0, 1)}, parameters={Y: (1, 20)})
     model, _ = trained(kp.Problem(domain, {"flow": u.diff(X) - u.diff(X, 2) / Y}))
     assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
 
 
-def test_holes_are_left_out_and_nothing_predicted_there(trained, monkeypatch):
+def test_holes_are_left_out_and_not_predicted(trained, monkeypatch):
     model, _ = trained(HEAT)
 
     def hole(domain, part, points):
@@ -106,7 +106,7 @@ def test_holes_are_left_out_and_nothing_predicted_there(trained, monkeypatch):
         (X - sp.Float(0.01), "viridis", (-0.01, 1.99)),  # an overshoot is no sign
     ],
 )
-def test_colours_tell_signs(trained, value, colours, limits):
+def test_colours_show_signs(trained, value, colours, limits):
     model, _ = trained(HEAT)
     image = kp.plot.field(model, value, at={T: 0}, n=5).axes[0].collections[0]
     assert image.get_cmap().name == colours
@@ -131,7 +131,7 @@ def test_rejects_invalid_arguments(trained, at, error, message):
         kp.plot.field(model, "u", at={T: 0})
 
 
-def test_an_ensemble_has_a_band():
+def test_ensemble_has_a_band():
     ensemble = kp.Ensemble(kp.problems.poisson(), kp.networks.MLP(4, 1), size=3)
     (u,) = ensemble.problem.fields
     (panel,) = kp.plot.field(ensemble, u, n=9).axes

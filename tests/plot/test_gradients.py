@@ -10,7 +10,7 @@ def statistics(units=9, depth=5):
     return kp.diagnostics.gradient_statistics(model, batch_size=8)
 
 
-def test_a_panel_for_every_layer_and_a_line_for_every_term():
+def test_panel_for_each_layer_and_line_for_each_term():
     figure = kp.plot.gradient_histograms(statistics())
     layers = [f"hidden_{k}" for k in range(1, 6)] + ["head"]
     assert [panel.get_title() for panel in figure.axes] == layers
@@ -24,7 +24,7 @@ def test_a_panel_for_every_layer_and_a_line_for_every_term():
     assert labels == ["∂L/∂θ, residual", "λ ∂L/∂θ, boundary", "λ ∂L/∂θ, initial"]
 
 
-def test_densities_are_of_the_gradients_asked_for():
+def test_densities_of_the_selected_gradients():
     measured = statistics()
     for weighted in (True, False):
         figure = kp.plot.gradient_histograms(measured, weighted, layers=["hidden_2"])

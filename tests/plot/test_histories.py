@@ -17,7 +17,7 @@ def test_history(trained):
     assert weights.get_xlabel() == "Training step"
 
 
-def test_a_legend_shows_names_of_any_text(trained, tmp_path):
+def test_legend_shows_names_of_any_text(trained, tmp_path):
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     left = {
@@ -51,7 +51,7 @@ def test_history_without_conditions(trained):
     assert len(kp.plot.history(history).axes) == 1
 
 
-def test_history_of_the_second_order_and_of_alignment():
+def test_history_of_second_order_and_alignment():
     network = kp.networks.MLP(4, 1, dtype="float64")
     model = kp.PINNModel(kp.problems.helmholtz(), network, seed=0, dtype="float64")
     model.compile(kp.optimizers.GaussNewton(), jit_compile=False)

@@ -23,7 +23,7 @@ def areas(mesh):
     return ((x * following[1] - y * following[0]).sum(axis=1)) / 2
 
 
-def test_a_plate_with_a_hole(trained, tmp_path):
+def test_plate_with_a_hole(trained, tmp_path):
     model, _ = trained(PLATE)
     path = tmp_path / "plate.vtu"
     kp.plot.write_mesh(path, model, {"u": U, "slope": U.diff(X)}, n=81)
@@ -38,7 +38,7 @@ def test_a_plate_with_a_hole(trained, tmp_path):
         np.testing.assert_allclose(mesh.point_data[name], expected, rtol=1e-5)
 
 
-def test_three_dimensions_at_a_moment(trained, tmp_path):
+def test_three_dimensions_at_a_time(trained, tmp_path):
     v = sp.Function("v")(X, Y, Z, T)
     box = kp.geometry.Box({X: (0, 1), Y: (0, 2), Z: (0, 3)}, time={T: (0, 1)})
     model, _ = trained(kp.Problem(box, {"flow": v.diff(T) - v.diff(Z, 2)}))

@@ -19,7 +19,7 @@ def heat():
     )
 
 
-def test_curves_at_several_moments(trained):
+def test_curves_at_several_times(trained):
     model, _ = trained(kp.problems.klein_gordon())
     figure = kp.plot.snapshots(model, times=[0.0, 0.52], n=11)
     assert [part.get_suptitle() for part in figure.subfigs] == ["t = 0", "t = 0.5"]
@@ -31,7 +31,7 @@ def test_curves_at_several_moments(trained):
     assert (first.get_xlabel(), first.get_ylabel()) == ("x", "u")
 
 
-def test_maps_at_several_moments(trained):
+def test_maps_at_several_times(trained):
     model, _ = trained(heat())
     figure = kp.plot.snapshots(model, times=3, n=5)
     assert [p.get_suptitle() for p in figure.subfigs] == ["t = 0", "t = 1", "t = 2"]

@@ -52,7 +52,7 @@ def test_solution_on_a_line(trained):
     assert right.get_ylabel() == "Absolute error"
 
 
-def test_time_is_no_length(trained):
+def test_time_axis_is_not_scaled_as_length(trained):
     model, _ = trained(kp.problems.klein_gordon())
     assert {axes.get_aspect() for axes in kp.plot.solution(model, n=9).axes[:3]} == {
         "auto"
@@ -68,7 +68,7 @@ def shifted(model):
     return kp.Reference(points, {u: values}, up_to_constant=[u])
 
 
-def test_an_undetermined_constant_is_no_error(trained):
+def test_undetermined_constant_is_no_error(trained):
     x, y = sp.symbols("x y")
     u = sp.Function("u")(x, y)
     domain = kp.geometry.Box({x: (0, 1), y: (0, 1)})

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 GOOD = Training("poisson-1", "M1", 4, 1, steps=20, batch_size=8)
 
 
-def test_a_failure_does_not_lose_the_others(tmp_path, capfd):
+def test_failed_training_does_not_lose_the_others(tmp_path, capfd):
     bad = dataclasses.replace(GOOD, model="M2", exclude=("kernel", "bias"))
     later = dataclasses.replace(GOOD, seed=1)
     results = Results(tmp_path / "results.jsonl")
@@ -23,7 +23,7 @@ def test_a_failure_does_not_lose_the_others(tmp_path, capfd):
     assert "M2 4x1 seed 0: ValueError: " in printed and "3/3" in printed
 
 
-def test_an_interrupted_command_stops_and_goes_on(tmp_path):
+def test_interrupted_command_stops_and_resumes(tmp_path):
     results = Results(tmp_path / "results.jsonl")
     command = [sys.executable, "-m", "examples.reproduction", "poisson"]
     command += ["--results", str(results.path), "--workers", "1", "--trials", "1"]
@@ -54,7 +54,7 @@ def test_workers_share_the_cores():
     assert shares([], 2) == [[], []]  # where the system does not tell
 
 
-def test_trials_are_those_that_differ_in_the_seed_alone():
+def test_trials_differ_in_the_seed_alone():
     seeds = [dataclasses.replace(GOOD, seed=seed) for seed in (0, 1, 2, 5)]
     other = dataclasses.replace(GOOD, units=5, seed=1)
     watched = [dataclasses.replace(one, hessian_every=10) for one in seeds[:2]]

@@ -20,12 +20,12 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_trains_nothing_anew(command):
+def test_commands_repeat_no_training(command):
     arguments = parser().parse_args(shlex.split(command))
     wanted = [training for _, training in trainings(arguments)]
     assert wanted
     assert Results(ROOT / arguments.results).missing(wanted) == []
 
 
-def test_there_are_commands():
+def test_commands_exist():
     assert len(COMMANDS) > 10

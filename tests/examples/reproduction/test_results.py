@@ -17,7 +17,7 @@ def record(training, error=0.5):
     return {**dataclasses.asdict(training), "errors": {"u": error}, "seconds": 1.0}
 
 
-def test_only_what_is_missing_is_left(tmp_path):
+def test_only_missing_trainings_are_left(tmp_path):
     results = Results(tmp_path / "kept" / "results.jsonl")
     assert results.missing([FIRST, SECOND]) == [FIRST, SECOND]
     results.append(record(FIRST))
@@ -32,7 +32,7 @@ def test_the_last_record_of_a_training_counts(tmp_path):
     assert results.records()[FIRST]["errors"]["u"] == 0.25
 
 
-def test_a_record_cut_short_is_none(tmp_path):
+def test_truncated_record_is_ignored(tmp_path):
     results = Results(tmp_path / "results.jsonl")
     results.append(record(FIRST))
     with results.path.open("a") as file:
@@ -49,14 +49,14 @@ def test_a_record_cut_short_is_none(tmp_path):
 @pytest.mark.parametrize(
     "line", ["nonsense", "3", "[]", '{"a": 1}', '{"problem": "helmholtz"}']
 )
-def test_other_damage_is_told(tmp_path, line):
+def test_other_damage_raises(tmp_path, line):
     results = Results(tmp_path / "results.jsonl")
     results.path.write_text(f"\n{line}\n{json.dumps(record(FIRST))}\n")
     with pytest.raises(ValueError, match="Line 2 of .* is no record of a training"):
         results.records()
 
 
-def test_fields_that_an_older_record_lacks_have_their_defaults(tmp_path):
+def test_older_records_have_default_fields(tmp_path):
     older = record(FIRST)
     del older["one_mean"], older["dtype"]
     results = Results(tmp_path / "results.jsonl")

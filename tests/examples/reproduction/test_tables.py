@@ -25,7 +25,7 @@ def test_means_deviations_and_the_papers_figure():
     assert "| 25 s |" in timings(records[:2], ["helmholtz"])
 
 
-def test_a_row_for_each_reading():
+def test_row_for_each_reading():
     pairs = [("weighted", record("M2", seed, 1e-2)) for seed in (0, 1)]
     pairs.append(("literal", record("M2", 0, 1.0)))
     pairs.append(("literal", record("M4", 0, 0.5)))
@@ -37,7 +37,7 @@ def test_a_row_for_each_reading():
     ]
 
 
-def test_stiffness_is_that_of_the_second_half():
+def test_stiffness_of_the_second_half():
     traces = {"M1": [9.0, 9.0, 300.0, 100.0, 200.0], "M3": [0.0, 50.0]}
     records = [
         record(model, 0, 0.1) | {"eigenvalues": trace}
@@ -54,7 +54,7 @@ def test_stiffness_is_that_of_the_second_half():
     )
 
 
-def test_what_is_not_finite_is_counted_apart():
+def test_nonfinite_errors_are_counted_apart():
     records = [record("M4", seed, e) for seed, e in enumerate((math.nan, 3e-3, 5e-3))]
     assert "4.00e-03 ± 1.4e-03, 1 not finite |" in table(records, ["helmholtz"])
     assert "| –, 1 not finite |" in table(records[:1], ["helmholtz"])

@@ -37,13 +37,13 @@ def test_protocols_are_settings_of_public_classes(model, protocol):
         assert ("encoder" in rule.exclude) == (gated and "encoder" in training.exclude)
 
 
-def test_the_authors_protocol_trains_a_plain_network():
+def test_authors_protocol_trains_a_plain_network():
     """Leave out encoders, which a plain network does not have."""
     training = Training("poisson-1", "M2", 4, 1, steps=2, **PROTOCOLS["authors"])
     assert np.isfinite(train(training)["errors"]["u"])
 
 
-def test_a_training_leaves_a_record_and_repeats():
+def test_training_is_recorded_and_reproducible():
     training = Training("poisson-2", "M2", 4, 1, seed=3, steps=40, batch_size=8)
     first, second = train(training), train(training)
     assert first["errors"] == second["errors"] and np.isfinite(first["errors"]["u"])
@@ -53,7 +53,7 @@ def test_a_training_leaves_a_record_and_repeats():
     assert packages < first["versions"].keys()
 
 
-def test_a_second_stage_goes_on_from_the_first():
+def test_second_stage_continues_the_first():
     training = Training("poisson-2", "M2", 8, 1, steps=200, second_steps=100)
     record, first = (
         train(training),
@@ -66,7 +66,7 @@ def test_a_second_stage_goes_on_from_the_first():
     assert trace[: len(begun)] == begun and len(trace) > len(begun)
 
 
-def test_trials_of_an_ensemble_are_those_trained_alone():
+def test_trials_of_an_ensemble_equal_those_trained_alone():
     first = Training("poisson-2", "M2", 4, 1, seed=3, steps=40, batch_size=8)
     pair = [first, dataclasses.replace(first, seed=4)]
     alone, together = [train(own) for own in pair], train_together(pair)
@@ -79,7 +79,7 @@ def test_trials_of_an_ensemble_are_those_trained_alone():
                 assert record[name][key] == pytest.approx(value, rel=1e-3)
 
 
-def test_a_member_that_stopped_has_no_record(monkeypatch):
+def test_stopped_member_has_no_record(monkeypatch):
     first = Training("poisson-2", "M1", 4, 1, seed=3, steps=2, batch_size=8)
     monkeypatch.setattr(kp.Ensemble, "stopped", [1])
     record, error = train_together([first, dataclasses.replace(first, seed=4)])
@@ -137,7 +137,7 @@ def test_settings_of_the_studies():
     assert len(made) == 3
 
 
-def test_the_best_protocol_is_not_what_its_first_stage_is():
+def test_best_protocol_differs_from_its_first_stage():
     """Assign records from before the second stage to the first stage's protocol."""
     best = wanted("klein-gordon", "--trials", "1", "--protocol", "best")
     cosine = wanted("klein-gordon", "--trials", "1", "--protocol", "cosine")
@@ -147,7 +147,7 @@ def test_the_best_protocol_is_not_what_its_first_stage_is():
     assert wanted("klein-gordon", "--trials", "1", *options) == cosine
 
 
-def test_what_has_no_effect_makes_no_new_training():
+def test_fields_without_effect_make_no_new_training():
     plain = Training("helmholtz", "M1")
     other = {"alpha": 0.1, "gate_input": True, "corner_width": 0, "boundary_weight": 7}
     assert dataclasses.replace(plain, **other) == plain
@@ -168,12 +168,12 @@ def test_what_has_no_effect_makes_no_new_training():
         ("steps", 1500, "`steps` must be a number up to 1,000 or a multiple"),
     ],
 )
-def test_trainings_that_cannot_be_are_refused(field, value, message):
+def test_rejects_impossible_trainings(field, value, message):
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(Training("helmholtz", "M2"), **{field: value})
 
 
-def test_a_command_of_wrong_numbers_trains_nothing(monkeypatch, capsys):
+def test_command_with_wrong_numbers_trains_nothing(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["reproduce", "poisson", "--steps", "1500"])
     with pytest.raises(SystemExit):
         main()
@@ -196,7 +196,7 @@ def test_stiffness_and_precision_are_recorded():
     assert train(training)["eigenvalues"][0] > 0
 
 
-def test_schedules_are_told_how_long_a_training_is():
+def test_schedules_have_the_length_of_a_training():
     short = Training("poisson-1", "M1", 4, 1, steps=10, schedule="cosine")
     rate = build(short)[0].optimizer.get_config()["learning_rate"]
     assert rate["class_name"] == "CosineDecay"
