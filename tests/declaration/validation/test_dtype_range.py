@@ -233,3 +233,11 @@ def test_a_parameter_far_from_scale_one_warns(size, recwarn):
     made(size / 2 * kp.Parameter("k", initial=2))
     made(size * kp.Parameter("k", initial=0))
     assert not recwarn
+
+
+def test_initial_coefficient_outside_of_the_real_domain_is_no_fault_of_the_type():
+    u = sp.Function("u")(X)
+    rate = sp.sqrt(kp.Parameter("c", initial=-1.0))
+    box = kp.geometry.Box({X: (0, 1)})
+    problem = kp.Problem(box, {"e": rate * u.diff(X) - 1}, WALL)
+    assert precision_fault(problem, "float32") is None
