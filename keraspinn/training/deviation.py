@@ -185,9 +185,9 @@ def _column_error(tangent, batches, rows, change, measured, count):
         moved = tangent.rows(batches)
     before, after = (
         np.concatenate(
-            [j[:, -count:] for n in own if n not in measured for _, j in own[n]]
+            [j[:, -count:] for n in terms if n not in measured for _, j in terms[n]]
         )
-        for own in (rows, moved)
+        for terms in (rows, moved)
     )
     sizes = np.linalg.norm(before, axis=0)
     errors = np.linalg.norm(after - before, axis=0)[sizes > 0] / sizes[sizes > 0]

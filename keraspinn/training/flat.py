@@ -58,7 +58,7 @@ def row_jacobians(objective, name, batch, variables, values, most=None):
         values: Tensors with their values.
         most: Approximate number of points for the Hessian of an energy.
     """
-    term, fields, found = objective.terms[name], objective.fields, []
+    term, fields, jacobians = objective.terms[name], objective.fields, []
     if not term.is_pointwise:
         return integral_gradients(term, fields, batch, variables, values)
     with substituted(variables, values):
@@ -69,8 +69,8 @@ def row_jacobians(objective, name, batch, variables, values, most=None):
             with substituted(variables, values):
                 return rows(points)
 
-        found += backend.jacobian(at, values, points)
-    return found
+        jacobians += backend.jacobian(at, values, points)
+    return jacobians
 
 
 class FlatObjective:
@@ -140,7 +140,7 @@ class FlatObjective:
 
     @property
     def is_energy(self):
-        """Whether the loss holds an energy, and is no sum of squares."""
+        """A flag: the loss contains an energy, and is not a sum of squares."""
         return any(t.is_energy for t in self._step.objective.terms.values())
 
     def jvp(self, parameters, direction):

@@ -54,7 +54,7 @@ def test_without_a_matrix_it_goes_the_same_way():
 
 
 def test_a_soft_condition_is_a_penalty():
-    """Of weight λ = 1000 it lets u(0) be 0.5² / (2 λ / 6) = 7.5e-4."""
+    """Weight a soft clamp by λ = 1000: the energy allows u(0) = 7.5e-4."""
     held = {"clamp": kp.Condition(U, on={X: 0}, weight=1e3)}
     model, _ = trained(bar(held), kp.optimizers.GaussNewton(), 30)
     assert error(model) < 1e-2
