@@ -218,7 +218,7 @@ def test_rejects_options_that_do_not_apply():
     with pytest.raises(ValueError, match="gradient_accumulation"):
         kp.optimizers.SSBroyden(gradient_accumulation_steps=4)
     with pytest.raises(ValueError, match="trains on one device"):
-        kp.common.arguments.check_optimizer(kp.optimizers.SSBroyden(), 2)
+        kp.common.arguments.check_optimizer(kp.optimizers.SSBroyden(), 2, True)
 
 
 def test_rejects_constraints_of_weights():
