@@ -18,13 +18,16 @@ from keraspinn.declaration import (
     ComputedReference,
     Condition,
     Data,
+    Equation,
     Problem,
     Reference,
     Scales,
     integral,
+    interface_condition,
 )
 from keraspinn.derivatives import taylor
 from keraspinn.expressions import Parameter, Tabulated, normal_derivative
+from keraspinn.geometry import by_region
 from keraspinn.layers import activations
 from keraspinn.recipes import march, solve
 from keraspinn.training import Ensemble, PINNModel, load_model
@@ -35,6 +38,7 @@ __all__ = [
     "Condition",
     "Data",
     "Ensemble",
+    "Equation",
     "PINNModel",
     "Parameter",
     "Problem",
@@ -43,10 +47,12 @@ __all__ = [
     "Tabulated",
     "__version__",
     "activations",
+    "by_region",
     "callbacks",
     "diagnostics",
     "geometry",
     "integral",
+    "interface_condition",
     "layers",
     "load_model",
     "march",

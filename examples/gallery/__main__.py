@@ -28,7 +28,7 @@ PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
 RECORDS = PAGES / "results.json"
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
-    "Heat": "heat_rod plate_with_hole l_shape",
+    "Heat": "heat_rod plate_with_hole two_materials l_shape",
     "Mechanics": "oscillator beam_si cantilever bracket kirsch thin_plate",
     "Flow": "kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",

@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike
 from keraspinn.common.checks import finite_array, nonnegative, point_array
 from keraspinn.common.configs import reading
 from keraspinn.declaration import integrals
-from keraspinn.declaration.parts import format_part, part_from_json, part_to_json
+from keraspinn.declaration.parts import (
+    format_part,
+    part_from_json,
+    part_to_json,
+    place_from_json,
+    place_to_json,
+)
 from keraspinn.declaration.validation.equations import (
     align_latex,
     expression_name,
@@ -27,7 +33,7 @@ from keraspinn.expressions.line_integral import line_integrals
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Block, On
 
-Equation: TypeAlias = sp.Expr | sp.Eq
+ExpressionOrEq: TypeAlias = sp.Expr | sp.Eq
 
 _POINTWISE = ". Points have weights w by a factor sympy.sqrt(w) of the equation."
 
@@ -47,14 +53,15 @@ class Condition:
         on: Part of the domain: `"boundary"`, `"initial"`, a face by its value such as
             `{y: 1}`, or a list of these. Each entry of a list is a separate block;
             `"boundary"` is one block of all spatial faces. A geometry means the part
-            of the boundary on it, and `{x: 0.5}` also an inner face. Leave it out for
-            equations of integrals, `keraspinn.integral`.
+            of the boundary on it, `keraspinn.geometry.Interface(A, B)` the common
+            boundary of two regions, and `{x: 0.5}` also an inner face. Leave it out
+            for equations of integrals, `keraspinn.integral`.
         weight: The initial loss weight λ, nondimensional.
         hard: Whether the fields satisfy the equations by construction, each u = g on
             a boundary or initially, or u_t = h initially. Such a hard constraint
             holds to round-off, and is no term of the loss.
-        where: Optional SymPy relation in the coordinates, such as `x > 0`, which
-            restricts `on`.
+        where: Optional SymPy relation in the coordinates, such as `x > 0`, or a
+            geometry, which restricts `on`.
 
     Raises:
         TypeError: If an equation is not a SymPy equation or expression.
@@ -75,11 +82,11 @@ class Condition:
 
     def __init__(
         self,
-        equations: Equation | Sequence[Equation],
+        equations: ExpressionOrEq | Sequence[ExpressionOrEq],
         on: On | None = None,
         weight: SupportsFloat = 1.0,
         hard: bool = False,
-        where: sp.Basic | None = None,
+        where: sp.Basic | Geometry | None = None,
     ) -> None:
         if not isinstance(equations, (list, tuple)):
             equations = [equations]
@@ -151,7 +158,7 @@ class Condition:
             "on": part_to_json(self.on),
             "weight": self.weight,
             **({"hard": True} if self.hard else {}),
-            **({} if self.where is None else {"where": to_json(self.where)}),
+            **({} if self.where is None else {"where": place_to_json(self.where)}),
         }
 
     @classmethod
@@ -162,7 +169,7 @@ class Condition:
             part_from_json(config["on"]),
             config["weight"],
             config.get("hard", False),
-            from_json(config["where"]) if "where" in config else None,
+            place_from_json(config["where"]) if "where" in config else None,
         )
 
 
@@ -330,22 +337,20 @@ class Reference(_Table):
         )
 
 
-def resolve_shifted_fields(equations, conditions):
-    """Return both dicts with `At` nodes for shifted fields.
+def resolve_shifted_fields(*declared):
+    """Return copies of dicts of conditions, with `At` nodes for shifted fields.
 
     An expression with an unshifted field determines the order of its arguments.
 
     Args:
-        equations: Dict from names to normalized expressions.
-        conditions: Dict from names to `Condition` and `Data`.
+        *declared: Dicts from names to `Equation`, `Condition` and `Data`.
     """
-    expressions = [e for c in conditions.values() for e in c.expressions]
-    expressions = *equations.values(), *expressions
+    expressions = [e for d in declared for c in d.values() for e in c.expressions]
     resolved = dict(zip(expressions, with_images(expressions), strict=True))
-    conditions = {name: copy.copy(c) for name, c in conditions.items()}
-    for condition in conditions.values():
+    copies = [{name: copy.copy(c) for name, c in d.items()} for d in declared]
+    for condition in (c for d in copies for c in d.values()):
         condition.expressions = tuple(resolved[e] for e in condition.expressions)
-    return {name: resolved[e] for name, e in equations.items()}, conditions
+    return copies
 
 
 def tabulate(values, count):

@@ -10,8 +10,9 @@ from keraspinn.declaration.parts import part_from_json, part_to_json
 from keraspinn.expressions import Parameter, from_json, normalize, to_json
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.faces import restricted, within
+from keraspinn.geometry.faces import restricted
 from keraspinn.geometry.part import On
+from keraspinn.geometry.regions import within
 
 
 def integral(

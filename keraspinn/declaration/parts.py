@@ -6,13 +6,14 @@ from keraspinn.common.configs import restored
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.intervals import check_values, written
+from keraspinn.geometry.regions import Interface
 
 
 def part_to_json(on):
     """Return a value of `on=` or `over=` as JSON's types."""
     if isinstance(on, (list, tuple)):
         return [part_to_json(part) for part in on]
-    if isinstance(on, Geometry):
+    if isinstance(on, (Geometry, Interface)):
         return {"geometry": keras.saving.serialize_keras_object(on)}
     if isinstance(on, dict):
         check_values(on)
@@ -25,10 +26,22 @@ def part_from_json(on):
     if isinstance(on, list):
         return [part_from_json(part) for part in on]
     if isinstance(on, dict) and "geometry" in on:
-        return restored(on["geometry"], Geometry)
+        return restored(on["geometry"], Geometry, Interface)
     if isinstance(on, dict):
         return {from_json(symbol): value for symbol, value in on["face"]}
     return on
+
+
+def place_to_json(where):
+    """Return a relation or a geometry of `where=` as JSON's types."""
+    is_relation = where is not None and not isinstance(where, Geometry)
+    return to_json(where) if is_relation else part_to_json(where)
+
+
+def place_from_json(where):
+    """Return the relation or geometry that `place_to_json` wrote."""
+    is_geometry = isinstance(where, dict) and "geometry" in where
+    return part_from_json(where) if is_geometry else from_json(where)
 
 
 def format_part(on):

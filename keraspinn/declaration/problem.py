@@ -17,14 +17,26 @@ from keraspinn.declaration.computed_reference import table_with_gaps
 from keraspinn.declaration.conditions import (
     Condition,
     Data,
-    Equation,
+    ExpressionOrEq,
     Reference,
     resolve_shifted_fields,
 )
+from keraspinn.declaration.field_parts import (
+    check_field_parts,
+    lives_at,
+    names_of_terms,
+    parts_of_fields,
+)
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
+from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.terms import Term, build_terms, check_duplicates
+from keraspinn.declaration.terms import (
+    Term,
+    build_terms,
+    check_duplicates,
+    condition_terms,
+)
 from keraspinn.declaration.validation.arguments import (
     validate_declaration,
     validate_reference,
@@ -34,18 +46,19 @@ from keraspinn.declaration.validation.equations import (
     RESIDUAL,
     align_latex,
     check_coordinates_used,
+    check_equations,
     check_term_names,
     collect_parameters,
     expression_name,
-    normalize_equations,
     order_fields,
     shorten,
     validate_named,
     wrap_line,
 )
 from keraspinn.declaration.validation.well_posedness import describe_underdetermined
-from keraspinn.expressions import Parameter, from_json, to_json
+from keraspinn.expressions import Parameter, fields_of, from_json, to_json
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.part import Block
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -57,8 +70,9 @@ class Problem:
     Args:
         domain: The geometry, such as `keraspinn.geometry.Box`.
         equations: Dict from names to equations: a `sympy.Eq`, or an expression
-            meaning "= 0", in the fields and their derivatives. Not needed with an
-            `energy`; beside one, each becomes a soft condition all over the domain.
+            meaning "= 0", in the fields and their derivatives; an `Equation` where it
+            holds in a part of the domain alone. Not needed with an `energy`; beside
+            one, each becomes a soft condition.
         conditions: Dict from names to `Condition` or `Data`. Each becomes a loss
             term with a weight λ.
         reference: Optional known solution: a dict from fields, or expressions in
@@ -78,6 +92,10 @@ class Problem:
         parameters: The unknown coefficients, `Parameter` symbols.
         terms: Dict from names of loss terms, `"residual"` first, to the terms.
         hard: Dict from names of fields with hard conditions to the `HardForm` of each.
+        field_parts: Dict from names of fields to the parts of the domain on which
+            their equations hold; `None` means all of it.
+        field_terms: Dict from names of fields to the names of the terms of these
+            equations.
         underdetermined: Text of the warning if the problem is underdetermined, or "".
         unreliable: Text of the warning on discontinuous coefficients and narrow peaks,
             whose solutions are wrong, or "".
@@ -123,12 +141,15 @@ class Problem:
     scales: Scales
     underdetermined: str
     unreliable: str
+    field_parts: Mapping[str, Block | None]
+    field_terms: Mapping[str, tuple[str, ...]]
     _every_term: Mapping[str, Term]
+    _declared: Mapping[str, Equation]
 
     def __init__(
         self,
         domain: Geometry,
-        equations: Mapping[str, Equation] | None = None,
+        equations: Mapping[str, ExpressionOrEq | Equation] | None = None,
         conditions: Mapping[str, Condition | Data] | None = None,
         reference: Mapping[sp.Expr, sp.Expr | float] | Reference | None = None,
         fields: Sequence[sp.Expr] | None = None,
@@ -141,30 +162,35 @@ class Problem:
                 f"(0, 1)}})`. Received: {domain!r}"
             )
         densities = energies.densities_of(energy, domain)
-        declared_equations = {} if equations is None and densities else equations
-        equations = {}
-        if declared_equations or not densities:
-            equations = normalize_equations(declared_equations)
+        if equations or not densities:
+            check_equations(equations)
+        equations = {
+            name: e if isinstance(e, Equation) else Equation(e)
+            for name, e in (equations or {}).items()
+        }
         conditions = validate_named(
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
         if densities:
-            beside = {n: Condition(e, "interior") for n, e in equations.items()}
-            equations, declared_equations = {}, {}
-            conditions = {**beside, **conditions}
+            conditions = {**equations, **conditions}
+            equations = {}
         equations, conditions = resolve_shifted_fields(equations, conditions)
         declared, unreliable = validate_declaration(
-            equations, conditions, domain, declared_equations, densities
+            equations, conditions, domain, densities
         )
         parameters = collect_parameters(declared)
         check_term_names(equations, conditions, parameters, bool(densities))
         fields = order_fields(fields, declared)
         terms = build_terms(domain, equations, conditions, fields, densities)
-        check_duplicates(list(terms.values())[1:], domain)
+        check_duplicates(condition_terms(terms), domain)
         check_coordinates_used(fields, domain.coordinates)
+        names = [field.func.__name__ for field in fields]
+        check_field_parts(domain, terms, names)
         self.__dict__.update(
             domain=domain,
-            equations=types.MappingProxyType(equations),
+            equations=types.MappingProxyType(
+                {name: e.expression for name, e in equations.items()}
+            ),
             energy=None if energy is None else terms[RESIDUAL].expressions[0],
             conditions=types.MappingProxyType(conditions),
             reference=validate_reference(reference, declared, domain),
@@ -175,11 +201,12 @@ class Problem:
             ),
             hard=types.MappingProxyType(build_hard_forms(domain, conditions)),
             scales=validate_scales(scales, domain, terms, fields),
-            underdetermined=describe_underdetermined(
-                domain, terms, [f.func.__name__ for f in fields]
-            ),
+            underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
+            field_parts=types.MappingProxyType(parts_of_fields(domain, terms, names)),
+            field_terms=types.MappingProxyType(names_of_terms(domain, terms, names)),
             _every_term=terms,
+            _declared=equations,
         )
         for fault in filter(None, (self.underdetermined, self.unreliable)):
             warnings.warn(fault, stacklevel=2)
@@ -231,7 +258,7 @@ class Problem:
 
         Returns:
             Tuple of points `(N, d)` and a dict from reference names to `(N,)`, NaN
-            where a `ComputedReference` has gaps.
+            where a `ComputedReference` has gaps, or a field does not live.
 
         Raises:
             ValueError: If the problem has no reference.
@@ -247,9 +274,19 @@ class Problem:
         points = self.domain.grid(n)
         values = evaluate_at(self.reference.values(), self.coordinates, points)
         return points, {
-            expression_name(key): value
+            expression_name(key): np.where(self._lives(key, points), value, np.nan)
             for key, value in zip(self.reference, values, strict=True)
         }
+
+    def _lives(self, expression, points):
+        """Return a mask of the points `(n, d)` where an expression's fields live.
+
+        A Piecewise tells itself which field it takes where.
+        """
+        if expression.has(sp.Piecewise):
+            return np.ones(len(points), bool)
+        blocks = [self.field_parts[name] for name in fields_of([expression])]
+        return np.all([lives_at(self.domain, b, points) for b in blocks], axis=0)
 
     def check_reference_names(self, values):
         """Raise `ValueError` unless values are a dict from the reference's names."""
@@ -270,7 +307,10 @@ class Problem:
         self.check_reference_names(values)
         expressions = self.reference_expressions
         by_expression = {e: values[name] for name, e in expressions.items()}
-        gaps = getattr(self.reference, "gaps", ())
+        gaps = [
+            e for e in by_expression if any(map(self.field_parts.get, fields_of([e])))
+        ]
+        gaps = [*gaps, *getattr(self.reference, "gaps", ())]
         table = table_with_gaps(by_expression, count, gaps)
         return dict(zip(expressions, table.T, strict=True))
 
@@ -293,11 +333,10 @@ class Problem:
         """Return the equations and conditions, a line each, and the scales."""
         lines = [
             f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
-            *(f"  {n}: {shorten(e)} = 0" for n, e in self.equations.items()),
             *energies.lines_of(self),
             *(
                 f"  {name}: {shorten(expression)} {condition.place}"
-                for name, condition in self.conditions.items()
+                for name, condition in (self._declared | self.conditions).items()
                 for expression in condition.expressions
             ),
             f"Trained in {', '.join(str(self.scales).splitlines())}",
@@ -307,7 +346,7 @@ class Problem:
     __repr__ = __str__
 
     def _repr_latex_(self):
-        rows = [rf"{sp.latex(e)} &= 0" for e in self.equations.values()]
+        rows = [row for c in self._declared.values() for row in c.latex_rows]
         if self.energy is not None:
             rows.append(rf"{sp.latex(self.energy)} &\to \min")
         rows += [row for c in self.conditions.values() for row in c.latex_rows]
@@ -316,7 +355,12 @@ class Problem:
     def get_config(self):
         config = {
             "domain": keras.saving.serialize_keras_object(self.domain),
-            "equations": {n: to_json(e) for n, e in self.equations.items()},
+            "equations": {
+                n: to_json(e.expression)
+                if e.is_everywhere
+                else keras.saving.serialize_keras_object(e)
+                for n, e in self._declared.items()
+            },
             "conditions": {
                 n: keras.saving.serialize_keras_object(c)
                 for n, c in self.conditions.items()
@@ -338,7 +382,13 @@ class Problem:
         reference, scales = config["reference"], config.get("scales")
         return cls(
             restored(config["domain"]),
-            {n: from_json(e) for n, e in config["equations"].items()} or None,
+            {
+                n: restored(e, Equation)
+                if isinstance(e, dict) and "class_name" in e
+                else from_json(e)
+                for n, e in config["equations"].items()
+            }
+            or None,
             {n: restored(c, Condition, Data) for n, c in config["conditions"].items()},
             restored(reference, Reference)
             if isinstance(reference, dict)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 
 import numpy as np
 import sympy as sp
@@ -9,10 +10,12 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.integrals import resolve_parts
+from keraspinn.declaration.parts import part_to_json, place_to_json
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.validation.equations import ENERGY, RESIDUAL
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
+from keraspinn.geometry.arrays import on_host
 
 # Points of a part by which its overlap with another is measured.
 OVERLAP_POINTS = 256
@@ -40,6 +43,7 @@ class Term:
             the blocks; empty if expressions hold at points.
         sizes: Tuple of the regions' lengths, areas or volumes, in the user's units.
         is_energy: Whether the expression is an energy, which is to be least.
+        weight: The loss weight λ that training starts with.
     """
 
     name: str
@@ -51,6 +55,12 @@ class Term:
     regions: tuple = ()
     sizes: tuple = ()
     is_energy: bool = False
+    weight: float = 1.0
+
+    @property
+    def is_equation(self):
+        """True for equations of the problem, or its energy."""
+        return bool(self.labels) or self.is_energy
 
     @property
     def pointwise(self):
@@ -113,12 +123,7 @@ class Term:
                 f"batch_size={{'{self.name}': 2048}}."
             )
         relative = points - domain.centre
-        on_blocks = np.array(
-            [
-                np.any([domain.contains(part, relative) for part in block], axis=0)
-                for block in self.blocks
-            ]
-        )
+        on_blocks = np.array([is_on(domain, b, relative) for b in self.blocks])
         astray = np.flatnonzero(~on_blocks.any(axis=0))
         if len(astray):
             row = int(astray[0])
@@ -135,6 +140,35 @@ class Term:
                 f"{' and '.join(map(str, empty))}. Add points there, or leave "
                 f"'{self.name}' out, and all of its points are sampled."
             )
+
+
+def equation_expressions(terms):
+    """Return the expressions of all equations, in any part of the domain.
+
+    Args:
+        terms: Dict from names to `Term`s.
+    """
+    return tuple(e for t in terms.values() if t.is_equation for e in t.expressions)
+
+
+def condition_terms(terms):
+    """Return a list of the `Term`s of conditions and data.
+
+    Args:
+        terms: Dict from names to `Term`s.
+    """
+    return [term for term in terms.values() if not term.is_equation]
+
+
+def is_on(domain, block, points):
+    """Return the mask of points `(n, d)`, relative to the centre, on a block.
+
+    Args:
+        domain: The geometry.
+        block: Tuple of its parts.
+        points: Array.
+    """
+    return np.any([on_host(domain.contains(p, points)) for p in block], axis=0)
 
 
 def fields_of_fewer_coordinates(domain, terms):
@@ -249,7 +283,8 @@ def build_terms(domain, equations, conditions, fields, densities):
 
     Args:
         domain: The geometry.
-        equations: Dict from names to normalized expressions.
+        equations: Dict from names to `Equation`s. Those of one part share points; the
+            first part's are `"residual"`, others are called by their names.
         conditions: Dict from names to `Condition` and `Data`.
         fields: Tuple of the fields, applied to their coordinates.
         densities: Dict from `Region`s to the densities of an energy, in place of
@@ -259,22 +294,25 @@ def build_terms(domain, equations, conditions, fields, densities):
     def summed(expressions):
         return with_sums(tuple(expressions), domain.coordinates, fields=fields)
 
-    terms = {
-        RESIDUAL: energy_of(domain, densities)
-        if densities
-        else Term(
-            RESIDUAL,
-            summed(equations.values()),
-            domain.blocks("interior"),
-            labels=tuple(equations),
-        )
-    }
+    parts: dict = {}
+    for name, equation in equations.items():
+        key = json.dumps([part_to_json(equation.on), place_to_json(equation.where)])
+        parts.setdefault(key, []).append(name)
+    terms = {RESIDUAL: energy_of(domain, densities)} if densities else {}
+    for names in sorted(  # equations that hold everywhere come first
+        parts.values(), key=lambda names: not equations[names[0]].is_everywhere
+    ):
+        expressions = summed(equations[name].expression for name in names)
+        blocks = equations[names[0]].blocks(domain)
+        name = " + ".join(names) if terms else RESIDUAL
+        terms[name] = Term(name, expressions, blocks, labels=tuple(names))
     for name, condition in conditions.items():
         expressions = summed(condition.expressions)
         if isinstance(condition, Data):
             check_points(f"Data '{name}'", condition.points, domain)
             table = condition.points, condition.targets
-            terms[name] = Term(name, expressions, table=table)
+            weight = condition.weight
+            terms[name] = Term(name, expressions, table=table, weight=weight)
         else:
             blocks, regions = condition.blocks(domain), condition.regions
             terms[name] = Term(
@@ -284,6 +322,7 @@ def build_terms(domain, equations, conditions, fields, densities):
                 hard=condition.hard,
                 regions=regions,
                 sizes=tuple(sum(map(domain.measure, b)) for b in blocks if regions),
+                weight=condition.weight,
             )
         terms[name].check_normals(domain)
     return terms

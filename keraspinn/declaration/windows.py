@@ -5,10 +5,15 @@ import types
 import keras
 import numpy as np
 
-from keraspinn.declaration.conditions import Condition, Data, Reference
+from keraspinn.declaration.conditions import Data, Reference
+from keraspinn.declaration.field_parts import parts_of_fields
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import build_terms
 from keraspinn.expressions import to_json
 from keraspinn.expressions.derivatives import required_derivatives
+
+# Points of a term that show whether it holds at the initial time alone.
+INITIAL_POINTS = 16
 
 
 def orders_in_time(problem):
@@ -62,8 +67,12 @@ def orders_in_time(problem):
 
 
 def _is_initial(term, domain):
-    parts = {part for block in term.blocks for part in block}
-    return bool(parts) and parts == {domain.initial}
+    """Return whether a term holds at the initial time alone."""
+    if not term.blocks:
+        return False
+    column = domain.coordinates.index(domain.time_coordinate)
+    times = probe_points(domain, term.blocks, INITIAL_POINTS)[:, column]
+    return bool(np.ptp(times) == 0 and times[0] <= domain.lower[column])
 
 
 def restricted(problem, start, end):
@@ -93,14 +102,17 @@ def restricted(problem, start, end):
                 conditions[name] = Data(
                     condition.points[inside], values, condition.weight
                 )
-        elif is_first or not _holds_initially(condition, problem.domain):
+        elif is_first or not _is_initial(problem._every_term[name], problem.domain):
             conditions[name] = condition
-    terms = build_terms(domain, problem.equations, conditions, problem.fields, {})
+    terms = build_terms(domain, problem._declared, conditions, problem.fields, {})
     is_table = isinstance(problem.reference, Reference)
     other = object.__new__(type(problem))
     other.__dict__.update(
         problem.__dict__,
         domain=domain,
+        field_parts=types.MappingProxyType(
+            parts_of_fields(domain, terms, problem.field_names)
+        ),
         conditions=types.MappingProxyType(conditions),
         terms=types.MappingProxyType(
             {name: term for name, term in terms.items() if not term.hard}
@@ -109,13 +121,6 @@ def restricted(problem, start, end):
         _every_term=terms,
     )
     return other.with_scales(dict(problem.scales.fields))
-
-
-def _holds_initially(condition: Condition, domain):
-    if condition.regions:
-        return False
-    blocks = condition.blocks(domain)
-    return {part for block in blocks for part in block} == {domain.initial}
 
 
 def _in_time(domain, start, end):

@@ -5,6 +5,7 @@ from keraspinn.geometry.ball import Ball, Disk
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.boolean import Difference, Intersection, Union
 from keraspinn.geometry.box import Box
+from keraspinn.geometry.by_region import by_region
 from keraspinn.geometry.cloud import PointCloud
 from keraspinn.geometry.ellipse import Ellipse
 from keraspinn.geometry.mesh import Mesh
@@ -12,6 +13,7 @@ from keraspinn.geometry.part import Part
 from keraspinn.geometry.polygon import Polygon
 from keraspinn.geometry.polyhedron import Polyhedron
 from keraspinn.geometry.product import Product
+from keraspinn.geometry.regions import Interface
 from keraspinn.geometry.sector import Annulus, Sector
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Disk",
     "Ellipse",
     "Geometry",
+    "Interface",
     "Intersection",
     "Mesh",
     "Part",
@@ -31,6 +34,7 @@ __all__ = [
     "Product",
     "Sector",
     "Union",
+    "by_region",
     "library",
     "like",
 ]

@@ -145,17 +145,20 @@ class Geometry:
         """Symbols for the outward unit normal, one per spatial coordinate."""
         return tuple(NormalComponent(symbol) for symbol in self.space_coordinates)
 
-    def blocks(self, on: On, where: sp.Basic | None = None) -> tuple[Block, ...]:
+    def blocks(
+        self, on: On, where: sp.Basic | Geometry | None = None
+    ) -> tuple[Block, ...]:
         """Return the parts of the domain that `on=` of a `Condition` names.
 
         Args:
             on: `"interior"`, `"boundary"` (in space), `"initial"` (the initial time),
                 the name of a part, a dict from coordinates to a value (`{y: 1}` is a
-                face, `{x: 0, y: 0}` an edge or corner), a geometry, or a list of these.
-                A geometry selects the boundary inside it. If the domain was combined
-                from that geometry, it selects the remains of its boundary.
+                face, `{x: 0, y: 0}` an edge or corner), a geometry, an `Interface`, or
+                a list of these. A geometry selects the boundary inside it. If the
+                domain was combined from that geometry, it selects the remains of its
+                boundary.
             where: Optional SymPy relation in the coordinates, such as `x > 0`, that the
-                points must fulfil.
+                points must fulfil, or a geometry that they must lie in.
 
         Returns:
             Tuple of blocks, one for each entry of a list, else one. A block is a
@@ -184,6 +187,10 @@ class Geometry:
         return tuple(block for entry in on for block in self._blocks(entry))
 
     def _block(self, on):
+        from keraspinn.geometry.regions import Interface  # of geometries itself
+
+        if isinstance(on, Interface):
+            return on.block(self)
         if isinstance(on, Geometry):
             return lying_on(self, on)
         if isinstance(on, dict) and on:

@@ -34,7 +34,7 @@ def lying_on(domain, other):
     """
     operand, text = _find_operand(domain, other), f"on {other}"
     if operand is None:
-        block = select(domain, domain.boundary, _inside(domain, other), text)
+        block = select(domain, domain.boundary, inside(domain, other), text)
     else:
         keep = _on_rim(domain, operand)
         each = (select(domain, (p,), keep(p), text) for p in domain.boundary)
@@ -44,17 +44,6 @@ def lying_on(domain, other):
             f"No part of the domain's boundary lies on {other}. {domain.advice()}"
         )
     return block
-
-
-def within(domain, other):
-    """Return the block of a domain inside another geometry, else of its boundary.
-
-    Raises:
-        ValueError: If no point is inside, or the other has other coordinates.
-    """
-    keep = _inside(domain, other)
-    block = select(domain, (domain.interior,), keep, f"in {other}")
-    return block or lying_on(domain, other)
 
 
 def _find_operand(domain, other):
@@ -88,21 +77,21 @@ def _same(operand, other):
         return True
     if type(operand) is not type(other) or operand.dimension != other.dimension:
         return False
-    both = operand, _in_coordinates_of(operand, other)
+    both = operand, in_coordinates_of(operand, other)
     first, second = map(keras.saving.serialize_keras_object, both)
     return first == second
 
 
-def _in_coordinates_of(domain, other):
+def in_coordinates_of(domain, other):
     """Return a geometry in a domain's coordinates if it has none itself."""
     if other.has_coordinates or not domain.has_coordinates:
         return other
     return other.with_coordinates(domain.space_coordinates[: other.dimension])
 
 
-def _inside(domain, other):
+def inside(domain, other):
     """Return a predicate for points of a domain inside another geometry."""
-    located = _located(domain, _in_coordinates_of(domain, other))
+    located = _located(domain, in_coordinates_of(domain, other))
     return lambda points: other.interior.contains(located(points))
 
 
@@ -201,16 +190,32 @@ def beyond(domain, on):
 
 
 def restricted(domain, block, where):
-    """Restrict a block by a SymPy relation in the coordinates.
+    """Restrict a block by a SymPy relation in the coordinates, or to a geometry.
 
     Raises:
         TypeError: If `where` is not a relation.
         ValueError: If it contains other symbols, or no point fulfils it.
     """
+    from keraspinn.geometry.base import Geometry  # which calls this
+
+    if isinstance(where, Geometry):
+        keep, text = inside(domain, where), f"in {where}"
+    else:
+        _check_relation(domain, where)
+        keep, text = _holds(domain, where), f"where {where}"
+    portions = select(domain, block, keep, text)
+    if not portions:
+        raise ValueError(
+            f"No point of {' or '.join(map(str, block))} fulfils where={where}."
+        )
+    return portions
+
+
+def _check_relation(domain, where):
     if not isinstance(where, Boolean) or where.is_Symbol:
         raise TypeError(
-            "`where` must be a SymPy relation in the coordinates, such as x > 0. "
-            f"Received: {where!r}"
+            "`where` must be a SymPy relation in the coordinates, such as x > 0, or a "
+            f"geometry. Received: {where!r}"
         )
     strange = where.free_symbols - set(domain.coordinates)
     if strange:
@@ -218,12 +223,6 @@ def restricted(domain, block, where):
             f"`where` must be a relation in {names(domain.coordinates)} alone. "
             f"Received: {where}, which holds {sorted(map(str, strange))}"
         )
-    portions = select(domain, block, _holds(domain, where), f"where {where}")
-    if not portions:
-        raise ValueError(
-            f"No point of {' or '.join(map(str, block))} fulfils where={where}."
-        )
-    return portions
 
 
 def select(domain, parts, keep, text):

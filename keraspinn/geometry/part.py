@@ -11,6 +11,7 @@ from keraspinn.common.typing import Tensor
 
 if TYPE_CHECKING:
     from keraspinn.geometry.base import Geometry
+    from keraspinn.geometry.regions import Interface
 
 
 class Part:
@@ -104,7 +105,9 @@ class Part:
 Block: TypeAlias = tuple[Part, ...]
 """Parts that share one mean, as the four sides of `"boundary"` do."""
 
-On: TypeAlias = "str | Mapping[sp.Symbol, SupportsFloat] | Geometry | Sequence[Any]"
+On: TypeAlias = (
+    "str | Mapping[sp.Symbol, SupportsFloat] | Geometry | Interface | Sequence[Any]"
+)
 """Type of `on=` of a condition: the name of parts, or a list of names."""
 
 TOLERANCE = 1e-6

@@ -154,12 +154,15 @@ class Network(keras.Model):
             )
         self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
 
-    def scaled(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
+    def scaled(
+        self, x: Tensor, apply: Callable[..., Tensor], wanted: object = None
+    ) -> Tensor:
         """Apply `forward` after the periodic features, in scaled numbers.
 
         Args:
             x: Points, as a tensor or a series.
             apply: As for `forward`.
+            wanted: The columns that are read; one network makes all in any case.
         """
         if self._circles is not None:
             x = apply(self._circles, x)

@@ -5,6 +5,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.declaration.field_parts import extents_of
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
@@ -96,24 +97,31 @@ class FieldNetworks(keras.Model):
         for network, columns, outputs in self._parts():
             if isinstance(network, Network) and not network.adapted:
                 chosen = periods and [periods[column] for column in columns]
+                block = problem.field_parts[problem.field_names[outputs[0]]]
                 network.work_in(
-                    self._scales_of(columns),
+                    self._scales_in(problem.domain, block, columns),
                     [self._sizes[column] for column in outputs],
                     chosen if chosen and any(chosen) else None,
                     [self._offsets[column] for column in outputs],
                 )
 
-    def scaled(self, x, apply):
+    def scaled(self, x, apply, wanted=None):
         """Return scaled fields from scaled points.
 
         Args:
             x: Points, as a tensor or a series.
             apply: Function of a layer and its inputs that returns its output.
+            wanted: The columns that are read, all if not given. Networks that make none
+                of them are not evaluated; another's column stands for theirs.
         """
         fields = []
         for network, columns, outputs in self._parts():
+            if wanted is not None and not {*outputs} & {*wanted}:
+                fields.append(None)
+                continue
             points, scales = _select(x, columns), self._scales_of(columns)
-            if getattr(network, "scales", None) == scales and network.is_its_forward:
+            if isinstance(network, Network) and network.is_its_forward:
+                points = _rescaled(points, scales, network.scales)
                 fields.append(network.scaled(points, apply))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
@@ -123,6 +131,10 @@ class FieldNetworks(keras.Model):
             if offsets.any():
                 field = field - ops.cast(offsets, field.dtype)
             fields.append(field * ops.cast(1.0 / sizes, field.dtype))
+        known = next(field for field in fields if field is not None)
+        for number, outputs in enumerate(self.outputs_of):
+            if fields[number] is None:
+                fields[number] = _columns(known, [0] * len(outputs))
         return self._in_order(fields)
 
     def call(self, x):
@@ -149,6 +161,20 @@ class FieldNetworks(keras.Model):
     def _scales_of(self, columns):
         pairs = list(self.scales.coordinates.items())
         return Scales(dict(pairs[column] for column in columns))
+
+    def _scales_in(self, domain, block, columns):
+        """Return the scales of some columns on the block where a field lives.
+
+        A thin layer is as wide to its network as the domain to another.
+        """
+        scales = self._scales_of(columns)
+        if block is None:
+            return scales
+        pairs = zip(*extents_of(domain, block), strict=True)
+        known = dict(zip(domain.coordinates, pairs, strict=True))
+        for symbol in domain.periodic:
+            known.pop(symbol)
+        return Scales({s: known.get(s, pair) for s, pair in scales.coordinates.items()})
 
     def _in_order(self, fields):
         order = self._order
@@ -206,6 +232,15 @@ def networks_of_fields(problem, networks):
         chosen = [symbol in group[0].args for symbol in problem.coordinates]
         columns.append(np.flatnonzero(chosen).tolist())
     return FieldNetworks(list(networks.values()), columns, outputs)
+
+
+def _rescaled(points, scales, others):
+    """Return points in other scales of the same coordinates."""
+    if scales == others:
+        return points
+    rate, shift = scales.half / others.half, scales.centre - others.centre
+    rate, shift = (ops.cast(n, points.dtype) for n in (rate, shift / others.half))
+    return points * rate + shift
 
 
 def _select(points, columns):

@@ -108,12 +108,13 @@ class TimeWindows(keras.Model):
         self._sizes = [problem.scales.field(name) for name in problem.field_names]
         self._offsets = network_offsets(problem)
 
-    def scaled(self, x, apply):
+    def scaled(self, x, apply, wanted=None):
         """Scaled fields from scaled points, a tensor or a `Taylor` series.
 
         Args:
             x: The points.
             apply: As for `Network.forward`; unused, since all is done by series.
+            wanted: As for `Network.scaled`.
         """
         half, centre = (
             ops.cast(numbers, x.dtype)

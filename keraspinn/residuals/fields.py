@@ -67,19 +67,21 @@ class Fields:
         """Return all scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
         return self._scaled(points, lambda layer, *inputs: layer(*inputs))
 
-    def _series(self, points, coordinates=None):
-        return self._scaled(points, propagate, coordinates)
+    def _series(self, points, coordinates=None, names=None):
+        return self._scaled(points, propagate, coordinates, names)
 
-    def _scaled(self, points, apply, coordinates=None):
+    def _scaled(self, points, apply, coordinates=None, names=None):
         """Return the scaled fields at scaled points: tensors or Taylor series.
 
         Args:
             points: Tensor `(N, d)`, or a `Taylor` series of it.
             apply: Function that calls a layer on tensors, or propagates series.
             coordinates: Tensor `(N, d)`, the value of a series in the user's units.
+            names: Names of the fields that are read, all if not given.
         """
         if self._adapted:
-            fields = self._network.scaled(points, apply)
+            wanted = names and not self._hard and [*map(self.names.index, names)]
+            fields = self._network.scaled(points, apply, wanted or None)
         else:
             fields = apply(self._network, self._unscaled(points, coordinates))
             if self._network_offsets.any():
@@ -145,7 +147,7 @@ class Fields:
         if self.engine == "taylor":
             try:
                 values = taylor_derivatives(
-                    lambda series: self._series(series, coordinates),
+                    lambda series: self._series(series, coordinates, [*required]),
                     points,
                     indices,
                     combinations,

@@ -168,7 +168,7 @@ class Place:
 
     def _given_weights(self, relative):
         blocks, number = self.term.blocks, self._across_replicas
-        if len(blocks) <= 1:  # a table's points are in none
+        if not blocks or blocks == self._domain.blocks("interior"):
             count = number(ops.cast(ops.shape(relative)[0], self.dtype))
             return ops.divide_no_nan(ops.ones_like(count), count)
         weights = ops.zeros_like(relative[..., 0], dtype=self.dtype)

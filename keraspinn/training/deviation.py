@@ -7,7 +7,6 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.declaration.conditions import Data
-from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.training.tangent import Tangent
 
 # Points inside, at least, and on each face.
@@ -98,9 +97,13 @@ def _deviations(model):
         )
     # Twice as many rows as parameters, so that none is left between the points.
     count = max(POINTS, 2 * model.count_params() // len(problem.equations))
-    drawn = {name: POINTS_ON_FACE for name in problem.terms if name not in measured}
+    drawn = {
+        name: count if term.is_equation else POINTS_ON_FACE
+        for name, term in problem.terms.items()
+        if name not in measured
+    }
     with backend.double_precision():
-        tangent = Tangent(model, drawn | {RESIDUAL: count})
+        tangent = Tangent(model, drawn)
         batches = tangent.draw(-1)
         rows = tangent.rows(batches)
     exact = [pair for name in rows if name not in measured for pair in rows[name]]

@@ -21,7 +21,7 @@ class Logs:
     def __init__(self, problem, dtype):
         self._dtype = dtype
         labels = [label for term in problem.terms.values() for label in term.labels]
-        names = (f"{name}_loss" for name in (*problem.terms, *labels))
+        names = (f"{name}_loss" for name in dict.fromkeys([*problem.terms, *labels]))
         self._losses = self._means(["loss", *names])
         self._optimizer = []
         self.errors = [

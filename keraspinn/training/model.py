@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.common.checks import checked_seed
 from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.residuals import Fields
 from keraspinn.sampling.base import Given
@@ -100,8 +101,7 @@ class PINNModel(ProblemModel):
         self.problem = problem
         self.seed_is_given = seed is not None
         self.seed = random.randint(0, 2**31 - 1) if seed is None else checked_seed(seed)
-        soft = [name for name in problem.conditions if name in problem.terms]
-        weights = {name: problem.conditions[name].weight for name in soft}
+        weights = {n: t.weight for n, t in problem.terms.items() if n != RESIDUAL}
         initial = {p.name: p.initial for p in problem.parameters}
         self.loss_weights = self._scalars(weights, "{}_weight", trainable=False)
         self.coefficients = self._scalars(initial, "{}", trainable=True)

@@ -29,7 +29,7 @@ class Objective:
     def names(self):
         """Names of all losses: of terms, and of expressions with a name."""
         labels = (label for term in self.terms.values() for label in term.labels)
-        return [*self.terms, *labels]
+        return [*dict.fromkeys([*self.terms, *labels])]
 
     def loss(self, name, batch):
         """Return the unweighted loss of one term, a scalar."""

@@ -37,7 +37,7 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
         if batch_size is None and default:
             drawn = set(problem.terms) - set(given or ())
             batch_size = {
-                name: INSIDE if name == RESIDUAL else ON_A_FACE
+                name: INSIDE if problem.terms[name].is_equation else ON_A_FACE
                 for name in drawn
                 if not problem.terms[name].regions
             }

@@ -89,15 +89,15 @@ class Tangent:
                 variable.assign(value)
 
     def field_rows(self, batches):
-        """Return the Jacobians `(N, P)` of the fields at the residual's points."""
+        """Return the Jacobians `(N, P)` of the fields, at points where each lives."""
         return [*map(ops.convert_to_numpy, self._programs["field_rows"](batches))]
 
     def moved(self, batches, direction):
         """Return residuals and fields, and their derivatives in a direction `(P,)`.
 
         Returns:
-            Two dicts from term names, and `"fields"` for the fields at the residual's
-            points, to lists of arrays `(N,)`: the values, and their changes.
+            Two dicts from term names, and `"fields"` for the fields where each lives,
+            to lists of arrays `(N,)`: the values, and their changes.
         """
         direction = ops.convert_to_tensor(np.asarray(direction, "float64"))
         pair = self._programs["moved"](batches, direction)
@@ -138,7 +138,22 @@ class Tangent:
             return [values[:, k] for k in range(len(self.model.problem.fields))]
 
         values = backend.snapshot(self._variables)
-        return backend.jacobian(fields, values, batches["residual"].by_point())
+        return self._where_each_lives(
+            lambda name: backend.jacobian(fields, values, batches[name].by_point())
+        )
+
+    def _where_each_lives(self, values_of):
+        """Return each field's rows at the points of the equations where it lives.
+
+        Args:
+            values_of: Function from a term's name to the rows of all fields there.
+        """
+        homes = self.model.problem.field_terms.values()
+        rows = {name: values_of(name) for names in homes for name in names}
+        return [
+            ops.concatenate([rows[name][k] for name in names])
+            for k, names in enumerate(homes)
+        ]
 
     def _moved(self, batches, direction):
         def values(parameters):
@@ -148,10 +163,15 @@ class Tangent:
                     for name, batch in batches.items()
                     for k, row in enumerate(self._objective.residuals(name, batch))
                 }
-                inside = batches["residual"]
-                fields = self._fields.values(inside.points, inside.coordinates)
-            columns = range(len(self.model.problem.fields))
-            return rows | {(FIELDS, k): fields[:, k] for k in columns}
+                fields = self._where_each_lives(
+                    lambda name: ops.unstack(
+                        self._fields.values(
+                            batches[name].points, batches[name].coordinates
+                        ),
+                        axis=1,
+                    )
+                )
+            return rows | {(FIELDS, k): field for k, field in enumerate(fields)}
 
         parameters = joined(backend.snapshot(self._variables))
         return backend.jvp(values, parameters, direction)

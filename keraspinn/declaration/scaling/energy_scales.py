@@ -112,7 +112,7 @@ class CoarseEnergy:
         self._start, self._free = self._held(domain, terms)
         self.underdetermined = ""
         found = self._least()
-        values = abs(found @ self._basis.inside().T).max(axis=1)
+        values = abs(self._basis.inside() @ found[:, :, None]).max(axis=(1, 2))
         start, least = self.value(self._start), self.value(found)
         energy = max(abs(least), abs(start - least))
         self.energy = energy if 0 < energy < np.inf else 1.0

@@ -19,7 +19,6 @@ from keraspinn.declaration.scaling.offsets import (
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
 from keraspinn.declaration.scaling.term_sizes import TermSizes
-from keraspinn.declaration.terms import RESIDUAL
 
 # Points of an equation at which coefficients are evaluated.
 EQUATION_POINTS = 512
@@ -106,7 +105,7 @@ def _term_sizes(domain, terms, offsets, sizes=None):
     """Return a dict from names of terms to a `Balance` for each expression."""
     parts = {}
     for name, term in terms.items():
-        is_condition = name != RESIDUAL
+        is_condition = not term.is_equation
         if term.table is not None:
             points = term.table[0]
         else:
@@ -154,7 +153,7 @@ def _estimate(domain, terms, parts, unknown, sizes, offsets):
         values = [p.balancing(field, {}) for p in flat if p.gives(field)]
         prescribed[field] = max((v for v in values if v > least), default=0.0)
         balanced = [p.balancing(field, {}) for p in flat if p.holds_alone(field)]
-        balanced += [s for p in parts[RESIDUAL] for s in p.reactions(field)]
+        balanced += [s for p in flat if not p.is_condition for s in p.reactions(field)]
         if any(size > least for size in balanced):
             sizes[field] = max(balanced)
     for _ in unknown:  # fields that balance known ones, one after the other

@@ -35,11 +35,11 @@ def linearize(domain, terms, polynomials, offsets):
         ValueError: If an expression or a derivative of it cannot be evaluated, or holds
             integrals over several regions.
     """
-    for name, term in [*terms.items(), *_constancy(domain, terms)]:
+    for term in [*terms.values(), *_constancy(domain, terms)]:
         for k in range(len(term.expressions)):
             if len(term.regions) > 1:
                 raise ValueError("It holds integrals over several regions.")
-            yield Linearization(name, k, term, domain, polynomials, offsets)
+            yield Linearization(k, term, domain, polynomials, offsets)
 
 
 def _constancy(domain, terms):
@@ -51,7 +51,8 @@ def _constancy(domain, terms):
         full = field.func(*domain.coordinates)
         others = [s for s in domain.coordinates if s not in field.args]
         gradient = tuple(sp.Derivative(full, symbol) for symbol in others)
-        yield RESIDUAL, Term(RESIDUAL, gradient, domain.blocks("interior"))
+        interior = domain.blocks("interior")
+        yield Term(RESIDUAL, gradient, interior, labels=(RESIDUAL,))
 
 
 def stack_rows(rows, coefficients, sizes):
@@ -73,7 +74,6 @@ class Linearization:
     """One expression at its points, and its Jacobian by polynomial coefficients.
 
     Args:
-        name: Name of the term.
         number: Number of the expression in it.
         term: The `Term`.
         domain: The geometry.
@@ -88,8 +88,8 @@ class Linearization:
             when called.
     """
 
-    def __init__(self, name, number, term, domain, polynomials, offsets):
-        self._is_equation = name == RESIDUAL
+    def __init__(self, number, term, domain, polynomials, offsets):
+        self._is_equation = term.is_equation
         self._is_mean = bool(term.regions)
         points, self._target = _collocation_points(
             domain, term, number, polynomials.points
@@ -116,7 +116,8 @@ class Linearization:
                     arguments = shifted_points(node, domain.coordinates, points)
                 field, index = field_and_index(inner, domain.coordinates)
                 field = polynomials.field_names.index(field)
-                self._nodes.append((field, polynomials.derivative(arguments, index)))
+                values = polynomials.derivative(arguments, index, field)
+                self._nodes.append((field, values))
                 self._rates.append(np.prod(domain.half ** -np.array(index, float)))
         plain = expression.xreplace(stand_ins)
         self._symbols = [*known, *fields]

@@ -16,7 +16,6 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.monomials import OPAQUE, monomials
-from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.image import At
 
@@ -46,8 +45,8 @@ def find_offsets(domain, terms, field_names):
     for name in field_names:
         values = [
             value
-            for key, term in terms.items()
-            if not _holds_inside(key, term)
+            for term in terms.values()
+            if not _holds_inside(term)
             for number, expression in enumerate(term.expressions)
             for value in _values(name, expression, number, domain, term) or ()
         ]
@@ -65,14 +64,14 @@ def find_offsets(domain, terms, field_names):
     return offsets
 
 
-def _holds_inside(key, term):
-    return key == RESIDUAL or bool(term.regions)
+def _holds_inside(term):
+    return term.is_equation or bool(term.regions)
 
 
 def _is_invariant(name, middle, domain, terms):
     """Return whether constants near the prescribed values solve all equations."""
-    for key, term in terms.items():
-        if _holds_inside(key, term):
+    for term in terms.values():
+        if _holds_inside(term):
             for number, expression in enumerate(term.pointwise):
                 values = _values(name, expression, number, domain, term, True)
                 if values is None or any(
@@ -96,8 +95,8 @@ def needs_offset(name, offset, domain, terms):
     return any(
         _is_finite(name, offset, expression, domain)
         and not all(_is_finite(name, value, expression, domain) for value in near)
-        for key, term in terms.items()
-        if _holds_inside(key, term)
+        for term in terms.values()
+        if _holds_inside(term)
         for expression in term.pointwise
         if holds_field(name, expression)
     )

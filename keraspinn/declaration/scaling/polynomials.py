@@ -6,6 +6,7 @@ import math
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from keraspinn.declaration.field_parts import extents_of
 from keraspinn.declaration.probe_points import probe_points
 
 # Number of coefficients of all fields in up to two coordinates, for speed.
@@ -25,6 +26,8 @@ class Polynomials:
         field_names: Names of the fields, each a sum of all products up to a degree.
         degree: The largest degree, reduced if there are too many products.
         fixed: Dict from coordinates that are constant to their values.
+        parts: Optional dict from names of fields to the blocks to whose extents their
+            polynomials are scaled; `None` means all of the domain.
 
     Attributes:
         field_names: Names of the fields.
@@ -34,10 +37,13 @@ class Polynomials:
         points: Number of points on each part that determine all coefficients.
     """
 
-    def __init__(self, domain, field_names, degree, fixed):
+    def __init__(self, domain, field_names, degree, fixed, parts=None):
         self.field_names = list(field_names)
         self._domain = domain
-        self._centre, self._half = domain.centre, domain.half
+        blocks = [(parts or {}).get(name) for name in field_names]
+        whole = domain.blocks("interior")
+        self._blocks = [whole if b is None else (b,) for b in blocks]
+        self._boxes = [extents_of(domain, b) for b in blocks]
         self._is_wave = [symbol in domain.periodic for symbol in domain.coordinates]
         self._fixed = [fixed.get(symbol) for symbol in domain.coordinates]
         axes = [k for k, value in enumerate(self._fixed) if value is None]
@@ -57,23 +63,29 @@ class Polynomials:
         self.points = max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
 
     def inside(self):
-        """Return values of each product at points in the domain, `(n, count)`."""
-        points = probe_points(
-            self._domain, self._domain.blocks("interior"), self.points
-        )
-        return self.derivative(points, (0,) * self._domain.dimension)
+        """Return values of each field's products at points in its part.
+
+        The array has the shape `(fields, n, count)`.
+        """
+        values, index = [], (0,) * self._domain.dimension
+        for k, blocks in enumerate(self._blocks):
+            points = probe_points(self._domain, blocks, self.points)
+            chosen = np.linspace(0, len(points) - 1, self.points).astype(int)
+            values.append(self.derivative(points[chosen], index, k))
+        return np.stack(values)
 
     def with_fixed_values(self, points):
         """Return points with the fixed coordinates' values, `(n, d)`."""
         pairs = zip(points.T, self._fixed, strict=True)
         return np.stack([x if v is None else np.full_like(x, v) for x, v in pairs], -1)
 
-    def derivative(self, points, index):
-        """Return a derivative of each product at points `(n, d)`: `(n, count)`."""
-        relative = (points - self._centre) / self._half
+    def derivative(self, points, index, field=0):
+        """Return a derivative of a field's products at points: `(n, count)`."""
+        centre, halves = self._boxes[field]
+        relative = (points - centre) / halves
         total = np.ones((len(points), self.count))
         for x, half, order, degrees, is_wave in zip(
-            relative.T, self._half, index, self._degrees.T, self._is_wave, strict=True
+            relative.T, halves, index, self._degrees.T, self._is_wave, strict=True
         ):
             if is_wave:
                 basis = _waves(x, self.degree, order)

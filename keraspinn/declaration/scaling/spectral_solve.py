@@ -8,6 +8,7 @@ polynomials, in waves along periodic coordinates, by Newton's method.
 
 import numpy as np
 
+from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.scaling.linearization import (
     LARGEST_RESIDUAL,
     linearize,
@@ -54,9 +55,10 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
     if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
     sizes = np.array(list(expected.values()))
+    parts = parts_of_fields(domain, terms, expected)
 
     def solution(degree):
-        polynomials = Polynomials(domain, expected, degree, fixed)
+        polynomials = Polynomials(domain, expected, degree, fixed, parts)
         rows = list(linearize(domain, terms, polynomials, offsets))
         with np.errstate(all="ignore"):  # values that are not finite end the iteration
             return _solve(polynomials, rows, sizes)
@@ -93,7 +95,7 @@ def _solve(polynomials, rows, sizes):
         if null_space > (0 if is_nonzero else len(coefficients)):
             return None
         coefficients = coefficients + step
-        reached = abs(coefficients @ inside.T).max(axis=1)
+        reached = abs(inside @ coefficients[:, :, None]).max(axis=(1, 2))
         length, before, total = (
             np.linalg.norm(c / sizes[:, None]) for c in (step, last, coefficients)
         )

@@ -49,7 +49,7 @@ class TermSizes:
         coefficients = monomials(expression, domain.coordinates, opaque)
         self._source = coefficients.pop(frozenset(), sp.S.Zero)
         self._domain, self._half, self._points = domain, domain.half.tolist(), points
-        self._is_condition = is_condition
+        self.is_condition = is_condition
         # Functions of fields with an offset are known there.
         self._known = {OPAQUE[0]} if sizes and not all(sizes.values()) else set()
         self._coefficients = coefficients
@@ -127,7 +127,7 @@ class TermSizes:
     def gives(self, field):
         """Return whether a condition prescribes the field itself."""
         values = any(_degree(m, field) and not _is_derivative(m) for m in self.terms)
-        has_value = self._is_condition and self.source > 0
+        has_value = self.is_condition and self.source > 0
         return has_value and values and self.holds_alone(field)
 
     def balancing(self, field, sizes):
@@ -146,13 +146,13 @@ class TermSizes:
                 powers[monomial] = power
             else:
                 known.append(self.size(monomial, sizes))
-        if self._is_condition:  # a Robin condition prescribes the value
+        if self.is_condition:  # a Robin condition prescribes the value
             values = {m: p for m, p in powers.items() if not _is_derivative(m)}
             powers = values or powers
         if not powers or not max(known):
             return 0.0
         sizes = sizes | {field: 1.0}
-        is_driven = self.source == max(known) and not self._is_condition
+        is_driven = self.source == max(known) and not self.is_condition
         solutions = []
         for most, rates in self._waves if is_driven else [(max(known), {})]:
             sums = {}  # derivatives of one power oppose the source together

@@ -7,6 +7,7 @@ import sympy as sp
 
 from keraspinn.declaration.conditions import Data, Reference
 from keraspinn.declaration.integrals import resolve_parts
+from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.scaling.energy_scales import energy_scales
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.scales import Scales
@@ -32,28 +33,26 @@ from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
-def validate_declaration(equations, conditions, domain, declared_equations, densities):
+def validate_declaration(equations, conditions, domain, densities):
     """Check all expressions, one by one and together.
 
     Args:
-        equations: Dict from names to normalized equations.
+        equations: Dict from names to `Equation`s.
         conditions: Dict from names to conditions.
         domain: The geometry.
-        declared_equations: The equations as declared.
         densities: Dict from `Region`s to the densities of an energy.
 
     Returns:
         List of the expressions, and a text on faults that training does not correct.
     """
     coordinates, interior = domain.coordinates, domain.blocks("interior")
-    groups = {f"equation '{name}'": (e,) for name, e in equations.items()}
-    groups |= {f"condition '{name}'": c.expressions for name, c in conditions.items()}
+    items = {f"equation '{name}'": e for name, e in equations.items()}
+    items |= {f"condition '{name}'": c for name, c in conditions.items()}
+    groups = {where: item.expressions for where, item in items.items()}
     groups |= {f"the energy{r.suffix}": (e,) for r, e in densities.items()}
-    blocks = {f"equation '{name}'": interior for name in equations}
-    as_declared = {f"equation '{n}'": e for n, e in declared_equations.items()}
-    blocks |= {
-        f"condition '{n}'": interior if isinstance(c, Data) else c.blocks(domain)
-        for n, c in conditions.items()
+    blocks = {
+        where: interior if isinstance(item, Data) else item.blocks(domain)
+        for where, item in items.items()
     }
     blocks |= {f"the energy{r.suffix}": (resolve_parts(r, domain),) for r in densities}
     drawn = {n for n, c in conditions.items() if not isinstance(c, Data)}
@@ -80,8 +79,8 @@ def validate_declaration(equations, conditions, domain, declared_equations, dens
         outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in groups[where]]
         check_branches(outside, domain, blocks[where], where)
         faults = describe_missed_peaks(outside, domain, blocks[where], where)
-        if where in as_declared:
-            faults += describe_lost_jump(as_declared[where], *outside, domain)
+        if isinstance(items.get(where), Equation):
+            faults += describe_lost_jump(items[where].as_declared, *outside, domain)
         unreliable |= {f"In {where}: {fault}": None for fault in faults}
         check_periodicity(outside, domain, blocks[where], where)
     held = declared[len(equations) :]

@@ -1,7 +1,7 @@
 """Detect elasticity in strong form, whose least-squares solution is too stiff."""
 
 from keraspinn.declaration.scaling.monomials import monomials
-from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.declaration.terms import condition_terms, equation_expressions
 from keraspinn.expressions import required_derivatives
 
 UNRELIABLE = (
@@ -25,7 +25,7 @@ def describe_unreliable_elasticity(domain, terms):
     """
     axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
     coupled = []  # for each equation, the fields with a mixed derivative
-    for expression in terms[RESIDUAL].expressions:
+    for expression in equation_expressions(terms):
         needed = required_derivatives([expression], domain.coordinates).items()
         coupled.append({n for n, ds in needed if any(_is_mixed(d, axes) for d in ds)})
     displacements = {
@@ -37,8 +37,8 @@ def describe_unreliable_elasticity(domain, terms):
         return ""
     conditions = [
         term.expressions
-        for name, term in terms.items()
-        if name != RESIDUAL and term.table is None and not term.regions
+        for term in condition_terms(terms)
+        if term.table is None and not term.regions
     ]
     is_clamped = any(
         displacements <= {n for e in expressions for n in _constant(e, domain)}

@@ -10,7 +10,6 @@ from sympy.core.function import AppliedUndef
 from keraspinn.expressions import (
     Parameter,
     fields_of,
-    normalize,
     required_derivatives,
 )
 
@@ -35,8 +34,8 @@ def validate_named(parts, argument, kinds):
     return dict(parts)
 
 
-def normalize_equations(equations):
-    """Return equations by name, each as an expression that should vanish."""
+def check_equations(equations):
+    """Refuse an object that is no dict of equations, or an empty one."""
     if not isinstance(equations, Mapping) or not equations:
         raise TypeError(
             "`equations` must be a dict from names to equations, such as "
@@ -44,7 +43,6 @@ def normalize_equations(equations):
         )
     for name in equations:
         check_name(name, "equations")
-    return {name: normalize(equation) for name, equation in equations.items()}
 
 
 def check_name(name, argument):
@@ -183,6 +181,10 @@ def expression_name(expression):
     ):
         order = "".join(symbol.name for symbol in expression.variables)
         return f"{expression.expr.func.__name__}_{order}"
+    if isinstance(expression, sp.Piecewise):
+        return "_or_".join(
+            dict.fromkeys(expression_name(e) for e, _ in expression.args)
+        )
     return str(shorten(expression))
 
 

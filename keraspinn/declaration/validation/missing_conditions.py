@@ -11,8 +11,10 @@ import sympy as sp
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.terms import (
-    RESIDUAL,
+    condition_terms,
+    equation_expressions,
     fields_of_fewer_coordinates,
+    is_on,
     missing_normals_error,
 )
 from keraspinn.declaration.validation.equations import shorten
@@ -73,8 +75,8 @@ def describe_missing_conditions(domain, terms):
 
 def _describe_missing_initial_condition(domain, terms):
     """Return a sentence if single times have fewer equations than the order in time."""
-    time, equations = domain.time_coordinate, terms[RESIDUAL].expressions
-    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    time, equations = domain.time_coordinate, equation_expressions(terms)
+    conditions = condition_terms(terms)
     if time is None or time in domain.periodic or not conditions:
         return ""
     if any(t.table is not None or _fills_domain(domain, t) for t in conditions):
@@ -148,7 +150,7 @@ def _is_determined_from_a_side(domain, terms, normal_order):
 
 def _describe_insulation(domain, terms):
     """Return advice on insulated walls if a field obeys a second-order equation."""
-    needed = required_derivatives(terms[RESIDUAL].expressions, domain.coordinates)
+    needed = required_derivatives(equation_expressions(terms), domain.coordinates)
     diffusive = [f for f, indices in needed.items() if max(map(sum, indices)) == 2]
     if not diffusive:
         return ""
@@ -166,7 +168,7 @@ def parts_without_conditions(domain, terms):
         List of tuples of a part, the share of it without a condition, and a point
         there, in the user's units.
     """
-    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    conditions = condition_terms(terms)
     if not conditions or any(term.table is not None for term in conditions):
         return []
     counted = _counted_parts(domain, terms)
@@ -179,16 +181,34 @@ def parts_without_conditions(domain, terms):
     most = max((np.quantile(c, 1 - SMALLEST_SHARE) for _, c, _ in counts), default=0)
     if domain.dimension == 1:  # so may values inside, and integrals
         most = max(most, _count_conditions(terms))
-    missing, normal_order = [], None
+    missing, orders = [], {}
     for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
-        bare = points[~has_condition]
-        if len(bare) <= SMALLEST_SHARE * len(points):
-            continue
-        normal_order = normal_order or NormalOrder(domain, terms[RESIDUAL].expressions)
-        if normal_order.order(piece, bare[:ORDER_POINTS]) > max(most, 1):
-            point = on_host(domain.absolute(piece, bare[:1]))[0]
-            missing.append((piece, len(bare) / len(points), point))
+        for expressions, is_here in _equations_at(domain, terms, points):
+            bare = points[is_here & ~has_condition]
+            if len(bare) <= SMALLEST_SHARE * len(points):
+                continue
+            if expressions not in orders:
+                orders[expressions] = NormalOrder(domain, expressions)
+            order = orders[expressions].order(piece, bare[:ORDER_POINTS])
+            if order > max(most, 1):
+                point = on_host(domain.absolute(piece, bare[:1]))[0]
+                missing.append((piece, len(bare) / len(points), point))
     return missing
+
+
+def _equations_at(domain, terms, points):
+    """Yield tuples of the expressions that hold together, and the mask of points."""
+    equations = [term for term in terms.values() if term.is_equation]
+    if len(equations) == 1:
+        yield equations[0].expressions, np.ones(len(points), bool)
+        return
+    holds = np.stack([is_on(domain, t.blocks[0], points) for t in equations], axis=1)
+    for row in np.unique(holds, axis=0):
+        together = tuple(
+            e for i in np.flatnonzero(row) for e in equations[i].expressions
+        )
+        if together:
+            yield together, (holds == row).all(axis=1)
 
 
 def _counted_parts(domain, terms):
@@ -197,8 +217,7 @@ def _counted_parts(domain, terms):
     The number is -1 for each field of fewer coordinates that a part's conditions must
     determine first.
     """
-    conditions = [term for name, term in terms.items() if name != RESIDUAL]
-    pairs = [pair for term in conditions for pair in _equations_across(domain, term)]
+    pairs = [p for t in condition_terms(terms) for p in _equations_across(domain, t)]
     for field in fields_of_fewer_coordinates(domain, terms.values()):
         axes = [domain.coordinates.index(symbol) for symbol in field.args]
         parts = {
@@ -228,7 +247,7 @@ def _equations_across(domain, term):
 
 def _count_conditions(terms):
     """Count the equations of conditions, less one for each unknown parameter."""
-    conditions = [term for name, term in terms.items() if name != RESIDUAL]
+    conditions = condition_terms(terms)
     count = sum(len(t.expressions) * max(len(t.blocks), 1) for t in conditions)
     expressions = [e for term in terms.values() for e in term.expressions]
     return count - len(set().union(*(e.atoms(Parameter) for e in expressions)))

@@ -6,11 +6,16 @@ A network then converges to any of infinitely many solutions.
 import numpy as np
 import sympy as sp
 
+from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.probe_points import parameter_corners
 from keraspinn.declaration.scaling.energy_scales import coarse_energy
 from keraspinn.declaration.scaling.linearization import linearize, stack_rows
 from keraspinn.declaration.scaling.polynomials import Polynomials
-from keraspinn.declaration.terms import RESIDUAL, fields_of_fewer_coordinates
+from keraspinn.declaration.terms import (
+    RESIDUAL,
+    condition_terms,
+    fields_of_fewer_coordinates,
+)
 from keraspinn.declaration.validation.missing_conditions import (
     describe_missing_conditions,
 )
@@ -65,7 +70,8 @@ def _undetermined_fields(domain, terms, field_names):
     varying, names = domain.dimension - len(fixed), field_names
     has_boundary = bool(domain.boundary) or domain.initial is not None
     if (
-        (set(terms) == {RESIDUAL} and has_boundary)  # another check warns of this
+        # Another check warns of this.
+        (not condition_terms(terms) and has_boundary)
         or varying not in DEGREES
         or any(term.table is not None for term in terms.values())
     ):
@@ -82,7 +88,8 @@ def _undetermined_fields(domain, terms, field_names):
 
 def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     """Return the names of fields in the null space of polynomials of a degree."""
-    polynomials = Polynomials(domain, field_names, degree, fixed)
+    parts = parts_of_fields(domain, terms, field_names)
+    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
     rows = []
     for row in linearize(domain, terms, polynomials, {}):
         if not row.is_linear:
@@ -102,8 +109,8 @@ def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     is_null[1:] |= np.logical_or.accumulate(is_gap)
     changes = changes[is_null].reshape(-1, *norms.shape) / norms
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
-    # Constants do not count, nor do values outside of the domain.
-    inside = changes @ polynomials.inside().T
+    # Constants do not count, nor do values outside of a field's part.
+    inside = (polynomials.inside() @ changes[..., None])[..., 0]
     is_free = np.isin(field_names, _fields_fixed_in_time(domain, terms), invert=True)
     inside -= inside.mean(axis=2, keepdims=True) * is_free[:, None]
     norms = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))

@@ -6,8 +6,7 @@ from keras import ops
 
 from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.declaration.scaling.offsets import holds_field
-from keraspinn.declaration.terms import RESIDUAL
-from keraspinn.expressions import Program
+from keraspinn.expressions import Program, fields_of
 
 # A field that stands on an offset is as large as its range, some three standard
 # deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
@@ -48,7 +47,7 @@ def largest_terms(model, batches, declared, zeros):
     Returns:
         Dict from pairs of a term's name and an expression's number.
     """
-    problem, inside, largest = model.problem, batches[RESIDUAL], {}
+    problem, largest = model.problem, {}
     for name, term in problem.terms.items():
         batch = batches[name]
         for k, size in enumerate(problem.scales.sizes(term)):
@@ -58,7 +57,10 @@ def largest_terms(model, batches, declared, zeros):
             pieces = sp.Add.make_args(scaled)
             program = Program(pieces, problem.coordinates)
             found = []
-            for where in (batch, inside):
+            fields = fields_of([term.expressions[k]])
+            homes = [{*problem.field_terms[field]} for field in fields]
+            inside = [batches[n] for n in set.intersection(*homes) - {name}]
+            for where in (batch, *inside):
                 # A normal's components are numbers of size one.
                 normals = where.normals if where is batch else None
                 if term.holds_normals and normals is None:
@@ -68,7 +70,7 @@ def largest_terms(model, batches, declared, zeros):
             if batch.targets is not None:
                 found.append(batch.targets[..., k] / size - float(zero))
             largest[name, k] = max(rms(ops.convert_to_numpy(f)) for f in found)
-            alone = name == RESIDUAL and len(pieces) == 1
+            alone = term.is_equation and len(pieces) == 1
             if alone or zeros:
                 expected = declared.sizes(term)[k] / size
                 share = 1.0 if alone else CONSTANT

@@ -14,7 +14,6 @@ from keraspinn.declaration.scaling.find import (
     find_vanishing_fields,
     prescribed_magnitudes,
 )
-from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.causes import (
     moved_parameters,
     unbounded_coefficients,
@@ -129,8 +128,11 @@ def verdict(
     if model.problem.energy is not None:
         return energy_verdict(model, tolerance, points)
     with backend.double_precision():
-        sizes = dict.fromkeys(model.problem.terms, points_on_face)
-        tangent = Tangent(model, sizes | {RESIDUAL: points})
+        sizes = {
+            name: points if term.is_equation else points_on_face
+            for name, term in model.problem.terms.items()
+        }
+        tangent = Tangent(model, sizes)
         return _Measurement(model, tangent).verdict(tolerance, quantities or {})
 
 
@@ -206,7 +208,7 @@ class _Measurement:
             own = _ratio(rms(residual), largest)
             misfits[label] = max(misfits.get(label, 0.0), own)
             left[label] = max(left.get(label, 0.0), _ratio(rms(rest), largest))
-            if name != RESIDUAL:
+            if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
                 own = systematic(points, rest, name in self._measured)
                 against[label] = max(against.get(label, 0.0), _ratio(own, largest))

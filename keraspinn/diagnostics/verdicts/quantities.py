@@ -4,7 +4,6 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
-from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.expressions import PartIntegral
 
 # Step of the central difference, relative to the parameters: its own error is of the
@@ -24,7 +23,10 @@ def quantity_errors(quantities, tangent, direction, batches):
     Returns:
         Dict from names to numbers.
     """
-    inside = ops.convert_to_numpy(batches[RESIDUAL].coordinates)
+    equations = [n for n, t in tangent.model.problem.terms.items() if t.is_equation]
+    inside = np.concatenate(
+        [ops.convert_to_numpy(batches[name].coordinates) for name in equations]
+    )
     reach = STEP * tangent.norm() / (np.linalg.norm(direction) or 1.0)
     found = {}
     for name, expression in quantities.items():

@@ -3,7 +3,6 @@
 import numpy as np
 from keras import ops
 
-from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.declaration.validation.shifted_arguments import FINER
 from keraspinn.expressions import Program
 from keraspinn.expressions.image import with_sums
@@ -26,7 +25,10 @@ def missed_by_sums(model, batches, largest):
         Dict from such pairs to numbers.
     """
     problem, found = model.problem, {}
-    said = {RESIDUAL: tuple(problem.equations.values())}
+    said = {
+        name: tuple(problem.equations[label] for label in term.labels)
+        for name, term in problem.terms.items()
+    }
     said |= {name: own.expressions for name, own in problem.conditions.items()}
     for name, term in problem.terms.items():
         for k, expression in enumerate(said[name]):

@@ -1,0 +1,140 @@
+"""Parts of a domain where fields live, such as a temperature for each material."""
+
+import numpy as np
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.declaration.probe_points import probe_normals, probe_points
+from keraspinn.declaration.terms import is_on
+from keraspinn.declaration.validation.equations import RESIDUAL
+from keraspinn.expressions import fields_of
+from keraspinn.expressions.image import At
+
+# Points of a term at which its fields must live.
+TERM_POINTS = 512
+# Points that measure the extents of a part.
+EXTENT_POINTS = 4096
+# Smallest extents of a part, relative to the domain's.
+SMALLEST_EXTENT = 1e-9
+# Distance from a face to its two sides, relative to the domain's half extents.
+STEP = 1e-5
+# Share of points outside of a field's part, above which a term is refused.
+LARGEST_SHARE = 0.01
+
+
+def field_terms(domain, terms, names):
+    """Return the equation terms on whose parts each field lives, tuples by name.
+
+    A field lives where equations differentiate it; if none does, where any mention it.
+    The tuple is empty for a field that lives in all of the domain.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        names: Names of the fields.
+    """
+    equations = [term for term in terms.values() if term.is_equation]
+    interior, fields = domain.blocks("interior"), {}
+    for name in names:
+        homes = [t for t in equations if _differentiates(t, name)]
+        homes = homes or [t for t in equations if name in fields_of(t.expressions)]
+        is_whole = any(t.is_energy or t.blocks == interior for t in homes)
+        fields[name] = () if is_whole else tuple(homes)
+    return fields
+
+
+def names_of_terms(domain, terms, names):
+    """Return the names of the equation terms where each field lives, tuples by name.
+
+    Args:
+        domain, terms, names: As for `field_terms`.
+    """
+    return {
+        name: tuple(term.name for term in homes) or (RESIDUAL,)
+        for name, homes in field_terms(domain, terms, names).items()
+    }
+
+
+def parts_of_fields(domain, terms, names):
+    """Return the block where each field lives, by name; `None` is all of the domain.
+
+    Args:
+        domain, terms, names: As for `field_terms`.
+    """
+    return {
+        name: tuple(p for term in homes for block in term.blocks for p in block) or None
+        for name, homes in field_terms(domain, terms, names).items()
+    }
+
+
+def extents_of(domain, block):
+    """Return centre and half extents of the box about a block, `(d,)` each.
+
+    Args:
+        domain: The geometry.
+        block: Tuple of its parts, or `None` for all of it.
+    """
+    if block is None:
+        return domain.centre, domain.half
+    points = probe_points(domain, (block,), EXTENT_POINTS)
+    low, high = points.min(axis=0), points.max(axis=0)
+    return (low + high) / 2, np.maximum(high - low, SMALLEST_EXTENT * domain.half) / 2
+
+
+def lives_at(domain, block, points):
+    """Return which points `(n, d)`, in the user's units, lie on a block, or `None`."""
+    if block is None:
+        return np.ones(len(points), bool)
+    return is_on(domain, block, points - domain.centre)
+
+
+def check_field_parts(domain, terms, names):
+    """Raise `ValueError` if a term takes a field outside of the part where it lives.
+
+    Args:
+        domain, terms, names: As for `field_terms`.
+    """
+    blocks = parts_of_fields(domain, terms, names)
+    for term in terms.values():
+        fields = [name for name in fields_of(term.expressions) if blocks[name]]
+        if not fields or any(e.has(At) for e in term.expressions):
+            continue
+        sides = _sides(domain, term)
+        for name in fields:
+            inside = np.any([lives_at(domain, blocks[name], p) for p in sides], axis=0)
+            if np.mean(~inside) > LARGEST_SHARE:
+                owner = (
+                    f"Equation '{term.labels[0]}'" if term.labels else f"'{term.name}'"
+                )
+                where = ", ".join(map(str, blocks[name]))
+                raise ValueError(
+                    f"{owner} takes {name} where it does not live: its equations hold "
+                    f"on {where} alone. Received: a point at "
+                    f"{sides[0][inside.argmin()]}. Write the field that lives there, "
+                    "or restrict the condition to the same part, where=..., a geometry."
+                )
+
+
+def _sides(domain, term):
+    """Return the points of a term, and those on either side of a face."""
+    if term.table is not None:
+        return [term.table[0]]
+    points = probe_points(domain, term.blocks, TERM_POINTS)
+    try:
+        normals = probe_normals(domain, term.blocks, TERM_POINTS)
+    except ValueError:  # inside, or at a time
+        return [points]
+    if normals is None:
+        return [points]
+    step = np.zeros_like(points)
+    space = [domain.coordinates.index(s) for s in domain.space_coordinates]
+    step[:, space] = STEP * domain.half[space] * normals
+    return [points, points + step, points - step]
+
+
+def _differentiates(term, name):
+    derivatives = set().union(*(e.atoms(sp.Derivative) for e in term.expressions))
+    return any(
+        isinstance(d.expr, AppliedUndef) and d.expr.func.__name__ == name
+        for d in derivatives
+    )

@@ -1,0 +1,131 @@
+"""Equations in a part of the domain, and conditions on interfaces between parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, SupportsFloat
+
+import keras
+import numpy as np
+import sympy as sp
+
+from keraspinn.common.configs import reading
+from keraspinn.declaration.conditions import Condition, ExpressionOrEq
+from keraspinn.declaration.parts import part_from_json, place_from_json
+from keraspinn.expressions import from_json
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.faces import restricted
+from keraspinn.geometry.part import Block
+from keraspinn.geometry.regions import Interface, region
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Equation(Condition):
+    """An equation that holds in a part of the domain: in a layer, beside a source.
+
+    It stands in `equations` of a `Problem`, where plain expressions hold everywhere.
+
+    Args:
+        equation: A `sympy.Eq`, or an expression meaning "= 0".
+        on: A geometry within the domain, or `"interior"`, all of it.
+        where: Optional SymPy relation in the coordinates, such as `x > 0`, or a
+            geometry, which restricts `on`.
+
+    Raises:
+        TypeError: If `equation` is not a SymPy equation or expression.
+        ValueError: If `on` is a face.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u = sp.Function("u")(x)
+    >>> layer = keraspinn.geometry.Box({x: (0, 0.5)})
+    >>> heated = keraspinn.Equation(sp.Eq(-u.diff(x, 2), 1), on=layer)
+    """
+
+    def __init__(
+        self,
+        equation: ExpressionOrEq,
+        on: str | Geometry = "interior",
+        where: sp.Basic | Geometry | None = None,
+    ) -> None:
+        if on != "interior" and not isinstance(on, Geometry):
+            raise ValueError(
+                "An Equation holds inside of the domain: `on` must be a geometry "
+                f'within it, or "interior". Received: {on!r}. Restrict it by where=, '
+                "or declare what holds on a face as a keraspinn.Condition."
+            )
+        super().__init__([equation], on, where=where)
+        self.as_declared = equation
+
+    def _check_integrals(self):
+        self.regions = ()  # a `Problem` refuses them, and knows the equation's name
+
+    @property
+    def expression(self) -> sp.Expr:
+        """The expression that should vanish."""
+        return self.expressions[0]
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Return whether it holds in all of the domain."""
+        return self.on == "interior" and self.where is None
+
+    @property
+    def place(self) -> str:
+        """Text such as `= 0 on x ∈ [0, 0.5]`, or `= 0`."""
+        return "= 0" if self.is_everywhere else super().place
+
+    def blocks(self, domain: Geometry) -> tuple[Block, ...]:
+        """Return the part of a domain in which it holds, as its only block."""
+        if self.on == "interior":
+            return domain.blocks(self.on, self.where)
+        block = region(domain, self.on)
+        return (block if self.where is None else restricted(domain, block, self.where),)
+
+    def get_config(self):
+        config = super().get_config()
+        (equation,) = config.pop("equations")
+        return {"equation": equation} | {k: config[k] for k in config if k != "weight"}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(
+            from_json(config["equation"]),
+            part_from_json(config["on"]),
+            place_from_json(config["where"]) if "where" in config else None,
+        )
+
+
+def interface_condition(
+    first: Geometry,
+    second: Geometry,
+    values: Sequence[Any],
+    flux: Sequence[Any],
+    weight: SupportsFloat = 1.0,
+) -> Condition:
+    """Return the condition that values and normal fluxes are continuous.
+
+    Args:
+        first: The geometry on one side.
+        second: The geometry on the other.
+        values: The field of each side, or a list of fields for each.
+        flux: The flux of each side, a list of its components along the spatial
+            coordinates; for lists of fields a list of fluxes, such as stress tensors.
+        weight: As for `Condition`.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u1, u2 = (sp.Function(name)(x) for name in ("u1", "u2"))
+    >>> A = keraspinn.geometry.Box({x: (0, 1)})
+    >>> B = keraspinn.geometry.Box({x: (1, 2)})
+    >>> flux = [-400 * u1.diff(x)], [-1.38 * u2.diff(x)]
+    >>> meet = keraspinn.interface_condition(A, B, values=(u1, u2), flux=flux)
+    """
+    normal = (first if first.has_coordinates else second).normal
+    rows = [np.atleast_2d(np.array(q, dtype=object)) @ normal for q in flux]
+    pairs = zip(*map(np.atleast_1d, map(np.array, values)), strict=True)
+    jumps = [one - other for one, other in (*pairs, *zip(*rows, strict=True))]
+    return Condition(jumps, on=Interface(first, second), weight=weight)

@@ -1,0 +1,104 @@
+"""Expressions with a branch for each region of a domain."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import sympy as sp
+
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.boolean import Combination, Difference, Union
+from keraspinn.geometry.box import Box
+from keraspinn.geometry.part import exact_number
+from keraspinn.geometry.product import Product
+from keraspinn.geometry.simplices import Simplices
+
+MOST = 200  # triangles of a polygon, above which its relation takes too long
+
+
+def by_region(values: Mapping[Geometry, sp.Expr]) -> sp.Piecewise:
+    """Join expressions by region, such as the field of each material, into one.
+
+    For `predict_expression`, `integrate`, plots and references. Where regions meet the
+    first counts, and the last stands for all that is in none of the others.
+
+    Args:
+        values: Dict from geometries to SymPy expressions.
+
+    Returns:
+        A `sympy.Piecewise`.
+
+    Raises:
+        TypeError: If `values` is not such a dict.
+        ValueError: If no formula is known for a geometry.
+
+    Example:
+
+    >>> x = sp.Symbol("x")
+    >>> u1, u2 = (sp.Function(name)(x) for name in ("u1", "u2"))
+    >>> left = keraspinn.geometry.Box({x: (0, 1)})
+    >>> right = keraspinn.geometry.Box({x: (1, 3)})
+    >>> keraspinn.by_region({left: u1, right: u2})
+    Piecewise((u1(x), (x >= 0) & (x <= 1)), (u2(x), True))
+    """
+    if not (isinstance(values, Mapping) and values) or not all(
+        isinstance(region, Geometry) for region in values
+    ):
+        raise TypeError(
+            "`by_region` takes a dict from geometries to expressions, {A: u1, B: u2}. "
+            f"Received: {values!r}"
+        )
+    *first, last = values.items()
+    symbols = next((g.coordinates for g in values if g.has_coordinates), None)
+    cases = [(value, _relation(_placed(region, symbols))) for region, value in first]
+    return sp.Piecewise(*cases, (last[1], True))
+
+
+def _placed(region, symbols):
+    if region.has_coordinates or symbols is None:
+        return region
+    return region.with_coordinates(symbols[: region.dimension])
+
+
+def _relation(region):
+    """Return the SymPy relation that holds in a geometry."""
+    if isinstance(region, Box):
+        ends = zip(region.coordinates, region.lower, region.upper, strict=True)
+        return sp.And(
+            *(
+                side
+                for s, low, high in ends
+                for side in (s >= exact_number(low), s <= exact_number(high))
+            )
+        )
+    if isinstance(region, (Combination, Product)):
+        first, second = map(_relation, region.operands)
+        if isinstance(region, Difference):
+            return sp.And(first, sp.Not(second))
+        return (sp.Or if isinstance(region, Union) else sp.And)(first, second)
+    relative = [
+        symbol - exact_number(middle)
+        for symbol, middle in zip(region.coordinates, region.centre, strict=True)
+    ]
+    try:
+        if not isinstance(region.interior, Simplices):
+            return sp.And(*(part.distance(relative) >= 0 for part in region.boundary))
+        if len(region.interior.corners) <= MOST:
+            return sp.Or(*(_in_simplex(c, relative) for c in region.interior.corners))
+    except ValueError:  # no smooth function vanishes on a part alone
+        pass
+    raise ValueError(
+        f"No short formula is known for {region}. Put it last, where it stands for the "
+        "rest of the domain, or take the fields one by one."
+    )
+
+
+def _in_simplex(corners, relative):
+    """Return the relation that barycentric coordinates are not negative."""
+    inverse = np.linalg.inv(np.vstack([corners.T, np.ones(len(corners))]))
+    return sp.And(
+        *(
+            sum(float(a) * c for a, c in zip(row, relative, strict=False)) + row[-1]
+            >= 0
+            for row in inverse
+        )
+    )

@@ -1,0 +1,161 @@
+"""Regions of a domain, and the interfaces between them."""
+
+import functools
+
+import keras
+import numpy as np
+
+from keraspinn.common.configs import reading, restored
+from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.faces import (
+    in_coordinates_of,
+    inside,
+    lying_on,
+    select,
+)
+from keraspinn.geometry.part import Block
+from keraspinn.geometry.rejection import portion
+
+STEP = 1e-4  # across an interface, of the smaller region's half extents
+
+
+def region(domain: Geometry, other: Geometry) -> Block:
+    """Return the part of a domain's interior that lies in another geometry, as a block.
+
+    Raises:
+        ValueError: If the two have no interior in common.
+    """
+    if block := _common(domain, other):
+        return block
+    raise ValueError(
+        f"No part of the domain, {domain}, lies in {other}. A region must be a "
+        "geometry within the domain, in its coordinates and units."
+    )
+
+
+def within(domain: Geometry, other: Geometry) -> Block:
+    """Return the block of a domain inside another geometry, else of its boundary.
+
+    Raises:
+        ValueError: If nothing does, or the other has coordinates of its own.
+    """
+    return _common(domain, other) or lying_on(domain, other)
+
+
+def _common(domain, other):
+    whole, text = _extended(domain, other), f"the interior in {other}"
+    if whole is not None:
+        part = _moved(
+            domain, whole, whole.interior, domain.interior.contains, text=text
+        )
+        if part is None or part.whole:  # drawn as the other draws it
+            return (part,) if part else ()
+    return select(domain, (domain.interior,), inside(domain, other), f"in {other}")
+
+
+def _extended(domain, other):
+    """Return a geometry at all values of the coordinates that it lacks, or `None`."""
+    other = in_coordinates_of(domain, other)
+    if set(other.coordinates) < set(domain.coordinates):
+        try:
+            other = other * domain.split(other.coordinates)[1]
+        except ValueError:  # the domain is no product
+            return None
+    return other if other.coordinates == domain.coordinates else None
+
+
+def _moved(domain, owner, part, keep, **how):
+    """Return a part of another geometry, as far as a predicate keeps it."""
+    shift = owner.centre - domain.centre
+    return portion(part, keep, owner.draws(part), shift, **how)
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Interface:
+    """The common boundary of two regions, with the outward normal of the first.
+
+    It stands in `on=` of a `Condition`: `on=keraspinn.geometry.Interface(A, B)`.
+
+    Args:
+        first: A geometry, whose outward normal the interface has.
+        second: The geometry on the other side.
+
+    Raises:
+        TypeError: If one of them is no geometry.
+        ValueError: By a `Problem`, if the two have no common boundary in the domain.
+
+    Example:
+
+    >>> x, y = sp.symbols("x y")
+    >>> left, right = (keraspinn.geometry.Box({x: e}) for e in ((0, 1), (1, 2)))
+    >>> print(keraspinn.geometry.Interface(left, right))
+    the interface of x ∈ [0, 1] and x ∈ [1, 2]
+    """
+
+    def __init__(self, first: Geometry, second: Geometry) -> None:
+        for geometry in (first, second):
+            if not isinstance(geometry, Geometry):
+                raise TypeError(
+                    "An Interface is between two geometries, Interface(A, B). "
+                    f"Received: {geometry!r}"
+                )
+        self.first, self.second = first, second
+
+    def block(self, domain: Geometry) -> Block:
+        """Return the parts of the first boundary that face the second region.
+
+        Args:
+            domain: The geometry that holds both.
+
+        Raises:
+            ValueError: If there are none.
+        """
+        first, second = (
+            _extended(domain, geometry) for geometry in (self.first, self.second)
+        )
+        if first is None or second is None:
+            raise ValueError(
+                f"The regions of an interface must be in the domain's coordinates, "
+                f"{domain.coordinates}. Received: {self.first} and {self.second}"
+            )
+        (other,) = region(domain, second)
+        shift, space = first.centre - domain.centre, len(domain.space_coordinates)
+        step = STEP * np.minimum(first.half, second.half)
+
+        def faces_the_other(part, points):
+            lib = library(points)
+            normals = part.normals(points - like(shift, points))
+            moved = points[..., :space] + normals * like(step[:space], points)
+            moved = lib.concatenate([moved, points[..., space:]], axis=-1)
+            return lib.logical_and(other.contains(points), other.contains(moved))
+
+        portions = [
+            _moved(domain, first, part, keep, text=str(self))
+            for part in first.boundary
+            for keep in [functools.partial(faces_the_other, part)]
+        ]
+        block = tuple(part for part in portions if part is not None)
+        if not block:
+            raise ValueError(
+                f"{self.first} and {self.second} have no common boundary. The regions "
+                "of an interface must touch."
+            )
+        return block
+
+    def __str__(self):
+        return f"the interface of {self.first} and {self.second}"
+
+    def __repr__(self):
+        return f"Interface({self.first!r}, {self.second!r})"
+
+    def get_config(self):
+        first, second = map(
+            keras.saving.serialize_keras_object, (self.first, self.second)
+        )
+        return {"first": first, "second": second}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(*(restored(config[name], Geometry) for name in ("first", "second")))

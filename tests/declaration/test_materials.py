@@ -1,0 +1,227 @@
+"""Equations on parts of a domain, and fields that live there."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.declaration.probe_points import probe_points
+from keraspinn.declaration.windows import restricted
+
+x, y, t = sp.symbols("x y t")
+Box, Condition, Equation = kp.geometry.Box, kp.Condition, kp.Equation
+Interface, across = kp.geometry.Interface, kp.normal_derivative
+DOMAIN, LEFT, RIGHT = (Box({x: ends}) for ends in ((0, 1), (0, 0.5), (0.5, 1)))
+u1, u2, u = (sp.Function(name)(x) for name in ("u1", "u2", "u"))
+MEET = kp.interface_condition(
+    LEFT, RIGHT, (u1, u2), ([-400 * u1.diff(x)], [-1.38 * u2.diff(x)])
+)
+EQUATIONS = {
+    "left": Equation(400 * u1.diff(x, 2), on=LEFT),
+    "right": Equation(1.38 * u2.diff(x, 2), on=RIGHT),
+}
+ENDS = {"hot": Condition(u1 - 1, on={x: 0}), "cold": Condition(u2, on={x: 1})}
+
+
+def slab(**changes):
+    return kp.Problem(DOMAIN, EQUATIONS, {**ENDS, "meet": MEET, **changes})
+
+
+@pytest.fixture
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.mark.usefixtures("no_warnings")
+@pytest.mark.parametrize("domain", [DOMAIN, LEFT + RIGHT], ids=["whole", "sum"])
+def test_each_part_has_a_term_with_points_there(domain):
+    problem = kp.Problem(domain, EQUATIONS, {**ENDS, "meet": MEET})
+    assert list(problem.terms) == ["residual", "right", "hot", "cold", "meet"]
+    for name, own in (("residual", LEFT), ("right", RIGHT)):
+        (block,) = problem.terms[name].blocks
+        points = [domain.centre + domain.sample(p, np.full((9, 1), 0.3)) for p in block]
+        assert all(own.contains(own.interior, p - own.centre).all() for p in points)
+    assert problem.field_terms == {"u1": ("residual",), "u2": ("right",)}
+    assert problem.equations["right"] == EQUATIONS["right"].expression
+
+
+@pytest.mark.usefixtures("no_warnings")
+def test_it_is_saved_and_shown():
+    problem = slab()
+    assert "on x ∈ [0.5, 1]" in str(problem)
+    again = kp.Problem.from_config(problem.get_config())
+    assert str(again) == str(problem) and list(again.terms) == list(problem.terms)
+    beside = Equation(u1.diff(x), where=x < 0.5)
+    config = Equation.from_config(beside.get_config()).get_config()
+    assert config == beside.get_config()
+
+
+def test_scales_are_those_of_each_part():
+    scales = slab().scales  # all but 0.3 % of the drop is on the right
+    assert scales.field("u1") == pytest.approx(1.38 / 400, rel=0.1)
+    assert scales.field("u2") == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.usefixtures("no_warnings")
+def test_one_field_may_have_equations_in_several_parts():
+    equations = {
+        "source": Equation(u.diff(x, 2) + 1, on=LEFT),
+        "rest": Equation(u.diff(x, 2), on=RIGHT),
+    }
+    problem = kp.Problem(DOMAIN, equations, {"ends": Condition(u, on="boundary")})
+    assert problem.field_terms == {"u": ("residual", "rest")}
+
+
+@pytest.mark.usefixtures("no_warnings")
+def test_what_holds_everywhere_is_the_residual():
+    equations = {"part": Equation(u2.diff(x) - u, on=RIGHT), "all": u.diff(x, 2)}
+    held = {"ends": Condition(u - x, on="boundary"), "start": Condition(u2, on={x: 1})}
+    problem = kp.Problem(DOMAIN, equations, held)
+    assert problem.terms["residual"].labels == ("all",)
+    assert problem.field_parts["u"] is None
+
+
+@pytest.mark.parametrize("missing", ["hot", "cold", "meet"])
+def test_a_missing_condition_is_warned_of(missing):
+    held = {n: c for n, c in {**ENDS, "meet": MEET}.items() if n != missing}
+    with pytest.warns(UserWarning, match="underdetermined"):
+        kp.Problem(DOMAIN, EQUATIONS, held)
+
+
+def in_the_plane(right):
+    v1, v2 = (sp.Function(name)(x, y) for name in ("v1", "v2"))
+    gradients = [v1.diff(x), v1.diff(y)], [v2.diff(x), v2.diff(y)]
+    return kp.Problem(
+        Box({x: (0, 1), y: (0, 1)}),
+        {
+            "left": Equation(v1.diff(x, 2) + v1.diff(y, 2), on=LEFT),
+            "right": Equation(v2.diff(x, 2) + v2.diff(y, 2) + 1, on=RIGHT),
+        },
+        {
+            "left side": Condition(v1, on="boundary", where=LEFT),
+            "right side": Condition(v2, on=right, where=RIGHT),
+            "meet": kp.interface_condition(
+                *(Box({x: ends, y: (0, 1)}) for ends in ((0, 0.5), (0.5, 1))),
+                (v1, v2),
+                gradients,
+            ),
+        },
+    )
+
+
+@pytest.mark.usefixtures("no_warnings")
+def test_a_side_of_two_materials_has_conditions_of_both():
+    in_the_plane("boundary")
+
+
+def test_half_a_side_without_a_condition_is_warned_of():
+    with pytest.warns(UserWarning, match="50% of y = 0"):
+        in_the_plane([{x: 1}, {y: 1}])
+
+
+def in_time(**changes):
+    w1, w2 = (sp.Function(name)(x, t) for name in ("w1", "w2"))
+    held = {
+        "ends": Condition(w1 - 1, on={x: 0}),
+        "cold": Condition(w2, on={x: 1}),
+        "meet": Condition(
+            [w1 - w2, w1.diff(x) - w2.diff(x)], on=Interface(LEFT, RIGHT)
+        ),
+        "first": Condition(w1, on="initial", where=LEFT),
+        "second": Condition(w2, on="initial", where=RIGHT),
+    }
+    equations = {
+        "left": Equation(w1.diff(t) - w1.diff(x, 2), on=LEFT),
+        "right": Equation(w2.diff(t) - w2.diff(x, 2), on=RIGHT),
+    }
+    held = {name: own for name, own in {**held, **changes}.items() if own}
+    return kp.Problem(Box({x: (0, 1)}, time={t: (0, 1)}), equations, held)
+
+
+@pytest.mark.usefixtures("no_warnings")
+def test_each_material_has_initial_conditions():
+    problem = in_time()
+    again = kp.Problem.from_config(problem.get_config())
+    assert str(again) == str(problem)
+
+
+def test_time_windows_keep_the_parts_and_drop_initial_conditions():
+    problem = restricted(in_time(), 0.5, 1)
+    assert list(problem.terms) == ["residual", "right", "ends", "cold", "meet"]
+    points = probe_points(problem.domain, problem.terms["right"].blocks, 64)
+    assert points.min(axis=0) == pytest.approx([0.5, 0.5], abs=0.02)
+    assert problem.field_parts["w2"] == problem.terms["right"].blocks[0]
+
+
+def test_a_material_without_an_initial_condition_is_warned_of():
+    with pytest.warns(UserWarning, match="An initial condition is missing"):
+        in_time(second=None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"cold": Condition(u1, on={x: 1})}, "'cold' takes u1 where it does not live"),
+        (
+            {"hot": Condition(u1, on="boundary")},
+            "restrict the condition to the same part",
+        ),
+        ({"sensor": kp.Data([[0.9]], {u1: [1.0]})}, "'sensor' takes u1"),
+        ({"meet": Condition(u1 - u2, on=Interface(LEFT, Box({x: (0.7, 1)})))}, "touch"),
+    ],
+)
+def test_a_field_outside_of_its_part_is_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        slab(**changes)
+
+
+def test_the_advice_works():
+    slab(hot=Condition(u1 - 1, on="boundary", where=LEFT))
+
+
+def test_a_field_in_the_equation_of_another_part_is_refused():
+    equations = {**EQUATIONS, "right": Equation(u2.diff(x, 2) + u1, on=RIGHT)}
+    with pytest.raises(ValueError, match="Equation 'right' takes u1"):
+        kp.Problem(DOMAIN, equations, {**ENDS, "meet": MEET})
+
+
+def test_an_interface_may_end_a_region_by_a_relation():
+    equations = {
+        "left": Equation(u1.diff(x, 2), where=x < 0.5),
+        "right": Equation(u2.diff(x, 2), where=x > 0.5),
+    }
+    kp.Problem(DOMAIN, equations, {**ENDS, "meet": MEET})
+
+
+def test_equations_outside_and_on_faces_are_refused():
+    with pytest.raises(ValueError, match="within the domain"):
+        kp.Problem(DOMAIN, {"out": Equation(u.diff(x), on=Box({x: (2, 3)}))})
+    with pytest.raises(ValueError, match="Condition"):
+        Equation(u, on={x: 0})
+
+
+def test_an_interface_condition_takes_lists_of_fields():
+    stress = sp.symbols("s:4")
+    pair = kp.interface_condition(
+        Box({x: (0, 1), y: (0, 1)}),
+        Box({x: (1, 2), y: (0, 1)}),
+        ([u1, u2], [u, u]),
+        ([stress[:2], stress[2:]], [[0, 0], [0, 0]]),
+    )
+    n = Box({x: (0, 1), y: (0, 1)}).normal
+    assert pair.expressions[:2] == (u1 - u, u2 - u)
+    assert sp.expand(pair.expressions[3] - stress[2] * n[0] - stress[3] * n[1]) == 0
+
+
+def test_references_are_compared_where_their_fields_live():
+    T = kp.by_region({LEFT: u1, RIGHT: u2})
+    exact = {u1: 1 - x / 100, u2: 1 - x, T: kp.by_region({LEFT: x, RIGHT: 2 * x})}
+    held = {**ENDS, "meet": MEET}
+    points, values = kp.Problem(DOMAIN, EQUATIONS, held, reference=exact).test_data(11)
+    assert np.isnan(values["u1"][points[:, 0] > 0.51]).all()
+    assert np.isnan(values["u2"][points[:, 0] < 0.49]).all()
+    assert np.isfinite(values["u1_or_u2"]).all()
