@@ -113,6 +113,19 @@ class Network(keras.Model):
         """True if a call only applies `forward` in the user's units."""
         return "call" not in vars(self) and type(self).call is Network.call
 
+    def returns_units(self, sizes: Sequence[float], offsets: Sequence[float]) -> bool:
+        """Return whether `scaled` has these units, and a call only converts them.
+
+        Args:
+            sizes: List of the unit of each output.
+            offsets: List of the origin of each output.
+        """
+        return (
+            self.is_its_forward
+            and self.scales is not None
+            and (list(self._sizes), list(self._offsets)) == (sizes, offsets)
+        )
+
     def adapt(self, problem: Problem) -> None:
         """Return work in a problem's scales from now on, unless `standardize=False`.
 

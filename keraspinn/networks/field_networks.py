@@ -120,17 +120,17 @@ class FieldNetworks(keras.Model):
                 fields.append(None)
                 continue
             points, scales = _select(x, columns), self._scales_of(columns)
-            if isinstance(network, Network) and network.is_its_forward:
+            sizes = [self._sizes[column] for column in outputs]
+            offsets = [self._offsets[column] for column in outputs]
+            if isinstance(network, Network) and network.returns_units(sizes, offsets):
                 points = _rescaled(points, scales, network.scales)
                 fields.append(network.scaled(points, apply))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
-            sizes = np.array([self._sizes[column] for column in outputs])
             field = apply(network, points * half + centre)
-            offsets = np.array([self._offsets[column] for column in outputs])
-            if offsets.any():
-                field = field - ops.cast(offsets, field.dtype)
-            fields.append(field * ops.cast(1.0 / sizes, field.dtype))
+            if any(offsets):
+                field = field - ops.cast(np.array(offsets), field.dtype)
+            fields.append(field * ops.cast(1.0 / np.array(sizes), field.dtype))
         known = next(field for field in fields if field is not None)
         for number, outputs in enumerate(self.outputs_of):
             if fields[number] is None:

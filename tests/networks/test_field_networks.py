@@ -175,3 +175,26 @@ def shared():
 def test_rejects_invalid_networks(declare, match):
     with pytest.raises((TypeError, ValueError), match=match):
         declare()
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_network_of_another_problem_keeps_its_units(standardize):
+    def slab(length, source):
+        u, v = (sp.Function(name)(X) for name in "uv")
+        equations = {"u": u.diff(X, 2) + source, "v": v.diff(X, 2) + 1}
+        ends = {"ends": kp.Condition([u, v], on="boundary")}
+        box = kp.geometry.Box({X: (0, length)})
+        return u, v, kp.Problem(box, equations, ends, scales="auto")
+
+    network = kp.networks.MLP(5, 1, standardize=standardize)
+    for length, source in ((1, 1), (2, 50)):
+        u, v, problem = slab(length, source)
+        networks = {u: network, v: kp.networks.MLP(5, 1)}
+        model = kp.PINNModel(problem, networks, seed=0)
+    points = np.linspace(0, 2, 5)[:, None]
+    np.testing.assert_allclose(
+        np.ravel(model.predict_expression(u, points)),
+        np.ravel(keras.ops.convert_to_numpy(network(points))),
+        rtol=1e-4,
+        atol=1e-6,
+    )
