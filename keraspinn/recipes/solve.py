@@ -8,7 +8,7 @@ import keras
 
 from keraspinn.declaration import Data, Problem
 from keraspinn.diagnostics import Verdict, verdict
-from keraspinn.networks import MLP, widened
+from keraspinn.networks import MLP
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.stages import Recipe, Stage, adam_stage
@@ -140,8 +140,8 @@ class _Run:
         self.tolerance, self.max_time, self.verbose = tolerance, max_time, verbose
         self.begin, self.judging = time.monotonic(), 0.0
         self.stages, self.history, self.errors = [], [], []
-        self.points = None
-        self.is_energy = bool(getattr(problem, "energy", None))
+        self.points, self.units, self.compiles = None, None, True
+        self.is_energy = problem.energy is not None
 
     @property
     def elapsed(self):
@@ -175,23 +175,28 @@ class _Run:
                     judged = self._judge(model)
                     if judged.trusted:
                         return self._solution(model, judged, "")
+                    if fault := judged.left_open or judged.unreliable:
+                        return self._solution(model, judged, fault)
                 self._report()
                 if out_of_time:
                     return self._solution(model, judged, _out_of_time(self.max_time))
                 if self._is_stalled():
-                    model = self._escalated(model, escalations)
+                    self._escalate(model, escalations)
                     escalations += 1
         except KeyboardInterrupt:
             return self._solution(model, judged or self._judge(model), "Interrupted.")
 
     def _second_stage(self):
-        fit = {"steps_per_epoch": ROUND_STEPS, "epochs": 1}
-        optimizer = SSBroyden
+        fit: dict[str, Any] = {"steps_per_epoch": ROUND_STEPS, "epochs": 1}
+        optimizer: Any = SSBroyden
         if self.is_energy:
             fit["steps_per_epoch"], optimizer = ENERGY_STEPS, GaussNewton
         if self.points is not None:
             fit["batch_size"] = self.points
-        return Stage(optimizer, fit, dtype="float64")
+        optimizer = optimizer if self.compiles else None
+        stage = Stage(optimizer, fit, dtype="float64", units=self.units)
+        self.units, self.compiles = None, False
+        return stage
 
     def _judging_is_due(self):
         return not self.errors or self.judging <= VERDICT_SHARE * self.elapsed
@@ -210,26 +215,16 @@ class _Run:
         before, now = self.errors[-1 - PATIENCE], self.errors[-1]
         return not now * STALLED < before
 
-    def _escalated(self, model, number):
-        """Return a model with more points, or with a wider network, in turn."""
+    def _escalate(self, model, number):
+        """Raise the number of points and the width of the network in turn."""
         self.errors = self.errors[-1:]
         if number % 2 == 0 or type(model.network) is not MLP:
             self.points = int((self.points or 3_000) * MORE_POINTS)
             self._print(f"stalled: {self.points} points")
-            return model
-        units = int(WIDER * model.network.units)
-        self._print(f"stalled: {units} units")
-        wider = PINNModel(
-            model.problem,
-            widened(model.network, units),
-            seed=model.seed,
-            dtype=model.dtype_policy,
-        )
-        for name, weight in model.loss_weights.items():
-            wider.loss_weights[name].assign(weight)
-        for name, value in model.coefficients.items():
-            wider.coefficients[name].assign(value)
-        return wider
+            return
+        self.units = int(WIDER * model.network.units)
+        self.compiles = True
+        self._print(f"stalled: {self.units} units")
 
     def _report(self):
         row = self.history[-1]

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 
 from keraspinn.callbacks import LearningRateAnnealing
+from keraspinn.networks import widened
 from keraspinn.optimizers import SSBroyden
 from keraspinn.training import PINNModel
 
@@ -19,10 +20,12 @@ class Stage:
     """One `compile` and one `fit` of a model.
 
     Args:
-        optimizer: Function without arguments that returns a new optimizer.
+        optimizer: Function without arguments that returns a new optimizer; `None` goes
+            on with the model's, which keeps its state.
         fit: Dict with the arguments of `fit`.
         dtype: Precision of the stage, `"float32"` or `"float64"`; `None` keeps the
             model's.
+        units: Optional number of units that an `MLP` is widened to before the stage.
         callbacks: Function of the model that returns a list of new callbacks.
 
     Example:
@@ -32,9 +35,10 @@ class Stage:
     ... )
     """
 
-    optimizer: Callable[[], Any]
+    optimizer: Callable[[], Any] | None
     fit: dict[str, Any] = dataclasses.field(default_factory=dict)
     dtype: str | None = None
+    units: int | None = None
     callbacks: Callable[[PINNModel], list] = lambda model: []
 
     def train(self, model: PINNModel, **kwargs: Any) -> "Trained":
@@ -49,10 +53,24 @@ class Stage:
         """
         if self.dtype is not None and model.variable_dtype != self.dtype:
             model = model.astype(self.dtype)
-        model.compile(self.optimizer())
+        if self.units is not None:
+            model = _with_units(model, self.units)
+        if self.optimizer is not None:
+            model.compile(self.optimizer())
         arguments = {**self.fit, **kwargs}
         callbacks = [*self.callbacks(model), *arguments.pop("callbacks", ())]
         return Trained(model, [model.fit(callbacks=callbacks, **arguments)])
+
+
+def _with_units(model, units):
+    """Return a model with a wider network and the same loss weights and parameters."""
+    network = widened(model.network, units)
+    wider = PINNModel(model.problem, network, seed=model.seed, dtype=model.dtype_policy)
+    for name, weight in model.loss_weights.items():
+        wider.loss_weights[name].assign(weight)
+    for name, value in model.coefficients.items():
+        wider.coefficients[name].assign(value)
+    return wider
 
 
 @dataclasses.dataclass(frozen=True)
