@@ -43,7 +43,7 @@ MORE_POINTS = 2.0
 class Solution:
     """The result of `solve`.
 
-    Attributes:
+    Args:
         model: The trained `PINNModel`.
         verdict: Its last `diagnostics.Verdict`.
         tolerance: Relative L2 error that was to be reached.
@@ -53,6 +53,13 @@ class Solution:
             `loss`, `error` (estimated, NaN where unknown).
         recipe: The `recipes.Recipe` that repeats the training from the same network
             and seed.
+
+    Example:
+
+    ```python
+    solution = keraspinn.solve(problem)
+    print(solution.solved, solution.verdict)
+    ```
     """
 
     model: PINNModel

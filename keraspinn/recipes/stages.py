@@ -26,7 +26,7 @@ class Stage:
         dtype: Precision of the stage, `"float32"` or `"float64"`; `None` keeps the
             model's.
         units: Optional number of units that an `MLP` is widened to before the stage.
-        callbacks: Function of the model that returns a list of new callbacks.
+        callbacks: Optional function of the model that returns a list of new callbacks.
 
     Example:
 
@@ -39,7 +39,7 @@ class Stage:
     fit: dict[str, Any] = dataclasses.field(default_factory=dict)
     dtype: str | None = None
     units: int | None = None
-    callbacks: Callable[[PINNModel], list] = lambda model: []
+    callbacks: Callable[[PINNModel], list] | None = None
 
     def train(self, model: PINNModel, **kwargs: Any) -> "Trained":
         """Train a model for this stage.
@@ -58,7 +58,8 @@ class Stage:
         if self.optimizer is not None:
             model.compile(self.optimizer())
         arguments = {**self.fit, **kwargs}
-        callbacks = [*self.callbacks(model), *arguments.pop("callbacks", ())]
+        callbacks = self.callbacks(model) if self.callbacks else []
+        callbacks = [*callbacks, *arguments.pop("callbacks", ())]
         return Trained(model, [model.fit(callbacks=callbacks, **arguments)])
 
 
@@ -77,9 +78,15 @@ def _with_units(model, units):
 class Trained:
     """A trained model and the histories of its stages.
 
-    Attributes:
+    Args:
         model: The `PINNModel`.
         history: List of `keras.callbacks.History`, one for each stage.
+
+    Example:
+
+    ```python
+    model = recipe.train(model).model
+    ```
     """
 
     model: PINNModel
@@ -91,6 +98,9 @@ class Recipe:
 
     Args:
         stages: List of `Stage` objects.
+
+    Raises:
+        TypeError: By `__init__`, if something else is in the list.
 
     Example:
 
@@ -112,6 +122,9 @@ class Recipe:
                 "`stages` must be a list of keraspinn.recipes.Stage. Received: "
                 f"{stages!r}"
             )
+
+    def __repr__(self):
+        return f"<{type(self).__name__}: {len(self.stages)} stages>"
 
     def train(self, model: PINNModel, **kwargs: Any) -> Trained:
         """Train a model by all stages.

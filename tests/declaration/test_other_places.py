@@ -138,7 +138,7 @@ def test_a_field_without_its_coordinates_raises_and_the_advice_works():
 
 def test_an_unknown_delay_raises():
     tau = kp.Parameter("tau", initial=0.5)
-    with pytest.raises(ValueError, match="follow from the coordinates alone"):
+    with pytest.raises(ValueError, match="follow from the coordinates"):
         kp.Problem(TIME, {"delay": U.diff(T) + U.subs(T, T - tau)}, STARTS)
 
 

@@ -136,7 +136,7 @@ def test_a_start_of_rounding_is_no_measure():
         {"swings": U.diff(X, 2) + 9.8 * U - 1},
         {"ends": kp.Condition(wall, on="boundary")},
     )
-    names = measure.given_sizes(problem, problem.scales, "u")
+    names = measure.prescribed_magnitudes(problem, problem.scales, "u")
     assert names == {}
 
 
@@ -250,7 +250,7 @@ def front(place):
 def test_a_front_that_may_stand_anywhere_is_not_trusted():
     found = verdict(front(0.1), **FEW)
     assert max(found.misfits.values()) < 1e-7
-    assert found.decided and found.error < 0.05  # what the correction sees
+    assert found.decided and found.error == np.inf  # a front that moves has no number
     assert found.slack == found.slacks["u"] > 0.2 and not found.trusted
     assert found.slacks["v"] < 0.01 and found.open_fields == ("u",)
     assert "nearly underdetermined: a change of u by" in str(found)
