@@ -42,6 +42,7 @@ from keraspinn.declaration.validation.arguments import (
     validate_reference,
     validate_scales,
 )
+from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.declaration.validation.equations import (
     RESIDUAL,
     align_latex,
@@ -109,9 +110,8 @@ class Problem:
     Warns:
         UserWarning: If the problem is `underdetermined`: conditions are missing, which
             is detected without `Data`, or too few, which is detected in linear
-            problems of up to two coordinates. The network's architecture may satisfy
-            conditions, as periodic layers do. If the problem is `unreliable`, or a
-            coefficient has a pole.
+            problems of up to two coordinates. If it is `unreliable`, has a pole, or is
+            clamped elasticity in strong form.
 
     Example:
 
@@ -208,7 +208,8 @@ class Problem:
             _every_term=terms,
             _declared=equations,
         )
-        for fault in filter(None, (self.underdetermined, self.unreliable)):
+        stiff = not densities and describe_unreliable_elasticity(domain, terms)
+        for fault in filter(None, (self.underdetermined, self.unreliable, stiff)):
             warnings.warn(fault, stacklevel=2)
 
     def __setattr__(self, name, value):
