@@ -22,6 +22,8 @@ RUNS_ON = {
         "reliability": "files",
         "examples/test_cavity_solver.py": "NumPy and SciPy",
         "test_bad_inputs.py": "declarations",
+        "recipes": "strategy above `fit`, without a backend",
+        "test_language.py": "it reads the sources",
         "test_package.py": "it reads the sources",
         "test_public_names.py": "it reads the sources",
         "test_architecture.py": "it reads the documentation",
