@@ -133,6 +133,18 @@ def quasi_random(count, draws, seed=0):
     return numbers
 
 
+def sobol(count, draws, seed=0):
+    """Return scrambled Sobol points, `(count, draws)`, for pools of kept points.
+
+    Means over them are several times as exact as over `quasi_random`, and SciPy's
+    module takes most of a second to load.
+    """
+    from scipy.stats import qmc
+
+    power = int(np.ceil(np.log2(count)))
+    return qmc.Sobol(draws, scramble=True, rng=seed).random_base2(power)[:count]
+
+
 def exact_number(value):
     """Return a float as a SymPy number, a fraction if a short one prints the same."""
     fraction = sp.Rational(repr(float(value)))

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from keraspinn.geometry.arrays import library, like, on_host, pick
-from keraspinn.geometry.part import Part, exact_number, quasi_random
+from keraspinn.geometry.part import Part, exact_number, quasi_random, sobol
 
 _TEST_POINTS = 2**13  # points that decide whether all of a part is kept
 _POOL_POINTS = 2**15  # points in a pool; sampling repeats none within a usual batch
@@ -98,7 +98,7 @@ class Kept(Part):
     def _pool(self):
         rounds = []
         for seed in range(1, _ROUNDS + 1):
-            uniform = quasi_random(_POOL_POINTS, self._part_draws, seed)
+            uniform = sobol(_POOL_POINTS, self._part_draws, seed)
             points = on_host(self.part.sample(uniform)) + self.shift
             rounds.append(points[on_host(self.keep(points))])
             if sum(map(len, rounds)) >= _POOL_POINTS:
@@ -129,7 +129,7 @@ class Kept(Part):
     @functools.cached_property
     def share(self):
         """Share of the part's points that is kept."""
-        points = on_host(self.part.sample(quasi_random(_POOL_POINTS, self._part_draws)))
+        points = on_host(self.part.sample(sobol(_POOL_POINTS, self._part_draws)))
         return float(np.mean(on_host(self.keep(points + self.shift))))
 
     def measure(self):

@@ -64,7 +64,7 @@ def test_integrals_of_a_known_field(integrand, over, where, domain, exact):
     ("domain", "exact", "bound"),
     [
         (BOX, 16 / 3, 5e-5),
-        (BOX - HOLE, 16 / 3 - np.pi / 16 - np.pi / 512, 6e-3),
+        (BOX - HOLE, 16 / 3 - np.pi / 16 - np.pi / 512, 5e-3),
     ],
 )
 def test_quadrature_error(domain, exact, bound):

@@ -118,7 +118,7 @@ def test_an_energy_that_falls_without_bound_ends_the_fit():
 def test_points_of_an_energy_are_drawn():
     model = kp.PINNModel(bar(), kp.networks.MLP(4, 1))
     model.compile("adam")
-    with pytest.raises(ValueError, match="drawn evenly"):
+    with pytest.raises(ValueError, match="sampled evenly"):
         model.fit(np.linspace(0, 1, 9)[:, None])
 
 

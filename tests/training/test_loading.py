@@ -35,7 +35,8 @@ class Subclass(keras.Model):
 
 
 def functional():
-    inputs = keras.Input((1,))
+    dtype = keras.config.dtype_policy().compute_dtype  # Input takes floatx otherwise
+    inputs = keras.Input((1,), dtype=dtype)
     hidden = keras.layers.Dense(
         3,
         activation="gelu",

@@ -66,7 +66,7 @@ def test_float64_from_points_to_gradients(policy, name):
         step = model.trainer.step
         batches = step.points(state, iteration)
         losses, gradients = model._objective.gradients(batches, step.variables)
-        return gradients, step._weighted(gradients, losses, state, iteration)
+        return gradients, step.updated_weights(gradients, losses, state, iteration)
 
     # Keras's optimizers contain constants in single precision.
     types = tensors.program_types(gradients_and_weights)

@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import columns
-from keraspinn.expressions import Parameter, Program
+from keraspinn.expressions import NormalComponent, Parameter, Program
 
 # Points of a training step or a verdict, one of which should sample a peak.
 SAMPLE_POINTS = 1_000
@@ -76,6 +76,7 @@ def _known(expression):
             factors[others] = factors.get(others, 0) + known
     for others, known in factors.items():
         values = {s: sp.Float(s.initial or 1) for s in known.atoms(Parameter)}
+        values |= dict.fromkeys(known.atoms(NormalComponent), sp.S.One)
         squares = [p for p in known.atoms(sp.Pow) if p.base.func is sp.tanh]
         values |= {p: 1 - sp.sech(*p.base.args) ** 2 for p in squares if p.exp == 2}
         if _is_steep(known):
