@@ -36,6 +36,7 @@ SHORTER = {
     "n=128": "n=16",
     "fit(epochs=5": "fit(steps_per_epoch=4, epochs=1",
     "monotonic() + 600": "monotonic()",
+    "max_time=300": "max_time=0.001",
     "fit(callbacks=": "fit(steps_per_epoch=4, callbacks=",
 }
 # The guide's pages in order: each continues the one before.
@@ -45,6 +46,8 @@ ALONE = (
     "guide/domains.md",
     "guide/data.md",
     "guide/long_times.md",
+    "guide/solve.md",
+    "guide/materials.md",
     "guide/energies.md",
     "coming_from/deepxde.md",
     "coming_from/keras.md",
