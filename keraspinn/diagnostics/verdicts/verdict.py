@@ -92,13 +92,13 @@ class Verdict:
 
     @property
     def decided(self) -> bool:
-        """Whether equations, conditions and data agree once the model is corrected."""
+        """True if equations, conditions and data agree once the model is corrected."""
         left = _largest(self.left[name] for name in self.equations)
         return left <= LEFT and not self.contradictions
 
     @property
     def trusted(self) -> bool:
-        """Whether the error could be estimated and is within the tolerance."""
+        """True if the error could be estimated and is within the tolerance."""
         largest = max(self.error, _largest(self.sums.values()), self.slack)
         against = self.left_open or self.unreliable or self.undetermined
         return self.decided and largest <= self.tolerance and not against

@@ -421,7 +421,7 @@ def test_refuses():
 
 
 def test_errors_of_derived_quantities():
-    """Of u' = 1 from 0, tried as 2 x + 0.5, whose correction is exact."""
+    """Model 2 x + 0.5 of u' = 1 from 0, whose correction is exact."""
     model = line(2.0, 0.5)
     mean, rise = kp.integral(U), kp.integral(U.diff(X), over={X: 1})
     found = verdict(model, quantities={"mean": mean, "slope": U.diff(X), "rise": rise})
