@@ -3,9 +3,13 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
+# `examples` is not installed: it is found behind all installed packages, and before a
+# test imports the folder `tests/examples` under its name.
+sys.path.append(str(Path(__file__).parents[1]))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # XLA takes most of the tests' time, to compile programs that run for moments.
 os.environ.setdefault(

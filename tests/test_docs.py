@@ -290,8 +290,7 @@ def test_reliability(tmp_path, monkeypatch):
     assert left["epoch"] == 0 and (tmp_path / "model.keras").exists()
 
 
-def test_the_cavity_s_reference(monkeypatch):
-    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[1])
+def test_the_cavity_s_reference():
     assert namespace_after("cavity_reference.md")["flow"].u.shape == (17, 17)
 
 

@@ -1,7 +1,4 @@
-"""Fixtures of the tests of the examples.
-
-`examples`, which is not installed, is found behind all installed packages.
-"""
+"""Fixtures of the tests of the examples."""
 
 import pathlib
 import runpy
@@ -10,7 +7,6 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-sys.path.append(str(ROOT))
 
 
 @pytest.fixture
