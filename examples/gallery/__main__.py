@@ -4,12 +4,15 @@ python -m examples.gallery kovasznay beam_si
 
 Without names, all of them. Each runs in a process of its own; its `error` and `figure`
 are kept in `docs/gallery/`, with the seconds that it took, compiling included: of the
-clock, or of the processor where those are fewer, as on a core that others use too.
+clock, or of the processor where those are fewer, as on a core that others use too. So
+are its printed lines, and a sketch and the equations of its problem; `--declarations`
+makes these two again without training.
 """
 
 import argparse
 import ast
 import contextlib
+import io
 import json
 import math
 import pathlib
@@ -26,6 +29,7 @@ import keraspinn as kp
 PROGRAMS = pathlib.Path(__file__).parent
 PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
 RECORDS = PAGES / "results.json"
+LONGEST = 180  # characters of an equation in LaTeX that fits on a page
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
     "Heat": "heat_rod plate_with_hole two_materials l_shape",
@@ -72,20 +76,74 @@ def run(name):
     """Run a program here, and keep its figure and its record."""
     clocks = time.perf_counter, time.process_time
     began = [clock() for clock in clocks]
-    with contextlib.chdir(PROGRAMS):  # tables lie beside the programs
-        left = runpy.run_path(f"{name}.py", run_name="__main__")
+    printed = io.StringIO()
+    with contextlib.chdir(PROGRAMS), contextlib.redirect_stdout(printed):
+        left = runpy.run_path(f"{name}.py", run_name="__main__")  # tables lie beside it
     seconds = min(clock() - at for clock, at in zip(clocks, began, strict=True))
     PAGES.mkdir(exist_ok=True)
     left["figure"].savefig(PAGES / f"{name}.png", dpi=110, bbox_inches="tight")
-    records = json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
+    records = read_records()
     records[name] = {
+        **declaration(name, left.get("problem")),
+        "printed": printed.getvalue(),
         "errors": {k: float(f"{v:.2g}") for k, v in shown(left["error"]).items()},
         "seconds": round(seconds),
         "machine": f"{platform.machine()}, {platform.system()}",
         "version": kp.__version__,
     }
-    records = json.dumps(dict(sorted(records.items())), indent=1)
+    write_records(records)
+
+
+def read_records():
+    return json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
+
+
+def write_records(records):
+    records = json.dumps(dict(sorted(records.items())), indent=1, ensure_ascii=False)
     RECORDS.write_text(records + "\n", "utf-8")
+
+
+def declared(name):
+    """Return the problem of a program, which is run up to there, or `None`."""
+    program = ast.parse(source(name))
+    ends = [n + 1 for n, line in enumerate(program.body) if assigns(line, "problem")]
+    if not ends:
+        return None
+    program.body = program.body[: ends[0]]
+    left = {"__name__": "__main__"}
+    with contextlib.chdir(PROGRAMS):
+        exec(compile(program, f"{name}.py", "exec"), left)
+    return left["problem"]
+
+
+def assigns(line, name):
+    targets = line.targets if isinstance(line, ast.Assign) else []
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+
+def declaration(name, problem):
+    """Keep a sketch of a problem, and return its equations as lines of LaTeX."""
+    if problem is None:
+        return {}
+    if sketched := 2 <= problem.domain.dimension <= 3:
+        figure = kp.plot.domain(problem)
+        figure.savefig(PAGES / f"{name}_domain.png", dpi=80, bbox_inches="tight")
+    rows = problem._repr_latex_().splitlines()[1:-1]
+    return {"equations": rows, "sketched": sketched}
+
+
+def mathematics(record):
+    """Return the paragraphs of a page that state its problem."""
+    if "equations" not in record:
+        return []
+    rows = [row for row in record["equations"] if len(row) <= LONGEST]
+    if len(rows) < len(record["equations"]):
+        rows += [r"& \text{and longer ones, see the program}"]
+    rows = " \\\\\n".join(row.removesuffix(r" \\") for row in rows)
+    text = [f"$$\n\\begin{{aligned}}\n{rows}\n\\end{{aligned}}\n$$"]
+    if record["sketched"]:
+        text += ["```{image} NAME_domain.png\n:alt: The domain and its conditions\n```"]
+    return text
 
 
 def shown(error):
@@ -118,14 +176,17 @@ def sentence(record):
 
 def write_pages():
     """A page for each program that has run, and their index."""
-    records = json.loads(RECORDS.read_text("utf-8"))
+    records = read_records()
     done = [name for name in names() if name in records]
     for name in done:
         title, words = text(name)
         page = [f"# {title}", f"![]({name}.png)", words]
         page += [f"*{sentence(records[name])}*"]
+        page += [part.replace("NAME", name) for part in mathematics(records[name])]
         program = f"{{literalinclude}} ../../examples/gallery/{name}.py"
         page += [f"```{program}\n:lines: {first_line(name)}-\n```"]
+        if printed := records[name].get("printed", "").strip():
+            page += [f"It prints\n\n```text\n{printed}\n```"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
         page += [f"{{download}}`Program <{files[0]}>` · "]
         page[-1] += f"{{download}}`notebook <{files[1]}>`"
@@ -188,10 +249,18 @@ def as_notebook(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--declarations", action="store_true", help="train nothing")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
         run(given.names[0])
+        return
+    if given.declarations:
+        records = read_records()
+        for name in filter(records.__contains__, given.names or names()):
+            records[name] |= declaration(name, declared(name))
+        write_records(records)
+        write_pages()
         return
     for name in given.names or names():
         print(name, flush=True)

@@ -25,6 +25,7 @@ from keraspinn.declaration.parts import (
 from keraspinn.declaration.validation.equations import (
     align_latex,
     expression_name,
+    latex_of,
     shorten,
 )
 from keraspinn.expressions import from_json, normalize, to_json
@@ -146,8 +147,9 @@ class Condition:
         """Rows of a LaTeX alignment, one for each equation."""
         text = self.place.removeprefix("= 0").lstrip()
         text = re.sub(r"[{}\[\]']", "", text)  # LaTeX would not print these
+        text = text.replace(": ", " = ")
         words = rf" \quad \text{{{text}}}" if text else ""
-        return [rf"{sp.latex(e)} &= 0{words}" for e in self.expressions]
+        return [rf"{latex_of(e)} &= 0{words}" for e in self.expressions]
 
     def _repr_latex_(self):
         return align_latex(self.latex_rows)
@@ -245,7 +247,7 @@ class Data(_Table):
     def latex_rows(self) -> list[str]:
         """Rows of a LaTeX alignment, one for each expression."""
         return [
-            rf"{sp.latex(e)} &\quad \text{{{self.place}}}" for e in self.expressions
+            rf"{latex_of(e)} &\quad \text{{{self.place}}}" for e in self.expressions
         ]
 
     def _repr_latex_(self):

@@ -51,6 +51,7 @@ from keraspinn.declaration.validation.equations import (
     check_term_names,
     collect_parameters,
     expression_name,
+    latex_of,
     order_fields,
     shorten,
     validate_named,
@@ -349,7 +350,7 @@ class Problem:
     def _repr_latex_(self):
         rows = [row for c in self._declared.values() for row in c.latex_rows]
         if self.energy is not None:
-            rows.append(rf"{sp.latex(self.energy)} &\to \min")
+            rows.append(rf"{latex_of(self.energy)} &\to \min")
         rows += [row for c in self.conditions.values() for row in c.latex_rows]
         return align_latex(rows)
 

@@ -11,12 +11,14 @@ from keraspinn.plot.fields import field
 from keraspinn.plot.gradients import gradient_histograms
 from keraspinn.plot.histories import history, traces
 from keraspinn.plot.meshes import write_mesh
+from keraspinn.plot.parts import domain
 from keraspinn.plot.snapshots import snapshots
 from keraspinn.plot.solutions import solution
 from keraspinn.plot.spectra import spectrum
 
 __all__ = [
     "animation",
+    "domain",
     "field",
     "gradient_histograms",
     "history",

@@ -188,6 +188,12 @@ def expression_name(expression):
     return str(shorten(expression))
 
 
+def latex_of(expression):
+    """Return LaTeX with fields without arguments, u_xx, and numbers of four digits."""
+    numbers = {number: sp.Float(number, 4) for number in expression.atoms(sp.Float)}
+    return sp.latex(shorten(expression).xreplace(numbers))
+
+
 def align_latex(rows):
     """Return rows of LaTeX, each with its `&`, as notebooks display them."""
     body = " \\\\\n".join(rows)

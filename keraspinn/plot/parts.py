@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+
+from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.probe_points import probe_normals, probe_points
+from keraspinn.declaration.problem import Problem
+from keraspinn.geometry.base import Geometry
+from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
+from keraspinn.plot.domains import are_lengths
+from keraspinn.plot.labels import plain
+
+_ARROWS = 12  # normals on each condition, enough to see which way they point
+_LENGTH = 0.08  # of an arrow, relative to the domain's largest extent
+_MARKERS = "os^vDP*X"
+
+
+def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> Drawn:
+    """Plot a domain with points on the parts where conditions hold.
+
+    Points inside are grey. Each condition has a colour and a marker, and in the plane
+    arrows show outward normals. Look at it before training: a condition on the wrong
+    face, a hole outside the plate and a normal that points inward are easy to see.
+
+    Args:
+        problem: A `Problem`, or a geometry, whose boundary is drawn.
+        n: Number of points inside, and on each part.
+        figure: Matplotlib figure or subfigure to draw into; by default a new one.
+
+    Returns:
+        The figure.
+
+    Raises:
+        TypeError: If `problem` is neither.
+        ValueError: If the domain has more than three coordinates.
+
+    Example:
+
+    ```python
+    keraspinn.plot.domain(problem)
+    ```
+    """
+    check_is("problem", problem, (Problem, Geometry), "a Problem or a geometry")
+    geometry = problem.domain if isinstance(problem, Problem) else problem
+    symbols = geometry.coordinates
+    if len(symbols) > 3:
+        raise ValueError(
+            "`plot.domain` draws up to three coordinates. Received: "
+            f"{', '.join(map(str, symbols))}"
+        )
+    figure = new_figure(figure, (6, 4.5))
+    panel = figure.add_subplot(projection="3d" if len(symbols) == 3 else None)
+    inside = probe_points(geometry, [(geometry.interior,)], n, evenly=True)
+    panel.scatter(*_columns(inside), s=4, color="0.8")
+    styles = zip(_named_points(problem, geometry, n), line_styles(), strict=False)
+    for index, ((name, blocks, points), style) in enumerate(styles):
+        marker = _MARKERS[index % len(_MARKERS)]
+        colour = style["color"]
+        panel.scatter(
+            *_columns(points), s=10, color=colour, marker=marker, label=plain(name)
+        )
+        if len(symbols) == 2 and are_lengths(geometry, symbols):
+            _draw_normals(panel, geometry, blocks, colour)
+    labels = [plain(symbol.name) for symbol in symbols]
+    panel.set(**dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False)))
+    if len(symbols) == 2 and are_lengths(geometry, symbols):
+        panel.set_aspect("equal")
+    if panel.get_legend_handles_labels()[0]:
+        figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
+def _named_points(problem, geometry, n):
+    """Yield name, blocks and points of each condition, or of a geometry's boundary."""
+    if isinstance(problem, Geometry):
+        named = {"boundary": geometry.boundary}
+        named |= {"initial": (geometry.initial,)} if geometry.initial else {}
+        for name, block in named.items():
+            if block:
+                yield name, [block], probe_points(geometry, [block], n, evenly=True)
+        return
+    for name, condition in problem.conditions.items():
+        if isinstance(condition, Data):
+            yield name, [], condition.points
+        else:
+            blocks = condition.blocks(geometry)
+            yield name, blocks, probe_points(geometry, blocks, n, evenly=True)
+
+
+def _draw_normals(panel, geometry, blocks, colour):
+    """Draw arrows along the outward normals of parts that have them."""
+    for part in (part for block in blocks for part in block):
+        try:
+            normals = probe_normals(geometry, [(part,)], _ARROWS, evenly=True)
+        except ValueError:  # a corner, a point inside
+            continue
+        points = probe_points(geometry, [(part,)], _ARROWS, evenly=True)
+        ends = points + _LENGTH * 2 * np.max(geometry.half) * normals
+        for point, end in zip(points, ends, strict=True):
+            arrow = {"arrowstyle": "->", "color": colour, "alpha": 0.6}
+            panel.annotate("", xy=end, xytext=point, arrowprops=arrow)
+            panel.update_datalim([end])
+    panel.autoscale_view()
+
+
+def _columns(points):
+    """Return the columns of points; a single coordinate is drawn along a line."""
+    columns = list(np.asarray(points).T)
+    return columns if len(columns) > 1 else [*columns, np.zeros(len(points))]

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, Z, T = sp.symbols("x y z t")
+U = sp.Function("u")(X, Y)
+HOLE = kp.geometry.Disk((0.5, 0.5), 0.25)
+PLATE = kp.geometry.Box({X: (0, 2), Y: (0, 1)}) - HOLE
+POINTS = np.array([[1.5, 0.5]])
+PROBLEM = kp.Problem(
+    PLATE,
+    {"heat": U.diff(X, 2) + U.diff(Y, 2)},
+    {
+        "cold": kp.Condition(U, on=[{X: 0}, {X: 2}, {Y: 0}, {Y: 1}]),
+        "hole": kp.Condition(sp.Eq(U, 1), on=HOLE),
+        "sensor": kp.Data(POINTS, {U: [0.5]}),
+    },
+)
+
+
+def test_conditions_of_a_domain_are_drawn_with_normals():
+    panel = kp.plot.domain(PROBLEM, n=20).axes[0]
+    _, labels = panel.get_legend_handles_labels()
+    assert labels == ["cold", "hole", "sensor"]
+    _, _, hole, sensor = (c.get_offsets() for c in panel.collections)
+    np.testing.assert_allclose(np.linalg.norm(hole - 0.5, axis=1), 0.25, rtol=1e-5)
+    np.testing.assert_array_equal(sensor, POINTS)
+    inward = [a for a in panel.texts if np.hypot(*(np.array(a.xyann) - 0.5)) < 0.26]
+    assert inward
+    for arrow in inward:  # out of the plate is into its hole
+        assert np.hypot(*(np.array(arrow.xy) - 0.5)) < 0.25
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        kp.geometry.Box({X: (0, 1)}),
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
+        kp.geometry.Box({X: (0, 1), Y: (0, 1), Z: (0, 1)}),
+    ],
+)
+def test_boundary_of_a_domain_is_drawn(domain):
+    panel = kp.plot.domain(domain, n=5).axes[0]
+    _, labels = panel.get_legend_handles_labels()
+    assert labels[0] == "boundary"
+
+
+def test_domains_that_cannot_be_drawn_are_refused():
+    with pytest.raises(TypeError, match="a Problem or a geometry"):
+        kp.plot.domain("plate")
+    box = kp.geometry.Box({X: (0, 1), Y: (0, 1), Z: (0, 1)}, time={T: (0, 1)})
+    with pytest.raises(ValueError, match="three coordinates"):
+        kp.plot.domain(box)
