@@ -50,6 +50,8 @@ ALONE = (
     "guide/materials.md",
     "guide/energies.md",
     "coming_from/deepxde.md",
+    "coming_from/fem.md",
+    "coming_from/jinns.md",
     "coming_from/keras.md",
     "coming_from/pina.md",
     "llms.txt",

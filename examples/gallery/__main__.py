@@ -32,7 +32,7 @@ RECORDS = PAGES / "results.json"
 LONGEST = 180  # characters of an equation in LaTeX that fits on a page
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
-    "Heat": "heat_rod plate_with_hole two_materials l_shape",
+    "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
     "Mechanics": "oscillator beam_si cantilever bracket kirsch thin_plate",
     "Flow": "kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
@@ -82,10 +82,10 @@ def run(name):
     seconds = min(clock() - at for clock, at in zip(clocks, began, strict=True))
     PAGES.mkdir(exist_ok=True)
     left["figure"].savefig(PAGES / f"{name}.png", dpi=110, bbox_inches="tight")
+    (PAGES / f"{name}.txt").write_text(printed.getvalue(), "utf-8")
     records = read_records()
     records[name] = {
         **declaration(name, left.get("problem")),
-        "printed": printed.getvalue(),
         "errors": {k: float(f"{v:.2g}") for k, v in shown(left["error"]).items()},
         "seconds": round(seconds),
         "machine": f"{platform.machine()}, {platform.system()}",
@@ -185,8 +185,8 @@ def write_pages():
         page += [part.replace("NAME", name) for part in mathematics(records[name])]
         program = f"{{literalinclude}} ../../examples/gallery/{name}.py"
         page += [f"```{program}\n:lines: {first_line(name)}-\n```"]
-        if printed := records[name].get("printed", "").strip():
-            page += [f"It prints\n\n```text\n{printed}\n```"]
+        if (PAGES / f"{name}.txt").exists():
+            page += [f"It prints\n\n```{{literalinclude}} {name}.txt\n```"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
         page += [f"{{download}}`Program <{files[0]}>` · "]
         page[-1] += f"{{download}}`notebook <{files[1]}>`"
@@ -205,12 +205,12 @@ def write_pages():
     toctree = "\n".join(done)
     index += [f"```{{toctree}}\n:hidden:\n\n{toctree}\n```"]
     (PAGES / "index.md").write_text("\n\n".join(index) + "\n", "utf-8")
-    front = PAGES.parent / "index.md"
+    front = PAGES.parent / "capabilities.md"
     front.write_text(with_figures(front.read_text("utf-8"), records), "utf-8")
 
 
 def with_figures(page, records):
-    """The front page with errors and times in the rows that link to pages here."""
+    """Return the page of capabilities with errors and times of the gallery."""
 
     def filled(line):
         found = re.findall(r"gallery/(\w+)\.md", line)

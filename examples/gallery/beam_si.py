@@ -4,6 +4,9 @@ The beam is two metres long and clamped at one end, with a load of 500 N/m, E = 
 and I = 1e-8 m⁴. Scales from the declaration (`scales="auto"`) make every coordinate,
 field and equation about 1 in training; `print(problem)` shows them. Inputs and results
 are in SI units.
+
+To adapt it, change E, I, the load (any function of x) and the conditions at the two
+ends.
 """
 
 import keras

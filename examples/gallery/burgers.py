@@ -2,6 +2,9 @@
 
 The front at x = 0 is three thousandths wide, and the declaration does not contain its
 position. The reference is the Cole–Hopf integral.
+
+To adapt it, change the viscosity and the initial condition, and leave out the
+reference.
 """
 
 import keras

@@ -3,6 +3,9 @@
 A steel beam, four times as long as it is deep, carries a shear force at its end. The
 end has Timoshenko's tractions, the clamp his displacements. The top and bottom faces
 are free: tractions, not stresses, are zero.
+
+To adapt it, prefer the energy, as in the bracket, unless tractions and displacements at
+the ends are known as here.
 """
 
 import keras

@@ -4,6 +4,9 @@
 conserves mass, and a pressure. The lid's speed jumps in two corners, and the equations
 fade in around them. The reference, a finite-difference solution, is computed on first
 use. The remaining error is at these corners.
+
+To adapt it, change `reynolds=`, or declare the equations yourself as on the page of
+Kovasznay's flow.
 """
 
 import keras

@@ -3,6 +3,8 @@
 Ten networks, trained as one program, differ only in their initial weights and points.
 The band, two standard deviations on either side, shows how much the answer depends on
 the seed. It is not an error bar: it does not show errors that all ten share.
+
+To adapt it, replace `PINNModel` by `Ensemble` in any program.
 """
 
 import keras

@@ -3,6 +3,8 @@
 The flow is between plates. A table of 21 measured viscosities makes the fluid thinner
 towards the walls. The condition at the walls is a hard constraint, the flow rate is an
 integral, and the pressure drop is an unknown coefficient.
+
+To adapt it, replace the table by your measurements, and the flow rate by yours.
 """
 
 import keras

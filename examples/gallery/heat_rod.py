@@ -3,6 +3,9 @@
 One end is kept cold. The other loses heat to the air in proportion to its temperature:
 a Robin condition, written as an equation. The exact solution is the slowest mode,
 sin(βx) exp(−β²t) with β cot β = −h.
+
+To adapt it, change the film coefficient and the initial condition, and leave out the
+reference.
 """
 
 import keras

@@ -2,6 +2,9 @@
 
 The gradients of boundary and equation differ by orders of magnitude. Annealing balances
 them, and Gauss–Newton steps follow.
+
+To adapt it, change the wave numbers of the source; more waves in the domain need a
+wider network.
 """
 
 import keras

@@ -2,7 +2,8 @@
 
 The domain is a quarter of a steel plate under 100 MPa, with Kirsch's tractions on its
 outer edges. Displacements are fields, stresses are expressions in them, and tractions
-use the normal. The stress at the top of the hole is three times the applied stress.
+use the normal. The stress at the top of the hole is three times the applied one. To
+adapt it, change the shape and the tractions.
 """
 
 import keras

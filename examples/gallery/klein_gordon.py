@@ -2,6 +2,9 @@
 
 The field is given at both ends; its value and velocity are given initially. SymPy
 computes the source term from the chosen solution.
+
+To adapt it, change the nonlinear term, and write the given values as numbers or
+expressions.
 """
 
 import keras

@@ -2,6 +2,9 @@
 
 The steady Navier–Stokes equations in two dimensions have three fields and three
 equations, each with its own loss in the logs. The pressure is given at the outlet.
+
+To adapt it, change the domain and the velocity on its boundary, and give the pressure
+at one side or point.
 """
 
 import keras

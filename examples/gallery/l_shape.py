@@ -10,6 +10,7 @@ error stays there, and the verdict is undecided. It advises a larger network, wh
 hardly helps. If the sides of such a corner keep a temperature, the error at the corner
 can be large while the L2 error is small. The reference is a finite-element solution
 with b = 5e-3 (`python -m examples.l_shape_reference`).
+To adapt it, change the shape, the sides, k(T), and the table of sensors.
 """
 
 import keras

@@ -2,6 +2,9 @@
 
 The domain is time alone. Initial position and velocity are two equations of one
 condition. Adam without annealing is better here, and the second stage follows.
+
+To adapt it, change the equation, or declare several fields and equations; for many
+periods use `kp.march`.
 """
 
 import keras

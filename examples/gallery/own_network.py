@@ -2,6 +2,8 @@
 
 Any Keras model from points to one column for each field is allowed. Taylor arithmetic
 differentiates layers and `keras.ops`. This network is even in x by construction.
+
+To adapt it, build any Keras model whose inputs are the coordinates.
 """
 
 import keras

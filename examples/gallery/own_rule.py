@@ -3,6 +3,8 @@
 A rule is a function of the terms' gradients and losses. This one moves the weight of
 each condition by a tenth towards the value at which its gradient has the norm of the
 residual's.
+
+To adapt it, change the method `update`, which returns the new weights.
 """
 
 import keras

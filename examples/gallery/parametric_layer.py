@@ -3,6 +3,9 @@
 A coordinate in `parameters=` makes the problem parametric. It has no boundary, and the
 network learns the solution for all its values. `plot.field(..., at={peclet: 20})` draws
 one of them.
+
+To adapt it, make any number of the equation a coordinate in `parameters=`, with its
+range.
 """
 
 import keras

@@ -3,6 +3,7 @@
 The Reynolds number is a coordinate in `parameters=`, which has no boundary. One network
 represents the flow for all its values, and conditions may depend on it. The error is
 over all values; `plot.field(..., at={reynolds: 20})` draws one of them.
+To adapt it, make any number of your problem a coordinate in `parameters=`.
 """
 
 import keras

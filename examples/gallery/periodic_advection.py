@@ -2,6 +2,9 @@
 
 `periodic=[x]` makes the network periodic by construction, so x has no boundary and
 needs no boundary condition.
+
+To adapt it, change the speed, which may be a periodic function, and the initial
+condition; for many turns use `kp.march`.
 """
 
 import keras

@@ -3,6 +3,8 @@
 Shapes combine with `+`, `-` and `&`. `on=` accepts a shape: the part of the boundary on
 it. The rim of the hole is insulated, by a condition on the outward normal derivative.
 The exact solution is a uniform flux past a hole, x (1 + a²/r²).
+
+To adapt it, combine other shapes, and give each part of the boundary its condition.
 """
 
 import keras

@@ -4,6 +4,8 @@
 after an interruption, continues to the same numbers. Here the training is stopped after
 20 of 40 epochs and restarted; it ends with the weights of an uninterrupted training. A
 `.keras` file contains the problem, the network, the weights and the optimizer.
+
+To adapt it, add the callback to any `fit`.
 """
 
 import pathlib

@@ -4,6 +4,8 @@ Shear forces are a stiffness times the small difference of slope and rotation, S
 φ). For a thickness of a hundredth of the width these large terms nearly cancel, and
 training fails. With the forces as fields, and the difference written as forces over
 stiffness, nothing large cancels.
+
+To adapt it, change thickness, load and supports.
 """
 
 import keras

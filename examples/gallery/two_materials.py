@@ -4,6 +4,9 @@ Each material has a field and a network of its own: `Equation(..., on=fibre)` ho
 part of the domain, and an interface condition joins the two. `by_region` makes one
 temperature of both, for errors, integrals and plots. The exact solution is uniform
 inside, and a uniform flux with a dipole outside.
+
+To adapt it, change the shapes, the conductivities and the outer condition; `flux` may
+be any expression.
 """
 
 import keras

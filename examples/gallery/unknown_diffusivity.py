@@ -4,6 +4,9 @@ A `Parameter` appears in an equation like any symbol and is trained with the net
 Measurements are a `Data` term. The true value is 0.3, and the noise is 1 % of the
 largest temperature. `parameter_deviation` returns the standard deviation of the
 estimate.
+
+To adapt it, replace `points` and `values` by your measurements, and leave out
+conditions that you do not know.
 """
 
 import keras

@@ -3,6 +3,8 @@
 The unknown k(x) and the temperature u(x, t) are fields with separate networks;
 `PINNModel` accepts one network for each field. A field depends only on the coordinates
 that it is declared with.
+
+To adapt it, replace the sensors by yours, and give k where you know it.
 """
 
 import keras

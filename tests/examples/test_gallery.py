@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 @pytest.mark.parametrize("name", gallery.names())
 def test_program_is_short_and_has_its_page(name):
     title, words = gallery.text(name)
-    assert words and len(gallery.source(name).splitlines()) < 60
+    assert words and len(gallery.source(name).splitlines()) <= 60
     record = json.loads(gallery.RECORDS.read_text("utf-8"))[name]
     page = (gallery.PAGES / f"{name}.md").read_text("utf-8")
     assert page.startswith(f"# {title}\n") and words in page
@@ -28,7 +28,7 @@ def test_program_is_short_and_has_its_page(name):
 
 def test_front_page_has_errors_and_times():
     records = json.loads(gallery.RECORDS.read_text("utf-8"))
-    page = (gallery.PAGES.parent / "index.md").read_text("utf-8")
+    page = (gallery.PAGES.parent / "capabilities.md").read_text("utf-8")
     assert gallery.with_figures(page, records) == page
     (row,) = [line for line in page.splitlines() if "beam_si" in line]
     error = gallery.size(records["beam_si"]["errors"]["w"])
