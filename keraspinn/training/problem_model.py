@@ -37,14 +37,12 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     Attributes:
         trainer: The `Trainer`.
         compiled_with: The arguments of `compile` but the optimizer, or `None`.
-        announced: The function whose compilation the progress bar has announced.
         seed_is_given: Whether the user chose the seed.
         is_fitting: Whether `fit` runs.
     """
 
     trainer: Trainer
     compiled_with: Any = None
-    announced = None
     seed_is_given = True
     _kind = "model"  # its name in saved configurations
     _evaluates = None  # the key that `test_function` was compiled for

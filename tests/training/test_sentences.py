@@ -60,15 +60,6 @@ def test_rejects_inputs_that_round_points():
     assert kp.PINNModel(PROBLEM, network()).astype("float64").dtype == "float64"
 
 
-def test_resampled_points_are_noted(capsys):
-    trained = model()
-    trained.compile("adam", run_eagerly=True)
-    renewed = kp.sampling.Renewed(every=2)
-    trained.fit(renewed, steps_per_epoch=2, verbose=1)
-    printed = capsys.readouterr().out
-    assert "New points every 2 steps, where the loss may rise" in printed
-
-
 def test_restores_best_weights_with_resampled_points():
     points, _ = PROBLEM.test_data(9)
     trained = model()
