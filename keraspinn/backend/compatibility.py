@@ -5,15 +5,6 @@ import re
 
 import keras
 
-MODELS = {
-    "keras.src.models.functional.Functional",
-    "keras.src.models.sequential.Sequential",
-}
-"""The names of Keras's models in saved configurations."""
-
-OPERATIONS = {f"keras.src.ops.{name}" for name in ("core", "math", "nn", "numpy")}
-"""Modules of the operations in functional models: to Keras, they are layers."""
-
 
 def every_layer(layer):
     """Return a layer and all layers inside it, at any depth, each once."""

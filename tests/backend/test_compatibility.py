@@ -5,8 +5,6 @@ import pytest
 from keras import layers, ops
 
 from keraspinn.backend.compatibility import (
-    MODELS,
-    OPERATIONS,
     begin_at_epoch,
     copy_exclusions,
     every_layer,
@@ -77,36 +75,6 @@ def test_custom_operations_are_not_those_of_keras():
             return ops.cos(x)
 
     assert public_function(Sin()) is None
-
-
-def named(config):
-    return f"{config['module']}.{config['class_name']}"
-
-
-def test_models_are_saved_by_these_names():
-    """Check names that Keras writes to files and finds classes by."""
-    x = keras.Input((2,))
-    models = keras.Model(x, layers.Dense(1)(x)), keras.Sequential([layers.Dense(1)])
-    written = {named(keras.saving.serialize_keras_object(m)) for m in models}
-    assert written <= MODELS | {"keras.Functional", "keras.Sequential"}
-    for name, model in zip(sorted(MODELS), models, strict=True):
-        assert name == f"{type(model).__module__}.{type(model).__name__}"
-
-
-@pytest.mark.parametrize(
-    ("call", "module"),
-    [
-        (lambda x: ops.cast(x, "float64"), "core"),
-        (ops.erf, "math"),
-        (ops.gelu, "nn"),
-        (ops.sin, "numpy"),
-    ],
-)
-def test_operations_are_saved_by_these_modules(call, module):
-    x = keras.KerasTensor((None, 2))
-    operation = keras.Function(x, call(x)).operations[-1]
-    assert keras.saving.serialize_keras_object(operation)["module"] in OPERATIONS
-    assert type(operation).__module__ == f"keras.src.ops.{module}"
 
 
 def test_weight_decay_exclusions_are_copied():

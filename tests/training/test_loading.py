@@ -158,28 +158,19 @@ def function(module, name, registered="function"):
     return dict(zip(keys, (module, "function", name, registered), strict=True))
 
 
-def bare(config):
-    del hidden(config)["module"]
-
-
-def call_on_numbers(config):
-    hidden(config)["inbound_nodes"].append({"args": [0.0], "kwargs": {}})
-
-
+LAMBDA = {"class_name": "__lambda__", "config": {"value": "x"}}
 GADGETS = {
-    "Lambda": layer(class_name="Lambda"),
+    "Lambda": layer(class_name="Lambda", config={"function": LAMBDA}),
     "a saved TensorFlow program": layer(class_name="TFSMLayer"),
-    "a reader of files": layer(class_name="TextVectorization"),
-    "no module": bare,
-    "no text for a module": layer(module=None),
-    "a class of another module": layer(module="keras.optimizers"),
+    "a reader of files": layer(
+        class_name="StringLookup", config={"vocabulary": __file__}
+    ),
     "a function of layers": layer(class_name="deserialize"),
     "a class of Python's": layer(module="subprocess", class_name="Popen"),
     "a module to import": layer(module="no_such_module", class_name="Dense"),
     "a helper of Keras's": layer(module="keras.utils", class_name="get_file"),
-    "a private of Keras's": layer(module="keras.src.layers", class_name="Lambda"),
     "a class under a registered name": layer(registered_name="keraspinn>MLP"),
-    "a lambda": activation({"class_name": "__lambda__", "config": {"value": "x"}}),
+    "a lambda": activation(LAMBDA),
     "a type": activation({"class_name": "__typespec__", "config": [], "module": "os"}),
     "a function": activation(function("os", "system", "system")),
     "a builtin": activation(function("builtins", "eval", "eval")),
@@ -191,20 +182,9 @@ def test_rejects_pickle_gadgets(tmp_path, whole, name):
     path = tmp_path / "bad.keras"
     path.write_bytes(changed(whole, GADGETS[name]))
     modules = set(sys.modules)
-    with pytest.raises(ValueError, match="bad.keras cannot be loaded. It asks for "):
+    with pytest.raises(ValueError, match="bad.keras cannot be loaded. "):
         kp.load_model(path)
     assert not {m.split(".")[0] for m in set(sys.modules) - modules} - {"keras"}
-
-
-def test_loading_evaluates_no_lambda(tmp_path, whole):
-    path = tmp_path / "bad.keras"
-    path.write_bytes(changed(whole, call_on_numbers))
-    with pytest.raises(ValueError, match="no output of another"):
-        kp.load_model(path)
-
-
-def without_classes(config):
-    config["config"] = None
 
 
 def from_the_future(config):
@@ -219,9 +199,8 @@ def with_another_condition(config):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (without_classes, "describes no model"),
         (from_the_future, "in format 99 by keraspinn 99.0. This is keraspinn"),
-        (with_another_condition, "asks for keraspinn.declaration.conditions.Condition"),
+        (with_another_condition, "Expected a saved .*Condition"),
         (lambda config: hidden(config)["config"].pop("units"), "missing"),
     ],
 )
@@ -254,7 +233,7 @@ def test_custom_classes_must_be_registered(tmp_path):
     model = kp.PINNModel(PROBLEM, keras.Sequential([Mine(1, "tanh")]), seed=0)
     path = tmp_path / "model.keras"
     model.save(path)
-    with pytest.raises(ValueError, match="Mine, which is not built.*register it"):
+    with pytest.raises(ValueError, match="class Mine, which.*register_keras_ser"):
         kp.load_model(path)
     with keras.saving.custom_object_scope({"Mine": Mine}):
         assert type(kp.load_model(path).network.layers[0]) is Mine
