@@ -13,10 +13,7 @@ from keraspinn.backend.compatibility import every_layer
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.validation.dtype_range import (
-    precision_fault,
-    residual_magnitudes,
-)
+from keraspinn.declaration.validation.dtype_range import precision_fault
 from keraspinn.derivatives.checks import (
     check_derivatives,
     check_no_activity_losses,
@@ -39,12 +36,9 @@ Networks: TypeAlias = (
 """A network, or one for each field or group of fields."""
 
 WHOLE = ("float32", "float64")
-# Largest factor between one and the scale of a field, without a warning.
-FARTHEST = 1e3
-# The same for an unknown coefficient, which Adam moves by its learning rate, 3e-3.
+# Largest factor between one and an unknown coefficient without a warning: Adam moves it
+# by its learning rate, 3e-3.
 FARTHEST_COEFFICIENT = 1e2
-# The same for an equation's terms, as a power of ten.
-FARTHEST_RESIDUAL = 4
 
 
 def checked_network(problem, network):
@@ -297,11 +291,9 @@ def check_numbers(problem, network, dtype):
         network: The Keras layer or model, adapted to the problem if it can be.
         dtype: `"float32"` or `"float64"`.
     """
-    adapted = _is_adapted(network)
-    fault = precision_fault(problem, dtype, adapted)
+    fault = precision_fault(problem, dtype, _is_adapted(network))
     if fault is not None:
         raise ValueError(fault)
-    warn_of_scales(problem, adapted)
     warn_of_coefficients(problem.parameters)
 
 
@@ -324,36 +316,5 @@ def warn_of_coefficients(parameters):
                 "a step: it hardly changes, or only jumps. Write it in a unit in "
                 f"which it is about one: {unit:g} * keraspinn.Parameter("
                 f"'{symbol}', initial={symbol.initial / unit:.3g}).",
-                stacklevel=5,
-            )
-
-
-def warn_of_scales(problem, adapted):
-    """Warn of fields and residuals with scales far from one.
-
-    A field of scale 1e-6 has a loss of 1e-12 at a relative error of one, and so has an
-    equation with terms of that scale.
-
-    Args:
-        problem: The `Problem`.
-        adapted: Whether the network computes in its scales.
-    """
-    fields = set(problem.field_names) - set(problem.scales.fields) if adapted else ()
-    residuals = set(problem.terms) - set(problem.scales.terms)
-    if problem.parameters or not (fields or residuals):
-        return  # unknown parameters may change these scales
-    balanced = problem.with_scales("auto")
-    scales = {f"the field '{n}'": balanced.scales.fields[n] for n in sorted(fields)}
-    if residuals:
-        before, after = map(residual_magnitudes, (problem, balanced))
-        far = {n: before[n] - after[n] for n in before}
-        scales |= {n: 10.0**p for n, p in far.items() if abs(p) > FARTHEST_RESIDUAL}
-    for name, scale in scales.items():
-        if not 1 / FARTHEST <= scale <= FARTHEST:
-            warnings.warn(
-                f"By the declaration the scale of {name} is {scale:.0e}; training "
-                "works best with about 1. Usual losses and training times do not "
-                "apply. Leave `scales` out of the Problem, or declare it in units in "
-                "which it is about one.",
                 stacklevel=5,
             )

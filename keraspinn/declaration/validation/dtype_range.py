@@ -85,23 +85,6 @@ def precision_fault(problem, dtype, adapted=True):
     return None
 
 
-def residual_magnitudes(problem):
-    """Return decimal logarithms of the magnitudes of scaled residuals.
-
-    Args:
-        problem: The `Problem`.
-
-    Returns:
-        Dict from texts such as `"equation 'heat'"` to numbers.
-    """
-    return {
-        label: _log10(
-            max(map(_size, _evaluate(sp.Add.make_args(e), problem.domain, points)))
-        )
-        for label, _, e, points in _residuals(problem)
-    }
-
-
 def check_numbers(expressions, domain, dtype):
     """Raise `ValueError` for an expression that underflows or overflows in a type.
 

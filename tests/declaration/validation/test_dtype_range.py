@@ -187,36 +187,6 @@ def test_a_reference_out_of_range_raises():
         kp.Problem(box, equation, start, reference={U: sp.exp(-(T - UNIX) / 50)})
 
 
-@pytest.mark.parametrize("size", [1e-6, 1e6])
-def test_a_field_far_from_the_network_s_scale_warns(size, recwarn):
-    u = sp.Function("u")(X)
-    parts = kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) - size * sp.sin(X)}, WALL
-    with pytest.warns(
-        UserWarning, match="scale of the field 'u' is .*Leave `scales` out"
-    ):
-        kp.PINNModel(kp.Problem(*parts, scales=None), kp.networks.MLP(4, 1))
-    recwarn.clear()
-    kp.PINNModel(kp.Problem(*parts), kp.networks.MLP(4, 1))
-    assert not recwarn
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("size", [1e-6, 1e6])
-def test_an_equation_far_from_scale_one_warns(size, dtype, recwarn):
-    u = sp.Function("u")(X)
-    parts = kp.geometry.Box({X: (0, 1)}), {"e": size * (u.diff(X, 2) - 1)}, WALL
-
-    def made(scales):
-        network = kp.networks.MLP(4, 1, dtype=dtype)
-        return kp.PINNModel(kp.Problem(*parts, scales=scales), network, dtype=dtype)
-
-    with pytest.warns(UserWarning, match="scale of equation 'e' is .*Leave `scales`"):
-        made(None)
-    recwarn.clear()
-    made("auto")
-    assert not recwarn
-
-
 @pytest.mark.parametrize("size", [2e-9, 2e-3, 2e11])
 def test_a_parameter_far_from_scale_one_warns(size, recwarn):
     u = sp.Function("u")(X)
