@@ -22,7 +22,6 @@ of parameters in `bytes_needed`.
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import keras
 from keras import ops
@@ -114,18 +113,18 @@ class Objective:
 class Optimizer(keras.optimizers.Optimizer):
     """Base class of optimizers that train a `PINNModel`'s parameters as one vector.
 
+    Clipping, accumulated gradients, averages, weight decay, a learning rate and
+    constraints of Keras do not apply.
+
     Args:
         resample_every: Number of steps with the same points, or `None` for new points
             in each step. A user's sampler may override it.
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
-        **kwargs: None: other arguments of Keras's optimizers do not apply.
 
     Raises:
         NotImplementedError: By `init` and `step`, if a class lacks them.
-        ValueError: For clipping, accumulation of gradients, averages, weight decay
-            or a learning rate; from `build` if the state needs more memory than
-            `memory_limit`, or a variable has a constraint.
+        ValueError: From `build`, if the state needs more memory than `memory_limit`.
 
     Example:
 
@@ -155,9 +154,7 @@ class Optimizer(keras.optimizers.Optimizer):
         resample_every: int | None = None,
         memory_limit: int = 2 * GIBIBYTE,
         name: str | None = None,
-        **kwargs: Any,
     ) -> None:
-        self._check_kwargs(kwargs)
         super().__init__(learning_rate=1.0, name=name)
         check_count("resample_every", resample_every, None)
         check_count("memory_limit", memory_limit)
@@ -211,13 +208,6 @@ class Optimizer(keras.optimizers.Optimizer):
     def build(self, variables):
         if self.built:
             return
-        bound = [v.path for v in variables if v.constraint is not None]
-        if bound:
-            raise ValueError(
-                f"{type(self).__name__} moves all parameters along a line, and "
-                f"would ignore the constraint of {bound[0]}. Use a Keras optimizer, "
-                "or leave `kernel_constraint` and similar arguments out."
-            )
         super().build(variables)
         parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
         self._check_memory(parameters)
@@ -280,19 +270,6 @@ class Optimizer(keras.optimizers.Optimizer):
             "and `fit`. For other models use a Keras optimizer."
         )
 
-    @property
-    def learning_rate(self):
-        """Constant 1.0: the line search determines the length of a step."""
-        return super().learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, learning_rate):
-        raise AttributeError(
-            f"{type(self).__name__} has no learning rate to set: each step determines "
-            "its length. Leave callbacks that schedule a learning rate out. Received: "
-            f"{learning_rate!r}"
-        )
-
     def __repr__(self):
         return described(self)
 
@@ -302,15 +279,6 @@ class Optimizer(keras.optimizers.Optimizer):
             "resample_every": self.resample_every,
             "memory_limit": self.memory_limit,
         }
-
-    def _check_kwargs(self, kwargs):
-        if kwargs:
-            raise ValueError(
-                f"{type(self).__name__} takes no {sorted(kwargs)}: a step goes as far "
-                "as the loss decreases, along a direction that clipping, decay, "
-                "averages or accumulated gradients would spoil. Leave them out, and "
-                "write regularizers into the layers."
-            )
 
     def _check_memory(self, parameters):
         needed = self.bytes_needed(parameters)

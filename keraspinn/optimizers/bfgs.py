@@ -35,7 +35,6 @@ class BFGS(QuasiNewton):
         max_evaluations: Largest number of evaluations in one line search.
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
-        **kwargs: None, see `Optimizer`.
 
     Raises:
         ValueError: For arguments out of range, and from `build` if three times P²
@@ -51,8 +50,6 @@ class BFGS(QuasiNewton):
     Reference:
         Nocedal & Wright, "Numerical optimization", section 6.1.
     """
-
-    memory_names = ("inverse_hessian",)
 
     def memory(self, parameters):
         return {"inverse_hessian": ops.eye(parameters.shape[0], dtype=parameters.dtype)}

@@ -5,7 +5,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import check_count, real_number
-from keraspinn.optimizers.base import Optimizer, in_bytes
+from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.energy_steps import energy_step
 from keraspinn.optimizers.linear_solves import (
     dense_numbers,
@@ -71,15 +71,15 @@ class GaussNewton(Optimizer):
         momentum: m, in [0, 1). Use 0.9 to 0.99 with fewer rows than parameters: it
             keeps the information of earlier points in directions these do not
             determine (SPRING).
-        form: `"dense"`, `"free"` (of matrices), or `"auto"`, dense if it fits.
+        form: `"dense"`, `"free"` (of matrices), or `"auto"`, dense if it fits
+            `memory_limit`.
         halvings: Largest number of halvings of η.
         products: Largest number of products with JᵀJ per step without a matrix.
         rank: Number of products for its preconditioner.
         **kwargs: As for `keraspinn.optimizers.Optimizer`.
 
     Raises:
-        ValueError: For arguments out of range, and from the first step if
-            `form="dense"` does not fit `memory_limit`.
+        ValueError: For arguments out of range.
 
     Example:
 
@@ -186,20 +186,11 @@ class GaussNewton(Optimizer):
         return parameters, state, logs
 
     def _dense(self, rows, parameters):
-        """Test whether the matrix fits, and may be built."""
+        """Test whether to build the matrix."""
         shape = rows.shape[0], parameters.shape[0]
         itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
-        needed = dense_numbers(*shape) * itemsize
-        fits = needed <= self.memory_limit
-        if self.form == "dense" and not fits:
-            raise ValueError(
-                f"GaussNewton(form='dense') needs {in_bytes(needed)} for "
-                f"{shape[0]:,} residuals and {shape[1]:,} parameters, more than its "
-                f"`memory_limit` of {in_bytes(self.memory_limit)}. Use fewer "
-                "points per step, or form='auto', which builds no matrix, or raise "
-                f"the limit: GaussNewton(form='dense', memory_limit={needed})."
-            )
-        return fits and self.form != "free"
+        fits = dense_numbers(*shape) * itemsize <= self.memory_limit
+        return self.form == "dense" or (fits and self.form == "auto")
 
     def _with_matrix(self, objective, parameters, damping):
         """Return J and J⁺ as functions, the damping used, and the effective rank."""

@@ -34,8 +34,6 @@ class LBFGS(QuasiNewton):
         Nocedal & Wright, "Numerical optimization", algorithm 7.4.
     """
 
-    memory_names = ("steps", "yields")
-
     def __init__(self, memory_size: int = 30, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_count("memory_size", memory_size)

@@ -1,7 +1,6 @@
 """Base class of quasi-Newton methods, which learn curvature from gradients."""
 
 import collections
-from typing import Any
 
 import keras
 import numpy as np
@@ -43,7 +42,6 @@ class QuasiNewton(Optimizer):
         max_evaluations: Largest number of evaluations in one line search.
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
-        **kwargs: None, see `Optimizer`.
     """
 
     log_names = ("step_size", "gradient_norm", "evaluations", "restarted")
@@ -56,14 +54,8 @@ class QuasiNewton(Optimizer):
         max_evaluations: int = 20,
         memory_limit: int = 2 * GIBIBYTE,
         name: str | None = None,
-        **kwargs: Any,
     ) -> None:
-        super().__init__(
-            resample_every=resample_every,
-            memory_limit=memory_limit,
-            name=name,
-            **kwargs,
-        )
+        super().__init__(resample_every, memory_limit, name)
         if resample_every in (None, 1):
             raise ValueError(
                 f"{type(self).__name__} learns from the change of the gradient between "
@@ -116,7 +108,8 @@ class QuasiNewton(Optimizer):
         }
 
     def step(self, objective, parameters, state):
-        memory = {name: state[name] for name in self.memory_names}
+        start = self.memory(parameters)
+        memory = {name: state[name] for name in start}
         renewed = ops.logical_or(
             objective.renewed, ops.any(parameters != state["parameters"])
         )
@@ -154,7 +147,6 @@ class QuasiNewton(Optimizer):
         lost = ops.logical_not(ops.sum(direction * result.gradient) <= 0)
         lost = ops.logical_and(lost, ops.isfinite(ops.sum(result.gradient)))
         lost = ops.logical_or(lost, ops.logical_and(plain, took))
-        start = self.memory(parameters)
         state = {
             "parameters": moved,
             "gradient": result.gradient,

@@ -18,7 +18,6 @@ class SSBFGS(BFGS):
         max_evaluations: Largest number of evaluations in one line search.
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
-        **kwargs: None, see `Optimizer`.
 
     Raises:
         ValueError: As `BFGS`.
@@ -59,7 +58,6 @@ class SSBroyden(BFGS):
         max_evaluations: Largest number of evaluations in one line search.
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
-        **kwargs: None, see `Optimizer`.
 
     Raises:
         ValueError: As `BFGS`.

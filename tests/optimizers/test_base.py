@@ -67,15 +67,8 @@ def test_apply_says_what_it_trains():
     ids=str,
 )
 def test_rejects_arguments_of_keras(given):
-    with pytest.raises(ValueError, match=rf"takes no .*{next(iter(given))}"):
+    with pytest.raises(TypeError, match=next(iter(given))):
         optimizers.SSBroyden(**given)
-
-
-def test_the_learning_rate_is_fixed():
-    optimizer = Counter()
-    assert float(optimizer.learning_rate) == 1.0
-    with pytest.raises(AttributeError, match=r"no learning rate.*0\.1"):
-        optimizer.learning_rate = 0.1
 
 
 @pytest.mark.parametrize("given", [0, 1.5, True, "often"])

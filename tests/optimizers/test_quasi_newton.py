@@ -176,7 +176,7 @@ def test_where_nothing_is_finite_parameters_and_memory_stay(
     after, lost, (log,) = run(optimizer, broken, parameters, 1, state)
     np.testing.assert_array_equal(after, parameters)
     assert np.isnan(log["loss"]) and log["step_size"] == 0
-    for name in optimizer.memory_names:
+    for name in optimizer.memory(parameters):
         np.testing.assert_array_equal(lost[name], state[name])
     renewed = least_squares(rows, renewed=True)
     _, _, (log,) = run(optimizer, renewed, after, 1, lost)
