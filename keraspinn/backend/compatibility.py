@@ -25,26 +25,6 @@ def begin_at_epoch(model, epoch):
     model._initial_epoch = epoch
 
 
-def copy_exclusions(optimizer, other, variables, likes):
-    """Exclude the same variables from weight decay as another optimizer does.
-
-    Args:
-        optimizer: The optimizer to copy from.
-        other: The optimizer to change, which may be the same.
-        variables: Keras variables of `optimizer`.
-        likes: The matching variables of `other`, in the same order.
-    """
-    keys = getattr(optimizer, "_exclude_from_weight_decay", set())
-    pattern = getattr(optimizer, "_exclude_from_weight_decay_pattern", None)
-    pairs = zip(variables, likes, strict=True)
-    added = {other._var_key(like) for v, like in pairs if optimizer._var_key(v) in keys}
-    if added or pattern:
-        present = getattr(other, "_exclude_from_weight_decay", set())
-        other._exclude_from_weight_decay = present | added
-        other._exclude_from_weight_decay_pattern = pattern
-        other._exclude_from_weight_decay_cache = {}
-
-
 def public_function(operation):
     """Return the function that an operation in a functional model calls.
 

@@ -1,4 +1,3 @@
-import os
 import pathlib
 import warnings
 from typing import Any
@@ -58,7 +57,7 @@ class BackupAndRestore(keras.callbacks.Callback):
             running the program again returns the trained model.
 
     Raises:
-        ValueError: If `backup_dir` is empty, or contains backups of another training.
+        ValueError: If `backup_dir` contains backups of another training.
         RuntimeError: If another process trains with this directory.
         OSError: If the directory cannot be written when training begins.
 
@@ -74,11 +73,6 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     def __init__(self, backup_dir: PathLike, delete_checkpoint: bool = True) -> None:
         super().__init__()
-        if not isinstance(backup_dir, (str, os.PathLike)) or not str(backup_dir):
-            raise ValueError(
-                "`backup_dir` must be the path of a directory. Received: "
-                f"{backup_dir!r}"
-            )
         self.directory = pathlib.Path(backup_dir)
         self.delete_checkpoint = checked_flag("delete_checkpoint", delete_checkpoint)
         self._lock = Lock(self.directory / LOCK)
@@ -87,13 +81,11 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._began = 0
         self._began_with = None
 
-    def __repr__(self):
-        return f"BackupAndRestore({str(self.directory)!r})"
-
     def on_train_begin(self, logs=None):
         """Restore the newest complete backup, if there is one."""
         self._epochs_before = []
-        self._take_directory()
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire()
         try:
             self._resume()
         except BaseException:
@@ -144,18 +136,6 @@ class BackupAndRestore(keras.callbacks.Callback):
             warnings.warn(
                 f"The backup {path} is damaged, and is skipped.", stacklevel=3
             )
-
-    def _take_directory(self):
-        try:
-            self.directory.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"The backup's directory cannot be written ({error.strerror}). Name "
-                "one that can",
-                str(self.directory),
-            ) from error
 
     def _write(self, epoch, logs):
         """Write the backup of one epoch."""
@@ -266,19 +246,14 @@ class BackupAndRestore(keras.callbacks.Callback):
     def _check_alike(self, path, saved, expected):
         """Reject arrays of other names, types or shapes."""
         kinds = [
-            {
-                name: f"{array.dtype}{list(array.shape)}"
-                for name, array in arrays.items()
-            }
+            {name: f"{a.dtype}{list(a.shape)}" for name, a in arrays.items()}
             for arrays in (saved, expected)
         ]
-        differing = [
-            f"{name}: has {was}, needs {now}" for name, was, now in differences(*kinds)
-        ]
-        if differing:
+        if differing := differences(*kinds):
+            lines = (f"{name}: {was} became {now}" for name, was, now in differing)
             raise ValueError(
                 f"The backup {path} is of another model or optimizer:"
-                f"{listed(differing)}\n{self._remedy}"
+                f"{listed([*lines])}\n{self._remedy}"
             )
 
     def _complete_history(self):
@@ -292,17 +267,4 @@ class BackupAndRestore(keras.callbacks.Callback):
         columns = {name: list(column) for name, column in history.history.items()}
         for name, number in logs.items():
             columns.setdefault(name, []).append(number)
-        return {
-            "epoch": [*history.epoch, epoch],
-            "history": {n: list(map(_number, c)) for n, c in columns.items()},
-        }
-
-
-def _number(logged):
-    """Convert a logged value to a float, or to text if it is not a number."""
-    if isinstance(logged, list):  # a number for each member
-        return list(map(_number, logged))
-    try:
-        return float(logged)
-    except (TypeError, ValueError):
-        return str(logged)
+        return {"epoch": [*history.epoch, epoch], "history": columns}

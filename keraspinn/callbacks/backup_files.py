@@ -9,10 +9,10 @@ from keraspinn.common.files import write_whole
 
 
 def write_state(path, data, arrays):
-    """Write data for JSON, and arrays by name, exact to the bit."""
+    """Write data for JSON, in which numbers may be NumPy's, and arrays by name."""
     # Names are stored as data: NumPy uses them as arguments and file names.
     columns = {f"array_{index}": array for index, array in enumerate(arrays.values())}
-    text = json.dumps([data, [*arrays]])
+    text = json.dumps([data, [*arrays]], default=float)
     write_whole(path, lambda partial: np.savez(partial, text=text, **columns))
 
 

@@ -68,10 +68,6 @@ class HessianEigenvalue(Measurement):
         self.steps: list[int] = []
         self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
 
-    def __repr__(self):
-        terms = [*self._terms]
-        return f"HessianEigenvalue(every={self._schedule.every}, terms={terms})"
-
     def set_model(self, model):
         super().set_model(model)
         self._hessians = {

@@ -34,7 +34,6 @@ class LossWeighting(keras.callbacks.Callback):
     def __init__(self, rule: WeightingRule) -> None:
         super().__init__()
         self.rule = rule
-        self._fitting = False
 
     def set_model(self, model):
         super().set_model(model)
@@ -53,21 +52,6 @@ class LossWeighting(keras.callbacks.Callback):
             )
             return
         model.set_weighting(self.rule)
-
-    def on_train_begin(self, logs=None):
-        self._fitting = True
-
-    def on_train_end(self, logs=None):
-        self._fitting = False
-
-    def on_test_begin(self, logs=None):
-        """Reject the callback in `evaluate`, which does not train."""
-        if not self._fitting:
-            self.model.set_weighting(None)
-            raise ValueError(
-                f"{type(self).__name__} adapts loss weights in training: pass it to "
-                "`fit`. `evaluate` changes nothing."
-            )
 
     def __repr__(self):
         return f"{type(self).__name__}({self.rule!r})"

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 
 from keraspinn.callbacks.schedule import Schedule
-from keraspinn.training import Ensemble, PINNModel
+from keraspinn.training.one_model import check_one_model
 
 
 class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
@@ -39,22 +39,9 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
         self._schedule = Schedule(every)
         self._kept = None
 
-    def __repr__(self):
-        return f"RestoreOnNonFinite(every={self._schedule.every})"
-
     def set_model(self, model):
         super().set_model(model)
-        if isinstance(model, Ensemble):
-            raise TypeError(
-                "RestoreOnNonFinite restores a whole model. A member of an Ensemble "
-                "that is not finite stops alone, with the weights before that step: "
-                "leave the callback out."
-            )
-        if not isinstance(model, PINNModel):
-            raise TypeError(
-                "RestoreOnNonFinite needs a keraspinn.PINNModel, which takes no step "
-                f"that is not finite. Received: {type(model).__name__}"
-            )
+        check_one_model(model)  # a member of an ensemble stops alone
 
     def on_train_begin(self, logs=None):
         self._kept = None

@@ -85,9 +85,4 @@ def log_directory(tensorboard):
     """Return the directory of a TensorBoard callback's training files, or `None`."""
     if isinstance(tensorboard, keras.callbacks.TensorBoard):
         return pathlib.Path(tensorboard.log_dir) / "train"
-    if not isinstance(tensorboard, (str, pathlib.Path, type(None))):
-        raise TypeError(
-            "`tensorboard` must be the keras.callbacks.TensorBoard of the same fit, "
-            f"or a directory. Received: {tensorboard!r}"
-        )
     return tensorboard

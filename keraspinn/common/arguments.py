@@ -49,19 +49,6 @@ def reject_targets(method, y=None, **arguments):
             )
 
 
-def reject_quantization(mode):
-    """Raise `ValueError` for a model to quantize.
-
-    Args:
-        mode: The mode, as `keras.Model.quantize` takes it.
-    """
-    raise ValueError(
-        "Networks of a PINNModel compute in float32 or float64: derivatives of a "
-        f"quantized one are zero. Received: quantize({mode!r}). For predictions alone, "
-        "fit a small Keras model to `model.predict(points)` and quantize it."
-    )
-
-
 def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
     """Raise `TypeError` or `ValueError` unless `fit` accepts these arguments.
 
@@ -224,17 +211,6 @@ def _yields_batches(x):
         return True
     packages = {base.__module__.partition(".")[0] for base in type(x).__mro__}
     return bool(packages & {"torch", "grain"})  # which Keras reads as well
-
-
-def check_not_fitting(is_fitting):
-    """Raise `RuntimeError` if `compile` is called within `fit`, by a callback."""
-    if is_fitting:
-        raise RuntimeError(
-            "`compile` was called by a callback, within `fit`, which continues with "
-            "the program compiled before it, as in Keras. Write `model.fit(...)`, "
-            "`model.compile(...)` and `model.fit(...)` one after the other; to end the "
-            "first early, set `model.stop_training = True`."
-        )
 
 
 def check_one_worker(action, workers):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.common import arguments
-from keraspinn.common.checks import check_count, checked_seed, is_whole
+from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.validation.equations import wrap_line
@@ -187,9 +187,8 @@ class Ensemble(ProblemModel):
     # Training
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
-        arguments.check_not_fitting(self.is_fitting)
-        optimizer = self.trainer.compiled_optimizer(optimizer, *args, **kwargs)
-        super().compile(optimizer, *args, **kwargs)
+        self._members.model.compile(optimizer, *args, **kwargs)
+        super().compile(self._members.model.optimizer, *args, **kwargs)
 
     compile.__doc__ = ProblemModel.compile.__doc__
 
@@ -388,12 +387,7 @@ class Ensemble(ProblemModel):
         >>> ensemble.member(1).seed
         1
         """
-        if not is_whole(number) or not -self.size <= number < self.size:
-            raise IndexError(
-                f"The members are numbered from 0 to {self.size - 1}. Received: "
-                f"{number!r}"
-            )
-        return self.trainer.extracted(int(number) % self.size)
+        return self.trainer.extracted(range(self.size)[number])
 
     def get_config(self):
         return {**super().get_config(), "size": self.size}

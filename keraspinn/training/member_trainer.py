@@ -6,13 +6,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn import backend, optimizers
-from keraspinn.backend.compatibility import copy_exclusions
+from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.sampling.given import given_batches
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
-from keraspinn.training.members import check_averages
 from keraspinn.training.state import TrainingState
 from keraspinn.training.trainer import Trainer
 
@@ -36,17 +34,6 @@ class MemberTrainer(Trainer):
     @property
     def single(self):
         return self._members.model
-
-    def compiled_optimizer(self, optimizer, *args, **kwargs):
-        """Compile one member's model; return its optimizer for the ensemble."""
-        model = self.single
-        if optimizer is not None:  # which the model refuses
-            optimizer = optimizers.get(optimizer)
-            check_averages(optimizer)
-            stacked = self._members.stacked(model.variables)
-            copy_exclusions(optimizer, optimizer, stacked, model.variables)
-        model.compile(optimizer, *args, **kwargs)
-        return model.optimizer
 
     def follow(self, optimizer):
         """Make variables for the members' optimizers; `single` is compiled already."""
@@ -216,8 +203,6 @@ class MemberTrainer(Trainer):
         alone.trainer.weighting = self.weighting.continued(model.variable_dtype, number)
         if model.compiled:
             copy = type(model.optimizer).from_config(model.optimizer.get_config())
-            variables = members.model.variables
-            copy_exclusions(model.optimizer, copy, variables, alone.variables)
             alone.compile(copy, **model.compiled_with)
             rates = self.indices("learning_rate")
             for index, variable in enumerate(alone.optimizer.variables):

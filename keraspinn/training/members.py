@@ -165,22 +165,12 @@ def drawn_networks(problem, network, dtype, seeds):
         network: The Keras layer or model.
         dtype: Floating-point type.
         seeds: Python's `random`, from which Keras draws seeds, is seeded by each.
-
-    Raises:
-        ValueError: If the network has no configuration.
     """
     networks = []
     points = keras.Input((problem.domain.dimension,), dtype=dtype)
     for seed in seeds:
         with _seeded(seed):
-            try:
-                networks.append(copy := rebuilt(network, dtype))
-            except (NotImplementedError, TypeError) as error:
-                raise ValueError(
-                    "The members' networks are made from the configuration of the one "
-                    f"given. Received: a {type(network).__name__} that cannot be made "
-                    f"from it, {error} Write `get_config`, as in any Keras layer."
-                ) from error
+            networks.append(copy := rebuilt(network, dtype))
             if hasattr(copy, "adapt") and not copy.adapted:
                 copy.adapt(problem)
             check_network(problem, copy, points)  # which builds it
@@ -208,17 +198,6 @@ def check_one_device(devices):
         raise ValueError(
             "An ensemble trains on one device. Make it outside of the strategy's "
             f"scope. Received: {devices} devices"
-        )
-
-
-def check_averages(optimizer):
-    """Raise `ValueError` if an optimizer averages weights, which are one model's."""
-    if optimizer.use_ema:
-        raise ValueError(
-            "Averages of an ensemble's weights cannot replace them: Keras holds one "
-            "model's. Leave `use_ema` out, and SwapEMAWeights with it, or train a "
-            "member alone: `model = ensemble.member(0)`, then `model.compile` with "
-            f"this optimizer. Received: {type(optimizer).__name__} with use_ema=True"
         )
 
 

@@ -38,7 +38,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         trainer: The `Trainer`.
         compiled_with: The arguments of `compile` but the optimizer, or `None`.
         seed_is_given: Whether the user chose the seed.
-        is_fitting: Whether `fit` runs.
     """
 
     trainer: Trainer
@@ -46,7 +45,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     seed_is_given = True
     _kind = "model"  # its name in saved configurations
     _evaluates = None  # the key that `test_function` was compiled for
-    is_fitting = False
 
     @property
     def steps_taken(self):
@@ -110,9 +108,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 accumulates gradients on several devices, or a number of steps or
                 points that is not a positive integer.
             TypeError: For an unknown argument, or a flag that is not True or False.
-            RuntimeError: If a callback calls it before training ends.
         """
-        arguments.check_not_fitting(self.is_fitting)
         optimizer, settings = compile_arguments(
             optimizer,
             {
@@ -158,17 +154,13 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
         self.test_function = None
         self.steps_per_execution = steps_per_execution
-        # First, so that later callbacks may compile when training ends.
-        end = keras.callbacks.LambdaCallback(on_train_end=self._end_of_fit)
-        callbacks = [end, *with_guard(settings.get("callbacks"))]
+        callbacks = with_guard(settings.get("callbacks"))
         settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
         self.check_devices()
-        self.is_fitting = True
         try:
             with backend.full_products(), backend.undistributed():
-                history = super().fit(data, **settings)
+                return super().fit(data, **settings)
         finally:
-            self._end_of_fit()
             self.trainer.progress = None  # single batches are trained on as in Keras
             # Restored from a backup, it would be where every later fit begins.
             begin_at_epoch(self, None)
@@ -176,12 +168,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             self.test_function = None
             if self.compiled_with is compiled:
                 self.test_function, self._evaluates = evaluating
-        if self.trainer.streams and history.epoch and "loss" not in history.history:
-            raise ValueError(arguments.without_batches("fit"))
-        return history
-
-    def _end_of_fit(self, logs=None):
-        self.is_fitting = False
 
     def make_train_function(self, force=False):
         """Compile self-contained steps as one program, and others as Keras does."""
@@ -270,10 +256,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
         with _exact_batches():
-            logs = super().evaluate(x, y, batch_size, verbose, **kwargs)
-        if isinstance(logs, (list, dict)) and not logs:
-            raise ValueError(arguments.without_batches("evaluate"))
-        return logs
+            return super().evaluate(x, y, batch_size, verbose, **kwargs)
 
     def predict(
         self,
@@ -291,11 +274,8 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             data = self.problem, x, None, batch_size, self.replica_count
             x, batch_size = evaluation_data(*data, label="prediction"), None
         x = arguments.as_tuples("predict", x)
-        try:
-            with _exact_batches():
-                return super().predict(x, batch_size, verbose, **kwargs)
-        except UnboundLocalError as error:  # Keras's, of batches it did not see
-            raise ValueError(arguments.without_batches("predict")) from error
+        with _exact_batches():
+            return super().predict(x, batch_size, verbose, **kwargs)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
         """Evaluate a single batch; see `keras.Model.test_on_batch`."""
@@ -311,10 +291,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         x = arguments.single_batch("predict_on_batch", x)
         with _exact_batches():
             return super().predict_on_batch(x)
-
-    def quantize(self, mode, *args, **kwargs):
-        """Raise `ValueError`: derivatives of a quantized network are zero."""
-        arguments.reject_quantization(mode)
 
     def astype(self, dtype: str) -> Self:
         """Return a copy in another type, such as float64 for second-order training.

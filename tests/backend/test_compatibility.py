@@ -6,7 +6,6 @@ from keras import layers, ops
 
 from keraspinn.backend.compatibility import (
     begin_at_epoch,
-    copy_exclusions,
     every_layer,
     public_function,
 )
@@ -75,16 +74,3 @@ def test_custom_operations_are_not_those_of_keras():
             return ops.cos(x)
 
     assert public_function(Sin()) is None
-
-
-def test_weight_decay_exclusions_are_copied():
-    variables, likes = ([keras.Variable([1.0], name=n) for n in "abc"] for _ in "ab")
-    optimizer, other = (keras.optimizers.AdamW(weight_decay=0.1) for _ in "ab")
-    copy_exclusions(optimizer, other, variables, likes)  # of nothing
-    assert all(map(other._use_weight_decay, likes))
-    optimizer.exclude_from_weight_decay(variables[:1], ["b"])
-    copy_exclusions(optimizer, other, variables, likes)
-    assert [*map(other._use_weight_decay, likes)] == [False, False, True]
-    copy_exclusions(optimizer, optimizer, variables, likes)
-    assert [*map(optimizer._use_weight_decay, likes)] == [False, False, True]
-    assert not optimizer._use_weight_decay(variables[0])

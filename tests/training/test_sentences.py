@@ -34,11 +34,6 @@ def test_list_of_widths_is_corrected(name):
     network(units=20, depth=2, outputs=1)
 
 
-def test_rejects_quantization():
-    with pytest.raises(ValueError, match="derivatives of a quantized"):
-        model().quantize("int8")
-
-
 @pytest.mark.skipif(keras.backend.backend() == "jax", reason="float64 is off")
 def test_rejects_inputs_that_round_points():
     def network(**kwargs):

@@ -288,24 +288,3 @@ def test_replaced_layers_of_equal_shape_are_detected():
     network.layers[1].trainable, network.layers[2].trainable = True, False
     with pytest.raises(ValueError, match="not the same"):
         model.fit()
-
-
-class Compiles(keras.callbacks.Callback):
-    """Callback that calls `compile` within `fit`."""
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.model.compile("sgd")
-
-
-@pytest.mark.parametrize("kind", [kp.PINNModel, kp.Ensemble])
-def test_rejects_compile_within_fit(kind):
-    size = {"size": 2} if kind is kp.Ensemble else {}
-    model = kind(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0, **size)
-    model.compile("adam")
-    run = {"steps_per_epoch": 2, "epochs": 2, "verbose": 0}
-    with pytest.raises(RuntimeError, match="within `fit`.*one after the other"):
-        model.fit(**run, callbacks=[Compiles()])
-    model.fit(**run)
-    model.compile("sgd")
-    model.fit(**run)
-    assert model.steps_taken == 4
