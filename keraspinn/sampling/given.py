@@ -17,13 +17,13 @@ def given_batches(sources, problem, x):
     Args:
         sources: The `PointSources` of the training.
         problem: The `Problem`.
-        x: Tensor `(n, d)`, a dict of them, or the tick of a step that draws its points.
+        x: Tensor `(n, d)`, or a dict of them.
 
     Raises:
         ValueError: If the pipeline yields other data.
     """
     if not isinstance(x, dict):
-        x = {} if backend.is_tick(x) else {"residual": x}
+        x = {"residual": x}
     batches = {}
     for name, points in x.items():
         term = known_term(problem, name)

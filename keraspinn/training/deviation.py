@@ -33,8 +33,6 @@ LOST = 1e-9
 # Relative singular value of parameters' columns above which they are independent,
 # however large the network's error.
 ALIKE = 0.1
-# Data that a warning lists.
-NAMED = 3
 
 
 def parameter_deviation(model):
@@ -149,10 +147,9 @@ def _deviations(model):
     undetermined = np.diagonal(null) > LOST
     deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
     estimates = dict(zip(names, deviations.tolist(), strict=True))
-    groups = _confounded(names, null)
-    note = _of_undetermined(groups) if groups else ""
-    notes = [note] if groups else []
-    return estimates, notes + _of_biased(model, estimates, moves), note
+    lost = [name for name, is_lost in zip(names, undetermined, strict=True) if is_lost]
+    notes = [_of_undetermined(lost)] if lost else []
+    return estimates, notes + _of_biased(model, estimates, moves), "".join(notes)
 
 
 def _inverted(left, columns, floor):
@@ -198,23 +195,6 @@ def _column_error(tangent, batches, rows, change, measured, count):
     return min(max(error, LOST), ALIKE) if np.isfinite(error) else ALIKE
 
 
-def _confounded(names, null):
-    """Return lists of undetermined parameters that are identifiable only together.
-
-    Args:
-        names: Names of the parameters.
-        null: The projection that `_inverted` returns.
-    """
-    linked = np.eye(len(names)) + (np.abs(null) > np.sqrt(LOST))
-    # Each takes the first that is linked to it, over any number of others.
-    labels = (np.linalg.matrix_power(linked, len(names)) > 0).argmax(axis=1)
-    groups = {}
-    for name, label, share in zip(names, labels, np.diagonal(null), strict=True):
-        if share > LOST:
-            groups.setdefault(label, []).append(name)
-    return list(groups.values())
-
-
 def _variances(residuals, leverages):
     """Return the variance of each expression, or one for all if rows are few."""
     squares = [np.sum(np.square(rows)) for rows in residuals]
@@ -232,35 +212,24 @@ def _of_few_rows(names, lacking):
 
     Args:
         names: Names of the parameters.
-        lacking: Dict from names of `Data` to the number of their rows.
+        lacking: Dict from names of `Data` to the number of rows of an expression.
     """
-    shown = ", ".join(f"'{name}'" for name in [*lacking][:NAMED])
-    total, more = sum(lacking.values()), ", …" if len(lacking) > NAMED else ""
+    rows = ", ".join(f"'{name}' has {count}" for name, count in lacking.items())
     return (
-        f"The deviation of {' and '.join(names)} is infinite: {shown}{more} "
-        f"{'have' if len(lacking) > 1 else 'has'} {total} row{'s' * (total > 1)}, not "
-        "more than the degrees of freedom of parameters and underdetermined fields, "
-        "so that these fit any noise. Add rows, measured at "
-        "other points, or give a number for a parameter that is known."
+        f"The deviation of {' and '.join(names)} is infinite: too few rows of Data "
+        f"({rows}), not more than the degrees of freedom of parameters and "
+        "underdetermined fields, which fit any noise. Add rows, measured at other "
+        "points, or give a number for a parameter that is known."
     )
 
 
-def _of_undetermined(groups):
-    """Return the warning for parameters that are not identifiable.
-
-    Args:
-        groups: The result of `_confounded`.
-    """
-    apart = ", nor ".join(
-        " and ".join(names) + " separately" * (len(names) > 1) for names in groups
-    )
-    several = any(len(names) > 1 for names in groups)
-    make = "make one parameter of those in one product or sum, such as a*b or a + b"
-    advice = f"{make}, give" if several else "give"
+def _of_undetermined(names):
+    """Return the warning for parameters that are not identifiable."""
     return (
-        f"The equations and data do not determine {apart}: other values fit as well, "
-        f"and the deviation is infinite. {advice.capitalize()} a number for one that "
-        "is known, or add Data on which they have different effects."
+        f"The equations and data do not determine {' and '.join(names)}: other values "
+        "fit as well, and the deviation is infinite. Give a number for one that is "
+        "known, make one parameter of those in one product or sum, such as a*b or "
+        "a + b, or add Data on which they have different effects."
     )
 
 

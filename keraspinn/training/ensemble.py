@@ -11,16 +11,14 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.validation.equations import wrap_line
-from keraspinn.sampling.base import Given
 from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.digests import weights_digest
-from keraspinn.training.member_trainer import MemberTrainer, ReportStopped
+from keraspinn.training.member_trainer import MemberTrainer
 from keraspinn.training.members import Members, check_one_device, drawn_networks
 from keraspinn.training.model import PINNModel
 from keraspinn.training.problem_model import ProblemModel
@@ -41,7 +39,10 @@ class Ensemble(ProblemModel):
 
     A member with a non-finite loss or gradient stops, with the weights from before that
     step, and `fit` warns of it; the others continue. Means and deviations leave it out.
-    `fit` raises when all have stopped.
+    `fit` raises when all have stopped. Points passed to `fit` are the same for every
+    member; drawn points are not. `History` has means over the members that have not
+    stopped, and for each name, as `loss`, `loss_of_members`: a list of numbers for
+    every epoch. A loss is NaN if a member took no step.
 
     On JAX the whole step is mapped over the members. On TensorFlow losses and gradients
     are, and the optimizer updates one member after the other; with an optimizer of
@@ -112,6 +113,9 @@ class Ensemble(ProblemModel):
         model = PINNModel(problem, networks[0], seed=seed, dtype=self.dtype_policy)
         # Within another object Keras does not take the model for a part of this one.
         self._members = Members(self, model, networks)
+        self.problem = problem
+        self.loss_weights = self._members.stacked_dict(model.loss_weights)
+        self.coefficients = self._members.stacked_dict(model.coefficients)
         self.trainer = MemberTrainer(self, self._members)
         self.build((None, problem.domain.dimension))
         # Keras exports models that were called once.
@@ -121,11 +125,6 @@ class Ensemble(ProblemModel):
     def build(self, input_shape):
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         self.built = True
-
-    @property
-    def problem(self) -> Problem:
-        """The `Problem`."""
-        return self._members.model.problem
 
     @property
     def network(self):
@@ -160,16 +159,6 @@ class Ensemble(ProblemModel):
         return f"`{self!r}`\n\n{self.problem._repr_latex_()}"
 
     @property
-    def loss_weights(self) -> Mapping[str, keras.Variable]:
-        """Read-only dict from condition names to the members' λ, variables."""
-        return self._members.stacked_dict(self._members.model.loss_weights)
-
-    @property
-    def coefficients(self) -> Mapping[str, keras.Variable]:
-        """Read-only dict from the names of unknown parameters to variables."""
-        return self._members.stacked_dict(self._members.model.coefficients)
-
-    @property
     def stopped(self) -> list[int]:
         """List of the numbers of the members that stopped."""
         return np.flatnonzero(~self._members.is_going).tolist()
@@ -191,40 +180,6 @@ class Ensemble(ProblemModel):
         super().compile(self._members.model.optimizer, *args, **kwargs)
 
     compile.__doc__ = ProblemModel.compile.__doc__
-
-    def fit(
-        self,
-        x: Given | Iterable[Any] | None = None,
-        y: Any = None,
-        batch_size: int | Mapping[str, int] | None = None,
-        *,
-        steps_per_epoch: int | None = None,
-        validation_batch_size: int | None = None,
-        **kwargs: Any,
-    ) -> keras.callbacks.History:
-        """Train all members; the arguments are those of `PINNModel.fit`.
-
-        Given or streamed points are the same for every member; drawn points are not.
-
-        Returns:
-            A `keras.callbacks.History` of means over the members that have not
-            stopped, and for each name, as `loss`, of `loss_of_members`: a list of
-            numbers for every epoch. A loss is NaN if a member took no step.
-
-        Raises:
-            ValueError: If an argument names a term or points the problem lacks.
-            FloatingPointError: If all members have stopped.
-
-        Warns:
-            UserWarning: If a member stops.
-        """
-        if not self._members.is_going.any():
-            raise FloatingPointError(self.trainer.explain_nonfinite({}))
-        callbacks = arguments.callback_list(kwargs.get("callbacks"))
-        kwargs["callbacks"] = [ReportStopped(), *callbacks]
-        return self.train(
-            x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
-        )
 
     # Fields
 

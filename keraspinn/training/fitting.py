@@ -5,8 +5,12 @@ from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_flag
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training.execution import Progress
+from keraspinn.training.guard import with_guard
+from keraspinn.training.progress import with_progress_bar
 
 STEPS_PER_EPOCH = 1000
+# Arguments of `compile` that the problem declares.
+DECLARED = ("loss", "loss_weights", "metrics", "weighted_metrics")
 
 
 def compile_arguments(optimizer, declared, unknown, settings, replicas):
@@ -14,7 +18,7 @@ def compile_arguments(optimizer, declared, unknown, settings, replicas):
 
     Args:
         optimizer: Name or instance of an optimizer.
-        declared: Dict of arguments that the problem declares.
+        declared: The arguments `DECLARED`, which must be `None`.
         unknown: Dict of arguments that `compile` does not take.
         settings: Dict of the others.
         replicas: Number of devices that share a batch.
@@ -27,7 +31,8 @@ def compile_arguments(optimizer, declared, unknown, settings, replicas):
             f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are its "
             "arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
         )
-    if given := [name for name, value in declared.items() if value is not None]:
+    pairs = zip(DECLARED, declared, strict=True)
+    if given := [name for name, value in pairs if value is not None]:
         raise ValueError(
             "A PINNModel takes its loss from the problem's equations and conditions "
             f"and its metrics from the problem's reference. Received: {given}. Set "
@@ -94,4 +99,6 @@ def fit_arguments(
     if validation is not None:
         arguments.check_one_worker("evaluate", workers)
         settings["validation_data"] = arguments.as_tuples("evaluate", validation)
+    callbacks = [*trainer.callbacks, *with_guard(settings.get("callbacks"))]
+    settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
     return data, steps, settings | {"steps_per_epoch": steps_per_epoch}

@@ -8,7 +8,6 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common import arguments
-from keraspinn.sampling.given import given_batches
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
 from keraspinn.training.state import TrainingState
@@ -34,6 +33,15 @@ class MemberTrainer(Trainer):
     @property
     def single(self):
         return self._members.model
+
+    @property
+    def callbacks(self):
+        return [ReportStopped()]
+
+    def set_points(self, x, batch_size):
+        if not self._members.is_going.any():
+            raise FloatingPointError(self.explain_nonfinite({}))
+        super().set_points(x, batch_size)
 
     def follow(self, optimizer):
         """Make variables for the members' optimizers; `single` is compiled already."""
@@ -119,8 +127,7 @@ class MemberTrainer(Trainer):
     def train_step(self, x, y):
         """Make one step of all members on the points of a pipeline."""
         arguments.reject_targets("fit", y)
-        given = given_batches(self.sources, self.model.problem, x)
-        return self.logs(self.run(given))
+        return self.logs(self.run(self._given(x)))
 
     def logs(self, losses, steps=1):
         """Return means over the members of their running means, λ and coefficients."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -18,7 +18,6 @@ from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.residuals import Fields
-from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import check_apart, checked_points
 from keraspinn.training import checks
@@ -177,49 +176,6 @@ class PINNModel(ProblemModel):
             "A PINNModel takes its losses from the problem's equations and conditions. "
             "Add an equation as a `keraspinn.Condition`, or regularize weights, as "
             f"with `kernel_regularizer`. Received: {loss}"
-        )
-
-    def fit(
-        self,
-        x: Given | Iterable[Any] | None = None,
-        y: Any = None,
-        batch_size: int | Mapping[str, int] | None = None,
-        *,
-        steps_per_epoch: int | None = None,
-        validation_batch_size: int | None = None,
-        **kwargs: Any,
-    ) -> keras.callbacks.History:
-        """Train the model.
-
-        Args:
-            x: Points. `None` draws fresh ones on the device in every step, or as the
-                optimizer needs them. A sampler of `keraspinn.sampling` draws those of
-                all terms, an array `(n, d)` fixes the residual's. A dict maps term
-                names to samplers or arrays. A `tf.data.Dataset`, `PyDataset` or
-                generator streams batches `(n, d)`, or dicts of them. Points of other
-                terms are drawn.
-            y: Must be `None`: the equations are the targets.
-            batch_size: Number of points a step uses inside and on each face, 128 if
-                not given, 3000 and 200 for an optimizer of `keraspinn.optimizers`; or
-                a dict from term names to numbers. Of points held fixed, that many are
-                drawn with replacement, all of them if not given.
-            steps_per_epoch: Number of steps of an epoch: if not given, 1000, or until
-                streamed points run out.
-            validation_batch_size: Number of points of `validation_data` at a time.
-            **kwargs: As in `keras.Model.fit`: `epochs`, `callbacks`, `verbose`,
-                `initial_epoch`, `validation_data`, `validation_freq`, `shuffle`.
-
-        Returns:
-            A `keras.callbacks.History` of `loss`, `<term>_loss`,
-            `<condition>_weight`, and each unknown parameter.
-
-        Raises:
-            ValueError: If an argument names a term or points the problem lacks, or
-                layers were frozen after `compile`, with an optimizer of
-                `keraspinn.optimizers` that sees all parameters at once.
-        """
-        return self.train(
-            x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
 
     def test_step(self, data):

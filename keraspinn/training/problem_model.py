@@ -15,11 +15,11 @@ from keraspinn.common import arguments, files
 from keraspinn.common.checks import check_unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
+from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training import checks
 from keraspinn.training.fitting import compile_arguments, fit_arguments
 from keraspinn.training.frozen import freeze, frozen
-from keraspinn.training.guard import with_guard
 from keraspinn.training.precision import converted, policy
 from keraspinn.training.progress import with_progress_bar
 from keraspinn.training.trainer import Trainer
@@ -111,12 +111,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         """
         optimizer, settings = compile_arguments(
             optimizer,
-            {
-                "loss": loss,
-                "loss_weights": loss_weights,
-                "metrics": metrics,
-                "weighted_metrics": weighted_metrics,
-            },
+            (loss, loss_weights, metrics, weighted_metrics),
             unknown,
             {
                 "steps_per_execution": steps_per_execution,
@@ -147,15 +142,53 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         optimizer = keras.saving.deserialize_keras_object(config.pop("optimizer"))
         self.compile(optimizer, **config)
 
-    def train(self, *args):
-        """Run the `fit` of a subclass; the arguments are those of `fit_arguments`."""
-        data, steps_per_execution, settings = fit_arguments(self, *args)
+    def fit(
+        self,
+        x: Given | Iterable[Any] | None = None,
+        y: Any = None,
+        batch_size: int | Mapping[str, int] | None = None,
+        *,
+        steps_per_epoch: int | None = None,
+        validation_batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
+        """Train the model.
+
+        Args:
+            x: Points. `None` draws fresh ones on the device in every step, or as the
+                optimizer needs them. A sampler of `keraspinn.sampling` draws those of
+                all terms, an array `(n, d)` fixes the residual's. A dict maps term
+                names to samplers or arrays. A `tf.data.Dataset`, `PyDataset` or
+                generator streams batches `(n, d)`, or dicts of them. Points of other
+                terms are drawn.
+            y: Must be `None`: the equations are the targets.
+            batch_size: Number of points a step uses inside and on each face, 128 if
+                not given, 3000 and 200 for an optimizer of `keraspinn.optimizers`; or
+                a dict from term names to numbers. Of points held fixed, that many are
+                drawn with replacement, all of them if not given.
+            steps_per_epoch: Number of steps of an epoch: if not given, 1000, or until
+                streamed points run out.
+            validation_batch_size: Number of points of `validation_data` at a time.
+            **kwargs: As in `keras.Model.fit`: `epochs`, `callbacks`, `verbose`,
+                `initial_epoch`, `validation_data`, `validation_freq`, `shuffle`.
+
+        Returns:
+            A `keras.callbacks.History` of `loss`, `<term>_loss`,
+            `<condition>_weight`, and each unknown parameter.
+
+        Raises:
+            ValueError: If an argument names a term or points the problem lacks, or
+                layers were frozen after `compile`, with an optimizer of
+                `keraspinn.optimizers` that sees all parameters at once.
+            FloatingPointError: If a loss or gradient is not finite.
+        """
+        data, steps_per_execution, settings = fit_arguments(
+            self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
+        )
         # `evaluate` takes one batch at a time, `fit` as many as it fuses steps.
         compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
         self.test_function = None
         self.steps_per_execution = steps_per_execution
-        callbacks = with_guard(settings.get("callbacks"))
-        settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
         self.check_devices()
         try:
             with backend.full_products(), backend.undistributed():
@@ -243,7 +276,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
         Raises:
             TypeError: If `x` is neither an array nor batches of points.
-            ValueError: If points or values do not fit the problem, or there are none.
+            ValueError: If points or values do not fit the problem.
         """
         arguments.check_one_worker("evaluate", self.worker_count)
         arguments.reject_targets("evaluate", **kwargs)
@@ -265,11 +298,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         verbose: str | int = "auto",
         **kwargs: Any,
     ) -> np.ndarray:
-        """Return the fields at points, an array `(n, F)`; see `keras.Model.predict`.
-
-        Raises:
-            TypeError, ValueError: As `evaluate`.
-        """
+        """Return the fields at points, an array `(n, F)`; see `keras.Model.predict`."""
         if not arguments.is_stream("predict", x):
             data = self.problem, x, None, batch_size, self.replica_count
             x, batch_size = evaluation_data(*data, label="prediction"), None

@@ -10,12 +10,12 @@ from keraspinn.sampling.given import given_batches, held_or_streamed
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.checks import check_trainable
 from keraspinn.training.execution import points_per_pass, steps_per_execution_for
-from keraspinn.training.first_order import FirstOrderStep
 from keraspinn.training.guard import explanation, find_cause, nonfinite_losses
 from keraspinn.training.points import point_sources
 from keraspinn.training.resuming import Resuming
 from keraspinn.training.second_order import SecondOrderStep
 from keraspinn.training.state import TrainingState
+from keraspinn.training.step import FirstOrderStep
 from keraspinn.training.weighting import Weighting
 
 
@@ -38,6 +38,7 @@ class Trainer:
     """
 
     loss_shape = ()  # of each loss that a step returns
+    callbacks = ()  # of every fit
 
     def __init__(self, model):
         self.model = model
@@ -270,9 +271,14 @@ class Trainer:
         """Make one step on the points of a pipeline, drawing those it lacks."""
         if y is not None:
             arguments.reject_targets("fit", y)
-        given = given_batches(self.sources, self.model.problem, x)
         # A step not taken ends the epoch: later ones see NaN in the mean loss.
-        return self.logs(self.run(given, self.single._logs.is_finite))
+        return self.logs(self.run(self._given(x), self.single._logs.is_finite))
+
+    def _given(self, x):
+        """Return the points that a step does not draw, batches by term name."""
+        if backend.is_tick(x):
+            return {}
+        return given_batches(self.sources, self.model.problem, x)
 
     def logs(self, losses, steps=1):
         """Return running means of the losses, λ and the coefficients."""
