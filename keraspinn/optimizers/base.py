@@ -33,14 +33,6 @@ from keraspinn.common.typing import State, Tensor
 GIBIBYTE = 2**30
 
 
-def in_bytes(number: int) -> str:
-    """Format a number of bytes in a readable unit."""
-    for size, unit in ((GIBIBYTE, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
-        if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number} bytes"
-
-
 class Objective:
     """Loss on fixed points as a function of the parameters, the argument of `step`.
 
@@ -161,7 +153,7 @@ class Optimizer(keras.optimizers.Optimizer):
         self.resample_every = resample_every
         self.memory_limit = memory_limit
         self._state_names: tuple[str, ...] = ()
-        self._built_for: tuple[tuple[int, int], ...] = ()  # ids and sizes
+        self._built_for: list[int] = []  # ids of variables
 
     def init(self, parameters: Tensor) -> State:
         """Return the state before the first step, a dict from names to tensors.
@@ -227,7 +219,7 @@ class Optimizer(keras.optimizers.Optimizer):
                 name=name,
             )
         self._state_names = tuple(state)
-        self._built_for = _ids_and_sizes(variables)
+        self._built_for = [*map(id, variables)]
 
     def check_built_for(self, variables: Sequence[keras.Variable]) -> None:
         """Raise `ValueError` unless these are the variables that it was built for.
@@ -235,17 +227,13 @@ class Optimizer(keras.optimizers.Optimizer):
         Args:
             variables: The variables to train.
         """
-        trained = _ids_and_sizes(variables)
-        if trained == self._built_for:
-            return
-        name = type(self).__name__
-        before, now = (sum(n for _, n in pairs) for pairs in (self._built_for, trained))
-        raise ValueError(
-            f"{name} remembers a state of the {before} parameters that were "
-            f"trainable at `compile`. Received: {now} that are trainable now, not the "
-            f"same. Call `model.compile({name}(...))`, with a new optimizer, after "
-            "layers are frozen or unfrozen."
-        )
+        if [*map(id, variables)] != self._built_for:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} remembers a state of the parameters that were trainable at "
+                f"`compile`; others are now. Call `model.compile({name}(...))`, with a "
+                "new optimizer, after layers are frozen or unfrozen."
+            )
 
     @property
     def state_variables(self) -> dict[str, keras.Variable]:
@@ -284,14 +272,10 @@ class Optimizer(keras.optimizers.Optimizer):
         needed = self.bytes_needed(parameters)
         if needed > self.memory_limit:
             raise ValueError(
-                f"{type(self).__name__} needs {in_bytes(needed)} for "
+                f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
                 f"{math.prod(parameters.shape):,} parameters, more than its "
-                f"`memory_limit` of {in_bytes(self.memory_limit)}. Use "
+                f"`memory_limit` of {self.memory_limit / GIBIBYTE:.2g} GiB. Use "
                 "keraspinn.optimizers.LBFGS(), whose memory grows linearly with the "
                 "parameters, or a smaller network, or raise "
                 f"the limit: {type(self).__name__}(memory_limit={needed})."
             )
-
-
-def _ids_and_sizes(variables):
-    return tuple((id(variable), math.prod(variable.shape)) for variable in variables)

@@ -14,7 +14,6 @@ from keraspinn import backend
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
-from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.digests import weights_digest
@@ -131,23 +130,10 @@ class Ensemble(ProblemModel):
         """A network of the members' kind; its weights belong to no member."""
         return self._members.model.network
 
-    def summary(self, *args, print_fn=None, **kwargs):
-        """Print Keras's table of a member's network, the members and the problem.
-
-        λ and unknown coefficients are means and deviations over the members.
-
-        Args:
-            *args, **kwargs: As in `keras.Model.summary`.
-            print_fn: Function that prints a text; the default is `print`.
-        """
-        keras.Model.summary(self._members.model, *args, print_fn=print_fn, **kwargs)
-        values = {
-            name: ops.convert_to_numpy(value)[self._members.is_going]
-            for name, value in self.trainer.adapted().items()
-        }
-        numbers = [f"{k} = {v.mean():.4g} ± {v.std():.2g}" for k, v in values.items()]
-        line = wrap_line(", ".join([str(self), *numbers]))
-        (print_fn or print)(f"{self.problem}\n{line}")
+    @property
+    def headline(self) -> str:
+        """A text on the members in the summary."""
+        return repr(self)
 
     def __repr__(self):
         count = self.network.count_params()

@@ -5,6 +5,7 @@ from keraspinn.derivatives.taylor import IndexSet
 from keraspinn.optimizers import Optimizer
 
 _LONGEST = 250  # steps of an execution: later ones wait for its logs
+_SECONDS = 0.2  # that an execution may take
 
 
 def points_per_pass():
@@ -14,11 +15,6 @@ def points_per_pass():
     all points at once, and has memory for about a hundred thousand.
     """
     return 131_072 if backend.has_accelerator() else 1024
-
-
-def flops_per_execution():
-    """Return the number of operations that the device makes in a fifth of a second."""
-    return 0.2 * (2e13 if backend.has_accelerator() else 1e11)
 
 
 def steps_per_execution_for(
@@ -34,8 +30,9 @@ def steps_per_execution_for(
             good divisor exists.
         optimizer: The optimizer; `keraspinn.optimizers` estimate the cost of a step.
     """
+    # Taylor coefficients of all points.
     coefficients = sum(
-        sources.total(name) * _series_length(required)
+        sources.total(name) * len(IndexSet(set().union(*required.values())))
         for name, term in terms.items()
         for required in term.passes
     )
@@ -47,14 +44,10 @@ def steps_per_execution_for(
             for name in terms
         )
         flops = optimizer.flops_needed(flops, rows, parameter_count)
-    longest = max(1, min(_LONGEST, steps_per_epoch, int(flops_per_execution() / flops)))
+    available = _SECONDS * (2e13 if backend.has_accelerator() else 1e11)
+    longest = max(1, min(_LONGEST, steps_per_epoch, int(available / flops)))
     divisor = max(n for n in range(1, longest + 1) if steps_per_epoch % n == 0)
     return divisor if 4 * divisor >= longest else longest
-
-
-def _series_length(required):
-    """Return the number of Taylor coefficients for derivatives of these orders."""
-    return len(IndexSet(set().union(*required.values())))
 
 
 class Progress:

@@ -73,17 +73,21 @@ def with_guard(callbacks):
     return [*callbacks, StopOnNonFinite()]
 
 
-def explanation(cause, iteration, coefficients):
-    """Return the error message: the cause, the iteration, and remedies.
+def explanation(model, step, draws, steps, logs):
+    """Explain why a step is not finite: the cause, the iteration, and remedies.
 
     Args:
-        cause: The result of `find_cause` or `nonfinite_losses`.
-        iteration: Number of steps taken before.
-        coefficients: Dict from names of unknown parameters to variables.
+        model: The `PINNModel`.
+        step: The `Step`.
+        draws: The step's batches, a dict from term names for each replica.
+        steps: Number of steps taken before.
+        logs: The logs of the program that stopped.
     """
-    values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients.items())
+    cause = _find_cause(model, step, draws) or _nonfinite_losses(logs)
+    coefficients = model.coefficients.items()
+    values = ", ".join(f"{name} = {v.numpy():g}" for name, v in coefficients)
     is_lost = cause.startswith(_LOST)
-    cure = _AT_FIRST if iteration == 0 and not is_lost else _LATER
+    cure = _AT_FIRST if steps == 0 and not is_lost else _LATER
     state = (
         "Go back to a checkpoint"
         if is_lost
@@ -91,7 +95,7 @@ def explanation(cause, iteration, coefficients):
         "before it"
     )
     return (
-        f"Training stopped at iteration {iteration}: {cause}. {state}. "
+        f"Training stopped at iteration {steps}: {cause}. {state}. "
         f"{cure}, and check the equations for a division by zero, or a logarithm, "
         "root or power of a negative number, which sympy.Max(..., 0.01) prevents"
         + (f", and check the values of the coefficients ({values})" if values else "")
@@ -101,7 +105,7 @@ def explanation(cause, iteration, coefficients):
     )
 
 
-def nonfinite_losses(losses):
+def _nonfinite_losses(losses):
     """Return the cause from the mean losses in the logs alone."""
     terms = [
         name.removesuffix("_loss")
@@ -109,42 +113,33 @@ def nonfinite_losses(losses):
         if name.endswith("_loss") and not np.isfinite(value)
     ]
     if terms:
-        return f"the loss of {_named(terms)} is not finite"
+        return f"the loss of {' and '.join(map(repr, terms))} is not finite"
     return "the gradient, or the sum of the weighted losses, is not finite"
 
 
-def find_cause(objective, loss_weights, draws, variables, coordinates, largest=None):
+def _find_cause(model, step, draws):
     """Return the cause, by computing the losses and gradients of the step again.
 
-    Args:
-        objective: The `Objective`.
-        loss_weights: Dict from condition names to the variables of their weights.
-        draws: The step's batches, a dict from term names for each replica.
-        variables: The variables that are trained.
-        coordinates: The symbols of the columns of points.
-        largest: Number of points to evaluate at a time.
-
-    Returns:
-        Text, or `None` if everything is finite.
+    The result is a text, or `None` if everything is finite.
     """
+    variables = step.variables
     for variable in variables:
         if not _finite(variable):
             return (
                 f"{_LOST} '{variable.path}' holds numbers that are not finite, "
                 "from an update that overflowed or from weights given"
             )
-    for name, weight in loss_weights.items():
+    for name, weight in model.loss_weights.items():
         if not _finite(weight):
             return f"the loss weight of '{name}' is {weight.numpy()}"
     for batches in draws:
-        losses, gradients = objective.gradients(batches, variables, largest=largest)
+        losses, gradients = model._objective.gradients(
+            batches, variables, largest=step.largest
+        )
         for name in batches:
             if not _finite(loss := losses[name]):
-                points, finite = _finite_points(objective, name, batches[name], largest)
-                return (
-                    f"the loss of '{name}' is {float(loss)}"
-                    f"{_where(points, finite, coordinates)}"
-                )
+                where = _where(model, name, batches[name], step.largest)
+                return f"the loss of '{name}' is {float(loss)}{where}"
         for name, of_term in gradients.items():
             for variable, gradient in zip(variables, of_term, strict=True):
                 if not _finite(gradient):
@@ -155,34 +150,24 @@ def find_cause(objective, loss_weights, draws, variables, coordinates, largest=N
     return None
 
 
-def _finite_points(objective, name, batch, largest):
-    """Return a batch's points, and whether every residual there is finite."""
-    points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
-    count, part = objective.parts(name, batch, largest)
+def _where(model, name, batch, largest):
+    """Return a text on the points of a batch whose residual is not finite."""
+    count, part = model._objective.parts(name, batch, largest)
     finite = []
     for number in range(count):
-        size = part(number).points.shape[0]
-        residuals = objective.residuals(name, part(number))
+        residuals = model._objective.residuals(name, part(number))
         checks = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+        size = part(number).points.shape[0]
         finite.append(np.broadcast_to(np.all(checks, axis=0), size))
-    return points, np.concatenate(finite)[: len(points)]
-
-
-def _where(points, finite, coordinates):
-    points = points[~finite]
-    if not len(points):
+    points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
+    finite = np.concatenate(finite)[: len(points)]
+    if finite.all():
         return ", though every residual is finite"
-    first = ", ".join(
-        f"{symbol} = {value:.6g}"
-        for symbol, value in zip(coordinates, points[0], strict=True)
-    )
-    return f", from {len(points)} of {finite.size} points, the first {first}"
+    pairs = zip(model.problem.coordinates, points[~finite][0], strict=True)
+    first = ", ".join(f"{symbol} = {value:.6g}" for symbol, value in pairs)
+    return f", from {np.sum(~finite)} of {finite.size} points, the first {first}"
 
 
 def _finite(tensor):
     tensor = ops.convert_to_tensor(tensor)
     return bool(ops.convert_to_numpy(backend.all_finite([tensor])))
-
-
-def _named(terms):
-    return " and ".join(f"'{term}'" for term in terms)

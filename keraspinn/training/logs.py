@@ -67,3 +67,12 @@ class Logs:
         for mean in means:
             mean.update_state(values[mean.name], sample_weight=steps)
         return {mean.name: mean.result() for mean in means}
+
+
+def shown(numbers):
+    """Return texts of numbers by name, of an ensemble's with mean and deviation."""
+    arrays = {name: ops.convert_to_numpy(value) for name, value in numbers.items()}
+    return [
+        f"{name} = {array.mean():.4g}" + f" ± {array.std():.2g}" * bool(array.shape)
+        for name, array in arrays.items()
+    ]

@@ -10,7 +10,7 @@ from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
-from keraspinn.training.state import TrainingState
+from keraspinn.training.step import TrainingState
 from keraspinn.training.trainer import Trainer
 
 _OPTIMIZER = "optimizer."

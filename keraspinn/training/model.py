@@ -16,7 +16,6 @@ from keraspinn import backend
 from keraspinn.common.checks import checked_seed
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.terms import RESIDUAL
-from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.residuals import Fields
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import check_apart, checked_points
@@ -158,17 +157,10 @@ class PINNModel(ProblemModel):
         """The losses' running means, and the errors against the reference."""
         return self._logs.metrics
 
-    def summary(self, *args, print_fn=None, **kwargs):
-        """Print Keras's table of the network, and the problem.
-
-        Args:
-            *args, **kwargs: As in `keras.Model.summary`.
-            print_fn: Function that prints a text; the default is `print`.
-        """
-        super().summary(*args, print_fn=print_fn, **kwargs)
-        numbers = [f"{k} = {float(v):.4g}" for k, v in self.trainer.adapted().items()]
-        engine = ", ".join([f"Derivatives by {self.derivative_engine}", *numbers])
-        (print_fn or print)(f"{self.problem}\n{wrap_line(engine)}")
+    @property
+    def headline(self) -> str:
+        """A text on the model in its summary."""
+        return f"Derivatives by {self.derivative_engine}"
 
     def add_loss(self, loss):
         """Raise `ValueError`: steps are made from the problem's losses alone."""

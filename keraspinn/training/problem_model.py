@@ -15,11 +15,13 @@ from keraspinn.common import arguments, files
 from keraspinn.common.checks import check_unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
+from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training import checks
 from keraspinn.training.fitting import compile_arguments, fit_arguments
 from keraspinn.training.frozen import freeze, frozen
+from keraspinn.training.logs import shown
 from keraspinn.training.precision import converted, policy
 from keraspinn.training.progress import with_progress_bar
 from keraspinn.training.trainer import Trainer
@@ -185,9 +187,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         data, steps_per_execution, settings = fit_arguments(
             self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
-        # `evaluate` takes one batch at a time, `fit` as many as it fuses steps.
-        compiled, evaluating = self.compiled_with, (self.test_function, self._evaluates)
-        self.test_function = None
         self.steps_per_execution = steps_per_execution
         self.check_devices()
         try:
@@ -198,9 +197,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             # Restored from a backup, it would be where every later fit begins.
             begin_at_epoch(self, None)
             self.steps_per_execution = 1
-            self.test_function = None
-            if self.compiled_with is compiled:
-                self.test_function, self._evaluates = evaluating
 
     def make_train_function(self, force=False):
         """Compile self-contained steps as one program, and others as Keras does."""
@@ -218,7 +214,8 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def make_test_function(self, force=False):
         """Compile the evaluation as Keras does, and anew where the last is stale."""
-        stale, self._evaluates = self._evaluates, self.trainer.evaluation_key
+        key = self.trainer.evaluation_key, self.steps_per_execution
+        stale, self._evaluates = self._evaluates, key
         return super().make_test_function(force or stale != self._evaluates)
 
     def train_step(self, data):
@@ -232,7 +229,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         Args:
             x: Points as `fit` takes them, but no stream.
             y, **unsupported: Must be `None`.
-            return_dict: Whether to return losses and loss weights as a dict.
+            return_dict: As in Keras.
         """
         method = "train_on_batch"
         arguments.reject_targets(method, y, **unsupported)
@@ -249,6 +246,13 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         check_unmasked("points", points)
         with backend.double_precision():  # points may be far from the origin
             return super().__call__(points, *args, **kwargs)
+
+    def summary(self, *args, print_fn=None, **kwargs):
+        """Print the network, λ and the problem; see `keras.Model.summary`."""
+        keras.Model.summary(self.trainer.single, *args, print_fn=print_fn, **kwargs)
+        numbers = shown(self.trainer.adapted())
+        line = wrap_line(", ".join([self.headline, *numbers]))
+        (print_fn or print)(f"{self.problem}\n{line}")
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], len(self.problem.fields))
@@ -339,9 +343,8 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
         Example:
 
-        >>> model = keraspinn.PINNModel(
-        ...     keraspinn.problems.poisson(), keraspinn.networks.MLP(units=4, depth=1)
-        ... )
+        >>> network = keraspinn.networks.MLP(units=4, depth=1)
+        >>> model = keraspinn.PINNModel(keraspinn.problems.poisson(), network)
         >>> model.astype("float64").variable_dtype
         'float64'
         """
@@ -351,10 +354,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         return other
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
-        """Save the model to one `.keras` file, at once; see `keras.Model.save`.
-
-        A process that dies while saving leaves the previous file.
-        """
+        """Save the model to one `.keras` file, at once; see `keras.Model.save`."""
         return files.save_model(super().save, filepath, overwrite, zipped, **kwargs)
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):

@@ -46,15 +46,9 @@ class Resuming:
             text: Text that identifies the training and its step.
         """
         arrays, self._arrays = self._arrays, {}
-        by_name = {_PREFIX + v.name: v for v in variables}
-        same = np.array_equal(arrays.pop(_DIGEST, None), _digest(text))
-        if same and _shapes(arrays) == _shapes(by_name):
-            for name, variable in by_name.items():
-                variable.assign(arrays[name])
-
-
-def _shapes(arrays):
-    return {name: tuple(array.shape) for name, array in arrays.items()}
+        if np.array_equal(arrays.get(_DIGEST), _digest(text)):
+            for variable in variables:
+                variable.assign(arrays[_PREFIX + variable.name])
 
 
 def _digest(text):

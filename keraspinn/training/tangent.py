@@ -42,14 +42,9 @@ class Tangent:
         problem = model.problem
         self.terms = {n: len(t.expressions) for n, t in problem.terms.items()}
         self._sources = PointSources(problem, "float64", sizes)
-        programs = {
-            "rows": self._rows,
-            "moved": self._moved,
-            "field_rows": self._field_rows,
-        }
         self._programs = {
-            name: backend.compiled(function, read=model.variables)
-            for name, function in programs.items()
+            function.__name__: backend.compiled(function, read=model.variables)
+            for function in (self._rows, self._moved, self._field_rows)
         }
 
     def draw(self, number):
@@ -63,7 +58,7 @@ class Tangent:
             Dict from term names to a list, for each of the term's expressions, of
             arrays `(N,)` and `(N, P)`.
         """
-        rows = self._programs["rows"](batches)
+        rows = self._programs["_rows"](batches)
         return {
             name: [tuple(map(ops.convert_to_numpy, pair)) for pair in pairs]
             for name, pairs in rows.items()
@@ -90,7 +85,7 @@ class Tangent:
 
     def field_rows(self, batches):
         """Return the Jacobians `(N, P)` of the fields, at points where each lives."""
-        return [*map(ops.convert_to_numpy, self._programs["field_rows"](batches))]
+        return [*map(ops.convert_to_numpy, self._programs["_field_rows"](batches))]
 
     def moved(self, batches, direction):
         """Return residuals and fields, and their derivatives in a direction `(P,)`.
@@ -100,7 +95,7 @@ class Tangent:
             to lists of arrays `(N,)`: the values, and their changes.
         """
         direction = ops.convert_to_tensor(np.asarray(direction, "float64"))
-        pair = self._programs["moved"](batches, direction)
+        pair = self._programs["_moved"](batches, direction)
         counts = self.terms | {FIELDS: len(self.model.problem.fields)}
         return [
             {

@@ -10,12 +10,11 @@ from keraspinn.sampling.given import given_batches, held_or_streamed
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.checks import check_trainable
 from keraspinn.training.execution import points_per_pass, steps_per_execution_for
-from keraspinn.training.guard import explanation, find_cause, nonfinite_losses
+from keraspinn.training.guard import explanation
 from keraspinn.training.points import point_sources
 from keraspinn.training.resuming import Resuming
 from keraspinn.training.second_order import SecondOrderStep
-from keraspinn.training.state import TrainingState
-from keraspinn.training.step import FirstOrderStep
+from keraspinn.training.step import FirstOrderStep, TrainingState
 from keraspinn.training.weighting import Weighting
 
 
@@ -355,10 +354,4 @@ class Trainer:
         replicas = range(0 if self.streams else model.replica_count)
         iteration = ops.convert_to_tensor(steps)
         draws = (step.points(state, iteration, replica) for replica in replicas)
-        symbols, largest = model.problem.coordinates, step.largest
-        weights, variables = model.loss_weights, step.variables
-        cause = find_cause(
-            model._objective, weights, draws, variables, symbols, largest
-        )
-        cause = cause or nonfinite_losses(logs)
-        return explanation(cause, steps, model.coefficients)
+        return explanation(model, step, draws, steps, logs)

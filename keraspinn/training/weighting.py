@@ -3,7 +3,7 @@
 import keras
 
 from keraspinn import backend
-from keraspinn.training.state import state_variables
+from keraspinn.training.step import state_variables
 from keraspinn.weighting import FunctionRule, WeightingRule
 
 _PREFIX = "weighting."
@@ -74,10 +74,9 @@ class Weighting:
         """
         other = Weighting(self.last)
         if self._memory is not None:
-            values = {name: v.value for name, v in self._memory.items()}
             memory = {
-                name: keras.ops.cast(v, dtype) if "float" in v.dtype.name else v
-                for name, v in values.items()
+                name: keras.ops.cast(v, dtype if "float" in v.dtype else v.dtype)
+                for name, v in self._memory.items()
             }
             if member is not None:
                 memory = {name: v[member] for name, v in memory.items()}

@@ -112,7 +112,6 @@ class GradientRatio(WeightingRule):
             raise ValueError(f"`exclude` leaves no variable. Received: {self.exclude}")
 
     def _magnitudes(self, gradients):
-        self.check(gradients)
         return [
             ops.abs(gradient)
             for path, gradient in gradients.items()

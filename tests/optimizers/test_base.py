@@ -102,10 +102,10 @@ def test_memory_is_bounded_at_build():
     needed = 3 * 8 * count**2
     optimizers.SSBroyden(memory_limit=needed).build(variables())
     optimizer = optimizers.SSBroyden(memory_limit=needed - 1)
-    with pytest.raises(ValueError, match=r"1\.9 KiB for 9 parameters.*LBFGS"):
+    with pytest.raises(ValueError, match=r"GiB for 9 parameters.*LBFGS"):
         optimizer.build(variables())
     large = [keras.Variable(ops.zeros((20_000,), "float64"))]
-    with pytest.raises(ValueError, match=r"8\.9 GiB for 20,000 .*2\.0 GiB"):
+    with pytest.raises(ValueError, match=r"8\.9 GiB for 20,000 .*2 GiB"):
         optimizers.SSBroyden().build(large)
 
 

@@ -266,13 +266,13 @@ def test_layers_must_be_frozen_before_compile(model, made, optimizer):
     model.compile(optimizer(), jit_compile=False)
     before = weights_digest(model)
     layer.trainable = False
-    message = rf"{name} remembers .* 13 parameters .* 5 that are trainable now.*compile"
+    message = rf"{name} remembers .*others are now.*compile\({name}"
     for train in (model.fit, model.train_on_batch):
         with pytest.raises(ValueError, match=message):
             train()
     model.compile(optimizer(), jit_compile=False)
     layer.trainable = True
-    with pytest.raises(ValueError, match=rf"of the 5 .* 13 .*compile\({name}"):
+    with pytest.raises(ValueError, match=message):
         model.fit()
     assert weights_digest(model) == before
     layer.trainable = False
@@ -286,5 +286,5 @@ def test_replaced_layers_of_equal_shape_are_detected():
     network.layers[1].trainable = False
     model.compile(kp.optimizers.LBFGS(), jit_compile=False)
     network.layers[1].trainable, network.layers[2].trainable = True, False
-    with pytest.raises(ValueError, match="not the same"):
+    with pytest.raises(ValueError, match="others are now"):
         model.fit()
