@@ -258,19 +258,12 @@ def check_one_type(model, network):
     policies = [layer.dtype_policy for layer in (model, *every_layer(network))]
     types = {p.compute_dtype for p in policies} | {model.variable_dtype}
     types |= {v.dtype for v in network.variables if "float" in v.dtype}
-    if not types <= set(WHOLE):
+    if len(types) > 1 or not types <= set(WHOLE):
         raise ValueError(
-            "Derivatives of a network need float32 or float64: float16 has 3 digits "
-            "and ends at 65504, bfloat16 has 2 digits, and each order of derivative "
-            f"loses digits. Received: {sorted({p.name for p in policies})}. Set one "
-            "for the model and its network with "
-            '`keras.config.set_dtype_policy("float32")`.'
-        )
-    if len(types) > 1:
-        raise ValueError(
-            "The model and its network must compute in one floating-point type. "
-            f"Received: {sorted(types)}. Set it for both with "
-            "`keras.config.set_dtype_policy`."
+            "Derivatives of a network need float32 or float64, one for the model and "
+            "all layers: float16 has 3 digits, bfloat16 has 2, and each order of "
+            f"derivative loses digits. Received: {sorted({p.name for p in policies})}. "
+            'Set one with `keras.config.set_dtype_policy("float32")`.'
         )
     inputs = [n for n in every_layer(network) if isinstance(n, keras.layers.InputLayer)]
     if "float64" in types and any(layer.dtype != "float64" for layer in inputs):

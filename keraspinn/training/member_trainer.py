@@ -10,7 +10,6 @@ from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
-from keraspinn.training.step import TrainingState
 from keraspinn.training.trainer import Trainer
 
 _OPTIMIZER = "optimizer."
@@ -68,27 +67,18 @@ class MemberTrainer(Trainer):
         states = [self.sources.init(seed) for seed in self._members.seeds]
         return keras.tree.map_structure(lambda *values: ops.stack(values), *states)
 
-    def _initial_weighting(self):
-        def begin(rule, weights):
-            def of_member(weights, seed):
-                return rule.begin(self.sources.weighting_setup(weights, seed))
+    def _of_all(self, variables):
+        return self._members.stacked(variables)
 
-            seeds = self._members.seed_tensor
-            return backend.map_members(of_member, (weights, seeds))
+    def _begin_rule(self, rule, weights):
+        def of_member(weights, seed):
+            return rule.begin(self.sources.weighting_setup(weights, seed))
 
-        return self.weighting.begin(self.model.loss_weights, begin)
+        return backend.map_members(of_member, (weights, self._members.seed_tensor))
 
-    def _initial_state(self):
-        members = self._members
-        return TrainingState(
-            members.stacked(members.model.trainable_variables),
-            members.optimizer,
-            self.model.loss_weights,
-            self._initial_weighting(),
-            self._initial_sampling(),
-            len(members.model._objective.names),
-            members=(members.size,),
-        )
+    @property
+    def optimizer_variables(self):
+        return self._members.optimizer
 
     def _new_step(self):
         fixed = tuple(v for v in self.single.network.variables if not v.trainable)

@@ -154,24 +154,30 @@ class Trainer:
         return self.sources.init(self.model.seed)
 
     def _initial_state(self):
-        model = self.model
-        with model.replica_scope():
+        weights = self.model.loss_weights
+        with self.model.replica_scope():
             return TrainingState(
-                model.trainable_variables,
-                model.optimizer.variables,
-                model.loss_weights,
-                self._initial_weighting(),
+                self._of_all(self.single.trainable_variables),
+                self.optimizer_variables,
+                weights,
+                self.weighting.begin(weights, self._begin_rule),
                 self._initial_sampling(),
-                len(model._objective.names),
+                len(self.single._objective.names),
+                self.loss_shape,
             )
 
-    def _initial_weighting(self):
-        return self.weighting.begin(
-            self.model.loss_weights,
-            lambda rule, weights: rule.begin(
-                self.sources.weighting_setup(weights, self.model.seed)
-            ),
-        )
+    def _of_all(self, variables):
+        """Return the trained variables for those of `single`."""
+        return variables
+
+    def _begin_rule(self, rule, weights):
+        """Return the first state of a weighting rule."""
+        return rule.begin(self.sources.weighting_setup(weights, self.model.seed))
+
+    @property
+    def optimizer_variables(self):
+        """The optimizer's variables that a step changes, a list."""
+        return self.model.optimizer.variables
 
     def _new_step(self):
         kind = SecondOrderStep if self.is_second_order else FirstOrderStep

@@ -126,5 +126,5 @@ def test_rejects_a_layer_in_half_precision():
 
 def test_rejects_mixed_types():
     network = kp.networks.MLP(4, 1, dtype="float64")
-    with pytest.raises(ValueError, match=r"one floating-point type. .*'float64'"):
+    with pytest.raises(ValueError, match="one for the model.*'float64'"):
         kp.PINNModel(problem(), network)
