@@ -35,7 +35,8 @@ class EventWriter:
         name = f"events.out.tfevents.{int(now)}.{socket.gethostname()}.{os.getpid()}"
         self._file = (directory / f"{name}.{time.monotonic_ns()}").open("wb")
         self._records = RecordWriter(self._file)
-        self._add(wall_time=now, file_version="brain.Event:2")
+        event = self._event(wall_time=now, file_version="brain.Event:2")
+        self._records.write(event.SerializeToString())
 
     def scalar(self, name, value, step):
         """Write a number."""
@@ -59,6 +60,3 @@ class EventWriter:
         entry = event.summary.value.add(tag=name, tensor=self._as_proto(value))
         entry.metadata.plugin_data.plugin_name = plugin
         self._records.write(event.SerializeToString())
-
-    def _add(self, **fields):
-        self._records.write(self._event(**fields).SerializeToString())

@@ -33,9 +33,9 @@ def get(identifier: Any) -> keras.optimizers.Optimizer | None:
     """
     if not isinstance(identifier, str):
         return keras.optimizers.get(identifier)
-    known = {name.lower(): optimizer for name, optimizer in OWN.items()}
-    if identifier.lower() in known:
-        return known[identifier.lower()]()
+    for name, optimizer in OWN.items():
+        if identifier.lower() == name.lower():
+            return optimizer()
     try:
         return keras.optimizers.get(identifier)
     except ValueError as error:

@@ -169,10 +169,9 @@ def check_can_learn(problem, network, objective, place):
     points, coordinates = place.locate(ops.convert_to_tensor(inside, "float64"))
     required = {}
     for term in objective.terms.values():
-        for field, indices in (
-            pair for needed in term.passes for pair in needed.items()
-        ):
-            required.setdefault(field, set()).update(indices)
+        for needed in term.passes:
+            for field, indices in needed.items():
+                required.setdefault(field, set()).update(indices)
     names = [symbol.name for symbol in problem.coordinates]
     check_no_activity_losses(network, coordinates)
     warn_of_inactive_layers(network)

@@ -21,7 +21,7 @@ from keraspinn.training.member_trainer import MemberTrainer
 from keraspinn.training.members import Members, check_one_device, drawn_networks
 from keraspinn.training.model import PINNModel
 from keraspinn.training.problem_model import ProblemModel
-from keraspinn.training.spread import Spread, mean_and_deviation, spread
+from keraspinn.training.spread import Spread, mean_and_deviation
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -282,7 +282,11 @@ class Ensemble(ProblemModel):
         if kwargs.get("_use_cached_eval_dataset"):  # by `fit`, which logs the means
             return means
         logs = self.trainer.member_logs()
-        return {name: spread(logs[name], self._members.is_going) for name in means}
+        going = self._members.is_going
+        return {
+            name: Spread(logs[name], *map(float, mean_and_deviation(logs[name], going)))
+            for name in means
+        }
 
     def parameter_deviation(self) -> dict[str, np.ndarray]:
         """Estimate each unknown parameter's deviation from noise, for every member.

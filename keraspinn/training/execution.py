@@ -1,5 +1,7 @@
 """Number of training steps that run as one program, and of points in one pass."""
 
+import itertools
+
 from keraspinn import backend
 from keraspinn.derivatives.taylor import IndexSet
 from keraspinn.optimizers import Optimizer
@@ -50,22 +52,10 @@ def steps_per_execution_for(
     return divisor if 4 * divisor >= longest else longest
 
 
-class Progress:
-    """The position in an epoch at which the next execution starts.
+def executions(steps_per_epoch, steps_per_execution):
+    """Return an endless iterator over numbers of steps that run as one program.
 
-    Args:
-        steps_per_epoch: Number of steps of an epoch.
-        steps_per_execution: Number of steps of one execution; the last of an epoch may
-            have fewer.
+    The last execution of an epoch may have fewer steps.
     """
-
-    def __init__(self, steps_per_epoch, steps_per_execution):
-        self._steps_per_epoch = steps_per_epoch
-        self._steps_per_execution = steps_per_execution
-        self._done = 0
-
-    def advance(self):
-        """Return the number of steps to run now."""
-        steps = min(self._steps_per_execution, self._steps_per_epoch - self._done)
-        self._done = (self._done + steps) % self._steps_per_epoch
-        return steps
+    full, rest = divmod(steps_per_epoch, steps_per_execution)
+    return itertools.cycle([steps_per_execution] * full + [rest] * (rest > 0))

@@ -4,7 +4,7 @@ from keraspinn import backend, optimizers
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count, checked_flag
 from keraspinn.sampling.given import evaluation_data
-from keraspinn.training.execution import Progress
+from keraspinn.training.execution import executions
 from keraspinn.training.guard import with_guard
 from keraspinn.training.progress import with_progress_bar
 
@@ -95,7 +95,7 @@ def fit_arguments(
             arguments.check_one_worker("train eagerly", workers)
             steps = 1  # Keras would overrun the epoch's last step
         else:
-            trainer.progress = Progress(steps_per_epoch, steps)
+            trainer.progress = executions(steps_per_epoch, steps)
     if validation is not None:
         arguments.check_one_worker("evaluate", workers)
         settings["validation_data"] = arguments.as_tuples("evaluate", validation)

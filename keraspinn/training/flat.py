@@ -124,14 +124,15 @@ class FlatObjective:
 
     def residuals(self, parameters):
         """Return the weighted residuals, `(N,)`: their squares add up to the loss."""
-        with substituted(self._step.variables, self.split(parameters)):
-            return ops.concatenate(
-                [self._rows(name, batch) for name, batch in self._batches.items()]
-            )
-
-    def _rows(self, name, batch):
         objective = self._step.objective
-        return self._weighted(name, objective.terms[name].rows(objective.fields, batch))
+        with substituted(self._step.variables, self.split(parameters)):
+            rows = [
+                self._weighted(
+                    name, objective.terms[name].rows(objective.fields, batch)
+                )
+                for name, batch in self._batches.items()
+            ]
+        return ops.concatenate(rows)
 
     def _weighted(self, name, rows):
         if name not in self._weights:

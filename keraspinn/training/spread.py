@@ -21,12 +21,6 @@ class Spread(typing.NamedTuple):
     deviation: float
 
 
-def spread(values, going):
-    """Return the `Spread` of an array `(size,)`, of which some members count."""
-    mean, deviation = mean_and_deviation(values, going)
-    return Spread(values, float(mean), float(deviation))
-
-
 def mean_and_deviation(values, going):
     """Return mean and standard deviation over the members that count."""
     kept = values[going] if going.any() else values

@@ -31,7 +31,8 @@ class Trainer:
         sources: The `PointSources` of the last fit.
         weighting: The `Weighting`.
         streams: Whether the points are streamed.
-        progress: The `Progress` of a fit by fused steps, or `None`.
+        progress: Iterator over the steps of executions in a fit by fused steps, or
+            `None`.
         state: The `TrainingState`, or `None` before the first fit.
         step: The `Step`, or `None`.
     """
@@ -316,7 +317,7 @@ class Trainer:
         # copy at the start costs less than a selection for each number in each step.
         alone = self.model.replica_count == 1
         return self.model.loop_function(
-            lambda: self.progress.advance(),
+            lambda: next(self.progress),
             self.run if alone else lambda: self.run(going=True),
             self.logs,
             self.loss_names,

@@ -164,9 +164,7 @@ def flip(data):
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-@pytest.mark.parametrize(
-    "damage", [flip, lambda data: data[:-100], lambda _: b"\0" * 100, lambda _: b""]
-)
+@pytest.mark.parametrize("damage", [flip, lambda data: data[:-100]])
 def test_damaged_backup_is_skipped(folder, undisturbed, damage):
     die_after(folder, 2)
     path = max(folder.glob("epoch-*"))
@@ -220,11 +218,9 @@ def test_resume_samples_points_of_the_seed_of_the_backup(folder):
     assert second.seed == first.seed
 
 
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_resume_with_other_steps_per_execution(folder, jit_compile):
+def test_resume_with_other_steps_per_execution(folder):
     whole, halves, model = (
-        compiled(steps_per_execution=steps, jit_compile=jit_compile)
-        for steps in (5, 2, 3)
+        compiled(steps_per_execution=steps, jit_compile=False) for steps in (5, 2, 3)
     )
     fit(whole)
     with pytest.raises(Died):
@@ -302,13 +298,12 @@ class FullDisk(keras.callbacks.Callback):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-@pytest.mark.parametrize("limit", [100, 3000])
-def test_training_continues_while_the_disk_is_full(folder, undisturbed, limit):
+def test_training_continues_while_the_disk_is_full(folder, undisturbed):
     model = compiled()
     with pytest.warns(
         UserWarning, match="No backup of epoch [23].*continues"
     ) as warned:
-        fit(model, FullDisk(limit), backup(folder, delete_checkpoint=False))
+        fit(model, FullDisk(3000), backup(folder, delete_checkpoint=False))
     texts = [str(w.message) for w in warned if "No backup" in str(w.message)]
     assert len(texts) == 2 and all("from epoch-00000001" in text for text in texts)
     names = {path.name for path in folder.iterdir()}

@@ -3,7 +3,7 @@ import pytest
 import keraspinn as kp
 from keraspinn.residuals import LossTerm
 from keraspinn.sampling.sources import PointSources
-from keraspinn.training.execution import Progress, steps_per_execution_for
+from keraspinn.training.execution import executions, steps_per_execution_for
 
 
 def steps_for(batch_size, steps_per_epoch, optimizer=None, parameters=10_000):
@@ -41,5 +41,6 @@ def test_second_order_optimizers_execute_fewer_steps():
 
 
 def test_last_execution_of_an_epoch_is_shorter():
-    progress = Progress(steps_per_epoch=10, steps_per_execution=4)
-    assert [progress.advance() for _ in range(6)] == [4, 4, 2, 4, 4, 2]
+    progress = executions(steps_per_epoch=10, steps_per_execution=4)
+    assert [next(progress) for _ in range(6)] == [4, 4, 2, 4, 4, 2]
+    assert next(executions(3, 5)) == 3

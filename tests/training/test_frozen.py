@@ -53,9 +53,7 @@ def sequential(*layers):
 MODELS = {
     "MLP": lambda: model_of(kp.networks.MLP(4, 2)),
     "periodic": lambda: model_of(kp.networks.MLP(4, 2), periodic=[X]),
-    "ModifiedMLP": lambda: model_of(kp.networks.ModifiedMLP(4, 2)),
     "PirateNet": lambda: model_of(kp.networks.PirateNet(4, 1)),
-    "SIREN": lambda: model_of(kp.networks.SIREN(4, 2)),
     "FieldNetworks": lambda: model_of({U: kp.networks.MLP(4, 2)}),
     "Sequential of its own": lambda: model_of({U: sequential()}),
     "Sequential": lambda: model_of(sequential()),
