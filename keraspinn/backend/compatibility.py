@@ -11,12 +11,6 @@ def every_layer(layer):
     return layer._flatten_layers()
 
 
-def inner_layers(layer):
-    """Return the layers directly inside a layer, in the order of their creation."""
-    layers = layer._flatten_layers(include_self=False, recursive=False)
-    return [x for x in layers if not isinstance(x, keras.layers.InputLayer)]
-
-
 def begin_at_epoch(model, epoch):
     """Let the running `fit` continue at an epoch; `None` ends that.
 

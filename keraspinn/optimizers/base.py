@@ -14,11 +14,12 @@ and `ops.cond`. So it compiles into the program of many steps, and can be vector
 over a leading axis. `state` contains everything to remember. `build` turns it into
 Keras variables, which are saved, loaded and resumed like Adam's moments.
 
-To add one, copy lbfgs.py: an `__init__` that passes other arguments to `super()`,
-`init`, `step` and `get_config`. Declare arrays that grow with the square of the number
-of parameters in `bytes_needed`.
+To add one, copy lbfgs.py: `init`, `step`, and an `__init__` that keeps its arguments as
+attributes of the same names, which are the config, and passes others to `super()`.
+Declare arrays that grow with the square of the number of parameters in `bytes_needed`.
 """
 
+import inspect
 import math
 import warnings
 from collections.abc import Sequence
@@ -262,11 +263,12 @@ class Optimizer(keras.optimizers.Optimizer):
         return described(self)
 
     def get_config(self):
-        return {
-            "name": self.name,
-            "resample_every": self.resample_every,
-            "memory_limit": self.memory_limit,
-        }
+        """Return the arguments of `__init__`, attributes of the same names."""
+        kinds = [k for k in type(self).__mro__ if issubclass(k, Optimizer)]
+        signatures = (inspect.signature(k.__init__).parameters for k in kinds)
+        given = [p for s in signatures for p in s.values() if p.name != "self"]
+        variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+        return {p.name: getattr(self, p.name) for p in given if p.kind not in variadic}
 
     def _check_memory(self, parameters):
         needed = self.bytes_needed(parameters)

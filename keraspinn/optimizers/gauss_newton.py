@@ -250,17 +250,6 @@ class GaussNewton(Optimizer):
         _, size, best, _ = ops.while_loop(going, halve, start)
         return size, best
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "damping": self.damping,
-            "momentum": self.momentum,
-            "form": self.form,
-            "halvings": self.halvings,
-            "products": self.products,
-            "rank": self.rank,
-        }
-
 
 def _signs(count, dtype):
     """Return numbers ±1, the same in each call, `(count,)`."""

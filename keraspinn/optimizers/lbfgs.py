@@ -76,6 +76,3 @@ class LBFGS(QuasiNewton):
             "yields": pushed(memory["yields"], lesson.changed),
         }
         return memory, self.descend(memory, lesson.gradient)
-
-    def get_config(self):
-        return {**super().get_config(), "memory_size": self.memory_size}

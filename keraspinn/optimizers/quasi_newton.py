@@ -169,14 +169,6 @@ class QuasiNewton(Optimizer):
         }
         return moved, state, logs
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "sufficient_decrease": self.sufficient_decrease,
-            "curvature": self.curvature,
-            "max_evaluations": self.max_evaluations,
-        }
-
 
 def _once(needed, evaluate, known):
     """Return `evaluate()` if needed, otherwise the known values.

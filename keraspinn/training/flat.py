@@ -1,5 +1,6 @@
 """The whole loss as a function of one vector, for second-order optimizers."""
 
+import dataclasses
 import math
 
 from keras import ops
@@ -73,6 +74,7 @@ def row_jacobians(objective, name, batch, variables, values, most=None):
     return jacobians
 
 
+@dataclasses.dataclass
 class FlatObjective:
     """A training step's loss on its points, as a function of all parameters at once.
 
@@ -91,58 +93,56 @@ class FlatObjective:
             the step before.
     """
 
-    renewed = None
-
-    def __init__(self, step, batches, weights, state, iteration):
-        self._step = step
-        self._batches = batches
-        self._weights = weights
-        self._state = state
-        self._iteration = iteration
+    step: object
+    batches: dict
+    weights: dict
+    state: dict
+    iteration: object
+    renewed: object = None
 
     def split(self, parameters):
         """Return a vector `(P,)` as a list of tensors, one for each variable."""
-        return split(parameters, self._step.variables)
+        return split(parameters, self.step.variables)
 
     def loss(self, parameters):
         """Return the total weighted loss with regularizers, a scalar."""
-        step = self._step
+        step = self.step
         with substituted(step.variables, self.split(parameters)):
             losses = step.objective.losses(
-                self._batches, self._weights, step.variables, step.largest
+                self.batches, self.weights, step.variables, step.largest
             )
         return losses["loss"]
 
     def value_and_gradient(self, parameters):
         """Return the total loss and its gradient, `(P,)`."""
-        variables, values = self._step.variables, self.split(parameters)
-        losses, gradients = self._step.objective.gradients(
-            self._batches, variables, values, self._step.largest
+        variables, values = self.step.variables, self.split(parameters)
+        losses, gradients = self.step.objective.gradients(
+            self.batches, variables, values, self.step.largest
         )
-        total, added = self._step.total_gradient(gradients, self._weights, values)
-        return named(losses, self._weights, added)["loss"], joined(total)
+        total, added = self.step.total_gradient(gradients, self.weights, values)
+        return named(losses, self.weights, added)["loss"], joined(total)
 
     def residuals(self, parameters):
         """Return the weighted residuals, `(N,)`: their squares add up to the loss."""
-        objective = self._step.objective
-        with substituted(self._step.variables, self.split(parameters)):
+        objective = self.step.objective
+        with substituted(self.step.variables, self.split(parameters)):
             rows = [
                 self._weighted(
                     name, objective.terms[name].rows(objective.fields, batch)
                 )
-                for name, batch in self._batches.items()
+                for name, batch in self.batches.items()
             ]
         return ops.concatenate(rows)
 
     def _weighted(self, name, rows):
-        if name not in self._weights:
+        if name not in self.weights:
             return rows
-        return rows * ops.sqrt(ops.maximum(self._weights[name], 0.0))
+        return rows * ops.sqrt(ops.maximum(self.weights[name], 0.0))
 
     @property
     def is_energy(self):
         """A flag: the loss contains an energy, and is not a sum of squares."""
-        return any(t.is_energy for t in self._step.objective.terms.values())
+        return any(t.is_energy for t in self.step.objective.terms.values())
 
     def jvp(self, parameters, direction):
         """Return J v, `(N,)`, for a direction v, `(P,)`."""
@@ -161,20 +161,16 @@ class FlatObjective:
 
     def jacobian(self, parameters):
         """Return J, the derivative of the residuals, `(N, P)`."""
-        step, blocks = self._step, []
+        step, blocks = self.step, []
         # The gradient of an energy uses all points; its Hessian only as many as there
         # are parameters, since the Jacobian takes most of a step's time.
         settings = step.variables, self.split(parameters), parameters.shape[0]
-        for name, batch in self._batches.items():
+        for name, batch in self.batches.items():
             rows = row_jacobians(step.objective, name, batch, *settings)
             blocks += [self._weighted(name, row) for row in rows]
         return ops.concatenate(blocks)
 
     def fresh(self):
         """Return an objective on other points, to validate a step made on these."""
-        batches = self._step.fresh_points(self._state, self._iteration)
-        other = FlatObjective(
-            self._step, batches, self._weights, self._state, self._iteration
-        )
-        other.renewed = self.renewed
-        return other
+        batches = self.step.fresh_points(self.state, self.iteration)
+        return dataclasses.replace(self, batches=batches)

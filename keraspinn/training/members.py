@@ -11,7 +11,6 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.scopes import stateless
 from keraspinn.training.checks import check_network
-from keraspinn.training.frozen import freeze_as
 from keraspinn.training.precision import rebuilt
 from keraspinn.training.spread import MemberMetrics, result_or_nan
 
@@ -172,7 +171,9 @@ def drawn_networks(problem, network, dtype, seeds):
             if hasattr(copy, "adapt") and not copy.adapted:
                 copy.adapt(problem)
             check_network(problem, copy, points)  # which builds it
-            freeze_as(network, copy)
+            if network.built:  # its configuration may lack frozen layers
+                for new, old in zip(copy.weights, network.weights, strict=True):
+                    new.trainable = old.trainable
     return networks
 
 

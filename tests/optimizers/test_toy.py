@@ -26,9 +26,6 @@ class Damped(kp.optimizers.Optimizer):
         moved, loss = ops.where(better, moved, parameters), ops.minimum(before, after)
         return moved, {"damping": damping}, {"loss": loss, "damping": damping}
 
-    def get_config(self):
-        return {**super().get_config(), "damping": self.damping}
-
 
 def test_user_optimizer_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     def make():
