@@ -74,7 +74,7 @@ def test_split_inverts_flatten(model):
 
 def test_loss_is_the_weighted_sum_of_terms_and_regularizers(model):
     flat, parameters = flat_of(model)
-    losses = model._objective.losses(flat._batches, model.loss_weights)
+    losses = model._objective.losses(flat.batches, model.loss_weights)
     expected = losses["residual_loss"] + 3 * losses["sides_loss"]
     expected = expected + 0.5 * losses["data_loss"] + losses["flux_loss"]
     expected = expected + 2 * losses["flow_loss"]
@@ -130,11 +130,11 @@ def test_resampling_keeps_tabulated_points(model):
     flat, parameters = flat_of(model)
     other = flat.fresh()
     for name in ("residual", "sides"):
-        mine, theirs = (np.array(f._batches[name].points) for f in (flat, other))
+        mine, theirs = (np.array(f.batches[name].points) for f in (flat, other))
         assert mine.shape == theirs.shape
         assert not np.isin(theirs[:, 1], mine[:, 1]).any()
     np.testing.assert_array_equal(
-        other._batches["data"].coordinates, flat._batches["data"].coordinates
+        other.batches["data"].coordinates, flat.batches["data"].coordinates
     )
     again = flat.fresh()
     assert float(again.loss(parameters)) == float(other.loss(parameters))
