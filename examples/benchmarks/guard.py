@@ -18,7 +18,7 @@ import keras
 
 import keraspinn as kp
 from keraspinn.backend.tensorflow import trainer
-from keraspinn.training.execution import Progress
+from keraspinn.training.execution import executions
 
 NETWORKS = {"M1": kp.networks.MLP, "M4": kp.networks.ModifiedMLP}
 
@@ -39,7 +39,7 @@ def program(name, guarded, units, depth):
         model.fit(steps_per_epoch=1, callbacks=annealing, verbose=0)
 
     def run(steps):
-        model.trainer.progress = Progress(steps, steps)
+        model.trainer.progress = executions(steps, steps)
         keras.ops.convert_to_numpy(model.train_function(None)["loss"])
         model.trainer.progress = None
 

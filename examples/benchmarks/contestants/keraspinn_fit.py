@@ -18,7 +18,7 @@ from protocol import serve
 from work import order_indices
 
 import keraspinn as kp
-from keraspinn.training.execution import Progress
+from keraspinn.training.execution import executions
 
 PROBLEMS = {
     "poisson": lambda: kp.problems.poisson(c=4),
@@ -146,7 +146,7 @@ class Fit:
 
     def _run_bare(self, steps):
         """An epoch of one execution, by the program that `fit` left."""
-        self.model.trainer.progress = Progress(steps, steps)
+        self.model.trainer.progress = executions(steps, steps)
         keras.ops.convert_to_numpy(self.model.train_function(None)["loss"])
         self.model.trainer.progress = None
 
