@@ -69,9 +69,14 @@ class Logs:
         return {mean.name: mean.result() for mean in means}
 
 
-def shown(numbers):
-    """Return texts of numbers by name, of an ensemble's with mean and deviation."""
-    arrays = {name: ops.convert_to_numpy(value) for name, value in numbers.items()}
+def shown(numbers, counted=()):
+    """Return texts of numbers by name, of an ensemble's with mean and deviation.
+
+    Args:
+        numbers: Dict of tensors.
+        counted: Index of the members that count.
+    """
+    arrays = {n: ops.convert_to_numpy(value)[counted] for n, value in numbers.items()}
     return [
         f"{name} = {array.mean():.4g}" + f" ± {array.std():.2g}" * bool(array.shape)
         for name, array in arrays.items()

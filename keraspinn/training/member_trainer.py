@@ -34,6 +34,10 @@ class MemberTrainer(Trainer):
         return self._members.model
 
     @property
+    def counted(self):
+        return self._members.is_going
+
+    @property
     def callbacks(self):
         return [ReportStopped()]
 

@@ -250,7 +250,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     def summary(self, *args, print_fn=None, **kwargs):
         """Print the network, λ and the problem; see `keras.Model.summary`."""
         keras.Model.summary(self.trainer.single, *args, print_fn=print_fn, **kwargs)
-        numbers = shown(self.trainer.adapted())
+        numbers = shown(self.trainer.adapted(), self.trainer.counted)
         line = wrap_line(", ".join([self.headline, *numbers]))
         (print_fn or print)(f"{self.problem}\n{line}")
 

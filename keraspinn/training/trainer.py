@@ -39,6 +39,7 @@ class Trainer:
 
     loss_shape = ()  # of each loss that a step returns
     callbacks = ()  # of every fit
+    counted = ()  # index of the members that count
 
     def __init__(self, model):
         self.model = model
