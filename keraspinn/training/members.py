@@ -119,11 +119,13 @@ class Members:
     def mean(self, values):
         """Return the mean over the members that have not stopped, of `(size, ...)`."""
         going = ops.cast(self.going, values.dtype)
-        shares = going / ops.sum(going)  # NaN if all have stopped
+        shares = ops.divide_no_nan(going, ops.sum(going))
         shares = ops.reshape(shares, (-1,) + (1,) * (len(values.shape) - 1))
         # A member that stopped may hold NaN, which zero times is NaN.
         kept = ops.where(shares > 0, values, ops.zeros_like(values))
-        return ops.sum(shares * kept, axis=0)
+        mean = ops.sum(shares * kept, axis=0)
+        none = ops.full_like(mean, float("nan"))
+        return ops.where(ops.any(self.going.value), mean, none)
 
     def means(self, logs):
         """Return `mean` of each entry of a dict."""
