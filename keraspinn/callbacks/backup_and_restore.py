@@ -81,6 +81,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._began = 0
         self._began_with = None
 
+    def __repr__(self):
+        return f"BackupAndRestore({str(self.directory)!r})"
+
     def on_train_begin(self, logs=None):
         """Restore the newest complete backup, if there is one."""
         self._epochs_before = []

@@ -39,6 +39,9 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
         self._schedule = Schedule(every)
         self._kept = None
 
+    def __repr__(self):
+        return f"RestoreOnNonFinite(every={self._schedule.every})"
+
     def set_model(self, model):
         super().set_model(model)
         check_one_model(model)  # a member of an ensemble stops alone
