@@ -12,7 +12,7 @@ MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs", "loss_weights")
 """Settings that may change when a training resumes, with a warning."""
 
 _MOST_LINES = 6  # differences that a message lists
-_LONGEST_TEXT = 100  # characters of a value in a message
+_LONGEST_TEXT = 300  # characters of a value in a message
 _IGNORED = {"name", "seed", "reference"}  # training does not depend on these
 
 

@@ -111,44 +111,13 @@ def is_stream(method, x):
 
 def as_tuples(method, x):
     """Return a stream of batches as Keras takes it: generators must yield tuples."""
-    if isinstance(x, keras.utils.PyDataset):
-        return _Unmasked(method, x)
     return _tuples(method, x) if inspect.isgenerator(x) else x
-
-
-def check_each_unmasked(label, arrays):
-    """Raise `ValueError` for masked values and dates anywhere in a structure."""
-    for array in keras.tree.flatten(arrays):
-        check_unmasked(label, array)
-
-
-class _Unmasked(keras.utils.PyDataset):
-    """A user's dataset that raises an error for masked values."""
-
-    def __init__(self, method, inner):
-        names = ("workers", "use_multiprocessing", "max_queue_size")
-        super().__init__(**{n: getattr(inner, n) for n in names if hasattr(inner, n)})
-        self._method, self._inner = method, inner
-        self.on_epoch_begin, self.on_epoch_end = (
-            inner.on_epoch_begin,
-            inner.on_epoch_end,
-        )
-
-    @property
-    def num_batches(self):
-        return self._inner.num_batches
-
-    def __getitem__(self, index):
-        batch = self._inner[index]
-        check_each_unmasked(f"points of `{self._method}`", batch)
-        return batch
 
 
 def _tuples(method, generator):
     empty = True
     for batch in generator:
         empty = False
-        check_each_unmasked(f"points of `{method}`", batch)
         if isinstance(batch, list):
             batch = np.asarray(batch)
         yield batch if isinstance(batch, tuple) else (batch,)
@@ -251,18 +220,4 @@ def check_optimizer(optimizer, replicas, is_second_order):
             "line would have to agree on every one. Make the model outside of the "
             "strategy's scope, with as many points a step as one device holds. "
             f"Received: {replicas} devices"
-        )
-    if replicas > 1 and optimizer.gradient_accumulation_steps:
-        raise ValueError(
-            "Gradients cannot accumulate on several devices, which Keras does in a "
-            "branch where they cannot exchange them. Use a larger `batch_size` in "
-            "`fit` instead. Received: gradient_accumulation_steps="
-            f"{optimizer.gradient_accumulation_steps}"
-        )
-    if replicas > 1 and optimizer.use_ema and optimizer.ema_overwrite_frequency:
-        raise ValueError(
-            "Averages cannot overwrite the weights during training on several "
-            "devices, which Keras does in a branch where they cannot exchange them. "
-            "Leave `ema_overwrite_frequency` out: `fit` does it at its end. Received: "
-            f"ema_overwrite_frequency={optimizer.ema_overwrite_frequency}"
         )

@@ -73,9 +73,6 @@ def unstamped(config, kind):
     """
     config = dict(config)
     version, writer = config.pop("format", FORMAT), config.pop("version", None)
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        received = str(version)[:60]
-        raise ValueError(f"A format is a positive integer. Received: {received}")
     if version > FORMAT:
         wanted = f"keraspinn {str(writer)[:60]}" if writer else "a later keraspinn"
         raise ValueError(

@@ -8,6 +8,7 @@ import numpy as np
 LONGEST_ROW = 100  # entries of a list that are compared one by one
 NOTHING = "nothing"
 
+_UNORDERED = {"Add", "Mul"}
 _STAMPS = {"format", "version"}
 # Entries of a saved object that tell the module of its class and how it was built.
 _ABOUT = {"module", "registered_name", "build_config", "compile_config"}
@@ -45,6 +46,13 @@ def plain(config):
         return {str(k): plain(v) for k, v in config.items() if k not in _STAMPS}
     if isinstance(config, (list, tuple, np.ndarray)):
         rows = [plain(row) for row in config]
+        if _is_node(rows):
+            # SymPy may order the operands of sums and products otherwise.
+            head, *operands = rows
+            ordered = (
+                sorted(operands, key=json.dumps) if head in _UNORDERED else operands
+            )
+            return [head, *ordered]
         return _folded(rows) if len(rows) > LONGEST_ROW else rows
     if isinstance(config, (set, frozenset)):
         return sorted(map(str, config))
@@ -67,7 +75,7 @@ def differences(old, new, path=""):
 
     Returns:
         List of tuples of the path, such as `"network.units"`, the old value and the
-        new one; of an expression, the terms that differ.
+        new one. Expressions are compared as a whole.
 
     Example:
 
@@ -84,8 +92,6 @@ def differences(old, new, path=""):
             pair = old.get(key, NOTHING), new.get(key, NOTHING)
             different += differences(*pair, there)
         return different
-    if _is_node(old) and _is_node(new) and old[0] == new[0]:
-        return _differing_terms(old, new, path)
     lists = isinstance(old, list) and isinstance(new, list)
     if lists and len(old) == len(new) and not _is_node(old):
         pairs = enumerate(zip(old, new, strict=True))
@@ -96,22 +102,6 @@ def differences(old, new, path=""):
 def _is_node(data):
     """Return whether data is an operation with its operands, `["Add", ...]`."""
     return isinstance(data, list) and bool(data) and isinstance(data[0], str)
-
-
-def _differing_terms(old, new, path):
-    head, gone, come = old[0], list(old[1:]), []
-    for term in new[1:]:
-        if term in gone:
-            gone.remove(term)
-        else:
-            come.append(term)
-    if len(gone) == len(come) == 1:
-        return differences(*gone, *come, path)
-    if head in ("Add", "Mul") and gone and come:
-        join = [t[0] if len(t) == 1 else [head, *t] for t in (gone, come)]
-        return [(path, *join)]
-    same = old == new or (head in ("Add", "Mul") and not gone and not come)
-    return [] if same else [(path, old, new)]
 
 
 def _folded(rows):

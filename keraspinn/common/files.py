@@ -1,6 +1,5 @@
 """Files that are complete or absent, even if the process that writes them dies."""
 
-import glob
 import os
 import pathlib
 
@@ -8,9 +7,8 @@ import pathlib
 def write_whole(path, write):
     """Write a file so that `path` never holds half of it.
 
-    The content goes to a file beside it first, named `partial-…` with the number of
-    the process. When the disk has it, that file replaces the one at `path`. Such files
-    of dead processes are removed.
+    The content goes to a file beside it first, named `partial-…`. When the disk has it,
+    that file replaces the one at `path`.
 
     Args:
         path: The path of the file.
@@ -22,12 +20,8 @@ def write_whole(path, write):
             f"There is no directory '{path.parent}' to write '{path.name}' into. Make "
             "it first."
         )
-    for left in path.parent.glob(f"partial-*-{glob.escape(path.name)}"):
-        process = left.name.split("-")[1]
-        if process.isdecimal() and _is_dead(int(process)):
-            left.unlink(missing_ok=True)
     # In front: Keras tells formats apart by the end of a name.
-    partial = path.with_name(f"partial-{os.getpid()}-{path.name}")
+    partial = path.with_name(f"partial-{path.name}")
     try:
         write(partial)
         sync(partial)
@@ -46,17 +40,6 @@ def sync(path):
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _is_dead(pid):
-    """Return whether there is no process of this number, as far as can be known."""
-    if os.name == "nt":
-        return False  # there, a signal of no effect would end the process
-    try:
-        os.kill(pid, 0)
-    except OSError as error:  # or it is another user's
-        return isinstance(error, ProcessLookupError)
-    return False
 
 
 def save_model(save, filepath, overwrite, zipped, **kwargs):
@@ -93,9 +76,6 @@ def save_weights(save, filepath, overwrite, max_shard_size):
 
 def _replaceable(filepath, suffix, overwrite):
     """Return whether a local file of this kind may be replaced without a question."""
-    if not isinstance(filepath, (str, os.PathLike)):
-        return False
-    name = os.fspath(filepath)
-    if not isinstance(name, str) or "://" in name or not name.endswith(suffix):
-        return False
-    return overwrite or not pathlib.Path(name).exists()
+    name = str(filepath)
+    is_local = name.endswith(suffix) and "://" not in name
+    return is_local and (overwrite or not pathlib.Path(name).exists())

@@ -106,9 +106,8 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 the memory of a step, but for streamed batches of unknown size.
 
         Raises:
-            ValueError: For a loss or metrics, an optimizer that scales losses or
-                accumulates gradients on several devices, or a number of steps or
-                points that is not a positive integer.
+            ValueError: For a loss or metrics, an optimizer that scales losses, or a
+                number of steps or points that is not a positive integer.
             TypeError: For an unknown argument, or a flag that is not True or False.
         """
         optimizer, settings = compile_arguments(
@@ -315,7 +314,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         method = "test_on_batch"
         arguments.reject_targets(method, sample_weight=sample_weight)
         x = arguments.single_batch(method, x)
-        arguments.check_each_unmasked("reference values", y)
         with _exact_batches():
             return super().test_on_batch(x, y, return_dict=return_dict)
 

@@ -1,7 +1,5 @@
 """Checks of numbers: masked values, dates, texts."""
 
-import datetime
-
 import numpy as np
 import pytest
 
@@ -26,10 +24,7 @@ class Variable:
     "numbers",
     [
         MASKED,
-        list(MASKED),
         Variable(MASKED),
-        [[0.1, 0.2], [np.ma.masked, 0.4]],
-        [[list(row)] for row in MASKED],
     ],
 )
 def test_rejects_masked_values(numbers):
@@ -51,10 +46,7 @@ DAYS = np.array(["2026-01-01", "NaT"], "datetime64[D]")
     [
         DAYS,
         DAYS - DAYS[0],
-        list(DAYS),
-        [[0.5, datetime.datetime(2026, 1, 1)]][0][1:],
         Variable(DAYS),
-        np.array([[0.5, datetime.datetime(2026, 1, 1)]], object),
     ],
 )
 def test_rejects_dates(numbers):

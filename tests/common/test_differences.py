@@ -54,18 +54,10 @@ def test_long_tables_are_stored_as_digests():
     assert place == "points" and old != new and len(old) < 50
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "gone", "come"),
-    [
-        (x + y + 1, x + 25 * y + 1, y, 25 * y),
-        (x + y + 1, x + 2 * y + 3, y + 1, 2 * y + 3),
-        (sp.sin(x * y) + x, sp.sin(x * y**2) + x, y, y**2),
-        (x**y, y**x, x**y, y**x),
-    ],
-)
-def test_expressions_list_differing_terms(old, new, gone, come):
-    ((_, was, now),) = changed(to_json(old), to_json(new))
-    assert (from_json(was), from_json(now)) == (gone, come)
+def test_expressions_are_compared_as_a_whole():
+    assert changed(to_json(x + y), to_json(y + x)) == []
+    ((_, was, now),) = changed(to_json(x + y), to_json(x + 2 * y))
+    assert [str(from_json(e)) for e in (was, now)] == ["x + y", "x + 2*y"]
 
 
 def test_order_of_terms_is_ignored():

@@ -34,13 +34,11 @@ def test_old_file_stays_until_the_new_one_is_complete(tmp_path):
     assert seen == [(".txt", "old")] and path.read_text() == "new"
 
 
-def test_leftovers_of_dead_processes_are_removed(tmp_path):
-    (tmp_path / "partial-99999999-file.txt").write_text("half")
-    living = tmp_path / "partial-1-file.txt"
-    living.write_text("half")
+def test_the_file_of_a_dead_process_is_replaced(tmp_path):
+    (tmp_path / "partial-file.txt").write_text("half")
     path = tmp_path / "file.txt"
     write_whole(path, lambda partial: partial.write_text("whole"))
-    assert set(tmp_path.iterdir()) == {path, living}
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", ["model.keras", "model.weights.h5"])

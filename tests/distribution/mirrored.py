@@ -101,13 +101,6 @@ with STRATEGY.scope():
     model.compile("sgd", run_eagerly=True)
 found["stopped with a coefficient"] = refusal(lambda: model.fit(**RUN))
 
-for name, arguments in {
-    "accumulation": {"gradient_accumulation_steps": 2},
-    "overwriting": {"use_ema": True, "ema_overwrite_frequency": 2},
-}.items():
-    with STRATEGY.scope():
-        optimizer = keras.optimizers.SGD(**arguments)
-        found["refused"][name] = refusal(lambda: compiled(optimizer))  # noqa: B023
 found["refused"]["few points"] = refusal(lambda: model.predict(INSIDE[:1]))
 
 print(json.dumps(found))

@@ -76,8 +76,6 @@ def test_nonfinite_step_stops_all_replicas(mirrored):
 
 def test_rejects_unsupported_settings(mirrored):
     refused = mirrored["refused"]
-    assert "Use a larger `batch_size`" in refused["accumulation"]
-    assert "Leave `ema_overwrite_frequency` out" in refused["overwriting"]
     assert "2 devices need at least as many points" in refused["few points"]
 
 
