@@ -212,11 +212,6 @@ DECLARED = {
         TypeError,
         r"must be a SymPy symbol, such as `sympy.Symbol\('x'\)`",
     ),
-    "constant of a problem": (
-        lambda: kp.problems.helmholtz(k="2"),
-        ValueError,
-        "must be a finite number, or a SymPy expression",
-    ),
 }
 
 ARRAYS = {

@@ -21,5 +21,4 @@ PathLike: TypeAlias = str | os.PathLike[str]
 Optimizer: TypeAlias = str | keras.optimizers.Optimizer
 Activation: TypeAlias = str | Callable[[Tensor], Tensor] | None
 Initializer: TypeAlias = str | Callable[..., Tensor] | None
-Regularizer: TypeAlias = str | Callable[[Tensor], Tensor] | None
 """Names, or the objects that Keras has under them."""

@@ -1,16 +1,15 @@
 from typing import Any
 
 import keras
-from keras import ops
 
 from keraspinn.common.checks import check_count
-from keraspinn.common.typing import Activation, Initializer, Regularizer
+from keraspinn.common.typing import Activation, Initializer
 from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
 from keraspinn.layers import activations
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class GatedDense(keras.layers.Layer):
+class GatedDense(keras.layers.Dense):
     """Hidden layer that gates between two encodings of the input.
 
     It computes `Z = φ(H W + b)` and returns `(1 − Z) ⊙ U + Z ⊙ V`: each unit
@@ -20,10 +19,8 @@ class GatedDense(keras.layers.Layer):
         units: Number of units M, the width of U and V.
         activation: The activation φ, as for `keras.layers.Dense`, or `"sin"`.
         kernel_initializer: Initializer of W.
-        bias_initializer: Initializer of b.
-        kernel_regularizer: Regularizer of W.
-        bias_regularizer: Regularizer of b.
-        **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
+        **kwargs: Other arguments of `keras.layers.Dense`, such as `bias_initializer`
+            and `kernel_regularizer`.
 
     Call arguments:
         h: Hidden state H, `(..., F)`.
@@ -51,18 +48,11 @@ class GatedDense(keras.layers.Layer):
         units: int,
         activation: Activation = "tanh",
         kernel_initializer: Initializer = "glorot_normal",
-        bias_initializer: Initializer = "zeros",
-        kernel_regularizer: Regularizer = None,
-        bias_regularizer: Regularizer = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.units = check_count("units", units)
-        self.activation = activations.get(activation)
-        self.kernel_initializer = keras.initializers.get(kernel_initializer)
-        self.bias_initializer = keras.initializers.get(bias_initializer)
-        self.kernel_regularizer = keras.regularizers.get(kernel_regularizer)
-        self.bias_regularizer = keras.regularizers.get(bias_regularizer)
+        kwargs |= {"kernel_initializer": kernel_initializer}
+        units = check_count("units", units)
+        super().__init__(units, activations.get(activation), **kwargs)
 
     def build(self, h_shape, u_shape, v_shape):
         for name, shape in (("U", u_shape), ("V", v_shape)):
@@ -71,36 +61,14 @@ class GatedDense(keras.layers.Layer):
                     f"The encoding {name} must have as many features as the layer has "
                     f"units, {self.units}. Received: {name} of shape {shape}"
                 )
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=(h_shape[-1], self.units),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-        )
-        self.bias = self.add_weight(
-            name="bias",
-            shape=(self.units,),
-            initializer=self.bias_initializer,
-            regularizer=self.bias_regularizer,
-        )
+        super().build(h_shape)
 
     def call(self, h, u, v):
-        z = self.activation(ops.matmul(h, self.kernel) + self.bias)
+        z = super().call(h)
         return u + z * (v - u)
 
     def compute_output_shape(self, h_shape, u_shape, v_shape):
-        return (*h_shape[:-1], self.units)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "activation": keras.activations.serialize(self.activation),
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "bias_initializer": keras.initializers.serialize(self.bias_initializer),
-            "kernel_regularizer": keras.regularizers.serialize(self.kernel_regularizer),
-            "bias_regularizer": keras.regularizers.serialize(self.bias_regularizer),
-        }
+        return super().compute_output_shape(h_shape)
 
 
 @register_rule(GatedDense)

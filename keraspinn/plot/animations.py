@@ -6,10 +6,8 @@ import sympy as sp
 
 from keraspinn.common.checks import check_count
 from keraspinn.declaration.validation.equations import expression_name
-from keraspinn.plot.common import check_is, new_figure
-from keraspinn.plot.domains import ends_of
-from keraspinn.plot.fields import cut, draw, values_on_grid
-from keraspinn.plot.labels import plain
+from keraspinn.plot.fields import cut, draw, ends_of, values_on_grid
+from keraspinn.plot.style import check_is, new_figure, plain
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 

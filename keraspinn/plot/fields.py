@@ -6,9 +6,8 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration.validation.equations import expression_name
-from keraspinn.plot.common import Canvas, Drawn, check_is, colours, new_figure
-from keraspinn.plot.domains import are_lengths, ends_of, grid_of
-from keraspinn.plot.labels import plain
+from keraspinn.geometry.arrays import on_host
+from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel
 
 
@@ -115,7 +114,7 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
     image = panel.pcolormesh(x, y, values.T, shading="nearest", **colours(*limits))
     panel.set_ylabel(plain(second.name))
     shrink = 1.0
-    if are_lengths(domain, axes):
+    if set(axes) <= set(domain.space_coordinates):
         panel.set_aspect("equal")
         # A flat domain leaves room above and below; make the bar as high as the map.
         shrink = min(1.0, 1.2 * np.ptp(y) / np.ptp(x))
@@ -161,3 +160,37 @@ def cut(domain, at, most=2):
             f"Received: at={at}"
         )
     return {symbol: float(value) for symbol, value in at.items()}
+
+
+def ends_of(domain):
+    """Return a dict from the coordinates to the ends of a domain's bounding box."""
+    ends = zip(domain.lower, domain.upper, strict=True)
+    return dict(zip(domain.coordinates, ends, strict=True))
+
+
+def grid_of(domain, at, n):
+    """Return a grid over the bounding box of a cut domain.
+
+    Args:
+        domain: The domain.
+        at: Dict from coordinates to the values where it is cut.
+        n: Number of points per side.
+
+    Returns:
+        Dict from the remaining coordinates to their values, `(n,)` each; the points in
+        all coordinates, `(N, d)`; and which of them are in the domain, `(N,)`.
+
+    Raises:
+        ValueError: If no point is in the domain.
+    """
+    symbols = domain.coordinates
+    box = ends_of(domain)
+    axes = {s: np.linspace(*box[s], n) for s in symbols if s not in at}
+    mesh = dict(zip(axes, np.meshgrid(*axes.values(), indexing="ij"), strict=True))
+    size = n ** len(axes)
+    columns = [mesh[s].ravel() if s in mesh else np.full(size, at[s]) for s in symbols]
+    points = np.stack(columns, axis=-1).astype("float64")
+    there = on_host(domain.contains(domain.interior, points - domain.centre))
+    if not there.any():
+        raise ValueError(f"No point of the domain is at {at}. Cut it elsewhere.")
+    return axes, points, there

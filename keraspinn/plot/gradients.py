@@ -4,8 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from keraspinn.diagnostics import GradientStatistics
-from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
-from keraspinn.plot.labels import plain
+from keraspinn.plot.style import Canvas, Drawn, line_styles, new_figure, plain
 
 _BINS = 81  # bins of a histogram; odd, so that zero is in the middle of one
 _MOST_COLUMNS = 4  # panels in a row
@@ -48,8 +47,6 @@ def gradient_histograms(
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", figure 2.
     """
-    source = "keraspinn.diagnostics.gradient_statistics(model)"
-    check_is("statistics", statistics, GradientStatistics, source)
     layers = list(statistics.layers if layers is None else layers)
     unknown = [name for name in layers if name not in statistics.layers]
     if unknown or not layers:

@@ -6,8 +6,7 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
-from keraspinn.plot.labels import plain
+from keraspinn.plot.style import Canvas, Drawn, check_is, line_styles, new_figure, plain
 
 
 def history(history: keras.callbacks.History, figure: Canvas = None) -> Drawn:
@@ -79,9 +78,6 @@ def traces(
     Returns:
         The figure.
 
-    Raises:
-        TypeError: If `traces` is not a dict, or empty.
-
     Example:
 
     ```python
@@ -90,8 +86,6 @@ def traces(
     keraspinn.plot.traces({"M1": (stiffness.steps, stiffness.eigenvalues["loss"])})
     ```
     """
-    source = "a dict from names to pairs (steps, values)"
-    check_is("traces", traces, dict, source)
     figure = new_figure(figure, (6, 3.4))
     _draw_traces(figure.subplots(), traces, "Training step", label)
     return figure

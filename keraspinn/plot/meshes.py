@@ -6,9 +6,8 @@ import sympy as sp
 
 from keraspinn.common.typing import PathLike
 from keraspinn.geometry.files import meshio
-from keraspinn.plot.common import check_is
-from keraspinn.plot.domains import grid_of
-from keraspinn.plot.fields import cut
+from keraspinn.plot.fields import cut, grid_of
+from keraspinn.plot.style import check_is
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 

@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keraspinn.plot.common import Canvas, Drawn, new_figure
-from keraspinn.plot.labels import plain
 from keraspinn.plot.solutions import compared, draw_maps, draw_pair
+from keraspinn.plot.style import Canvas, Drawn, new_figure, plain
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 

@@ -2,9 +2,7 @@ import numpy as np
 
 from keraspinn.geometry.arrays import on_host
 from keraspinn.metrics import RelativeL2
-from keraspinn.plot.common import Canvas, Drawn, colours, new_figure
-from keraspinn.plot.domains import are_lengths
-from keraspinn.plot.labels import plain
+from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 
@@ -92,7 +90,6 @@ def draw_curves(figure, problem, name, points, exact, predicted, error):
 def draw_maps(figure, problem, name, points, exact, predicted, error):
     symbols = problem.coordinates[:2]
     horizontal, vertical = (plain(symbol.name) for symbol in symbols)
-    lengths = are_lengths(problem.domain, symbols)
     panels = figure.subplots(1, 3)
     maps = [
         ("Reference", exact, colours(exact)),
@@ -102,7 +99,7 @@ def draw_maps(figure, problem, name, points, exact, predicted, error):
     for panel, (title, values, options) in zip(panels, maps, strict=True):
         image = _draw_map(panel, problem.domain, points, values, options)
         panel.set(title=f"{title}: {plain(name)}", xlabel=horizontal, ylabel=vertical)
-        if lengths:
+        if set(symbols) <= set(problem.domain.space_coordinates):
             panel.set_aspect("equal")
         figure.colorbar(image, ax=panel)
 

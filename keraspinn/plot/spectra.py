@@ -2,8 +2,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
-from keraspinn.plot.labels import plain
+from keraspinn.plot.style import Canvas, Drawn, line_styles, new_figure, plain
 
 _DECADES = 8  # decades above the linear range of the axis
 
@@ -22,9 +21,6 @@ def spectrum(spectra: Mapping[str, np.ndarray], figure: Canvas = None) -> Drawn:
     Returns:
         The figure.
 
-    Raises:
-        TypeError: If `spectra` is not a dict, or empty.
-
     Example:
 
     ```python
@@ -36,8 +32,6 @@ def spectrum(spectra: Mapping[str, np.ndarray], figure: Canvas = None) -> Drawn:
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", figure 4(a).
     """
-    source = "keraspinn.diagnostics.hessian_spectrum(model)"
-    check_is("spectra", spectra, dict, source)
     figure = new_figure(figure, (6, 3.8))
     panel = figure.subplots()
     largest = max(np.abs(values).max() for values in spectra.values()) or 1.0

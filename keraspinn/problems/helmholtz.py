@@ -3,7 +3,6 @@ import sympy as sp
 from keraspinn import geometry
 from keraspinn.declaration.conditions import Condition
 from keraspinn.declaration.problem import Problem
-from keraspinn.problems.constants import check_constants
 
 
 def helmholtz(
@@ -24,9 +23,6 @@ def helmholtz(
         A `Problem` with the equation `helmholtz`, the condition `boundary` and the
         exact solution as reference.
 
-    Raises:
-        ValueError: If an argument is not a finite number or SymPy expression.
-
     Example:
 
     >>> problem = keraspinn.problems.helmholtz(a1=1, a2=4)
@@ -39,7 +35,6 @@ def helmholtz(
         not state k, and has one mean over the boundary; its code has k = 1 and sums
         the sides.
     """
-    check_constants(a1=a1, a2=a2, k=k)
     x, y = sp.symbols("x y")
     u = sp.Function("u")(x, y)
     exact = sp.sin(a1 * sp.pi * x) * sp.sin(a2 * sp.pi * y)

@@ -4,7 +4,6 @@ from keraspinn import geometry
 from keraspinn.common.checks import check_count
 from keraspinn.declaration.conditions import Condition
 from keraspinn.declaration.problem import Problem
-from keraspinn.problems.constants import check_constants
 
 
 def klein_gordon(
@@ -31,8 +30,7 @@ def klein_gordon(
         `initial`, and the exact solution as reference.
 
     Raises:
-        ValueError: If a coefficient is not a finite number or expression, or the
-            exponent not a positive integer.
+        ValueError: If the exponent is not a positive integer.
 
     Example:
 
@@ -45,7 +43,6 @@ def klein_gordon(
         in physics-informed neural networks", section 3.2. The paper prints
         u(x, 0) = 0; its solution, and its code, have u(x, 0) = x.
     """
-    check_constants(alpha=alpha, beta=beta, gamma=gamma)
     power = check_count("power", power)  # u takes both signs
     x, t = sp.symbols("x t")
     u = sp.Function("u")(x, t)

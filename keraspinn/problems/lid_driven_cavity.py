@@ -7,7 +7,6 @@ from keraspinn.common.checks import nonnegative, positive_number
 from keraspinn.declaration.conditions import Condition
 from keraspinn.declaration.problem import Problem
 from keraspinn.problems.cavity_reference import CavityReference, stored_flows
-from keraspinn.problems.constants import check_constants
 
 FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")
 
@@ -71,7 +70,6 @@ def lid_driven_cavity(
         )
     if corner_width is None:
         corner_width = 0.1 if formulation == "velocity-pressure" else 0.2
-    check_constants(reynolds=reynolds)
     corner_width = nonnegative("corner_width", corner_width)
     x, y = sp.symbols("x y")
     p = sp.Function("p")(x, y)

@@ -3,7 +3,6 @@ import sympy as sp
 from keraspinn import geometry
 from keraspinn.declaration.conditions import Condition
 from keraspinn.declaration.problem import Problem
-from keraspinn.problems.constants import check_constants
 
 
 def poisson(c: float | sp.Expr = 1) -> Problem:
@@ -19,9 +18,6 @@ def poisson(c: float | sp.Expr = 1) -> Problem:
         A `Problem` with the equation `poisson`, the condition `boundary` and the
         exact solution as reference.
 
-    Raises:
-        ValueError: If `c` is not a finite number or SymPy expression.
-
     Example:
 
     >>> problem = keraspinn.problems.poisson(c=4)
@@ -32,7 +28,6 @@ def poisson(c: float | sp.Expr = 1) -> Problem:
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", section 2.3.
     """
-    check_constants(c=c)
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
     exact = sp.sin(c * x)

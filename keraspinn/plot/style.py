@@ -1,4 +1,4 @@
-"""Canvas, line styles and colours of all figures."""
+"""Canvas, line styles, colours and labels of all figures."""
 
 import itertools
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -56,3 +56,12 @@ def colours(*arrays):
     if min(-least, most) > _OTHER_SIGN * largest:
         return {"vmin": -largest, "vmax": largest, "cmap": "RdBu_r"}
     return {"vmin": least, "vmax": most, "cmap": "viridis"}
+
+
+def plain(name):
+    """Return a name that Matplotlib draws literally.
+
+    It reads text between two $ as TeX, and omits labels that begin with _ from legends.
+    """
+    shown = name.replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
