@@ -5,7 +5,7 @@ import keras
 from keraspinn.common.configs import restored
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.intervals import check_values, written
+from keraspinn.geometry.checks import check_values, written
 from keraspinn.geometry.regions import Interface
 
 

@@ -1,7 +1,4 @@
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import SupportsFloat
 
@@ -12,7 +9,7 @@ import sympy as sp
 from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.numbers import checked_center
+from keraspinn.geometry.checks import Numbers, Symbols, checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -168,10 +165,7 @@ class Ball(Geometry):
     """
 
     def __init__(
-        self,
-        center: Iterable[SupportsFloat],
-        radius: SupportsFloat,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        self, center: Numbers, radius: SupportsFloat, coordinates: Symbols = None
     ) -> None:
         self.center = checked_center(center)
         self.radius = positive_number("radius", radius)
@@ -214,10 +208,7 @@ class Disk(Ball):
     """
 
     def __init__(
-        self,
-        center: Iterable[SupportsFloat],
-        radius: SupportsFloat,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        self, center: Numbers, radius: SupportsFloat, coordinates: Symbols = None
     ) -> None:
         center = checked_center(center, 2)
         super().__init__(center, radius, coordinates)

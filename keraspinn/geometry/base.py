@@ -13,6 +13,7 @@ from keraspinn.common.configs import reading
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.checks import check_coordinates, check_values, names
 from keraspinn.geometry.faces import (
     at_values,
     beyond,
@@ -21,7 +22,6 @@ from keraspinn.geometry.faces import (
     restricted,
 )
 from keraspinn.geometry.grids import grid_points
-from keraspinn.geometry.intervals import check_coordinates, check_values, names
 from keraspinn.geometry.part import Block, On, Part, exact_number
 
 
@@ -214,11 +214,14 @@ class Geometry:
         """
         block = at_values(self, on) or inside_at(self, on)
         if not block:
-            raise ValueError(
-                f"`on` must be a part of the domain. Received {on}{beyond(self, on)}. "
-                f"{self.advice()}"
-            )
+            raise self._no_face(on)
         return block
+
+    def _no_face(self, on):
+        return ValueError(
+            f"`on` must be a part of the domain. Received {on}{beyond(self, on)}. "
+            f"{self.advice()}"
+        )
 
     def advice(self) -> str:
         """Return a sentence that lists the valid values of `on=`."""
@@ -356,7 +359,7 @@ class Geometry:
         return self._combined("*", other)
 
     def _combined(self, sign, other):
-        from keraspinn.geometry.combining import combine
+        from keraspinn.geometry.boolean import combine
 
         return combine(sign, self, other)
 
@@ -366,13 +369,6 @@ class Geometry:
     def __repr__(self):
         name, text = type(self).__name__, str(self)
         return text if text.startswith(name) else f"<{name}: {text}>"
-
-    def _latex(self):
-        """Return it as LaTeX for use in a formula."""
-        return rf"\text{{{self}}}"
-
-    def _repr_latex_(self):
-        return f"${self._latex()}$"
 
     def get_config(self):
         symbols = self._coordinates and [to_json(s) for s in self._coordinates]

@@ -1,14 +1,16 @@
-"""Unions, differences and intersections of geometries."""
+"""Unions, differences and intersections of geometries, and their operators."""
 
+import functools
 import warnings
 
 import keras
 import numpy as np
 
-from keraspinn.common.configs import reading, restored
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.mixture import Mixture
+from keraspinn.geometry.checks import names
+from keraspinn.geometry.part import Part
+from keraspinn.geometry.product import Composite, Product
 from keraspinn.geometry.rejection import Kept, portion
 
 # Offset at which both sides of a boundary are tested, relative to the half extents:
@@ -18,7 +20,7 @@ _OFFSET = 1e-5
 _CONTACT = 4e-3
 
 
-class Combination(Geometry):
+class Combination(Composite):
     """Base class of the combinations by `+`, `-` and `&`.
 
     A piece of either boundary bounds the combination if one of its sides is inside
@@ -123,22 +125,6 @@ class Combination(Geometry):
         first, second = self.operands
         return f"({first} {self.sign} {second})"
 
-    def _latex(self):
-        sign = {"+": r"\cup", "-": r"\setminus", "&": r"\cap"}[self.sign]
-        first, second = (operand._latex() for operand in self.operands)
-        return rf"\left({first} {sign} {second}\right)"
-
-    def get_config(self):
-        first, second = map(keras.saving.serialize_keras_object, self.operands)
-        return {"first": first, "second": second}
-
-    @classmethod
-    @reading
-    def from_config(cls, config):
-        return cls(
-            restored(config["first"], Geometry), restored(config["second"], Geometry)
-        )
-
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Difference(Combination):
@@ -188,16 +174,14 @@ class Difference(Combination):
         if within is not None and within.measure() == hole:
             size = first.interior.measure() - hole
         is_cut = within is not None
-        if not is_cut and self._portion(0, first.interior, self._taken) is None:
+        taken = functools.partial(self._in, 1)
+        if not is_cut and self._portion(0, first.interior, taken) is None:
             warnings.warn(
                 f"{second} takes nothing from {first}, which it does not meet. Are "
                 "both in the same units?",
                 stacklevel=7,
             )
         return self._portion(0, first.interior, self._left, size=size, is_cut=is_cut)
-
-    def _taken(self, points):
-        return self._in(1, points)
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -283,3 +267,99 @@ class Union(Combination):
         parts = [part for part in parts if part is not None]
         draws = [self.draws(part) for part in parts]
         return Mixture(parts, draws, self._inside)
+
+
+class Mixture(Part):
+    """Parts that do not overlap, as one.
+
+    Args:
+        parts: The parts.
+        draws: Numbers of uniform numbers that a point of each needs.
+        contains: Predicate for points on any of them.
+    """
+
+    def __init__(self, parts, draws, contains):
+        self._parts, self._contains = parts, contains
+        self._measures = [part.measure() for part in parts]
+        self._starts = np.cumsum([0, *draws])
+        self.draws = int(1 + self._starts[-1])
+
+    def sample(self, uniform):
+        """Sample a part by the first number, and its point by the others."""
+        lib = library(uniform)
+        ends = np.cumsum(self._measures) / sum(self._measures)
+        choice, rest = uniform[..., :1], uniform[..., 1:]
+        drawn = [
+            part.sample(rest[..., start:end])
+            for part, start, end in zip(
+                self._parts, self._starts, self._starts[1:], strict=False
+            )
+        ]
+        points = drawn[-1]
+        for end, other in zip(ends[-2::-1], drawn[-2::-1], strict=True):
+            points = lib.where(choice < like(end, uniform), other, points)
+        return points
+
+    def contains(self, points):
+        """Test which points lie on any of the parts."""
+        return self._contains(points)
+
+    def measure(self):
+        """Return the sum of the parts' measures."""
+        return sum(self._measures)
+
+    def __str__(self):
+        return " and ".join(dict.fromkeys(map(str, self._parts)))
+
+
+_COMBINATIONS = {"+": Union, "-": Difference, "&": Intersection}
+
+
+def combine(sign, first, second):
+    """Combine two geometries by `+`, `-`, `&` or `*`.
+
+    A shape without coordinates takes the other's. A shape in space applies at all
+    times of a domain with time.
+
+    Raises:
+        TypeError: If one of them is not a geometry.
+        ValueError: If their coordinates do not fit.
+    """
+    for operand in (first, second):
+        if not isinstance(operand, Geometry):
+            raise TypeError(
+                f"`{sign}` combines two geometries. Received: {operand!r} of type "
+                f"{type(operand).__name__}"
+            )
+    if sign == "*":
+        return Product(first, second)
+    if not first.has_coordinates and second.has_coordinates:
+        first = first.with_coordinates(_matching_coordinates(second, first))
+    if not second.has_coordinates and first.has_coordinates:
+        second = second.with_coordinates(_matching_coordinates(first, second))
+    if first.has_coordinates:
+        if set(first.coordinates) > set(second.coordinates):
+            across, rest = first.split(second.coordinates)
+            return combine(sign, across, second) * rest
+        if second.time_coordinate:
+            raise ValueError(
+                f"`{sign}` combines shapes in space. Received, as the second: "
+                f"{second}, which holds time. Write (shape {sign} other) * time; or "
+                f"shape * time {sign} other, where the other applies at all times."
+            )
+        if first.coordinates != second.coordinates:
+            raise ValueError(
+                f"`{sign}` combines shapes in the same coordinates of space, in the "
+                f"same order. Received: {names(first.coordinates)} and "
+                f"{names(second.coordinates)}"
+            )
+    elif first.dimension != second.dimension:
+        raise ValueError(
+            f"`{sign}` combines shapes of one dimension. Received: {first} and {second}"
+        )
+    return _COMBINATIONS[sign](first, second)
+
+
+def _matching_coordinates(owner, other):
+    """Return as many spatial coordinates of a geometry as another one needs."""
+    return owner.space_coordinates[: other.dimension]

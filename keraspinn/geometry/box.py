@@ -13,8 +13,7 @@ from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.faces import beyond
-from keraspinn.geometry.intervals import Intervals, checked_intervals, names, written
+from keraspinn.geometry.checks import Intervals, checked_intervals, names, written
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -139,12 +138,10 @@ class Box(Geometry):
                 f"`time` must hold one coordinate. Received: {names(self.time)}"
             )
         declared = [*self.space, *self.parameters, *self.time]
-        symbols = names(declared)
-        if not symbols or len(set(symbols)) < len(symbols):
-            also = f", parameters={names(self.parameters)}" if self.parameters else ""
+        if not declared or len(set(names(declared))) < len(declared):
             raise ValueError(
                 "A domain needs at least one coordinate, each declared once. "
-                f"Received: space={names(self.space)}, time={names(self.time)}{also}"
+                f"Received: {names(declared)}"
             )
         if not set(self.periodic) <= set(self.space):
             raise ValueError(
@@ -175,10 +172,7 @@ class Box(Geometry):
             column = columns.get(symbol)
             position = None if column is None else self._position(column, value)
             if position is None:
-                raise ValueError(
-                    "`on` must be a face of the domain. Received "
-                    f"{on}{beyond(self, on)}. {self.advice()}"
-                )
+                raise self._no_face(on)
             fixed.append((column, position))
         return (self._slice(*sorted(fixed)),)
 
@@ -231,14 +225,10 @@ class Box(Geometry):
         return [f"a face ({', '.join(faces)})"] if faces else []
 
     def __str__(self):
-        return " × ".join(f"{symbol} ∈ {ends}" for symbol, ends in self._written())
-
-    def _latex(self):
-        return r" \quad ".join(rf"{sp.latex(s)} \in {e}" for s, e in self._written())
-
-    def _written(self):
-        for symbol, (low, high) in self._intervals.items():
-            yield symbol, f"[{written(low)}, {written(high)}]"
+        return " × ".join(
+            f"{symbol} ∈ [{written(low)}, {written(high)}]"
+            for symbol, (low, high) in self._intervals.items()
+        )
 
     def get_config(self):
         config = {

@@ -8,6 +8,7 @@ import sympy as sp
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.boolean import Combination, Difference, Union
 from keraspinn.geometry.box import Box
+from keraspinn.geometry.faces import in_coordinates_of
 from keraspinn.geometry.part import exact_number
 from keraspinn.geometry.product import Product
 from keraspinn.geometry.simplices import Simplices
@@ -28,7 +29,6 @@ def by_region(values: Mapping[Geometry, sp.Expr]) -> sp.Piecewise:
         A `sympy.Piecewise`.
 
     Raises:
-        TypeError: If `values` is not such a dict.
         ValueError: If no formula is known for a geometry.
 
     Example:
@@ -40,23 +40,10 @@ def by_region(values: Mapping[Geometry, sp.Expr]) -> sp.Piecewise:
     >>> keraspinn.by_region({left: u1, right: u2})
     Piecewise((u1(x), (x >= 0) & (x <= 1)), (u2(x), True))
     """
-    if not (isinstance(values, Mapping) and values) or not all(
-        isinstance(region, Geometry) for region in values
-    ):
-        raise TypeError(
-            "`by_region` takes a dict from geometries to expressions, {A: u1, B: u2}. "
-            f"Received: {values!r}"
-        )
     *first, last = values.items()
-    symbols = next((g.coordinates for g in values if g.has_coordinates), None)
-    cases = [(value, _relation(_placed(region, symbols))) for region, value in first]
+    whole = next((g for g in values if g.has_coordinates), last[0])
+    cases = [(u, _relation(in_coordinates_of(whole, region))) for region, u in first]
     return sp.Piecewise(*cases, (last[1], True))
-
-
-def _placed(region, symbols):
-    if region.has_coordinates or symbols is None:
-        return region
-    return region.with_coordinates(symbols[: region.dimension])
 
 
 def _relation(region):
@@ -75,15 +62,12 @@ def _relation(region):
         if isinstance(region, Difference):
             return sp.And(first, sp.Not(second))
         return (sp.Or if isinstance(region, Union) else sp.And)(first, second)
-    relative = [
-        symbol - exact_number(middle)
-        for symbol, middle in zip(region.coordinates, region.centre, strict=True)
-    ]
     try:
         if not isinstance(region.interior, Simplices):
-            return sp.And(*(part.distance(relative) >= 0 for part in region.boundary))
-        if len(region.interior.corners) <= MOST:
-            return sp.Or(*(_in_simplex(c, relative) for c in region.interior.corners))
+            return sp.And(*(region.distance(part) >= 0 for part in region.boundary))
+        corners = region.interior.corners + region.centre
+        if len(corners) <= MOST:
+            return sp.Or(*(_in_simplex(c, region.coordinates) for c in corners))
     except ValueError:  # no smooth function vanishes on a part alone
         pass
     raise ValueError(
@@ -92,13 +76,12 @@ def _relation(region):
     )
 
 
-def _in_simplex(corners, relative):
+def _in_simplex(corners, symbols):
     """Return the relation that barycentric coordinates are not negative."""
     inverse = np.linalg.inv(np.vstack([corners.T, np.ones(len(corners))]))
     return sp.And(
         *(
-            sum(float(a) * c for a, c in zip(row, relative, strict=False)) + row[-1]
-            >= 0
+            sum(float(a) * c for a, c in zip(row, symbols, strict=False)) + row[-1] >= 0
             for row in inverse
         )
     )

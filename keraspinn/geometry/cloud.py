@@ -1,16 +1,13 @@
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import keras
 import numpy as np
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.checks import Symbols, checked_points
 from keraspinn.geometry.faces import at_values
-from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.part import TOLERANCE, Part
 from keraspinn.geometry.simplices import in_chunks
 
@@ -106,7 +103,7 @@ class PointCloud(Geometry):
         self,
         points: ArrayLike,
         boundary: Mapping[str, ArrayLike | tuple[ArrayLike, ArrayLike]] | None = None,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        coordinates: Symbols = None,
     ) -> None:
         self.points = checked_points("points", points, least=2)
         dimension = self.points.shape[1]

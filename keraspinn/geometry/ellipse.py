@@ -1,20 +1,15 @@
-from __future__ import annotations
-
 import functools
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import SupportsFloat
 
 import keras
 import numpy as np
-import sympy as sp
 
 from keraspinn.common.checks import positive_number
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.ball import Inside, Rim
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.numbers import checked_center
+from keraspinn.geometry.checks import Numbers, Symbols, checked_center
 
 _ARCS = 4096  # equally long arcs in the table of angles; each is 1e-3 of a radius
 
@@ -81,10 +76,7 @@ class Ellipse(Geometry):
     """
 
     def __init__(
-        self,
-        center: Iterable[SupportsFloat],
-        axes: Iterable[SupportsFloat],
-        coordinates: Sequence[sp.Symbol] | None = None,
+        self, center: Numbers, axes: Numbers, coordinates: Symbols = None
     ) -> None:
         self.center = checked_center(center, 2)
         first, second = axes

@@ -1,7 +1,6 @@
 """Selection of faces and portions by geometries, values and relations."""
 
 import functools
-import itertools
 
 import keras
 import numpy as np
@@ -11,12 +10,10 @@ from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import Program
 from keraspinn.geometry.arrays import columns_of, library, like, on_host
-from keraspinn.geometry.intervals import names, written
+from keraspinn.geometry.checks import names, written
 from keraspinn.geometry.part import TOLERANCE, quasi_random
-from keraspinn.geometry.rejection import portion
+from keraspinn.geometry.rejection import TEST_POINTS, portion
 
-# Points per part that decide whether a predicate keeps all of it.
-_TEST_POINTS = 2**13
 # Squared sine of the angle between normals, below which two boundaries coincide.
 # Where they are only tangent within the tolerance, it is larger.
 _PARALLEL = 1e-10
@@ -36,9 +33,9 @@ def lying_on(domain, other):
     if operand is None:
         block = select(domain, domain.boundary, inside(domain, other), text)
     else:
-        keep = _on_rim(domain, operand)
-        each = (select(domain, (p,), keep(p), text) for p in domain.boundary)
-        block = tuple(itertools.chain.from_iterable(each))
+        block = ()
+        for part in domain.boundary:
+            block += select(domain, (part,), _on_rim(domain, operand, part), text)
     if not block:
         raise ValueError(
             f"No part of the domain's boundary lies on {other}. {domain.advice()}"
@@ -95,15 +92,15 @@ def inside(domain, other):
     return lambda points: other.interior.contains(located(points))
 
 
-def _on_rim(domain, operand):
-    """Return a function from a part to a predicate for points on an operand's boundary.
+def _on_rim(domain, operand, part):
+    """Return a predicate for points of a part on an operand's boundary.
 
     Where the two are tangent, or meet at an angle, their normals differ.
     """
     located = _located(domain, operand)
     columns = [domain.space_coordinates.index(s) for s in operand.space_coordinates]
 
-    def is_along(rim, part, points):
+    def is_along(rim, points):
         lib, relative = library(points), located(points)
         try:
             with np.errstate(invalid="ignore"):  # no normal far from some rims
@@ -116,14 +113,11 @@ def _on_rim(domain, operand):
         is_parallel = lib.sum(sine**2, axis=-1) < _PARALLEL
         return lib.logical_and(rim.contains(relative), is_parallel)
 
-    def on_rim_of(part):
-        def keep(points):
-            along = [is_along(rim, part, points) for rim in operand.boundary]
-            return functools.reduce(library(points).logical_or, along)
+    def keep(points):
+        along = [is_along(rim, points) for rim in operand.boundary]
+        return functools.reduce(library(points).logical_or, along)
 
-        return keep
-
-    return on_rim_of
+    return keep
 
 
 def _located(domain, other):
@@ -147,14 +141,12 @@ def at_values(domain, on):
     values = np.array([float(value) for value in on.values()])
     relative = values - domain.centre[columns]
 
+    margins = 2 * TOLERANCE * domain.half[columns]
+
     def keep(points):
         lib = library(points)
-        kept = None
-        for column, value in zip(columns, relative, strict=True):
-            margin = 2 * TOLERANCE * domain.half[column]
-            near = lib.abs(points[..., column] - float(value)) <= float(margin)
-            kept = near if kept is None else lib.logical_and(kept, near)
-        return kept
+        apart = lib.abs(columns_of(points, columns) - like(relative, points))
+        return lib.all(apart <= like(margins, points), axis=-1)
 
     text = ", ".join(f"{symbol.name} = {float(v):g}" for symbol, v in on.items())
     return select(domain, domain.boundary, keep, text)
@@ -235,14 +227,14 @@ def select(domain, parts, keep, text):
         elif share and part.pieces() != (part,):
             portions += select(domain, part.pieces(), keep, text)
         elif share:
-            how = {"sharp": True, "text": f"{part} {text}"}
-            portions.append(portion(part, keep, domain.draws(part), **how))
+            draws, name = domain.draws(part), f"{part} {text}"
+            portions.append(portion(part, keep, draws, sharp=True, text=name))
     return tuple(portions)
 
 
 def _share(domain, part, keep):
     """Return the share of a part that is kept; one test point alone may be chance."""
-    points = on_host(part.sample(quasi_random(_TEST_POINTS, domain.draws(part))))
+    points = on_host(part.sample(quasi_random(TEST_POINTS, domain.draws(part))))
     kept = on_host(keep(points))
     return np.mean(kept) if np.sum(kept) > 1 else 0
 

@@ -1,18 +1,15 @@
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Self
 
 import keras
 import numpy as np
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.common.typing import PathLike
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.checks import Symbols, checked_points
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
-from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.simplices import Facets, Simplices, across
 
 
@@ -49,7 +46,7 @@ class Mesh(Geometry):
         points: ArrayLike,
         cells: ArrayLike,
         named: Mapping[str, ArrayLike] | None = None,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        coordinates: Symbols = None,
     ) -> None:
         self.points = checked_points("points", points, least=3)
         dimension = self.points.shape[1]
@@ -84,10 +81,7 @@ class Mesh(Geometry):
 
     @classmethod
     def read(
-        cls,
-        path: PathLike,
-        coordinates: Sequence[sp.Symbol] | None = None,
-        scale: float = 1.0,
+        cls, path: PathLike, coordinates: Symbols = None, scale: float = 1.0
     ) -> Self:
         """Read a mesh from a file that `meshio` supports: gmsh, VTK, and others.
 

@@ -1,15 +1,12 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import keras
 import numpy as np
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.checks import Symbols, checked_points
 from keraspinn.geometry.enclosed import closed, enclosed, trapezoids
-from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.simplices import Facets, Simplices, across
 
 
@@ -46,7 +43,7 @@ class Polygon(Geometry):
         self,
         vertices: ArrayLike,
         holes: Sequence[ArrayLike] = (),
-        coordinates: Sequence[sp.Symbol] | None = None,
+        coordinates: Symbols = None,
     ) -> None:
         self.vertices = checked_points("vertices", vertices, 2, 3)
         self.holes = [checked_points("holes", hole, 2, 3) for hole in holes]

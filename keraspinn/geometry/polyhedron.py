@@ -1,20 +1,16 @@
-from __future__ import annotations
-
 import itertools
-from collections.abc import Sequence
 from typing import Self
 
 import keras
 import numpy as np
-import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.common.typing import PathLike
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.box import Slice
+from keraspinn.geometry.checks import Symbols, checked_points
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
-from keraspinn.geometry.numbers import checked_points
 from keraspinn.geometry.rejection import portion
 from keraspinn.geometry.simplices import Facets, across
 
@@ -44,10 +40,7 @@ class Polyhedron(Geometry):
     """
 
     def __init__(
-        self,
-        vertices: ArrayLike,
-        faces: ArrayLike,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        self, vertices: ArrayLike, faces: ArrayLike, coordinates: Symbols = None
     ) -> None:
         self.vertices = checked_points("vertices", vertices, 3, 4)
         self.triangles = np.asarray(faces)
@@ -67,10 +60,7 @@ class Polyhedron(Geometry):
 
     @classmethod
     def read(
-        cls,
-        path: PathLike,
-        coordinates: Sequence[sp.Symbol] | None = None,
-        scale: float = 1.0,
+        cls, path: PathLike, coordinates: Symbols = None, scale: float = 1.0
     ) -> Self:
         """Read a closed surface from a file that `meshio` supports, such as STL.
 

@@ -92,8 +92,21 @@ class ProductPart(Part):
         return ", ".join(texts) or "the interior"
 
 
+class Composite(Geometry):
+    """Base class of geometries that are made of two others."""
+
+    def get_config(self):
+        first, second = map(keras.saving.serialize_keras_object, self.operands)
+        return {"first": first, "second": second}
+
+    @classmethod
+    @reading
+    def from_config(cls, config):
+        return cls(*(restored(config[name], Geometry) for name in ("first", "second")))
+
+
 @keras.saving.register_keras_serializable("keraspinn")
-class Product(Geometry):
+class Product(Composite):
     """Cartesian product of two domains, `shape * time`.
 
     Examples are a shape and a time interval, a disk and an interval of height (a
@@ -172,12 +185,12 @@ class Product(Geometry):
 
     def faces(self, on):
         """Return the block of values in either factor, or in both."""
+        if not set(on) <= set(self.coordinates):
+            raise self._no_face(on)
         chosen = []
         for factor in self.operands:
             values = {s: v for s, v in on.items() if s in factor.coordinates}
             chosen.append(factor.faces(values) if values else (factor.interior,))
-        if not set(on) <= set(self.coordinates):
-            return super().faces(on)
         return tuple(self._part(a, b) for a in chosen[0] for b in chosen[1])
 
     def split(self, symbols):
@@ -189,20 +202,6 @@ class Product(Geometry):
 
     def __str__(self):
         return " × ".join(map(str, self.operands))
-
-    def _latex(self):
-        return r" \quad ".join(operand._latex() for operand in self.operands)
-
-    def get_config(self):
-        first, second = map(keras.saving.serialize_keras_object, self.operands)
-        return {"first": first, "second": second}
-
-    @classmethod
-    @reading
-    def from_config(cls, config):
-        return cls(
-            restored(config["first"], Geometry), restored(config["second"], Geometry)
-        )
 
 
 def _side_by_side(arrays, columns):

@@ -82,7 +82,6 @@ class Interface:
         second: The geometry on the other side.
 
     Raises:
-        TypeError: If one of them is no geometry.
         ValueError: By a `Problem`, if the two have no common boundary in the domain.
 
     Example:
@@ -94,12 +93,6 @@ class Interface:
     """
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
-        for geometry in (first, second):
-            if not isinstance(geometry, Geometry):
-                raise TypeError(
-                    "An Interface is between two geometries, Interface(A, B). "
-                    f"Received: {geometry!r}"
-                )
         self.first, self.second = first, second
 
     def block(self, domain: Geometry) -> Block:

@@ -7,7 +7,7 @@ import numpy as np
 from keraspinn.geometry.arrays import library, like, on_host, pick
 from keraspinn.geometry.part import Part, exact_number, quasi_random, sobol
 
-_TEST_POINTS = 2**13  # points that decide whether all of a part is kept
+TEST_POINTS = 2**13  # points that decide whether all of a part is kept
 _POOL_POINTS = 2**15  # points in a pool; sampling repeats none within a usual batch
 _ROUNDS = 16  # rounds of rejection at most, for portions below 1/16 of the part
 
@@ -27,7 +27,7 @@ def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
     is_cut = is_cut or (isinstance(part, Kept) and not part.whole)
     if isinstance(part, Kept):  # make one pool, not a pool of a pool
         part, keep, draws, shift, how = part.cut_further(keep, shift, how)
-    points = on_host(part.sample(quasi_random(_TEST_POINTS, draws))) + shift
+    points = on_host(part.sample(quasi_random(TEST_POINTS, draws))) + shift
     share = np.mean(on_host(keep(points)))
     if share == 0:
         return None

@@ -1,7 +1,4 @@
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import SupportsFloat
 
@@ -13,7 +10,7 @@ from keraspinn.common.checks import positive_number, real_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.ball import Disk
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.numbers import checked_center
+from keraspinn.geometry.checks import Numbers, Symbols, checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 
@@ -151,11 +148,11 @@ class Sector(Geometry):
 
     def __init__(
         self,
-        center: Iterable[SupportsFloat],
+        center: Numbers,
         radius: SupportsFloat,
-        angles: Iterable[SupportsFloat],
+        angles: Numbers,
         inner: SupportsFloat = 0.0,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        coordinates: Symbols = None,
     ) -> None:
         self.center = checked_center(center, 2)
         self.radius = positive_number("radius", radius)
@@ -242,10 +239,10 @@ class Annulus(Sector):
 
     def __init__(
         self,
-        center: Iterable[SupportsFloat],
+        center: Numbers,
         inner: SupportsFloat,
         outer: SupportsFloat,
-        coordinates: Sequence[sp.Symbol] | None = None,
+        coordinates: Symbols = None,
     ) -> None:
         inner = positive_number("inner", inner)
         super().__init__(center, outer, (0.0, 2 * math.pi), inner, coordinates)

@@ -44,18 +44,13 @@ class Simplices(Part):
         lib = library(uniform)
         chosen = uniform[..., 0]
         count = len(self.corners)
-        if count == 1:
-            corners = like(self.corners[0], uniform) + lib.zeros_like(
-                uniform[..., :1, None]
-            )
-        else:
-            scaled = chosen * count
-            within = scaled - lib.floor(scaled)
-            stay, other = (pick(column, chosen) for column in self._alias)
-            corners = pick(self.corners, chosen)
-            # The middle of a slot, so that round-off does not reach its neighbour.
-            another = pick(self.corners, (other + 0.5) / count)
-            corners = lib.where((within < stay)[..., None, None], corners, another)
+        scaled = chosen * count
+        within = scaled - lib.floor(scaled)
+        stay, other = (pick(column, chosen) for column in self._alias)
+        corners = pick(self.corners, chosen)
+        # The middle of a slot, so that round-off does not reach its neighbour.
+        another = pick(self.corners, (other + 0.5) / count)
+        corners = lib.where((within < stay)[..., None, None], corners, another)
         # Uniform in a cone over a simplex: move from the tip towards a uniform point
         # of the base by the k-th root of a uniform number.
         point = corners[..., 0, :]
@@ -245,9 +240,6 @@ def alias_table(weights):
         if scaled[high] < 1:
             small.append(large.pop())
     return stay, other
-
-
-"""Apply a function to chunks of rows that fit in memory, on the host."""
 
 
 def in_chunks(function, points, width):

@@ -22,7 +22,7 @@ from keraspinn.declaration.validation.normal_order import NormalOrder
 from keraspinn.expressions import Parameter, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
-from keraspinn.geometry.intervals import written
+from keraspinn.geometry.checks import written
 from keraspinn.geometry.part import quasi_random
 
 # Points of a part at which conditions are counted.
