@@ -182,22 +182,6 @@ def _yields_batches(x):
     return bool(packages & {"torch", "grain"})  # which Keras reads as well
 
 
-def check_one_worker(action, workers):
-    """Raise `ValueError` if several workers would run a step of Keras's.
-
-    Args:
-        action: Text, the action that is refused.
-        workers: Number of processes that train together.
-    """
-    if workers > 1:
-        raise ValueError(
-            f"Keras cannot {action} in {workers} workers: it averages scalars over an "
-            "axis they lack. Train there on points drawn or held, without "
-            "`validation_data` and `run_eagerly`; save the weights, and do the rest in "
-            "one process."
-        )
-
-
 def check_optimizer(optimizer, replicas, is_second_order):
     """Raise `ValueError` for settings that have no effect on these replicas.
 

@@ -74,7 +74,7 @@ def fit_arguments(
     arguments.check_fit(y, steps_per_epoch, validation_batch_size, settings)
     if not model.compiled:
         raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
-    trainer, workers = model.trainer, model.worker_count
+    trainer = model.trainer
     trainer.set_points(x, batch_size)
     validation = settings.get("validation_data")
     if (pair := arguments.validation_pair(validation)) is not None:
@@ -82,7 +82,6 @@ def fit_arguments(
             model.problem, *pair, validation_batch_size, model.replica_count
         )
     if trainer.streams:
-        arguments.check_one_worker("train on streamed points", workers)
         settings.setdefault("shuffle", False)  # as the pipeline orders them
         data = arguments.as_tuples("fit", x)
         steps = trainer.steps_per_execution(steps_per_epoch)
@@ -92,12 +91,10 @@ def fit_arguments(
         steps_per_epoch = steps_per_epoch or STEPS_PER_EPOCH
         steps = trainer.steps_per_execution(steps_per_epoch)
         if model.run_eagerly:
-            arguments.check_one_worker("train eagerly", workers)
             steps = 1  # Keras would overrun the epoch's last step
         else:
             trainer.progress = executions(steps_per_epoch, steps)
     if validation is not None:
-        arguments.check_one_worker("evaluate", workers)
         settings["validation_data"] = arguments.as_tuples("evaluate", validation)
     callbacks = [*trainer.callbacks, *with_guard(settings.get("callbacks"))]
     settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))

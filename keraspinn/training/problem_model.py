@@ -281,7 +281,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             TypeError: If `x` is neither an array nor batches of points.
             ValueError: If points or values do not fit the problem.
         """
-        arguments.check_one_worker("evaluate", self.worker_count)
         arguments.reject_targets("evaluate", **kwargs)
         ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
         if not ready and not arguments.is_stream("evaluate", x):

@@ -114,7 +114,6 @@ def test_lost_worker_raises_and_training_resumes(mirrored, tmp_path):
         assert code == 0, error
         results.append(json.loads(out.splitlines()[-1]))
     assert results[0] == results[1]
-    weights, steps, refused, predicted = results[0]
+    weights, steps, predicted = results[0]
     assert steps == 20 and predicted == [25, 1]
-    assert len(refused) == 3 and all("in 2 workers" in text for text in refused)
     np.testing.assert_allclose(weights, mirrored["fused"][0], rtol=1e-4, atol=1e-6)

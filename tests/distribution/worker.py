@@ -35,16 +35,6 @@ backup = keras.callbacks.BackupAndRestore(DIRECTORY, **reading)
 with STRATEGY.scope():
     model = compiled()
 model.fit(**RUN, epochs=4, callbacks=[annealing(), backup, Killed()])
-refused = []
-points, values = PROBLEM.test_data(5)
-for action in (
-    lambda: model.evaluate(points, values),
-    lambda: model.fit(**RUN, validation_data=(points, values)),
-    lambda: model.fit(points for _ in range(2)),
-):
-    try:
-        action()
-    except ValueError as error:
-        refused.append(str(error))
+points, _ = PROBLEM.test_data(5)
 predicted = model.predict(points.tolist(), verbose=0).shape
-print(json.dumps([weights_of(model), model.steps_taken, refused, predicted]))
+print(json.dumps([weights_of(model), model.steps_taken, predicted]))

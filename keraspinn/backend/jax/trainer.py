@@ -24,7 +24,6 @@ class StepFunctions:
     optimizer_writes = False  # it returns the new values
 
     replica_count = 1
-    worker_count = 1
     _distribution = None
 
     def __init__(self, *args, **kwargs):

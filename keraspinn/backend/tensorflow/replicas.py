@@ -179,11 +179,3 @@ class _FullProducts:
 
 _settings = tf.config.experimental
 _FULL_PRODUCTS = _FullProducts()
-
-
-def worker_count(strategy):
-    """Return the number of processes that train together."""
-    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        return 1
-    tasks = strategy.cluster_resolver.cluster_spec().as_dict()
-    return max(1, sum(len(tasks.get(kind, ())) for kind in ("chief", "worker")))

@@ -3,7 +3,6 @@
 import contextlib
 
 from keraspinn.backend.tensorflow.loop import fused_loop
-from keraspinn.backend.tensorflow.replicas import worker_count
 
 
 class StepFunctions:
@@ -18,11 +17,6 @@ class StepFunctions:
     def replica_count(self):
         """Number of devices that share a batch."""
         return self.distribute_strategy.num_replicas_in_sync
-
-    @property
-    def worker_count(self):
-        """Number of processes that train together."""
-        return worker_count(self.distribute_strategy)
 
     def replica_scope(self):
         """Open the scope in which to make variables that replicas share."""
