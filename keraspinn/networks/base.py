@@ -30,8 +30,8 @@ def in_series(network, x):
     return network.in_units(x, propagate)
 
 
-class Network(keras.Model):
-    """Base class of networks, with their arguments, units and a forward rule.
+class Adapted(keras.Model):
+    """Base class of networks that a problem's scales adapt.
 
     Attributes:
         scales: The `Scales` that the network is adapted to, or `None`.
@@ -40,6 +40,41 @@ class Network(keras.Model):
     scales: Scales | None = None
     _sizes: Any = None
     _offsets: Any = None
+
+    @property
+    def adapted(self) -> bool:
+        """True if `adapt` would change nothing."""
+        return self.scales is not None
+
+    @property
+    def is_its_forward(self) -> bool:
+        """True if a call only applies `scaled` in the user's units."""
+        return type(self).call.__module__.startswith("keraspinn.networks.")
+
+    def adapt(self, problem: Problem) -> None:
+        """Take on a problem's scales.
+
+        Args:
+            problem: The `Problem`, whose fields are the network's outputs.
+        """
+        self.scales = problem.scales
+        self._sizes = [problem.scales.field(name) for name in problem.field_names]
+        self._offsets = network_offsets(problem)
+
+    def _scale(self, fields, columns):
+        """Return the fields of some columns in scales, from the user's units."""
+        offsets, sizes = (
+            [numbers[column] for column in columns]
+            for numbers in (self._offsets, self._sizes)
+        )
+        if any(offsets):
+            fields = fields - ops.cast(np.array(offsets), fields.dtype)
+        return fields * ops.cast(1.0 / np.array(sizes), fields.dtype)
+
+
+class Network(Adapted):
+    """Base class of networks, with their arguments, units and a forward rule."""
+
     _circles = None
 
     def __init__(
@@ -105,13 +140,7 @@ class Network(keras.Model):
 
     @property
     def adapted(self) -> bool:
-        """True if `adapt` would change nothing."""
-        return self.scales is not None or not self.standardize
-
-    @property
-    def is_its_forward(self) -> bool:
-        """True if a call only applies `forward` in the user's units."""
-        return "call" not in vars(self) and type(self).call is Network.call
+        return super().adapted or not self.standardize
 
     def returns_units(self, sizes: Sequence[float], offsets: Sequence[float]) -> bool:
         """Return whether `scaled` has these units, and a call only converts them.
@@ -127,11 +156,7 @@ class Network(keras.Model):
         )
 
     def adapt(self, problem: Problem) -> None:
-        """Return work in a problem's scales from now on, unless `standardize=False`.
-
-        Args:
-            problem: The `Problem`, whose fields are the network's outputs.
-        """
+        """Take on a problem's scales, unless `standardize=False`."""
         if self.standardize:
             sizes = [problem.scales.field(name) for name in problem.field_names]
             offsets, periods = network_offsets(problem), scaled_periods(problem)
@@ -144,7 +169,7 @@ class Network(keras.Model):
         periods: Sequence[float | None] | None = None,
         offsets: Sequence[float] | None = None,
     ) -> None:
-        """Return work in other units from now on.
+        """Work in other units from now on.
 
         Args:
             scales: The `Scales` of the coordinates.
@@ -158,14 +183,8 @@ class Network(keras.Model):
 
     def _close(self, periods):
         """Make the network periodic, if there are periods."""
-        if not periods:
-            return
-        if self.built:
-            raise ValueError(
-                f"The network '{self.name}' was used before, with coordinates that are "
-                "not periodic. Make a new one for a periodic domain."
-            )
-        self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
+        if periods:
+            self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
 
     def scaled(
         self, x: Tensor, apply: Callable[..., Tensor], wanted: object = None
@@ -182,7 +201,7 @@ class Network(keras.Model):
         return self.forward(x, apply)
 
     def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
-        """Return compose the layers, on tensors or on Taylor series, in scaled numbers.
+        """Compose the layers, on tensors or on Taylor series, in scaled numbers.
 
         Args:
             x: Points, as a tensor or a series.

@@ -6,15 +6,14 @@ import numpy as np
 from keras import ops
 
 from keraspinn.declaration.field_parts import extents_of
-from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import concatenated
-from keraspinn.networks.base import Network, scaled_periods
+from keraspinn.networks.base import Adapted, Network, scaled_periods
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class FieldNetworks(keras.Model):
+class FieldNetworks(Adapted):
     """Separate networks for each field, or for groups of fields.
 
     `PINNModel(problem, {u: network, k: other})` creates it from the dict. Each network
@@ -29,7 +28,6 @@ class FieldNetworks(keras.Model):
 
     Attributes:
         networks: The networks, in the order of the argument.
-        scales: The `Scales` that it is adapted to, or `None`.
 
     Call arguments:
         x: Points, `(..., d)`.
@@ -49,8 +47,6 @@ class FieldNetworks(keras.Model):
     >>> keras.ops.shape(both(keras.random.uniform((8, 2))))
     (8, 3)
     """
-
-    scales: Scales | None = None
 
     def __init__(
         self,
@@ -72,27 +68,10 @@ class FieldNetworks(keras.Model):
         self.columns = [list(map(int, chosen)) for chosen in columns]
         self.outputs_of = [list(map(int, chosen)) for chosen in outputs]
         self._order = np.argsort(np.concatenate(self.outputs_of))
-        self._sizes = self._offsets = None
-
-    @property
-    def is_its_forward(self):
-        """True if a call only applies `scaled` in the user's units."""
-        return "call" not in vars(self) and type(self).call is FieldNetworks.call
-
-    @property
-    def adapted(self):
-        """True if it is adapted to a problem's units."""
-        return self.scales is not None
 
     def adapt(self, problem):
-        """Return work in a problem's scales; a `Network` does so itself.
-
-        Args:
-            problem: The `Problem`.
-        """
-        self.scales = problem.scales
-        self._sizes = [problem.scales.field(name) for name in problem.field_names]
-        self._offsets = network_offsets(problem)
+        """Take on a problem's scales, and adapt each `Network` among the networks."""
+        super().adapt(problem)
         periods = scaled_periods(problem)
         for network, columns, outputs in self._parts():
             if isinstance(network, Network) and not network.adapted:
@@ -128,9 +107,7 @@ class FieldNetworks(keras.Model):
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
             field = apply(network, points * half + centre)
-            if any(offsets):
-                field = field - ops.cast(np.array(offsets), field.dtype)
-            fields.append(field * ops.cast(1.0 / np.array(sizes), field.dtype))
+            fields.append(self._scale(field, outputs))
         known = next(field for field in fields if field is not None)
         for number, outputs in enumerate(self.outputs_of):
             if fields[number] is None:

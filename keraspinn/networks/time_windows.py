@@ -1,6 +1,5 @@
 """A network for each of consecutive time windows, continuous at their edges."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,13 +7,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.declaration.scaling.offsets import network_offsets
-from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
+from keraspinn.networks.base import Adapted
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class TimeWindows(keras.Model):
+class TimeWindows(Adapted):
     """One network for each time window, continuous at the edges by construction.
 
     In window j, from t_j to t_{j+1} = t_j + h, a field of first order in time is
@@ -58,8 +56,6 @@ class TimeWindows(keras.Model):
     (8, 1)
     """
 
-    scales: Scales | None = None
-
     def __init__(
         self,
         networks: Sequence[keras.Layer],
@@ -71,7 +67,7 @@ class TimeWindows(keras.Model):
     ) -> None:
         super().__init__(**kwargs)
         self.edges = [float(edge) for edge in edges]
-        if len(networks) + 1 != len(self.edges) or not _increase(self.edges):
+        if len(networks) + 1 != len(self.edges) or min(np.diff(edges)) <= 0:
             raise ValueError(
                 "`edges` must increase and be one more than `networks`. Received: "
                 f"{len(networks)} networks and edges={edges}"
@@ -85,28 +81,6 @@ class TimeWindows(keras.Model):
         self.orders = [int(order) for order in orders]
         self.jumps = {float(t): [*map(tuple, j)] for t, j in (jumps or {}).items()}
         self.active = active
-        self._sizes: Any = [1.0] * len(self.orders)
-        self._offsets: Any = [0.0] * len(self.orders)
-
-    @property
-    def is_its_forward(self) -> bool:
-        """True if a call is `scaled` in the user's units, and nothing else."""
-        return "call" not in vars(self) and type(self).call is TimeWindows.call
-
-    @property
-    def adapted(self) -> bool:
-        """True once `adapt` was called."""
-        return self.scales is not None
-
-    def adapt(self, problem) -> None:
-        """Take points and give fields in a problem's scales from now on.
-
-        Args:
-            problem: The `Problem`. Networks are adapted to their windows before.
-        """
-        self.scales = problem.scales
-        self._sizes = [problem.scales.field(name) for name in problem.field_names]
-        self._offsets = network_offsets(problem)
 
     def scaled(self, x, apply, wanted=None):
         """Scaled fields from scaled points, a tensor or a `Taylor` series.
@@ -120,10 +94,7 @@ class TimeWindows(keras.Model):
             ops.cast(numbers, x.dtype)
             for numbers in (self.scales.half, self.scales.centre)
         )
-        fields = self._fields(x * half + centre)
-        if any(self._offsets):
-            fields = fields - ops.cast(np.array(self._offsets), fields.dtype)
-        return fields * ops.cast(1.0 / np.array(self._sizes), fields.dtype)
+        return self._scale(self._fields(x * half + centre), range(len(self.orders)))
 
     def call(self, x):
         return self._fields(x)
@@ -142,11 +113,15 @@ class TimeWindows(keras.Model):
         """Return the fields at points in the user's units, as what the points are."""
         if isinstance(x, Taylor):
             return self._series(x)
-        return self._series(Taylor.of_points(x, _value_only(x.shape[-1]))).value
+        value_only = IndexSet([(0,) * x.shape[-1]])
+        return self._series(Taylor.of_points(x, value_only)).value
 
     def _series(self, x):
         if self.active is not None:
-            return self._window(self.active, x, self._initial(x, self.active))
+            state = None
+            for earlier in range(self.active):
+                state = self._end(earlier, x, state)
+            return self._window(self.active, x, state)
         state, result = None, None
         for number in range(len(self.networks)):
             fields = self._window(number, x, state)
@@ -158,13 +133,6 @@ class TimeWindows(keras.Model):
             if number + 1 < len(self.networks):
                 state = self._end(number, x, state)
         return result
-
-    def _initial(self, x, number):
-        """Return value and time derivative at the start of a window, as series."""
-        state = None
-        for earlier in range(number):
-            state = self._end(earlier, x, state)
-        return state
 
     def _window(self, number, x, state):
         """Return the fields of one window at points x, as series."""
@@ -277,14 +245,6 @@ class TimeWindows(keras.Model):
 @register_rule(TimeWindows)
 def time_windows(network, x):
     return network._fields(x)
-
-
-def _increase(edges):
-    return all(a < b for a, b in itertools.pairwise(edges))
-
-
-def _value_only(dimension):
-    return IndexSet([(0,) * dimension])
 
 
 def _unit_slopes(x):
