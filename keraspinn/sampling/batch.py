@@ -74,14 +74,13 @@ class Batch(NamedTuple):
             rows = ops.reshape(filled, (count, size, *tensor.shape[1:]))
             return backend.shard(rows, axis=1)
 
-        points, coordinates = split(self.points), split(self.coordinates)
-        weights = backend.shard(ops.reshape(weights, (count, size)), axis=1)
-        targets = None if self.targets is None else split(self.targets)
-        normals = None if self.normals is None else split(self.normals)
+        tensors = {
+            name: split(tensor)
+            for name, tensor in self._asdict().items()
+            if name != "weights" and tensor is not None
+        }
+        weights = ops.reshape(weights, (count, size))
+        tensors["weights"] = backend.shard(weights, axis=1)
         return count, lambda number: Batch(
-            points[number],
-            coordinates[number],
-            weights[number],
-            None if targets is None else targets[number],
-            None if normals is None else normals[number],
+            **{name: tensor[number] for name, tensor in tensors.items()}
         )

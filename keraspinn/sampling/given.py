@@ -39,8 +39,8 @@ def check_batch(problem, name, points):
 
     Raises:
         TypeError: If it is no array.
-        ValueError: If it is of another shape, holds texts, or is in float32 if that
-            does not resolve the domain's points.
+        ValueError: If it is of another shape, or is in float32 if that does not
+            resolve the domain's points.
     """
     if not hasattr(points, "shape"):
         raise TypeError(
@@ -54,10 +54,6 @@ def check_batch(problem, name, points):
             f"A batch of points of '{name}' must have shape (n, {columns}), a column "
             f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "
             f"shape {shape}. Make batches of single points with `dataset.batch(n)`."
-        )
-    if points.dtype.name == "string" or getattr(points.dtype, "kind", "f") in "USO":
-        raise ValueError(
-            f"A batch of points of '{name}' must hold numbers. Received: texts"
         )
     # In the backend's type, which on JAX may be a smaller one.
     check_apart(problem, name, ops.convert_to_tensor(points[:1]))

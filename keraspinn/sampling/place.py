@@ -72,15 +72,13 @@ class Place:
         self._half = scales.half
         self._offset = scales.centre - domain.centre
         self._parts = [part for block in term.blocks for part in block]
-        self._with_normals = term.holds_normals
 
     def __repr__(self):
         return f"<Place: {self.count()} points in {self.dtype}>"
 
     def count(self, requested: int | None = None) -> int:
         """Return the number of points of a batch with `requested` on each part."""
-        requested = requested or self.requested
-        return sum(self._size(part, requested) for part in self._parts)
+        return sum(self._sizes(self._parts, requested))
 
     def draw(
         self, uniform: Callable[..., Tensor], requested: int | None = None
@@ -91,14 +89,13 @@ class Place:
             uniform: Function from a shape to a tensor of it, uniform in [0, 1).
             requested: Number of points on each part; by default that of the place.
         """
-        requested = requested or self.requested
-        draws = max(self._domain.draws(part) for part in self._parts)
-        count = 1 if self.term.regions else requested
-        numbers = uniform((len(self._parts), count, draws))
+        draws = [self._domain.draws(part) for part in self._parts]
+        sizes = self._sizes(self._parts, requested)
+        count = 1 if self.term.regions else requested or self.requested
+        numbers = uniform((len(self._parts), count, max(draws)))
         relative, coordinates = [], []
-        for index, part in enumerate(self._parts):
-            size, columns = self._size(part, requested), self._domain.draws(part)
-            of_part = numbers[index, :size, :columns]
+        for index, (part, size) in enumerate(zip(self._parts, sizes, strict=True)):
+            of_part = numbers[index, :size, : draws[index]]
             if self.term.regions:
                 of_part = lattice(size, of_part)
             relative.append(self._domain.sample(part, of_part))
@@ -116,22 +113,23 @@ class Place:
             coordinates: Tensor `(N, d)`, the same points in the user's units.
             requested: Number of points on each part, as for `draw`.
         """
-        normals = self._drawn_normals(points, requested) if self._with_normals else None
-        weights = self._drawn_weights(requested)
+        weights, normals = self._drawn_weights(requested), None
+        if self.term.holds_normals:
+            normals = self._drawn_normals(points, requested)
         return Batch(points, coordinates, weights, None, normals)
 
     def _drawn_normals(self, points, requested):
         """Return the normals of points in the order in which `draw` made them."""
         relative, start, normals = self._relative(points), 0, []
-        for part in self._parts:
-            end = start + self._size(part, requested or self.requested)
-            here = relative[start:end]
+        sizes = self._sizes(self._parts, requested)
+        for part, size in zip(self._parts, sizes, strict=True):
+            here = relative[start : start + size]
+            start += size
             if missing_normals_error(self._domain, part):  # nothing holds one there
                 count = len(self._domain.normal)
                 normals.append(ops.zeros_like(here)[..., :count])
             else:
                 normals.append(self._domain.normals(part, here))
-            start = end
         return _joined(normals)
 
     def given(self, coordinates: Tensor) -> Batch:
@@ -143,8 +141,9 @@ class Place:
         if self.term.regions:
             self.term.check_points(self._domain, None)
         relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
-        normals = self._given_normals(relative) if self._with_normals else None
-        weights = self._given_weights(relative)
+        weights, normals = self._given_weights(relative), None
+        if self.term.holds_normals:
+            normals = self._given_normals(relative)
         return Batch(*self.locate(coordinates), weights, None, normals)
 
     def _given_normals(self, relative):
@@ -182,13 +181,9 @@ class Place:
         return weights
 
     def _drawn_weights(self, requested):
-        requested = requested or self.requested
         if self.term.regions:
             return tuple(self._measures(block, requested) for block in self.term.blocks)
-        sizes = [
-            sum(self._size(part, requested) for part in block)
-            for block in self.term.blocks
-        ]
+        sizes = [sum(self._sizes(block, requested)) for block in self.term.blocks]
         if len(set(sizes)) == 1:
             return 1.0 / sizes[0]
         weights = np.repeat([1.0 / size for size in sizes], sizes)
@@ -196,27 +191,27 @@ class Place:
 
     def _measures(self, block, requested):
         """Return the points' shares of their parts' measures, for one block."""
-        counts = [self._size(part, requested) for part in block]
+        counts = self._sizes(block, requested)
         measures = [self._domain.measure(part) for part in block]
         each = np.repeat(np.divide(measures, counts), counts)
         return ops.convert_to_tensor(each, self.dtype)
 
     def _relative(self, points):
         """Return points relative to the domain's centre, from scaled ones."""
-        relative = points * ops.cast(self._half, points.dtype)
-        if not self._offset.any():
-            return relative
-        return relative + ops.cast(self._offset, points.dtype)
+        half, offset = (ops.cast(n, points.dtype) for n in (self._half, self._offset))
+        return points * half + offset
 
     def _scaled(self, relative):
         """Return ξ of points relative to the domain's centre."""
-        scaled = relative * ops.cast(1.0 / self._half, relative.dtype)
-        if not self._offset.any():
-            return scaled
-        return scaled - ops.cast(self._offset / self._half, relative.dtype)
+        rates = 1.0 / self._half, self._offset / self._half
+        rate, shift = (ops.cast(numbers, relative.dtype) for numbers in rates)
+        return relative * rate - shift
+
+    def _sizes(self, parts, requested):
+        """Return numbers of points of parts: 1 if all coordinates are fixed."""
+        return [self._size(part, requested or self.requested) for part in parts]
 
     def _size(self, part, requested):
-        """Return the number of points of a part: 1 if all its coordinates are fixed."""
         if part.is_point:
             return 1
         is_face = self.term.is_energy and not missing_normals_error(self._domain, part)

@@ -51,7 +51,6 @@ class PointSources:
     ):
         counts = _checked_counts(problem.terms, batch_size)
         self._dtype = dtype
-        self._marks = _distinct_marks([*problem.terms, WEIGHTING])
         by_term = batch_size if isinstance(batch_size, dict) else {}
         self.samplers, self.places, self.digests = {}, {}, {}
         given = given or {}
@@ -95,7 +94,6 @@ class PointSources:
     @property
     def settings(self):
         """Settings of all points, a dict of JSON's types."""
-        drawn = {n: s for n, s in self.samplers.items() if n not in self.digests}
         return {
             "batch_size": {
                 name: place.requested for name, place in self.places.items()
@@ -103,8 +101,8 @@ class PointSources:
             "points": dict(self.digests),
             "samplers": {
                 name: f"{type(sampler).__name__} {sampler.get_config()}"
-                for name, sampler in drawn.items()
-                if self.places[name].term.table is None
+                for name, sampler in self.samplers.items()
+                if name not in self.digests and self.places[name].term.table is None
             },
         }
 
@@ -195,7 +193,7 @@ class PointSources:
         # Iterations, terms and replicas never share a stream of random numbers.
         def uniform(shape, number=0):
             stream = replica + (number + offset) * 2**16
-            words = seed, stream, self._marks[name], iteration
+            words = seed, stream, zlib.crc32(name.encode()), iteration
             return backend.uniform(shape, words, self._dtype)
 
         return uniform
@@ -238,20 +236,6 @@ def check_apart(problem, name, points):
                 " as they are computed (JAX rounds those of a generator unless "
                 f"`jax_enable_x64` is on), or measure {symbol} from {start:.10g}."
             )
-
-
-def _distinct_marks(names):
-    """Return a number below 2**32 for each name, independent of other names.
-
-    Of two names with one checksum, the second takes that of itself with a stroke.
-    """
-    marks = {}
-    for name in names:
-        marked = name
-        while (mark := zlib.crc32(marked.encode())) in marks.values():
-            marked += "'"
-        marks[name] = mark
-    return marks
 
 
 def _checked_counts(terms, batch_size):

@@ -44,22 +44,6 @@ def test_points_do_not_depend_on_other_terms():
     )
 
 
-def test_names_of_one_checksum_do_not_share_points():
-    names = "plumless", "buckeroo"  # their CRC-32 is the same
-    conditions = dict(zip(names, PROBLEM.conditions.values(), strict=False))
-    first = {names[0]: conditions[names[0]]}
-    problem, alone = (
-        kp.Problem(PROBLEM.domain, PROBLEM.equations, held)
-        for held in (conditions, first)
-    )
-    drawn = points(PointSources(problem, "float64", 16))
-    first, second = (drawn[name][:, 1] for name in names)
-    assert not np.intersect1d(first, second).size
-    np.testing.assert_array_equal(
-        drawn["plumless"], points(PointSources(alone, "float64", 16))["plumless"]
-    )
-
-
 def test_replicas_sample_different_points():
     sources = PointSources(PROBLEM, "float64", 16)
     once = sources.draw(1, 0)
