@@ -49,7 +49,7 @@ class Adapted(keras.Model):
     @property
     def is_its_forward(self) -> bool:
         """True if a call only applies `scaled` in the user's units."""
-        return type(self).call.__module__.startswith("keraspinn.networks.")
+        return self.call.__module__.startswith("keraspinn.networks.")
 
     def adapt(self, problem: Problem) -> None:
         """Take on a problem's scales.

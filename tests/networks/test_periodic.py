@@ -67,13 +67,6 @@ def own_layers():
     return keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)
 
 
-def test_rejects_a_used_network():
-    network = kp.networks.MLP(4, 1)
-    network(np.zeros((1, 2)))
-    with pytest.raises(ValueError, match="Make a new one"):
-        kp.PINNModel(advection(), network)
-
-
 @pytest.mark.parametrize("hard", [False, True])
 def test_a_periodic_wave_is_learned_and_saved(tmp_path, hard):
     keras.utils.set_random_seed(0)
