@@ -180,7 +180,7 @@ DECLARED = {
     "face that is none": (
         lambda: condition(U, on={X: 2}),
         ValueError,
-        r"`on` must be a .*face.*\{x: 2\}.*\{x: 0\}",
+        r"`on` must be a part.*\{x: 2\}.*\{x: 0\}",
     ),
     "misspelt part": (
         lambda: condition(U, on="boundry"),
@@ -396,7 +396,7 @@ METHODS = {
     "callback not made": (
         lambda: compiled().fit(callbacks=[ANNEALING]),
         TypeError,
-        r"list of keras.callbacks.Callback.*Write `LearningRateAnnealing\(\)`",
+        r"list of keras.callbacks.Callback.*LearningRateAnnealing\(\)",
     ),
     "validation by three": (
         lambda: compiled().fit(validation_data=(POINTS, {}, POINTS[:, 0])),

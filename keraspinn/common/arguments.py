@@ -39,13 +39,10 @@ def reject_targets(method, y=None, **arguments):
             "Declare measurements as a keraspinn.Data condition."
         )
     for name in ("class_weight", "sample_weight", "validation_split"):
-        given = arguments.get(name)
-        nothing = name == "validation_split" and given == 0
-        if given is not None and not nothing:
-            instead = ", and pass `validation_data`" if method == "fit" else ""
+        if np.any(arguments.get(name)):
             raise ValueError(
-                f"`{method}` takes no `{name}`: the problem declares "
-                f"its terms. Weigh them with `Condition(..., weight=)`{instead}."
+                f"`{method}` takes no `{name}`: the problem declares its terms. Weigh "
+                "them with `Condition(..., weight=)`; validate by `validation_data`."
             )
 
 
@@ -73,20 +70,12 @@ def callback_list(callbacks):
         return callbacks.callbacks
     callbacks = keras.tree.flatten(callbacks) if callbacks is not None else []
     for callback in callbacks:
-        if isinstance(callback, keras.callbacks.Callback):
-            continue
-        if isinstance(callback, type):
-            name = callback.__name__
-            received = f"{name}. Write `{name}()`, of a class that is a Callback."
-        else:
-            received = (
-                f"{callback!r} of type {type(callback).__name__}. Write, for example, "
-                "`callbacks=[keraspinn.callbacks.LearningRateAnnealing()]`."
+        if not isinstance(callback, keras.callbacks.Callback):
+            raise TypeError(
+                "`callbacks` must be a list of keras.callbacks.Callback objects, such "
+                "as [keraspinn.callbacks.LearningRateAnnealing()]. Received: "
+                f"{callback!r}"
             )
-        raise TypeError(
-            "`callbacks` must be a list of keras.callbacks.Callback objects. "
-            f"Received: {received}"
-        )
     return callbacks
 
 
@@ -150,18 +139,12 @@ def single_batch(method, x, by_term=False):
 def validation_pair(data):
     """Return points, with values if given; `None` for a stream, or for no data."""
     name = "validation_data"
-    if isinstance(data, list) and any(isinstance(part, dict) for part in data):
-        data = tuple(data)
     if isinstance(data, tuple):
-        if len(data) == 3 and data[2] is None:
-            data = data[:2]
         if len(data) not in (1, 2):
             raise ValueError(
                 f"`{name}` must be {TAKES[name]}. Received: a tuple of {len(data)}. "
                 "Leave out sample weights: errors are relative to all points."
             )
-        if is_stream(name, data[0]):
-            raise TypeError(_takes(name, data))
         return data
     return None if data is None or is_stream(name, data) else (data,)
 
