@@ -38,10 +38,11 @@ def reading(from_config):
     return read
 
 
-def described(thing, config=None):
+def described(thing):
     """Return a text such as `Name(key=value)` from a configuration."""
-    config = thing.get_config() if config is None else config
-    settings = ", ".join(f"{key}={value!r}" for key, value in config.items())
+    settings = ", ".join(
+        f"{key}={value!r}" for key, value in thing.get_config().items()
+    )
     return f"{type(thing).__name__}({settings})"
 
 

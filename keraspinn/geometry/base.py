@@ -60,8 +60,6 @@ class Geometry:
         named: Dict from further names to tuples of parts.
         periodic: The periodic coordinates.
         operands: Geometries that `+`, `-`, `&` or `*` combined.
-        removed: Geometries subtracted from it.
-        corners: Corners of a shape in the plane, `(n, 2)`; empty for combined shapes.
 
     Raises:
         TypeError: If a coordinate is not a SymPy symbol.
@@ -85,8 +83,6 @@ class Geometry:
     initial: Part | None = None
     periodic: tuple[sp.Symbol, ...] = ()
     operands: tuple[Geometry, ...] = ()
-    removed: tuple[Geometry, ...] = ()
-    corners: ArrayLike = ()
 
     def __init__(
         self,
@@ -129,16 +125,6 @@ class Geometry:
     def dimension(self) -> int:
         """Number of coordinates, time included."""
         return len(self.lower)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Middle of the bounding box, `(d,)`."""
-        return self.centre
-
-    @property
-    def variance(self) -> np.ndarray:
-        """Variance of points uniform in the bounding box, `(d,)`."""
-        return self.half**2 / 3
 
     @property
     def normal(self) -> tuple[NormalComponent, ...]:

@@ -152,10 +152,6 @@ class Difference(Combination):
 
     flips, sign = True, "-"
 
-    def __init__(self, first: Geometry, second: Geometry) -> None:
-        super().__init__(first, second)
-        self.removed = (second,)
-
     def _bounds(self, first, second):
         return first.lower, first.upper
 
@@ -179,7 +175,7 @@ class Difference(Combination):
             warnings.warn(
                 f"{second} takes nothing from {first}, which it does not meet. Are "
                 "both in the same units?",
-                stacklevel=7,
+                stacklevel=6,
             )
         return self._portion(0, first.interior, self._left, size=size, is_cut=is_cut)
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,8 +151,6 @@ class Box(Geometry):
         lower, upper = np.array(list(self._intervals.values())).T
         time = next(iter(self.time), None)
         super().__init__(self.space, lower, upper, self.parameters, time)
-        if len(self.space) == 2:
-            self.corners = list(itertools.product(*self.space.values()))
         self.interior = self._slice()
         self.boundary = tuple(
             self._slice((column, position))

@@ -115,20 +115,18 @@ TOLERANCE = 1e-6
 
 
 @functools.lru_cache(maxsize=16)
-def quasi_random(count, draws, seed=0):
+def quasi_random(count, draws):
     """Return evenly spread numbers in [0, 1), `(count, draws)`, always the same.
 
     They form a Richtmyer sequence: multiples of the square roots of primes, less their
-    whole part. A seed continues the sequence of the seed before. The cache is for
-    shapes with many holes.
+    whole part. The cache is for shapes with many holes.
 
     Reference:
         Niederreiter, "Random Number Generation and Quasi-Monte Carlo Methods", 1992.
     """
     steps = np.sqrt([float(sp.prime(k + 1)) for k in range(draws)])
     # Number 0 would be a corner.
-    rows = np.arange(seed * count + 1, (seed + 1) * count + 1)[:, None]
-    numbers = (rows * steps) % 1
+    numbers = (np.arange(1, count + 1)[:, None] * steps) % 1
     numbers.setflags(write=False)
     return numbers
 

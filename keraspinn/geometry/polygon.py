@@ -64,8 +64,6 @@ class Polygon(Geometry):
         edges = Facets(segments, outward, self.half)
         self.interior = Simplices(trapezoids(segments), closed(edges))
         self.boundary = (edges,)
-        self.removed = tuple(Polygon(h, coordinates=coordinates) for h in self.holes)
-        self.corners = self.vertices
 
     def _segments(self):
         """Return the edges of all rings, `(n, 2, 2)`, without those of length zero."""

@@ -8,7 +8,6 @@ import sympy as sp
 
 from keraspinn.common.checks import positive_number, real_number
 from keraspinn.geometry.arrays import library
-from keraspinn.geometry.ball import Disk
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Numbers, Symbols, checked_center
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
@@ -188,8 +187,6 @@ class Sector(Geometry):
             pieces["end"] = part("the last edge", both, (end, end), 1)
         self.boundary = tuple(pieces.values())
         self.named = {name: (piece,) for name, piece in pieces.items()}
-        if self.inner:
-            self.removed = (Disk(self.center, self.inner, coordinates),)
 
     def _extremes(self):
         """Return points that span the bounding box."""
