@@ -25,30 +25,25 @@ class EllipseCurve(Rim):
         lib = library(uniform)
         position = uniform * _ARCS
         within = position - lib.floor(position)
-        start, end = (pick(column, uniform[..., 0]) for column in self._angles)
+        start, end = (pick(column, uniform[..., 0]) for column in self._arcs[:2])
         angle = start + (end - start) * within[..., 0]
         circle = lib.stack([lib.cos(angle), lib.sin(angle)], axis=-1)
         return circle * like(self.axes, uniform)
 
     @functools.cached_property
-    def _arc(self):
-        """Angles, and the length of the curve up to each."""
+    def _arcs(self):
+        """Angles at which equally long arcs start and end, and the curve's length."""
         angles = np.linspace(0, 2 * math.pi, 16 * _ARCS + 1)
         a, b = self.axes
         speed = np.hypot(a * np.sin(angles), b * np.cos(angles))
         steps = (speed[1:] + speed[:-1]) / 2 * np.diff(angles)
-        return angles, np.concatenate([[0], np.cumsum(steps)])
-
-    @functools.cached_property
-    def _angles(self):
-        """Angles at which each of the equally long arcs starts and ends."""
-        angles, lengths = self._arc
+        lengths = np.concatenate([[0], np.cumsum(steps)])
         table = np.interp(np.linspace(0, lengths[-1], _ARCS + 1), lengths, angles)
-        return table[:-1], table[1:]
+        return table[:-1], table[1:], float(lengths[-1])
 
     def measure(self):
         """Return the length."""
-        return float(self._arc[1][-1])
+        return self._arcs[-1]
 
     def __str__(self):
         return "the ellipse"

@@ -58,11 +58,7 @@ def _winding(corners, points):
     def dot(u, v):
         return lib.sum(u * v, axis=-1)
 
-    triple = (
-        a[..., 0] * (b[..., 1] * c[..., 2] - b[..., 2] * c[..., 1])
-        + a[..., 1] * (b[..., 2] * c[..., 0] - b[..., 0] * c[..., 2])
-        + a[..., 2] * (b[..., 0] * c[..., 1] - b[..., 1] * c[..., 0])
-    )
+    triple = dot(a, lib.cross(b, c))
     below = one * two * three + dot(a, b) * three + dot(b, c) * one + dot(c, a) * two
     turns = lib.sum(lib.arctan2(triple, below), axis=-1) / (2 * math.pi)
     return lib.abs(turns) > 0.5

@@ -60,16 +60,10 @@ class ProductPart(Part):
         if self.whole.count(False) != 1:
             return super().normals(points)
         facing = self.whole.index(False)
-        lib = library(points)
-        normals = [
-            part.normals(columns_of(points, chosen))
-            if index == facing
-            else lib.zeros_like(columns_of(points, chosen)[..., : len(spatial)])
-            for index, (part, chosen, spatial) in enumerate(
-                zip(self.parts, self.columns, self.spatial, strict=True)
-            )
-        ]
-        return _side_by_side(normals, self.spatial)
+        normals = self.parts[facing].normals(columns_of(points, self.columns[facing]))
+        others = len(self.spatial[1 - facing])
+        both = [normals, library(points).zeros_like(points[..., :others])]
+        return _side_by_side(both if facing == 0 else both[::-1], self.spatial)
 
     def measure(self):
         """Return the product of both."""

@@ -63,29 +63,20 @@ class Held(Sampler):
         return state
 
     def step(self, place, state, iteration, uniform, error):
-        rows = self._rows(place, uniform)
-        batch = place.given(_taken(state["coordinates"], rows))
-        targets = state.get("targets")
-        return (
-            batch._replace(
-                points=_taken(state["points"], rows),
-                targets=None if targets is None else _taken(targets, rows),
-            ),
-            state,
-        )
+        total, size = len(self.points), self.count(place)
+        taken = state
+        if size < total:
+            rows = ops.minimum(ops.cast(uniform((size,)) * total, "int32"), total - 1)
+            taken = {name: ops.take(t, rows, axis=0) for name, t in state.items()}
+        batch = place.given(taken["coordinates"])
+        others = {name: t for name, t in taken.items() if name != "coordinates"}
+        return batch._replace(**others), state
 
     def fresh(self, place, state, uniform, error):
         return self.step(place, state, 0, uniform, error)[0]
 
     def renewed(self, iteration):
         return self.requested is not None and self.requested < len(self.points)
-
-    def _rows(self, place, uniform):
-        total, size = len(self.points), self.count(place)
-        if size == total:
-            return None
-        numbers = uniform((size,))
-        return ops.minimum(ops.cast(numbers * total, "int32"), total - 1)
 
     def get_config(self):
         return {
@@ -97,7 +88,3 @@ class Held(Sampler):
     def key(self):
         """Return a key of the shapes, not the numbers, that programs depend on."""
         return type(self), self.points.shape, self.targets is None, self.requested
-
-
-def _taken(table, rows):
-    return table if rows is None else ops.take(table, rows, axis=0)
