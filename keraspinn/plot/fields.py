@@ -138,8 +138,7 @@ def cut(domain, at, most=2):
             "`at` must be a dict from coordinates to values, such as {t: 0.5}. "
             f"Received: {at!r}"
         )
-    coordinates = domain.coordinates
-    names = [symbol.name for symbol in coordinates]
+    names = [symbol.name for symbol in domain.coordinates]
     box = ends_of(domain)
     for symbol, value in at.items():
         if symbol not in box:
@@ -152,12 +151,10 @@ def cut(domain, at, most=2):
                 f"`at` must cut the domain: {symbol.name} lies between {low:g} and "
                 f"{high:g}. Received: {at}"
             )
-    if not 1 <= len(coordinates) - len(at) <= most:
-        axes = "one or two" if most == 2 else "one to three"
+    if not 1 <= len(names) - len(at) <= most:
         raise ValueError(
-            f"A figure needs {axes} axes. Name the others of {names} in "
-            f"`at`, as in at={{{names[-1]}: {box[coordinates[-1]][0]:g}}}. "
-            f"Received: at={at}"
+            f"A figure needs one to {most} axes. Name the others of {names} in `at`, "
+            f"as in at={{{names[-1]}: {domain.lower[-1]:g}}}. Received: at={at}"
         )
     return {symbol: float(value) for symbol, value in at.items()}
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keraspinn.common.checks import check_count, real_array
 from keraspinn.plot.solutions import compared, draw_maps, draw_pair
 from keraspinn.plot.style import Canvas, Drawn, new_figure, plain
 from keraspinn.training.model import PINNModel
@@ -35,7 +36,8 @@ def snapshots(
 
     Raises:
         ValueError: If the problem has no time, no such reference, or more
-            dimensions, or `times` is empty or outside the reference's range.
+            dimensions, or `times` is not a positive number or outside the reference's
+            range.
 
     Example:
 
@@ -84,14 +86,9 @@ def snapshots(
 
 
 def _nearest(grid, times):
-    moments = np.asarray(times)
-    if isinstance(times, (int, np.integer)) and times >= 0:
-        moments = np.linspace(grid[0], grid[-1], times)
-    if moments.ndim != 1 or moments.dtype.kind not in "iuf" or not moments.size:
-        raise ValueError(
-            "`times` must be a number of moments, such as 4, or a list of at least one "
-            f"moment, such as [0.5]. Received: times={times!r}"
-        )
+    if isinstance(times, (int, np.integer)):
+        times = np.linspace(grid[0], grid[-1], check_count("times", times))
+    moments = real_array("times", times)
     within = (grid[0] <= moments) & (moments <= grid[-1])
     if not within.all():
         raise ValueError(

@@ -54,5 +54,5 @@ def test_rejects_invalid_arguments(trained):
         kp.plot.animation(model, U, over="t")
     with pytest.raises(ValueError, match="`frames`"):
         kp.plot.animation(model, U, over=T, frames=0)
-    with pytest.raises(ValueError, match="one or two axes"):
+    with pytest.raises(ValueError, match="one to 2 axes"):
         kp.plot.animation(model, U, over=T, at={X: 0})

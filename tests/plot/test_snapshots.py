@@ -46,8 +46,8 @@ def test_rejects_invalid_arguments(trained):
     model, _ = trained(kp.problems.klein_gordon())
     with pytest.raises(ValueError, match="name='v'"):
         kp.plot.snapshots(model, name="v")
-    for times in ([], 0, -1, 0.5, "last"):
-        with pytest.raises(ValueError, match="at least one moment, such as"):
+    for times in (0, -1, "last"):
+        with pytest.raises(ValueError, match="times.* must be a"):
             kp.plot.snapshots(model, times=times)
     with pytest.raises(ValueError, match=r"between 0 and 1, .* Received: \[1.5\]"):
         kp.plot.snapshots(model, times=[0.5, 1.5])
