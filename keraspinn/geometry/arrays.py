@@ -1,7 +1,5 @@
 """Array functions that accept both tensors and NumPy arrays."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np

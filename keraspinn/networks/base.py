@@ -100,10 +100,8 @@ class Network(Adapted):
             )
         self.standardize = bool(standardize)
         if adapted_to is not None:
-            self.scales = Scales.from_config(adapted_to["scales"])
-            self._sizes = list(adapted_to["sizes"])
-            self._offsets = list(adapted_to.get("offsets", [0.0] * len(self._sizes)))
-            self._close(adapted_to.get("periods"))
+            scales = Scales.from_config(adapted_to["scales"])
+            self.work_in(**{**adapted_to, "scales": scales})
         self.units = check_count("units", units)
         self.depth = check_count("depth", depth)
         self.output_count = check_count("outputs", outputs)
@@ -179,10 +177,6 @@ class Network(Adapted):
         """
         self.scales, self._sizes = scales, sizes
         self._offsets = offsets or [0.0] * len(sizes)
-        self._close(periods)
-
-    def _close(self, periods):
-        """Make the network periodic, if there are periods."""
         if periods:
             self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
 

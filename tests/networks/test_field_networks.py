@@ -7,6 +7,7 @@ import sympy as sp
 from keras import ops
 
 import keraspinn as kp
+from tensors import FEW_STEPS
 
 X, Y, T = sp.symbols("x y t")
 U = sp.Function("u")(X, T)
@@ -103,7 +104,7 @@ def test_fields_may_share_a_network_in_any_order():
 def test_saving_copies_and_a_hard_condition(tmp_path):
     hard = {"end": kp.Condition(sp.Eq(K, 3.0), on={X: 0}, hard=True)}
     model = kp.PINNModel(conducting(hard, scales="auto"), networks(), seed=2)
-    model.compile(keras.optimizers.Adam(1e-3))
+    model.compile(keras.optimizers.Adam(1e-3), **FEW_STEPS)
     model.fit(
         steps_per_epoch=3,
         verbose=0,

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from tensors import FEW_STEPS
 
 X = sp.Symbol("x")
 T = sp.Function("T")(X)
@@ -38,13 +39,14 @@ def slab(hard=False):
     )
 
 
+@pytest.mark.slow
 def test_members_of_an_ensemble_are_measured_from_it_too():
     ensemble = kp.Ensemble(slab(), kp.networks.MLP(4, 1), size=2, seed=0)
-    ensemble.compile(keras.optimizers.Adam(1e-3))
+    ensemble.compile(keras.optimizers.Adam(1e-3), **FEW_STEPS)
     logs = ensemble.fit(steps_per_epoch=3, epochs=1, verbose=0).history
     keras.utils.set_random_seed(0)
     alone = kp.PINNModel(slab(), kp.networks.MLP(4, 1), seed=0)
-    alone.compile(keras.optimizers.Adam(1e-3))
+    alone.compile(keras.optimizers.Adam(1e-3), **FEW_STEPS)
     own = alone.fit(steps_per_epoch=3, epochs=1, verbose=0).history
     losses = logs["loss_of_members"][-1]
     np.testing.assert_allclose(losses[0], own["loss"][-1], rtol=1e-4)

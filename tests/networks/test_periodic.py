@@ -67,6 +67,7 @@ def own_layers():
     return keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hard", [False, True])
 def test_a_periodic_wave_is_learned_and_saved(tmp_path, hard):
     keras.utils.set_random_seed(0)

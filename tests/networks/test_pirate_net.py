@@ -101,6 +101,7 @@ def test_rejects_an_odd_number_of_units():
         PirateNet(5)
 
 
+@pytest.mark.slow
 def test_it_trains():
     model = kp.PINNModel(kp.problems.helmholtz(), PirateNet(6, 2), seed=0)
     assert model.derivative_engine == "taylor"

@@ -86,6 +86,7 @@ def test_sign_and_scale_of_the_normal():
         np.testing.assert_allclose(ops.convert_to_numpy(found) * size, slopes, 1e-4)
 
 
+@pytest.mark.slow
 def test_neumann_and_robin_ends_are_fitted():
     """Solve u'' = 0, ∂u/∂n = 1 left, ∂u/∂n + u = 0 right: u = 2 − x on [0, 1]."""
     u = sp.Function("u")(X)
