@@ -169,24 +169,27 @@ def finite_array(label, numbers):
     return array
 
 
-def point_array(label, points, coordinates=None):
+def point_array(label, points, coordinates=None, columns=None, least=1):
     """Return points as a float64 array `(n, d)`, a row for each point.
 
     Args:
         label: String, their name in errors, such as `"points of 'wall'"`.
         points: The value received.
         coordinates: The names or symbols of the columns, if known.
+        columns: Number of columns, if it is known without names.
+        least: Smallest number of points.
 
     Raises:
-        ValueError: If there are none, or they are of another shape or not finite.
+        ValueError: If there are too few, or they are of another shape or not finite.
     """
     array = real_array(label, points)
     names = [str(symbol) for symbol in coordinates or ()]
-    columns = len(names)
-    if array.ndim != 2 or not len(array) or (names and array.shape[1] != columns):
+    columns = len(names) or columns
+    fits = array.ndim == 2 and columns in (None, array.shape[1])
+    if not fits or len(array) < least:
         each = f", a column for each of {names}" if names else ", a row a point"
         raise ValueError(
-            f"The {label} must have shape (n, {columns if names else 'd'}){each}. "
-            f"Received: shape {array.shape}"
+            f"The {label} must have shape (n, {columns or 'd'}){each}, with n of at "
+            f"least {least}. Received: shape {array.shape}"
         )
     return finite_array(label, array)

@@ -7,7 +7,7 @@ from typing import SupportsFloat, TypeAlias
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import point_array, real_number
+from keraspinn.common.checks import real_number
 
 Intervals: TypeAlias = Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]]
 Numbers: TypeAlias = Iterable[SupportsFloat]
@@ -94,15 +94,3 @@ def checked_center(center, dimension=None):
             f"`center` must be a point, {count} finite numbers. Received: {center!r}"
         )
     return tuple(numbers)
-
-
-def checked_points(name, points, dimension=None, least=1):
-    """Return points as a float64 array `(n, d)`, with enough rows of that dimension."""
-    array = point_array(name, points)
-    if len(array) < least or dimension not in (None, array.shape[1]):
-        columns = "d" if dimension is None else dimension
-        raise ValueError(
-            f"`{name}` must be an array of at least {least} finite points, "
-            f"(n, {columns}). Received: shape {array.shape}"
-        )
-    return array

@@ -4,9 +4,10 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keraspinn.common.checks import point_array
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Symbols, checked_points
+from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.faces import at_values
 from keraspinn.geometry.part import TOLERANCE, Part
 from keraspinn.geometry.simplices import in_chunks
@@ -105,7 +106,7 @@ class PointCloud(Geometry):
         boundary: Mapping[str, ArrayLike | tuple[ArrayLike, ArrayLike]] | None = None,
         coordinates: Symbols = None,
     ) -> None:
-        self.points = checked_points("points", points, least=2)
+        self.points = point_array("points", points, least=2)
         dimension = self.points.shape[1]
         self.sets = {
             name: _points_and_normals(name, entry, dimension)
@@ -161,10 +162,10 @@ def _points_and_normals(name, entry, dimension):
     if isinstance(entry, (tuple, list)) and len(entry) == 2:
         if entry[1] is None or np.ndim(entry[1]) == 2:
             entry, normals = entry
-    points = checked_points(f"boundary['{name}']", entry, dimension)
+    points = point_array(f"points of '{name}'", entry, columns=dimension)
     if normals is None:
         return points, None
-    normals = checked_points(f"normals of '{name}'", normals, dimension, len(points))
+    normals = point_array(f"normals of '{name}'", normals, columns=dimension)
     lengths = np.linalg.norm(normals, axis=-1, keepdims=True)
     if len(normals) != len(points) or not (lengths > 0).all():
         raise ValueError(

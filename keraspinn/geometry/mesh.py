@@ -5,9 +5,10 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keraspinn.common.checks import point_array
 from keraspinn.common.typing import PathLike
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Symbols, checked_points
+from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
 from keraspinn.geometry.simplices import Facets, Simplices, across
@@ -48,7 +49,7 @@ class Mesh(Geometry):
         named: Mapping[str, ArrayLike] | None = None,
         coordinates: Symbols = None,
     ) -> None:
-        self.points = checked_points("points", points, least=3)
+        self.points = point_array("points", points, least=3)
         dimension = self.points.shape[1]
         if dimension not in (2, 3):
             raise ValueError(

@@ -4,8 +4,9 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keraspinn.common.checks import point_array
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.checks import Symbols, checked_points
+from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed, enclosed, trapezoids
 from keraspinn.geometry.simplices import Facets, Simplices, across
 
@@ -45,8 +46,8 @@ class Polygon(Geometry):
         holes: Sequence[ArrayLike] = (),
         coordinates: Symbols = None,
     ) -> None:
-        self.vertices = checked_points("vertices", vertices, 2, 3)
-        self.holes = [checked_points("holes", hole, 2, 3) for hole in holes]
+        self.vertices = point_array("vertices", vertices, columns=2, least=3)
+        self.holes = [point_array("hole", hole, columns=2, least=3) for hole in holes]
         lower, upper = self.vertices.min(axis=0), self.vertices.max(axis=0)
         _check_edges(self._segments())
         if not _area(self.vertices) > 1e-9 * np.prod(upper - lower):

@@ -5,10 +5,11 @@ import keras
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keraspinn.common.checks import point_array
 from keraspinn.common.typing import PathLike
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.box import Slice
-from keraspinn.geometry.checks import Symbols, checked_points
+from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.enclosed import closed
 from keraspinn.geometry.files import meshio
 from keraspinn.geometry.rejection import portion
@@ -42,7 +43,7 @@ class Polyhedron(Geometry):
     def __init__(
         self, vertices: ArrayLike, faces: ArrayLike, coordinates: Symbols = None
     ) -> None:
-        self.vertices = checked_points("vertices", vertices, 3, 4)
+        self.vertices = point_array("vertices", vertices, columns=3, least=4)
         self.triangles = np.asarray(faces)
         _check_closed(self.triangles)
         super().__init__(

@@ -270,7 +270,7 @@ def test_a_cloud():
         (lambda: g.Ellipse((0, 0), (1, 0)), ValueError, "`axes` must be a positive"),
         (lambda: g.Annulus((0, 0), 2, 1), ValueError, "0 <= inner < radius"),
         (lambda: g.Sector((0, 0), 1, (0, 7)), ValueError, "at most one turn apart"),
-        (lambda: g.Polygon([(0, 0), (1, 1)]), ValueError, "at least 3 finite points"),
+        (lambda: g.Polygon([(0, 0), (1, 1)]), ValueError, "at least 3"),
         (
             lambda: g.Polygon([(0, 0), (1, 1), (1, 0), (0, 1)]),
             ValueError,
