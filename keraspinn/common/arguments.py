@@ -10,14 +10,9 @@ from keraspinn.common.checks import check_count, check_unmasked, real_array
 TAKES = {
     "fit": "an array (n, d), a dict from term names to such arrays, or a dataset or "
     "generator of batches; `fit()` draws them",
-    "train_on_batch": "an array (n, d), or a dict from term names to such arrays; "
-    "`train_on_batch()` draws them",
     "evaluate": "an array (n, d), or a dataset or generator of batches, and values "
     "apart: `evaluate(*problem.test_data(100))`",
-    "test_on_batch": "an array (n, d), and values apart: "
-    "`test_on_batch(*problem.test_data(100))`",
     "predict": "an array (n, d), or a dataset or generator of batches",
-    "predict_on_batch": "an array (n, d)",
     "validation_data": "(points, values), as `problem.test_data(100)` returns them, "
     "points alone, or a dataset or generator of batches",
 }
@@ -151,9 +146,9 @@ def validation_pair(data):
 
 def _takes(method, x):
     received = "None" if x is None else f"an object of type {type(x).__name__}"
-    if method == "validation_data":
-        return f"`{method}` must be {TAKES[method]}. Received: {received}"
-    return f"`{method}` takes points as {TAKES[method]}. Received: {received}"
+    takes = TAKES.get(method, "an array (n, d)")
+    verb = "must be" if method == "validation_data" else "takes points as"
+    return f"`{method}` {verb} {takes}. Received: {received}"
 
 
 def _yields_batches(x):

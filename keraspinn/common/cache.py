@@ -14,18 +14,9 @@ UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.
 
 
 def cache_directory():
-    """Return the package's directory in the user's cache, or `None`.
-
-    `keraspinn` in `$XDG_CACHE_HOME`, else in `~/.cache`; on Windows in
-    `%LOCALAPPDATA%`.
-    """
-    given = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME")
-    if given and pathlib.Path(given).is_absolute():
-        return pathlib.Path(given) / "keraspinn"
-    try:
-        return pathlib.Path.home() / ".cache" / "keraspinn"
-    except RuntimeError:  # a user without a home
-        return None
+    """Return `keraspinn` in `$XDG_CACHE_HOME`, else in `~/.cache`."""
+    directory = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return directory.expanduser() / "keraspinn"
 
 
 def cached(name, compute, usable):
@@ -39,16 +30,13 @@ def cached(name, compute, usable):
         compute: Function without arguments that returns the array.
         usable: Function that tells whether an array from a file is valid.
     """
-    directory = cache_directory()
-    if directory is None:
-        return compute()
-    path = directory / f"{name}.npz"
+    path = cache_directory() / f"{name}.npz"
     with contextlib.suppress(*UNREADABLE), np.load(path, allow_pickle=False) as file:
         array = file["array"]
         if usable(array):
             return array
     array = compute()
     with contextlib.suppress(OSError):
-        directory.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda partial: np.savez(partial, array=array))
     return array

@@ -54,13 +54,10 @@ def test_unreadable_files_are_computed_again(directory, spoil):
 def test_works_without_a_writable_directory(directory, monkeypatch):
     directory.write_text("a file where the directory should be")
     assert (cached("five", compute, usable) == ARRAY).all()
-    monkeypatch.setattr("keraspinn.common.cache.cache_directory", lambda: None)
-    assert (cached("five", compute, usable) == ARRAY).all()
 
 
 def test_directory_of_the_cache(directory, monkeypatch, tmp_path):
     assert cache_directory() == directory
     monkeypatch.setenv("HOME", str(tmp_path))
-    for not_a_place in ("", "relative"):
-        monkeypatch.setenv("XDG_CACHE_HOME", not_a_place)
-        assert cache_directory() == tmp_path / ".cache" / "keraspinn"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert cache_directory() == tmp_path / ".cache" / "keraspinn"
