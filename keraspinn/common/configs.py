@@ -1,5 +1,6 @@
 """Reading of saved configurations, whose faults raise `ValueError`."""
 
+import dataclasses
 import functools
 
 import keras
@@ -44,6 +45,28 @@ def described(thing):
         f"{key}={value!r}" for key, value in thing.get_config().items()
     )
     return f"{type(thing).__name__}({settings})"
+
+
+class Configured:
+    """Object determined by its constructor's arguments, which `get_config` returns."""
+
+    def get_config(self):
+        """Return the constructor's arguments: a dataclass's fields."""
+        return dataclasses.asdict(self) if dataclasses.is_dataclass(self) else {}
+
+    @classmethod
+    def from_config(cls, config):
+        """Make an object from a config that `get_config` returned."""
+        return cls(**config)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.get_config() == other.get_config()
+
+    def __hash__(self):
+        return hash((type(self), repr(self.get_config())))
+
+    def __repr__(self):
+        return described(self)
 
 
 def restored(config, *kinds):

@@ -18,13 +18,13 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from keraspinn.common.configs import described
+from keraspinn.common.configs import Configured
 from keraspinn.common.typing import State, Tensor
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.place import Place
 
 
-class Sampler:
+class Sampler(Configured):
     """A source of the points of a term; the contract of every sampler.
 
     Subclasses are immutable, and configured by their constructor's arguments, which
@@ -117,27 +117,9 @@ class Sampler:
         """
         return True
 
-    def get_config(self):
-        """Return the constructor's arguments."""
-        return {}
-
-    @classmethod
-    def from_config(cls, config):
-        """Make a sampler from a config that `get_config` returned."""
-        return cls(**config)
-
     def key(self) -> tuple[Any, ...]:
         """Return a hashable key that compiled programs depend on."""
         return type(self), repr(sorted(self.get_config().items()))
-
-    def __eq__(self, other):
-        return type(self) is type(other) and self.get_config() == other.get_config()
-
-    def __hash__(self):
-        return hash(self.key())
-
-    def __repr__(self):
-        return described(self)
 
 
 Given: TypeAlias = ArrayLike | Sampler | Mapping[str, ArrayLike | Sampler]

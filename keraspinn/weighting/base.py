@@ -11,11 +11,10 @@ To add one, copy `gradient_ratio.py`: a frozen dataclass with `update`. A rule w
 state defines `init`, or `begin` if the state depends on more than the weights.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from keraspinn.common.configs import described
+from keraspinn.common.configs import Configured
 from keraspinn.common.typing import State, Tensor
 
 
@@ -46,7 +45,7 @@ class TrainingSetup(NamedTuple):
     uniform: Callable[..., Tensor]
 
 
-class WeightingRule:
+class WeightingRule(Configured):
     """A rule from gradients and losses to loss weights; the contract of every rule.
 
     Subclasses are immutable and hashable, such as frozen dataclasses: a rule is part
@@ -115,24 +114,6 @@ class WeightingRule:
         Args:
             paths: The paths of the network's trainable variables.
         """
-
-    def get_config(self):
-        """Return the constructor's arguments: a dataclass's fields."""
-        return dataclasses.asdict(self) if dataclasses.is_dataclass(self) else {}
-
-    @classmethod
-    def from_config(cls, config):
-        """Make a rule from a config that `get_config` returned."""
-        return cls(**config)
-
-    def __eq__(self, other):
-        return type(self) is type(other) and self.get_config() == other.get_config()
-
-    def __hash__(self):
-        return hash((type(self), repr(self.get_config())))
-
-    def __repr__(self):
-        return described(self)
 
 
 class FunctionRule(WeightingRule):
