@@ -9,7 +9,7 @@ from keraspinn.derivatives.taylor.rules import activate, affine, register_rule
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class SineDense(keras.layers.Layer):
+class SineDense(keras.layers.Dense):
     """Dense layer with sines, initialized to preserve variances.
 
     It computes `sin(ω (X W + b))`. With F input features, the entries of W are uniform
@@ -52,37 +52,28 @@ class SineDense(keras.layers.Layer):
         seed: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.units = check_count("units", units)
+        super().__init__(check_count("units", units), **kwargs)
         self.frequency = positive_number("frequency", frequency)
         self.first, self.seed = bool(first), seed
 
     def build(self, input_shape):
         features = input_shape[-1]
         bound = 1 / features if self.first else math.sqrt(6 / features) / self.frequency
-        self.kernel = self._weight("kernel", (features, self.units), bound, self.seed)
+        self.kernel_initializer = _uniform(bound, self.seed)
         other_seed = None if self.seed is None else self.seed + 1
-        bound = 1 / math.sqrt(features)
-        self.bias = self._weight("bias", (self.units,), bound, other_seed)
-
-    def _weight(self, name, shape, bound, seed):
-        uniform = keras.initializers.RandomUniform(-bound, bound, seed)
-        return self.add_weight(name=name, shape=shape, initializer=uniform)
+        self.bias_initializer = _uniform(1 / math.sqrt(features), other_seed)
+        super().build(input_shape)
 
     def call(self, x):
-        return ops.sin(self.frequency * (ops.matmul(x, self.kernel) + self.bias))
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], self.units)
+        return ops.sin(self.frequency * super().call(x))
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "frequency": self.frequency,
-            "first": self.first,
-            "seed": self.seed,
-        }
+        config = {"frequency": self.frequency, "first": self.first, "seed": self.seed}
+        return {**super().get_config(), **config}
+
+
+def _uniform(bound, seed):
+    return keras.initializers.RandomUniform(-bound, bound, seed)
 
 
 @register_rule(SineDense)

@@ -5,7 +5,6 @@ from keraspinn.common.checks import check_count, real_array
 from keraspinn.plot.solutions import compared, draw_maps, draw_pair
 from keraspinn.plot.style import Canvas, Drawn, new_figure, plain
 from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
 
 
 def snapshots(
@@ -43,25 +42,21 @@ def snapshots(
     keraspinn.plot.snapshots(model, times=[0.0, 0.5, 1.0]).savefig("snapshots.png")
     ```
     """
-    check_one_model(model)
     problem = model.problem
-    points, values = problem.test_data(n)
-    name = next(iter(values)) if name is None else name
-    space = points.shape[1] - 1
+    space = len(problem.coordinates) - 1
     timed = problem.coordinates[-1] == problem.domain.time_coordinate
-    if not timed or space > 2 or name not in values:
+    if not timed or not 1 <= space <= 2:
         raise ValueError(
             "`plot.snapshots` draws references in time and one or two dimensions of "
-            f"space; this problem has {list(values)} in {problem.domain}. Received: "
-            f"name={name!r}"
+            f"space. Received: a problem in {problem.domain}"
         )
+    name, points, reference, predicted = compared(model, name, n)
     moments = _nearest(np.unique(points[:, -1]), times)
     symbol = problem.coordinates[-1].name
     size = (3.2 * len(moments), 3.2) if space == 1 else (12, 3.2 * len(moments))
     figure = new_figure(figure, size)
     shape = (1, len(moments)) if space == 1 else (len(moments), 1)
     parts = figure.subfigures(*shape, squeeze=False).ravel()
-    reference, predicted = compared(model, name, points, values[name])
     limits = _limits(np.concatenate([reference, predicted]))
     for index, (part, moment) in enumerate(zip(parts, moments, strict=True)):
         rows = points[:, -1] == moment

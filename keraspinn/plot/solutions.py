@@ -1,5 +1,6 @@
 import numpy as np
 
+from keraspinn.common.checks import check_known
 from keraspinn.geometry.arrays import on_host
 from keraspinn.metrics import RelativeL2
 from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
@@ -33,17 +34,13 @@ def solution(
     keraspinn.plot.solution(model).savefig("solution.png")
     ```
     """
-    check_one_model(model)
     problem = model.problem
-    points, values = problem.test_data(n)
-    name = next(iter(values)) if name is None else name
-    if name not in values or points.shape[1] > 2:
+    if len(problem.coordinates) > 2:
         raise ValueError(
-            "`plot.solution` draws references in one or two coordinates; this "
-            f"problem's are {list(values)} in {points.shape[1]}. Received: "
-            f"name={name!r}"
+            "`plot.solution` draws references in one or two coordinates. Received: a "
+            f"problem in {problem.domain}"
         )
-    exact, predicted = compared(model, name, points, values[name])
+    name, points, exact, predicted = compared(model, name, n)
     error = np.abs(exact - predicted)
     figure = new_figure(figure, (12, 3.4))
     draw = draw_curves if points.shape[1] == 1 else draw_maps
@@ -56,17 +53,30 @@ def solution(
     return figure
 
 
-def compared(model, name, points, exact):
-    """Return the reference and the prediction.
+def compared(model, name, n):
+    """Return a reference's name and points, its values and the prediction.
 
     Fields determined up to a constant, such as a pressure, are shifted to the
     reference's mean.
+
+    Args:
+        model: The `PINNModel`.
+        name: Name of the reference, `None` for the first.
+        n: Number of points per side, for a reference in closed form.
+
+    Raises:
+        ValueError: If there is no such reference.
     """
+    check_one_model(model)
+    points, values = model.problem.test_data(n)
+    name = next(iter(values)) if name is None else name
+    check_known("name", [name], values, "reference of the problem")
+    exact = values[name]
     expression = model.problem.reference_expressions[name]
     predicted = model.predict_expression(expression, points).astype("float64")
     if model.problem.determined_up_to_constant(name):
         predicted += np.nanmean(exact - predicted)
-    return exact, predicted
+    return name, points, exact, predicted
 
 
 def draw_pair(panel, x, exact, predicted):

@@ -44,7 +44,7 @@ def test_rejects_invalid_arguments(trained):
     with pytest.raises(ValueError, match="in time and one or two dimensions"):
         kp.plot.snapshots(model)
     model, _ = trained(kp.problems.klein_gordon())
-    with pytest.raises(ValueError, match="name='v'"):
+    with pytest.raises(ValueError, match="`name` names .'v'"):
         kp.plot.snapshots(model, name="v")
     for times in (0, -1, "last"):
         with pytest.raises(ValueError, match="times.* must be a"):

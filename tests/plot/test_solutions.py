@@ -22,7 +22,7 @@ def test_solution_in_two_dimensions(trained):
         assert image.get_clim() == (-largest, largest)
         assert image.get_cmap().name == "RdBu_r"
     assert {panel.get_aspect() for panel in panels} == {1.0}
-    with pytest.raises(ValueError, match="name='v'"):
+    with pytest.raises(ValueError, match="`name` names .'v'"):
         kp.plot.solution(model, name="v")
 
 
