@@ -6,9 +6,7 @@ from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.geometry.base import Geometry
-from keraspinn.plot.common import Canvas, Drawn, check_is, line_styles, new_figure
-from keraspinn.plot.domains import are_lengths
-from keraspinn.plot.labels import plain
+from keraspinn.plot.style import Canvas, Drawn, check_is, line_styles, new_figure, plain
 
 _ARROWS = 12  # normals on each condition, enough to see which way they point
 _LENGTH = 0.08  # of an arrow, relative to the domain's largest extent
@@ -48,6 +46,7 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
             "`plot.domain` draws up to three coordinates. Received: "
             f"{', '.join(map(str, symbols))}"
         )
+    is_plane = len(symbols) == 2 == len(geometry.space_coordinates)
     figure = new_figure(figure, (6, 4.5))
     panel = figure.add_subplot(projection="3d" if len(symbols) == 3 else None)
     inside = probe_points(geometry, [(geometry.interior,)], n, evenly=True)
@@ -59,11 +58,11 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
         panel.scatter(
             *_columns(points), s=10, color=colour, marker=marker, label=plain(name)
         )
-        if len(symbols) == 2 and are_lengths(geometry, symbols):
+        if is_plane:
             _draw_normals(panel, geometry, blocks, colour)
     labels = [plain(symbol.name) for symbol in symbols]
     panel.set(**dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False)))
-    if len(symbols) == 2 and are_lengths(geometry, symbols):
+    if is_plane:
         panel.set_aspect("equal")
     if panel.get_legend_handles_labels()[0]:
         figure.legend(loc="outside upper center", ncols=3, frameon=False)
