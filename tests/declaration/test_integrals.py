@@ -116,7 +116,7 @@ def test_scales_take_the_size_of_the_part():
         (lambda: kp.Condition(U), "must say where it holds"),
         (lambda: kp.integral(U * kp.integral(U)), "hold an integral itself"),
         (lambda: kp.integral("u"), "Text is never evaluated"),
-        (lambda: problem(kp.integral(U, over={X: 3})), "face of the domain"),
+        (lambda: problem(kp.integral(U, over={X: 3})), "part of the domain"),
         (lambda: kp.integral(U, over={X: Y}), r"to a number, as \{x: 0.5\}"),
         (lambda: problem(kp.integral(U, over="inside")), "names no part"),
         (lambda: problem(kp.integral(U, where=T > 0)), "relation in"),

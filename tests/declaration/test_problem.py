@@ -164,7 +164,7 @@ SUPPORTED = "sin"  # every list of supported functions holds it
         (
             {"conditions": {"b": kp.Condition(U, on={X: 2})}},
             ValueError,
-            r"face of the domain. Received \{x: 2\}",
+            r"part of the domain. Received \{x: 2\}",
         ),
         (
             {"conditions": {"b": kp.Condition(U, on={T: 0})}},
