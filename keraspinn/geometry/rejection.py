@@ -1,6 +1,8 @@
 """Portions of a part, cut by another shape or restricted by a relation."""
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,6 +39,7 @@ def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
     return Kept(part, keep, draws, shift, whole=is_whole, **how)
 
 
+@dataclass(eq=False)
 class Kept(Part):
     """Portion of a part that a predicate keeps.
 
@@ -48,7 +51,7 @@ class Kept(Part):
         part: The part.
         keep: Function from points, relative to the new centre, to booleans `(..., n)`;
             not called if all points are kept.
-        draws: Number of uniform numbers that a point of the part needs.
+        part_draws: Number of uniform numbers that a point of the part needs.
         shift: The part's centre less the new one, `(d,)`.
         whole: Whether all points are kept.
         flip: Whether the domain is on the part's other side.
@@ -58,23 +61,19 @@ class Kept(Part):
         size: Its measure, if that is known.
     """
 
-    def __init__(
-        self,
-        part,
-        keep,
-        draws,
-        shift,
-        whole,
-        flip=False,
-        text=None,
-        sharp=False,
-        size=None,
-    ):
-        self.part, self.keep, self.shift, self.flip = part, keep, shift, flip
-        self.whole, self._text, self._sharp, self._size = whole, text, sharp, size
-        self._part_draws = draws
-        self.draws = draws if whole else 1
-        self.is_point = part.is_point
+    part: Part
+    keep: Callable
+    part_draws: int
+    shift: np.ndarray
+    whole: bool
+    flip: bool = False
+    text: str | None = None
+    sharp: bool = False
+    size: float | None = None
+
+    def __post_init__(self):
+        self.draws = self.part_draws if self.whole else 1
+        self.is_point = self.part.is_point
 
     def cut_further(self, keep, shift, how):
         """Return the arguments of `portion` for a portion of this portion."""
@@ -88,17 +87,17 @@ class Kept(Part):
 
         how = {
             "flip": self.flip != how.get("flip", False),
-            "text": how.get("text") or self._text,
-            "sharp": self._sharp or how.get("sharp", False),
+            "text": how.get("text") or self.text,
+            "sharp": self.sharp or how.get("sharp", False),
             "size": how.get("size"),
         }
-        return self.part, both, self._part_draws, self.shift + shift, how
+        return self.part, both, self.part_draws, self.shift + shift, how
 
     @functools.cached_property
     def _pool(self):
         rounds = []
         for seed in range(1, _ROUNDS + 1):
-            uniform = sobol(_POOL_POINTS, self._part_draws, seed)
+            uniform = sobol(_POOL_POINTS, self.part_draws, seed)
             points = on_host(self.part.sample(uniform)) + self.shift
             rounds.append(points[on_host(self.keep(points))])
             if sum(map(len, rounds)) >= _POOL_POINTS:
@@ -129,19 +128,19 @@ class Kept(Part):
     @functools.cached_property
     def share(self):
         """Share of the part's points that is kept."""
-        points = on_host(self.part.sample(sobol(_POOL_POINTS, self._part_draws)))
+        points = on_host(self.part.sample(sobol(_POOL_POINTS, self.part_draws)))
         return float(np.mean(on_host(self.keep(points + self.shift))))
 
     def measure(self):
         """Return the part's measure times the share kept, by 32,768 points."""
-        if self._size is not None:
-            return self._size
+        if self.size is not None:
+            return self.size
         whole = self.part.measure()
         return whole if self.whole else whole * self.share
 
     def distance(self, coordinates, outside=False):
         """Return the part's distance, if the rest of the part is outside the domain."""
-        if self._sharp:
+        if self.sharp:
             return super().distance(coordinates, outside)
         shift = np.broadcast_to(self.shift, len(coordinates))
         moved = [
@@ -151,7 +150,7 @@ class Kept(Part):
         return self.part.distance(moved, outside != self.flip)
 
     def __str__(self):
-        return self._text or str(self.part)
+        return self.text or str(self.part)
 
     def __eq__(self, other):
         return isinstance(other, Kept) and self._key == other._key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 ON_A_FACE = 512  # points of an energy, fewer than inside: lattices are denser there
 
 
+@dataclass(eq=False, repr=False)
 class Place:
     """The part of a domain that a term belongs to, in a problem's scales.
 
@@ -55,23 +57,17 @@ class Place:
     ...         return place.draw(uniform, 2 * place.requested), state
     """
 
-    def __init__(
-        self,
-        term: Term,
-        domain: Geometry,
-        scales: Scales,
-        requested: int,
-        dtype: str,
-        across_replicas: Callable[[Tensor], Tensor],
-    ) -> None:
-        self.term = term
-        self.requested = requested
-        self.dtype = dtype
-        self._domain = domain
-        self._across_replicas = across_replicas
-        self._half = scales.half
-        self._offset = scales.centre - domain.centre
-        self._parts = [part for block in term.blocks for part in block]
+    term: Term
+    domain: Geometry
+    scales: Scales
+    requested: int
+    dtype: str
+    across_replicas: Callable[[Tensor], Tensor]
+
+    def __post_init__(self):
+        self._half = self.scales.half
+        self._offset = self.scales.centre - self.domain.centre
+        self._parts = [part for block in self.term.blocks for part in block]
 
     def __repr__(self):
         return f"<Place: {self.count()} points in {self.dtype}>"
@@ -89,7 +85,7 @@ class Place:
             uniform: Function from a shape to a tensor of it, uniform in [0, 1).
             requested: Number of points on each part; by default that of the place.
         """
-        draws = [self._domain.draws(part) for part in self._parts]
+        draws = [self.domain.draws(part) for part in self._parts]
         sizes = self._sizes(self._parts, requested)
         count = 1 if self.term.regions else requested or self.requested
         numbers = uniform((len(self._parts), count, max(draws)))
@@ -98,8 +94,8 @@ class Place:
             of_part = numbers[index, :size, : draws[index]]
             if self.term.regions:
                 of_part = lattice(size, of_part)
-            relative.append(self._domain.sample(part, of_part))
-            coordinates.append(self._domain.absolute(part, relative[-1]))
+            relative.append(self.domain.sample(part, of_part))
+            coordinates.append(self.domain.absolute(part, relative[-1]))
         points = self._scaled(_joined(relative))
         return self.drawn(points, _joined(coordinates), requested)
 
@@ -125,11 +121,11 @@ class Place:
         for part, size in zip(self._parts, sizes, strict=True):
             here = relative[start : start + size]
             start += size
-            if missing_normals_error(self._domain, part):  # nothing holds one there
-                count = len(self._domain.normal)
+            if missing_normals_error(self.domain, part):  # nothing holds one there
+                count = len(self.domain.normal)
                 normals.append(ops.zeros_like(here)[..., :count])
             else:
-                normals.append(self._domain.normals(part, here))
+                normals.append(self.domain.normals(part, here))
         return _joined(normals)
 
     def given(self, coordinates: Tensor) -> Batch:
@@ -139,8 +135,8 @@ class Place:
             coordinates: Tensor `(N, d)` in the user's units.
         """
         if self.term.regions:
-            self.term.check_points(self._domain, None)
-        relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
+            self.term.check_points(self.domain, None)
+        relative = coordinates - ops.cast(self.domain.centre, coordinates.dtype)
         weights, normals = self._given_weights(relative), None
         if self.term.holds_normals:
             normals = self._given_normals(relative)
@@ -150,8 +146,8 @@ class Place:
         """Return the normals of the first part that each point lies on."""
         normals = None
         for part in reversed(self._parts):
-            of_part = ops.cast(self._domain.normals(part, relative), self.dtype)
-            here = self._domain.contains(part, relative)[..., None]
+            of_part = ops.cast(self.domain.normals(part, relative), self.dtype)
+            here = self.domain.contains(part, relative)[..., None]
             normals = of_part if normals is None else ops.where(here, of_part, normals)
         return normals
 
@@ -161,20 +157,20 @@ class Place:
         Args:
             coordinates: Tensor `(N, d)`. In float64 it is scaled before it is rounded.
         """
-        relative = coordinates - ops.cast(self._domain.centre, coordinates.dtype)
+        relative = coordinates - ops.cast(self.domain.centre, coordinates.dtype)
         points = ops.cast(self._scaled(relative), self.dtype)
         return points, ops.cast(coordinates, self.dtype)
 
     def _given_weights(self, relative):
-        blocks, number = self.term.blocks, self._across_replicas
-        if not blocks or blocks == self._domain.blocks("interior"):
+        blocks, number = self.term.blocks, self.across_replicas
+        if not blocks or blocks == self.domain.blocks("interior"):
             count = number(ops.cast(ops.shape(relative)[0], self.dtype))
             return ops.divide_no_nan(ops.ones_like(count), count)
         weights = ops.zeros_like(relative[..., 0], dtype=self.dtype)
         for block in blocks:
             on_block = ops.zeros_like(weights, dtype="bool")
             for part in block:
-                on_part = self._domain.contains(part, relative)
+                on_part = self.domain.contains(part, relative)
                 on_block = ops.logical_or(on_block, on_part)
             mask = ops.cast(on_block, self.dtype)
             weights = weights + ops.divide_no_nan(mask, number(ops.sum(mask)))
@@ -192,7 +188,7 @@ class Place:
     def _measures(self, block, requested):
         """Return the points' shares of their parts' measures, for one block."""
         counts = self._sizes(block, requested)
-        measures = [self._domain.measure(part) for part in block]
+        measures = [self.domain.measure(part) for part in block]
         each = np.repeat(np.divide(measures, counts), counts)
         return ops.convert_to_tensor(each, self.dtype)
 
@@ -214,7 +210,7 @@ class Place:
     def _size(self, part, requested):
         if part.is_point:
             return 1
-        is_face = self.term.is_energy and not missing_normals_error(self._domain, part)
+        is_face = self.term.is_energy and not missing_normals_error(self.domain, part)
         return min(requested, ON_A_FACE) if is_face else requested
 
 
