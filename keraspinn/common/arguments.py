@@ -135,6 +135,8 @@ def validation_pair(data):
     """Return points, with values if given; `None` for a stream, or for no data."""
     name = "validation_data"
     if isinstance(data, tuple):
+        if len(data) == 3 and data[2] is None:
+            data = data[:2]
         if len(data) not in (1, 2):
             raise ValueError(
                 f"`{name}` must be {TAKES[name]}. Received: a tuple of {len(data)}. "
