@@ -96,8 +96,7 @@ class Problem:
         hard: Dict from names of fields with hard conditions to the `HardForm` of each.
         field_parts: Dict from names of fields to the parts of the domain on which
             their equations hold; `None` means all of it.
-        field_terms: Dict from names of fields to the names of the terms of these
-            equations.
+        field_terms: Dict from names of fields to the terms of these equations.
         underdetermined: Text of the warning if the problem is underdetermined, or "".
         unreliable: Text of the warning on discontinuous coefficients and narrow peaks,
             whose solutions are wrong, or "".
@@ -348,10 +347,10 @@ class Problem:
     __repr__ = __str__
 
     def _repr_latex_(self):
-        rows = [row for c in self._declared.values() for row in c.latex_rows]
+        terms = {**self._declared, **self.conditions}.values()
+        rows = [row for term in terms for row in term.latex_rows]
         if self.energy is not None:
-            rows.append(rf"{latex_of(self.energy)} &\to \min")
-        rows += [row for c in self.conditions.values() for row in c.latex_rows]
+            rows.insert(0, rf"{latex_of(self.energy)} &\to \min")
         return align_latex(rows)
 
     def get_config(self):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from keraspinn.declaration.conditions import Data
@@ -48,7 +50,8 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
         )
     is_plane = len(symbols) == 2 == len(geometry.space_coordinates)
     figure = new_figure(figure, (6, 4.5))
-    panel = figure.add_subplot(projection="3d" if len(symbols) == 3 else None)
+    projection = "3d" if len(symbols) == 3 else None
+    panel: Any = figure.add_subplot(projection=projection)
     inside = probe_points(geometry, [(geometry.interior,)], n, evenly=True)
     panel.scatter(*_columns(inside), s=4, color="0.8")
     styles = zip(_named_points(problem, geometry, n), line_styles(), strict=False)

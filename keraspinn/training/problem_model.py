@@ -44,6 +44,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     trainer: Trainer
     compiled_with: Any = None
+    announced: Any = None  # the step whose compilation the progress bar has told
     seed_is_given = True
     _kind = "model"  # its name in saved configurations
     _evaluates = None  # the key that `test_function` was compiled for

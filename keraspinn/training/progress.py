@@ -2,6 +2,8 @@
 
 import keras
 
+from keraspinn.sampling import Renewed
+
 
 class ProgressBar(keras.callbacks.ProgbarLogger):
     """Keras's bar with the loss, the unknown coefficients and the errors.
@@ -11,6 +13,20 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
     """
 
     async_safe = True  # it only prints
+
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        if self.verbose != 1 or self.model.announced is self.model.train_function:
+            return
+        self.model.announced = self.model.train_function
+        samplers = self.model.trainer.sources.samplers.values()
+        periods = sorted({s.every for s in samplers if isinstance(s, Renewed)})
+        print("Compiling …", flush=True)  # the first epoch's time per step includes it
+        if periods:
+            every = ", ".join(map(str, periods))
+            print(
+                f"New points every {every} steps, where the loss may rise", flush=True
+            )
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, self._shown(logs))

@@ -70,6 +70,19 @@ def test_fit_without_bar(capsys, verbose):
     assert ("loss" in text) is (verbose == 2)
 
 
+def test_compiling_is_announced_once(capsys):
+    model = compiled()
+    text, _ = printed(capsys, model, epochs=2)
+    assert text.count("Compiling") == 1 and "New points" not in text
+    again, _ = printed(capsys, model)
+    assert "Compiling" not in again
+
+
+def test_resampled_points_are_noted(capsys):
+    text, _ = printed(capsys, compiled(), x=kp.sampling.Renewed(every=7))
+    assert "New points every 7 steps" in text
+
+
 def test_summary_names_terms_and_points(capsys):
     model = compiled()
     model.summary()
@@ -97,12 +110,6 @@ def test_ensemble_summary_has_number_of_members(capsys):
     [
         (kp.Condition(u - 1, on={x: 0}), r"&= 0 \quad \text{on x = 0}"),
         (kp.Data(np.zeros((3, 1)), {u: np.ones(3)}), r"\text{measured at 3 points}"),
-        (kp.geometry.Box({x: (0, 2)}), r"$x \in [0, 2]$"),
-        (
-            kp.geometry.Box({x: (0, 2), sp.Symbol("y"): (0, 1)})
-            - kp.geometry.Disk((1, 0), 0.5),
-            r"[0, 1] \setminus \text{Disk((1, 0), 0.5)}\right)$",
-        ),
     ],
 )
 def test_html_of_a_model(thing, latex):
