@@ -44,8 +44,6 @@ CAUCHY = U - X, X * U.diff(X) + Y * U.diff(Y) - X
 MOVING = G.Box({X: (-1, 1), Y: (0, 1)}, time={T: (0, 1)})
 AT_FIRST, INLET = kp.Condition(W, on="initial"), kp.Condition(W, on={X: -1})
 CARRIED = {"w": W.diff(T) + X * W.diff(X) - M, "m": M.diff(T) + X * M.diff(X) + W}
-DIAMOND = G.Polygon([(0, 0), (0.7, 1), (0, 2), (-0.7, 1)], coordinates=(X, Y))
-GOURSAT = U.diff(Y, 2) - 0.49 * U.diff(X, 2)
 OUTER = kp.Condition(U, on=SQUARE)
 JOINED = U - U.subs(X, -1), U.diff(X) - U.diff(X).subs(X, -1)
 
@@ -126,8 +124,6 @@ def test_a_part_without_a_condition_is_named(domain, equations, conditions, wher
         # nothing enters
         (MOVING, W.diff(T) + sp.sign(W) * W.diff(X), [AT_FIRST, INLET]),
         (MOVING, CARRIED, [kp.Condition([W, M], on="initial")]),
-        # characteristics on slanted sides, where two terms cancel
-        (DIAMOND, GOURSAT, [kp.Condition(U - 1, on="boundary", where=Y < 1)]),
         # data count too
         (DISK - HOLE, laplace(U), [GIVEN, kp.Data([[0.5, 0.5]], {U: [1.0]})]),
     ],
