@@ -65,10 +65,10 @@ def find_vanishing_fields(problem, scales):
         problem: The `Problem`.
         scales: `Scales` with a size for every field.
     """
-    domain, terms, offsets = problem.domain, problem.terms, scales.offsets
-    parts = _term_sizes(domain, terms, offsets)
-    solved = _solve(domain, terms, offsets, scales.fields)
-    return {n for n in solved if _vanishes(n, solved, parts, scales.fields)}
+    domain, terms, sizes = problem.domain, problem.terms, scales.fields
+    parts = _term_sizes(domain, terms, scales.offsets, sizes)
+    solved = _solve(domain, terms, scales.offsets, sizes)
+    return {n for n in solved if _vanishes(n, solved, parts.values(), sizes)}
 
 
 def prescribed_magnitudes(problem, scales, field):
@@ -82,27 +82,24 @@ def prescribed_magnitudes(problem, scales, field):
     Returns:
         Dict from pairs of a condition's name and the number of its expression.
     """
-    parts = _term_sizes(problem.domain, problem.terms, scales.offsets)
+    sizes = scales.fields
+    parts = _term_sizes(problem.domain, problem.terms, scales.offsets, sizes)
     return {
         (name, k): part.source / problem.scales.sizes(problem.terms[name])[k]
-        for name, sizes in parts.items()
-        for k, part in enumerate(sizes)
-        if part.gives(field) and part.source > ROUND_OFF * part.largest(scales.fields)
+        for (name, k), part in parts.items()
+        if part.gives(field) and part.source > ROUND_OFF * part.largest(sizes)
     }
 
 
 def _vanishes(field, solved, parts, expected):
     least = ROUND_OFF * expected[field]
     return solved.get(field) == 0.0 and all(
-        part.balancing(field, {}) < least
-        for sizes in parts.values()
-        for part in sizes
-        if part.holds_alone(field)
+        part.balancing(field, {}) < least for part in parts
     )
 
 
-def _term_sizes(domain, terms, offsets, sizes=None):
-    """Return a dict from names of terms to a `Balance` for each expression."""
+def _term_sizes(domain, terms, offsets, sizes):
+    """Return a dict from names of terms and numbers of expressions to `TermSizes`."""
     parts = {}
     for name, term in terms.items():
         is_condition = not term.is_equation
@@ -111,51 +108,48 @@ def _term_sizes(domain, terms, offsets, sizes=None):
         else:
             count = CONDITION_POINTS if is_condition else EQUATION_POINTS
             points = probe_points(domain, term.blocks, count, evenly=True)
-        parts[name] = [
-            TermSizes(expression, target, domain, points, is_condition, sizes)
-            for expression, target in _with_targets(term, offsets)
-        ]
+        for k, (expression, target) in enumerate(_with_targets(term, offsets)):
+            how = domain, points, is_condition, sizes
+            parts[name, k] = TermSizes(expression, target, *how)
     return parts
 
 
 def _find_scales_from(domain, terms, field_names, known, offsets):
     """Return the `Scales` for some offsets."""
-    initial = {name: 0.0 if name in offsets else 1.0 for name in field_names}
-    parts = _term_sizes(domain, terms, offsets, initial)
-    sizes = dict(known or {})
-    unknown = [name for name in field_names if name not in sizes]
-    if unknown:
-        _estimate(domain, terms, parts, unknown, sizes, offsets)
-    sizes = {name: abs(offset) for name, offset in offsets.items()} | sizes
-    if any(part.holds_functions for group in parts.values() for part in group):
-        parts = _term_sizes(
-            domain, terms, offsets, dict.fromkeys(field_names, 1.0) | sizes
-        )
+    ones = {name: 0.0 if name in offsets else 1.0 for name in field_names}
+    sizes = ones | _estimate(domain, terms, offsets, ones, known or {})
+    parts = _term_sizes(domain, terms, offsets, sizes)
     centres = zip(domain.centre.tolist(), domain.half.tolist(), strict=True)
     return Scales(
         dict(zip(domain.coordinates, centres, strict=True)),
-        {name: _round(sizes.get(name, 1.0)) for name in field_names},
+        {name: _round(size or abs(offsets[name])) for name, size in sizes.items()},
         {
-            name: [_round(part.largest(sizes)) for part in group]
-            for name, group in parts.items()
-            if not terms[name].hard
+            name: [
+                _round(parts[name, k].largest(sizes))
+                for k in range(len(term.expressions))
+            ]
+            for name, term in terms.items()
+            if not term.hard
         },
         offsets,
     )
 
 
-def _estimate(domain, terms, parts, unknown, sizes, offsets):
-    """Add magnitudes of the unknown fields to `sizes`."""
-    flat = [part for group in parts.values() for part in group]
-    prescribed = {}
+def _estimate(domain, terms, offsets, ones, known):
+    """Return magnitudes of the fields, a dict that may lack some."""
+    unknown = [name for name in ones if name not in known]
+    if not unknown:
+        return known
+    flat = _term_sizes(domain, terms, offsets, ones).values()
+    sizes, prescribed = dict(known), {}
     for field in unknown:
         least = ROUND_OFF * abs(offsets.get(field, 0.0))
         values = [p.balancing(field, {}) for p in flat if p.gives(field)]
         prescribed[field] = max((v for v in values if v > least), default=0.0)
-        balanced = [p.balancing(field, {}) for p in flat if p.holds_alone(field)]
-        balanced += [s for p in flat if not p.is_condition for s in p.reactions(field)]
-        if any(size > least for size in balanced):
-            sizes[field] = max(balanced)
+        alone = [p.balancing(field, {}) for p in flat if p.holds_alone(field)]
+        alone += [s for p in flat if not p.is_condition for s in p.reactions(field)]
+        if (size := max(alone, default=0.0)) > least:
+            sizes[field] = size
     for _ in unknown:  # fields that balance known ones, one after the other
         for field in [name for name in unknown if name not in sizes]:
             if size := max(part.balancing(field, sizes) for part in flat):
@@ -171,10 +165,10 @@ def _estimate(domain, terms, parts, unknown, sizes, offsets):
         elif solved and prescribed[field]:
             sizes[field] = prescribed[field]
     for field in unknown:
-        if _vanishes(field, solved, parts, expected):
-            balanced = [s for p in flat if (s := p.balancing(field, sizes))]
-            if balanced:
+        if _vanishes(field, solved, flat, expected):
+            if balanced := [size for p in flat if (size := p.balancing(field, sizes))]:
                 sizes[field] = min(balanced)
+    return sizes
 
 
 def _solve(domain, terms, offsets, expected):

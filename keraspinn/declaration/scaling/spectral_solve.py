@@ -16,14 +16,10 @@ from keraspinn.declaration.scaling.linearization import (
 )
 from keraspinn.declaration.scaling.polynomials import Polynomials
 
-# Polynomial degrees to try, by the number of coordinates that fields vary along.
-DEGREES = {1: (12, 40)}
-# Polynomial degrees to try in more coordinates.
-DEGREES_BEYOND = (10,)
-# Part of the degree that must lead to the same magnitudes.
-LOWER_DEGREE = 0.75
-# Ratio of both magnitudes, above which the solution of an ill-posed problem is useless.
-LARGEST_RATIO = 3.0
+# Polynomial degrees, by the number of coordinates that fields vary along.
+DEGREES = {1: 40}
+# Polynomial degree in more coordinates.
+DEGREE_BEYOND = 10
 # Number of Newton steps.
 MOST_STEPS = 60
 # Unknowns times Newton steps, which bounds the time.
@@ -57,28 +53,17 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
     sizes = np.array(list(expected.values()))
     parts = parts_of_fields(domain, terms, expected)
 
-    def solution(degree):
-        polynomials = Polynomials(domain, expected, degree, fixed, parts)
+    degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
+    polynomials = Polynomials(domain, expected, degree, fixed, parts)
+    try:
         rows = list(linearize(domain, terms, polynomials, offsets))
         with np.errstate(all="ignore"):  # values that are not finite end the iteration
-            return _solve(polynomials, rows, sizes)
-
-    try:
-        for degree in DEGREES.get(domain.dimension - len(fixed), DEGREES_BEYOND):
-            magnitudes = solution(degree)
-            lower = int(LOWER_DEGREE * degree)
-            if magnitudes is not None and _agree(magnitudes, solution(lower)):
-                return dict(zip(expected, magnitudes.tolist(), strict=True))
+            magnitudes = _solve(polynomials, rows, sizes)
     except ValueError:  # a derivative by a field that cannot be evaluated
-        pass
-    return {}
-
-
-def _agree(sizes, lower):
-    """Return whether a lower degree has the same magnitudes, or no solution."""
-    return lower is None or bool(
-        np.all(np.maximum(sizes, lower) <= LARGEST_RATIO * np.minimum(sizes, lower))
-    )
+        return {}
+    if magnitudes is None:
+        return {}
+    return dict(zip(expected, magnitudes.tolist(), strict=True))
 
 
 def _solve(polynomials, rows, sizes):

@@ -21,10 +21,6 @@ LONGEST_SOURCE = 1000
 QUANTILE = 0.99
 # Quantile for boundary and initial values, which may be a narrow pulse.
 CONDITION_QUANTILE = 0.998
-# Quantile of local coefficients at which a source term drives a field.
-SOFT_QUANTILE = 0.25
-# Smallest softness: coefficients may have a zero.
-LEAST_SOFTNESS = 1e-2
 # Part of a field's magnitude at which functions of it are evaluated.
 TYPICAL_PART = 0.75
 
@@ -38,70 +34,42 @@ class TermSizes:
         domain: The geometry.
         points: Points at which coefficients are evaluated, `(n, d)`.
         is_condition: Whether it is a condition or data, not an equation.
-        sizes: Optional dict from names of fields to the magnitudes at which functions
-            such as exp(-1/u) are evaluated; 1 if left out.
+        sizes: Dict from names of fields to the magnitudes at which functions such as
+            exp(-1/u) are evaluated.
+
+    Attributes:
+        terms: Dict from monomials in the fields to magnitudes of their coefficients.
+        source: Magnitude of the terms without fields.
     """
 
-    def __init__(
-        self, expression, target, domain, points, is_condition=False, sizes=None
-    ):
-        opaque = sizes and functools.partial(_typical, sizes, domain, points)
-        coefficients = monomials(expression, domain.coordinates, opaque)
-        self._source = coefficients.pop(frozenset(), sp.S.Zero)
-        self._domain, self._half, self._points = domain, domain.half.tolist(), points
-        self.is_condition = is_condition
+    def __init__(self, expression, target, domain, points, is_condition, sizes):
+        self._half, self.is_condition = domain.half.tolist(), is_condition
         # Functions of fields with an offset are known there.
-        self._known = {OPAQUE[0]} if sizes and not all(sizes.values()) else set()
-        self._coefficients = coefficients
-        self.holds_functions = any(OPAQUE in dict(m) for m in coefficients)
-        factors = list(coefficients.values())
-        magnitudes = _magnitudes(factors, domain, points)
-        if not any(magnitudes):  # each has a parameter with the initial value zero
-            magnitudes = _magnitudes(factors, domain, points, zero=1.0)
-        pairs = zip(coefficients, magnitudes, strict=True)
-        self.terms = {monomial: size for monomial, size in pairs if size > 0}
+        self._known = () if all(sizes.values()) else (OPAQUE[0],)
+        opaque = functools.partial(_typical, sizes, domain, points)
+        coefficients = monomials(expression, domain.coordinates, opaque)
+        source = coefficients.pop(frozenset(), sp.S.Zero)
+        # A parameter that is initially zero does not count beside known terms.
+        for zero in (0.0, 1.0):
+            self.terms = {
+                monomial: size
+                for monomial, coefficient in coefficients.items()
+                if (size := _magnitude(coefficient, domain, points, zero=zero)) > 0
+            }
+            if self.terms:
+                break
         quantile = CONDITION_QUANTILE if is_condition else QUANTILE
-        (source,) = _at_initial_parameters([self._source], 0.0)
         self.source = max(target, _magnitude(source, domain, points, quantile))
-        self._mean = 0.0 if is_condition else _mean(source, domain, points)
-
-    @functools.cached_property
-    def _waves(self):
-        """List of magnitudes and relative derivatives of the source's terms.
-
-        The first entry is its mean over the points, without derivatives.
-        """
-        waves = [(self._mean / self._softness, {})]
-        orders = {index for m in self.terms for (_, index), _ in m if any(index)}
-        for part in sp.Add.make_args(self._source):
-            (size,) = _magnitudes([part], self._domain, self._points)
-            rates = {}
-            if size and part.count_ops() < LONGEST_SOURCE:
-                for order in sorted(orders):
-                    derivative = part
-                    # The index of a shifted derivative has one entry more.
-                    pairs = zip(self._domain.coordinates, order, strict=False)
-                    for symbol, count in pairs:
-                        derivative = derivative.diff(symbol, count)
-                    (rate,) = _magnitudes([derivative], self._domain, self._points)
-                    rates[order] = rate / size
-            waves.append((size / self._softness, rates))
-        return waves
-
-    @functools.cached_property
-    def _softness(self):
-        """Sum of the terms where coefficients are small, relative to their largest."""
-        local, total = 0.0, 0.0
-        for monomial, largest in self.terms.items():
-            (coefficient,) = _at_initial_parameters([self._coefficients[monomial]], 1.0)
-            size = self.size(monomial, {})
-            values = abs(_values(coefficient, self._domain, self._points))
-            local, total = local + size * values / largest, total + size
-        local = np.nan_to_num(local / total, nan=1.0, posinf=1.0)
-        return float(np.clip(np.quantile(local, SOFT_QUANTILE), LEAST_SOFTNESS, 1.0))
+        self._rates = {}  # relative derivatives of an oscillating source
+        if self.source and not is_condition and source.count_ops() < LONGEST_SOURCE:
+            for index in {i for m in self.terms for (_, i), _ in m if any(i)}:
+                pairs = zip(domain.coordinates, index, strict=False)
+                derivative = source.diff(*((s, n) for s, n in pairs if n))
+                rate = _magnitude(derivative, domain, points) / self.source
+                self._rates[index] = rate
 
     def size(self, monomial, sizes, rates=None):
-        """Return a term's magnitude for magnitudes of the fields."""
+        """Return a term's magnitude for magnitudes of the fields, 1 if left out."""
         total = self.terms[monomial]
         for (field, index), power in monomial:
             rate = math.prod(h**-n for h, n in zip(self._half, index, strict=False))
@@ -126,9 +94,8 @@ class TermSizes:
 
     def gives(self, field):
         """Return whether a condition prescribes the field itself."""
-        values = any(_degree(m, field) and not _is_derivative(m) for m in self.terms)
-        has_value = self.is_condition and self.source > 0
-        return has_value and values and self.holds_alone(field)
+        holds_value = self.holds_alone(field) and not all(map(_is_derivative, self.terms))
+        return self.is_condition and self.source > 0 and holds_value
 
     def balancing(self, field, sizes):
         """Return the field's magnitude at which its terms match the others, or 0.
@@ -139,29 +106,19 @@ class TermSizes:
         """
         known, powers = [self.source], {}
         for monomial in self.terms:
-            power = _degree(monomial, field)
-            if {f for (f, _), _ in monomial} - {field, *self._known, *sizes}:
-                continue
-            if power:
-                powers[monomial] = power
-            else:
-                known.append(self.size(monomial, sizes))
+            if {name for (name, _), _ in monomial} <= {field, *self._known, *sizes}:
+                power, _ = _split(monomial, field)
+                rates = {} if sizes else self._rates
+                size = self.size(monomial, sizes | {field: 1.0}, rates)
+                if power:
+                    powers[monomial] = power, size
+                else:
+                    known.append(size)
         if self.is_condition:  # a Robin condition prescribes the value
             values = {m: p for m, p in powers.items() if not _is_derivative(m)}
             powers = values or powers
-        if not powers or not max(known):
-            return 0.0
-        sizes = sizes | {field: 1.0}
-        is_driven = self.source == max(known) and not self.is_condition
-        solutions = []
-        for most, rates in self._waves if is_driven else [(max(known), {})]:
-            sums = {}  # derivatives of one power oppose the source together
-            for monomial, power in powers.items():
-                key = power, _is_derivative(monomial)
-                sums[key] = sums.get(key, 0.0) + self.size(monomial, sizes, rates)
-            roots = [(most / total) ** (1 / p) for (p, _), total in sums.items()]
-            solutions.append(min(roots))
-        return max(solutions) if math.isfinite(max(solutions)) else 0.0
+        roots = [(max(known) / size) ** (1 / power) for power, size in powers.values()]
+        return min(filter(math.isfinite, roots), default=0.0)
 
     def reactions(self, field, and_derivatives=False):
         """Yield magnitudes at which two terms of different powers balance.
@@ -174,17 +131,16 @@ class TermSizes:
         """
         terms = [m for m in self.terms if and_derivatives or not _is_derivative(m)]
         for low, high in itertools.permutations(terms, 2):
-            more = _degree(high, field) - _degree(low, field)
-            if more > 0 and _without(low, field) == _without(high, field):
-                yield (self.size(low, {}) / self.size(high, {})) ** (1 / more)
+            powers, rests = zip(*(_split(m, field) for m in (low, high)), strict=True)
+            if powers[0] < powers[1] and rests[0] == rests[1]:
+                ratio = self.size(low, {}) / self.size(high, {})
+                yield ratio ** (1 / (powers[1] - powers[0]))
 
 
-def _degree(monomial, field):
-    return sum(power for (name, _), power in monomial if name == field)
-
-
-def _without(monomial, field):
-    return frozenset(pair for pair in monomial if pair[0][0] != field)
+def _split(monomial, field):
+    """Return the power of a field in a monomial, and the monomial without the field."""
+    rest = frozenset(pair for pair in monomial if pair[0][0] != field)
+    return sum(power for _, power in monomial - rest), rest
 
 
 def _is_derivative(monomial):
@@ -200,44 +156,22 @@ def _typical(fields, domain, points, node):
             name, index = field_and_index(inner, domain.coordinates)
             rate = math.prod(h**-n for h, n in zip(domain.half, index, strict=True))
             stand_ins[atom] = sp.Float(TYPICAL_PART * fields.get(name, 1.0) * rate)
-    (size,) = _magnitudes([node.xreplace(stand_ins)], domain, points)
+    size = _magnitude(node.xreplace(stand_ins), domain, points)
     return sp.Float(size) if size > 0 else sp.S.One
 
 
-def _magnitudes(expressions, domain, points, zero=0.0):
-    """Return magnitudes at points; parameters have their initial values."""
-    expressions = _at_initial_parameters(expressions, zero)
-    return [_magnitude(expression, domain, points) for expression in expressions]
+def _magnitude(expression, domain, points, quantile=QUANTILE, zero=0.0):
+    """Return a quantile of absolute values, with unit normals.
 
-
-def _at_initial_parameters(expressions, zero):
-    """Return expressions with parameters at their initial values, and unit normals.
-
-    Terms with a parameter that is initially zero do not count beside known terms.
+    Parameters have their initial values, or `zero` instead of zero.
     """
-    stand_ins = {}
-    for node in distinct_nodes(expressions):
-        if isinstance(node, Parameter):
-            stand_ins[node] = sp.Float(node.initial or zero)
-        elif isinstance(node, NormalComponent):
-            stand_ins[node] = sp.S.One
-    return [sp.sympify(expression).xreplace(stand_ins) for expression in expressions]
-
-
-def _magnitude(expression, domain, points, quantile=QUANTILE):
-    values = abs(_values(expression, domain, points))
+    stand_ins = dict.fromkeys(expression.atoms(NormalComponent), sp.S.One)
+    for parameter in expression.atoms(Parameter):
+        stand_ins[parameter] = sp.Float(parameter.initial or zero)
+    known = expression.xreplace(stand_ins)
+    try:
+        values = abs(evaluate_at([known], domain.coordinates, points)[0])
+    except ValueError:  # a derivative without values, as of |x|
+        return 0.0
     values = values[np.isfinite(values)]
     return float(np.quantile(values, quantile, method="higher")) if len(values) else 0.0
-
-
-def _mean(expression, domain, points):
-    mean = abs(np.mean(_values(expression, domain, points)))
-    return float(mean) if np.isfinite(mean) else 0.0
-
-
-def _values(expression, domain, points):
-    """Return values at points, zero for derivatives without values, as of |x|."""
-    try:
-        return evaluate_at([expression], domain.coordinates, points)[0]
-    except ValueError:
-        return np.zeros(len(points))

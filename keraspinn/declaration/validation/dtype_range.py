@@ -7,6 +7,8 @@ Each scaled residual is evaluated at points, with fields and derivatives of magn
 one.
 """
 
+import textwrap
+
 import numpy as np
 import sympy as sp
 from keras import ops
@@ -25,16 +27,14 @@ RESIDUAL_POINTS = 256
 QUANTILE = 0.99
 # Absolute value of scaled fields and derivatives, up to which they are drawn.
 LARGEST_FIELD = 0.5
-# Largest absolute decimal logarithm of a residual whose fourth power is representable.
-LARGEST_EXPONENT = {"float32": 9, "float64": 75}
+# Largest residual whose fourth power is representable, as is that of its reciprocal.
+LARGEST_RESIDUAL = {"float32": 1e9, "float64": 1e75}
 # Coordinate over its extent, above which round-off leaves about a thousand points.
 LARGEST_OFFSET = {"float32": 1e4, "float64": 1e12}
 # Relative error of an evaluation in the type, above which a number is out of range.
 LARGEST_ERROR = 0.1
-# Number of terms in a message.
-TERMS_IN_MESSAGE = 6
-# Number of characters of a term in a message.
-LONGEST_TERM = 120
+# Number of characters of the list of terms in a message.
+LONGEST_LIST = 500
 
 
 def precision_fault(problem, dtype, adapted=True):
@@ -57,28 +57,29 @@ def precision_fault(problem, dtype, adapted=True):
     if fault:
         return fault
     for label, _, scaled, points in _residuals(problem):
-        terms = sp.Add.make_args(scaled)
-        values = _evaluate(terms, problem.domain, points)
-        if np.isnan(sum(values)).all():  # in any type; `fit` stops with the reason
+        (values,) = _evaluate([scaled], problem.domain, points)
+        if np.isnan(values).all():  # in any type; `fit` stops with the reason
             continue
-        size = _log10(_size(sum(values)))
-        if not abs(size) <= LARGEST_EXPONENT[dtype]:
+        size, most = _size(values), LARGEST_RESIDUAL[dtype]
+        if not 1 / most <= size <= most:
             fault = "the squares of its residual and of their gradients; the residual "
-            fault += f"has the magnitude {_power_of_ten(size)}"
-        elif _is_wrong(terms, problem.domain, points, dtype):
+            fault += f"has the magnitude {size:.0e}"
+        elif _is_wrong(scaled, problem.domain, points, dtype):
             fault = "a number in it"
         else:
             continue
-        pairs = list(zip(values, terms, strict=True))[:TERMS_IN_MESSAGE]
-        shown = ", ".join(
-            f"{_power_of_ten(_log10(_size(value)))} of {_brief(shorten(term))}"
-            for value, term in pairs
-        )
-        more = ", …" if len(terms) > TERMS_IN_MESSAGE else ""
+        terms = sp.Add.make_args(scaled)
+        shown = [
+            f"{_size(values):.0e} of {shorten(term)}"
+            for values, term in zip(
+                _evaluate(terms, problem.domain, points), terms, strict=True
+            )
+        ]
         wider = ", or compute in float64" if dtype == "float32" else ""
         return (
             f"In {label}: {dtype} cannot hold {fault}. Its terms have the magnitudes "
-            f"{shown}{more}. Nondimensionalise: divide the equation by its largest "
+            f"{textwrap.shorten(', '.join(shown), LONGEST_LIST, placeholder=' …')}. "
+            "Nondimensionalise: divide the equation by its largest "
             "coefficient, and measure coordinates and fields in units in which they "
             f"are about one{wider}."
         )
@@ -95,7 +96,7 @@ def check_numbers(expressions, domain, dtype):
     """
     points = probe_points(domain, domain.blocks("interior"), RESIDUAL_POINTS)
     for expression in expressions:
-        if _is_wrong([expression], domain, points, dtype):
+        if _is_wrong(expression, domain, points, dtype):
             raise ValueError(
                 f"{dtype} cannot hold a number in {shorten(expression)}, in the units "
                 "of training. Divide the expression by its largest coefficient."
@@ -172,37 +173,16 @@ def _evaluate(expressions, domain, points, dtype=None):
         return [ops.convert_to_numpy(values) for values in program(inputs, {})]
 
 
-def _is_wrong(terms, domain, points, dtype):
-    """Return whether the values of terms in the type differ from those in float64."""
-    exact = _evaluate(terms, domain, points)
-    largest = max(map(_size, exact))
-    if dtype == "float64":
-        return not np.isfinite(largest)
-    pairs = zip(_evaluate(terms, domain, points, dtype), exact, strict=True)
+def _is_wrong(expression, domain, points, dtype):
+    """Return whether values in the type differ from those in float64."""
+    (exact,) = _evaluate([expression], domain, points)
+    (values,) = _evaluate([expression], domain, points, dtype)
     with np.errstate(invalid="ignore"):
-        errors = [np.where(np.isfinite(x), abs(y - x), 0.0) for y, x in pairs]
-    return not all(
-        _size(np.nan_to_num(e, nan=np.inf)) <= LARGEST_ERROR * largest for e in errors
-    )
+        errors = np.where(np.isfinite(exact), abs(values - exact), 0.0)
+    largest = _size(np.nan_to_num(errors, nan=np.inf))
+    return not largest <= LARGEST_ERROR * _size(exact) < np.inf
 
 
 def _size(values):
     values = np.abs(values)[~np.isnan(values)]
     return np.quantile(values, QUANTILE, method="higher") if values.size else 0.0
-
-
-def _log10(size):
-    with np.errstate(divide="ignore"):
-        return float(np.log10(size))
-
-
-def _power_of_ten(size):
-    """Return a power of ten as text."""
-    if np.isinf(size):
-        return "0" if size < 0 else "over 1e+308"
-    return f"1e{size:+.0f}"
-
-
-def _brief(term):
-    text = str(term)
-    return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 2]} …"

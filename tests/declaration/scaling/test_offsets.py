@@ -93,7 +93,9 @@ def test_shifted_fields_have_the_offset():
     assert (found.offset("u"), found.field("u")) == (300, 5)
     assert found.terms["closed"] == (5, 10)
     feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
-    problem = kp.Problem(rod, heat, {"start": start, "feedback": feedback})
+    given = {"start": start, "feedback": feedback}
+    given["left"] = kp.Condition(u.diff(X), on={X: 0})
+    problem = kp.Problem(rod, heat, given)
     assert problem.scales.field("u") == 30
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
     model.compile()
