@@ -94,7 +94,9 @@ class TermSizes:
 
     def gives(self, field):
         """Return whether a condition prescribes the field itself."""
-        holds_value = self.holds_alone(field) and not all(map(_is_derivative, self.terms))
+        holds_value = self.holds_alone(field) and not all(
+            map(_is_derivative, self.terms)
+        )
         return self.is_condition and self.source > 0 and holds_value
 
     def balancing(self, field, sizes):

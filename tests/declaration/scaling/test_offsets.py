@@ -94,9 +94,9 @@ def test_shifted_fields_have_the_offset():
     assert found.terms["closed"] == (5, 10)
     feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
     given = {"start": start, "feedback": feedback}
-    given["left"] = kp.Condition(u.diff(X), on={X: 0})
+    given["left"] = kp.Condition(u - 300, on={X: 0})
     problem = kp.Problem(rod, heat, given)
-    assert problem.scales.field("u") == 30
+    assert 20 <= problem.scales.field("u") <= 180  # a flux of 60
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
     model.compile()
     assert np.isfinite(model.evaluate(np.full((8, 2), 0.5), verbose=0)).all()
