@@ -79,7 +79,7 @@ def _describe_missing_initial_condition(domain, terms):
     conditions = condition_terms(terms)
     if time is None or time in domain.periodic or not conditions:
         return ""
-    if any(t.table is not None or _fills_domain(domain, t) for t in conditions):
+    if any(term.table is not None for term in conditions):
         return ""
     initial = [term for term in conditions if _count_at_moments(domain, term)]
     count = sum(_count_at_moments(domain, term) for term in initial)
@@ -88,9 +88,8 @@ def _describe_missing_initial_condition(domain, terms):
     values = list(_initial_values(domain, equations))
     if count >= len(values):  # an upper bound of the order
         return ""
-    normal_order = NormalOrder(domain, equations)
-    order = normal_order.order_in_time()
-    if count >= order or _is_determined_from_a_side(domain, terms, normal_order):
+    order = NormalOrder(domain, equations).order_in_time()
+    if count >= order:
         return ""
     number = "one equation" if count == 1 else f"{max(count, 0) or 'no'} equations"
     known = set().union(
@@ -121,31 +120,6 @@ def _count_at_moments(domain, term):
         np.ptp(probe_points(domain, (block,), EXTENT_POINTS)[:, column]) == 0
         for block in term.blocks
     )
-
-
-def _fills_domain(domain, term):
-    """Return whether a condition holds at all points of a volume, not on average."""
-    return not term.regions and any(
-        missing_normals_error(domain, part)
-        and np.ptp(probe_points(domain, ((part,),), EXTENT_POINTS), axis=0).all()
-        for block in term.blocks
-        for part in block
-    )
-
-
-def _is_determined_from_a_side(domain, terms, normal_order):
-    """Return whether a side has as many conditions as the equations' order across it.
-
-    The side then acts as initial conditions do.
-    """
-    counted = _counted_parts(domain, terms)
-    for part in domain.boundary:
-        for piece in part.pieces():
-            points, count, _ = _count_at_points(domain, piece, counted, [])
-            order = normal_order.order(piece, points[:ORDER_POINTS])
-            if 1 < order <= np.median(count):
-                return True
-    return False
 
 
 def _describe_insulation(domain, terms):

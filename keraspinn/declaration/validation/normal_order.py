@@ -121,7 +121,7 @@ class NormalOrder:
         return max(map(self._order_at, values, along), default=0)
 
     def _order_at(self, values, along):
-        """Return the order where coefficients have some values, 0 if one is infinite."""
+        """Return the order at a point, 0 if a coefficient is infinite there."""
         is_known = self._inside > 0
         values, size = np.where(is_known, (values, self._inside), 1.0)
         if not (values <= INFINITE * size).all() or self._shape[0] > self._shape[1]:

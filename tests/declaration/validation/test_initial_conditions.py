@@ -101,8 +101,6 @@ def test_a_missing_initial_condition_warns(domain, equations, conditions, order)
         (TIME, [A.diff(T) - B, A + B - 1], [start(A - 1)]),  # of an algebraic one
         (TIME, T * A.diff(T, 2) + 2 * A.diff(T) + T * A**3, [start(A - 1)]),  # smooth
         (TIME, A.diff(T, 2) - 1 + 0 * A, [start(A), kp.Condition(kp.integral(A) - 1)]),
-        (ROD, Q.diff(T) - Q**2, [on("interior", Q - X, where=T < 1)]),
-        (ROD, Q.diff(T) - Q.diff(X, 2), [kp.Condition([Q, Q.diff(X) - 1], on={X: 0})]),
         (TIME, chain(), [start(A - 1, B.diff(T), C - 2, D.diff(T))]),
         (
             SQUARE,
