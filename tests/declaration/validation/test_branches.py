@@ -31,7 +31,7 @@ def declare(*branches, on=None, domain=BOX):
     ],
 )
 def test_a_branch_on_a_surface_raises(branches):
-    with pytest.raises(ValueError, match="equation 'e'.*no collocation point.*Gaus"):
+    with pytest.raises(ValueError, match="equation 'e'.*holds at none of.*Gaus"):
         declare(*branches)
 
 
