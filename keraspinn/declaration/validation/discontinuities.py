@@ -21,14 +21,8 @@ KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
 
 # Pairs of random states between which the end of a branch is bracketed.
 PAIRS = 512
-# Parts that each step of the bracketing divides an interval into.
-PARTS = 16
-# Steps before the first comparison of both sides.
-COARSE_STEPS = 3
-# Steps before the second one: a continuous change shrinks in between.
-FINE_STEPS = 8
-# Part of the first difference that the second one exceeds at a jump.
-REMAINING = 0.3
+# Halvings of the interval between two states, down to the round-off of float64.
+HALVINGS = 50
 # Smallest jump, relative to the coefficient: tabulated fits have smaller ones.
 SMALLEST_JUMP = 1e-3
 # Round-off of an equation's value, relative to it.
@@ -153,26 +147,23 @@ def _jumps(expression, suspects, end, names, domain):
         inputs = columns(symbols, states.reshape(-1, len(symbols)))
         return program.on_host(inputs, {})[0].reshape(states.shape[:-1])
 
-    def differences():
+    def changes(sides):
         before = value(whole, sides)
         for symbol in suspects:
             moved = sides.copy()
             moved[..., symbols.index(symbol)] *= 2
-            change = value(whole, moved) - before
-            least = ROUND_OFF * abs(before) + SMALLEST_JUMP * abs(change)
-            yield abs(change[1] - change[0]), least.max(axis=0)
+            yield value(whole, moved) - before, ROUND_OFF * abs(before)
 
     is_beyond = value(end, sides) > 0
-    sides = sides[:, is_beyond[0] != is_beyond[1]]
-    parts, rows = np.linspace(0, 1, PARTS + 1)[:, None, None], np.arange(sides.shape[1])
-    for level in range(FINE_STEPS):
-        if level == COARSE_STEPS:
-            coarse = [jump for jump, _ in differences()]
-        path = sides[0] + (sides[1] - sides[0]) * parts
-        is_beyond = value(end, path) > 0
-        first = (is_beyond[1:] != is_beyond[:-1]).argmax(axis=0)
-        sides = path[[first, first + 1], rows]
-    return any(
-        (jump > np.maximum(least, REMAINING * before)).any()
-        for (jump, least), before in zip(differences(), coarse, strict=True)
-    )
+    is_apart = is_beyond[0] != is_beyond[1]
+    sides, is_beyond = sides[:, is_apart], is_beyond[:, is_apart]
+    typical = [abs(change).max(axis=0) for change, _ in changes(sides)]
+    for _ in range(HALVINGS):
+        middle = sides.mean(axis=0)
+        is_alike = (value(end, middle) > 0) == is_beyond
+        sides = np.where(is_alike[..., None], middle, sides)
+    for (change, least), size in zip(changes(sides), typical, strict=True):
+        least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
+        if (abs(change[1] - change[0]) > least).any():
+            return True
+    return False
