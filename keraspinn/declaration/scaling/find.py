@@ -117,12 +117,13 @@ def _term_sizes(domain, terms, offsets, sizes):
 def _find_scales_from(domain, terms, field_names, known, offsets):
     """Return the `Scales` for some offsets."""
     ones = {name: 0.0 if name in offsets else 1.0 for name in field_names}
-    sizes = ones | _estimate(domain, terms, offsets, ones, known or {})
+    sizes = {name: abs(offset) for name, offset in offsets.items()}
+    sizes = ones | sizes | _estimate(domain, terms, offsets, ones, known or {})
     parts = _term_sizes(domain, terms, offsets, sizes)
     centres = zip(domain.centre.tolist(), domain.half.tolist(), strict=True)
     return Scales(
         dict(zip(domain.coordinates, centres, strict=True)),
-        {name: _round(size or abs(offsets[name])) for name, size in sizes.items()},
+        {name: _round(size) for name, size in sizes.items()},
         {
             name: [
                 _round(parts[name, k].largest(sizes))

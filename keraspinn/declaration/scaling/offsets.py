@@ -109,16 +109,12 @@ def shift_fields(expression, offsets):
         expression: Normalized SymPy expression.
         offsets: Dict from names of fields to their offsets.
     """
-    # Derivatives and shifted fields contain their field.
-    inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative, At)}
-    plain = expression.xreplace(inner)
-    outer = {stand_in: node for node, stand_in in inner.items()}
-    for value in [*plain.atoms(AppliedUndef), *outer]:
-        node = outer.get(value, value)
+    shifted = {}  # by outermost nodes: derivatives contain their field
+    for node in expression.atoms(sp.Derivative, AppliedUndef, At):
         field = node.node if isinstance(node, At) else node
-        if isinstance(field, AppliedUndef) and field.func.__name__ in offsets:
-            outer[value] = node + sp.Float(offsets[field.func.__name__])
-    return plain.xreplace(outer)
+        name = "" if isinstance(field, sp.Derivative) else field.func.__name__
+        shifted[node] = node + sp.Float(offsets[name]) if name in offsets else node
+    return expression.xreplace(shifted)
 
 
 def network_offsets(problem):

@@ -129,21 +129,10 @@ class Scales:
             expression: Normalized SymPy expression in the user's units.
             size: The expression's scale.
         """
-        images = {node: sp.Dummy() for node in expression.atoms(At)}
-        expression = expression.xreplace(images)
         nodes = expression.atoms(AppliedUndef, sp.Derivative)
-        # The field inside of a derivative must not be replaced.
-        stand_ins = {node: sp.Dummy() for node in nodes}
-        factors = {
-            stand_in: self._in_units(node, node) for node, stand_in in stand_ins.items()
-        }
-        factors |= {s: self._in_units(n.node, n) for n, s in images.items()}
-        derivatives = {
-            n: s for n, s in stand_ins.items() if isinstance(n, sp.Derivative)
-        }
-        fields = {n: s for n, s in stand_ins.items() if n not in derivatives}
-        plain = expression.xreplace(derivatives).xreplace(fields)
-        scaled = plain.xreplace(factors)
+        factors = {node: self._in_units(node, node) for node in nodes}
+        factors |= {n: self._in_units(n.node, n) for n in expression.atoms(At)}
+        scaled = expression.xreplace(factors)  # outermost nodes only
         return scaled if size == 1 else _times(1.0 / size, scaled)
 
     def _in_units(self, node, scaled):
