@@ -125,7 +125,6 @@ class Linearization:
         gradient = [plain.diff(symbol) for symbol in fields]
         self._program = Program([plain, *gradient], self._symbols)
         self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
-        self._at_zero = None
 
     def __call__(self, coefficients):
         """Return the residual, `(n,)`, and its Jacobian, `(n, f, count)`."""
@@ -158,15 +157,6 @@ class Linearization:
     def _evaluate(self, coefficients):
         """Return the residual, and its gradient by fields and their derivatives."""
         nodes = [products @ coefficients[field] for field, products in self._nodes]
-        if not self.is_linear:
-            return self._evaluate_at(nodes)
-        if self._at_zero is None:
-            self._at_zero = self._evaluate_at([0 * node for node in nodes])
-        values, gradient = self._at_zero
-        pairs = zip(gradient, nodes, strict=True)
-        return values + sum(factor * node for factor, node in pairs), gradient
-
-    def _evaluate_at(self, nodes):
         inputs = columns(self._symbols, np.column_stack([self._inputs, *nodes]))
         with backend.double_precision():
             values, *gradient = self._program.on_host(inputs, {})
