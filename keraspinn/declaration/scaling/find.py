@@ -51,7 +51,7 @@ def find_scales(domain, terms, field_names, known=None):
     kept = {
         name: offset
         for name, offset in offsets.items()
-        if scales.field(name) < abs(offset) or needs_offset(name, offset, domain, terms)
+        if scales.field(name) < abs(offset) or needs_offset(name, terms)
     }
     if kept == offsets:
         return scales

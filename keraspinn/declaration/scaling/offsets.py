@@ -25,12 +25,6 @@ PART_POINTS = 512
 LARGEST_VARIATION = 0.75
 # Relative difference below which values are equal up to round-off.
 ROUND_OFF = 1e-12
-# Distance from zero at which singularities are checked, relative to the offset.
-NEAR_ZERO = 1e-6
-# Absolute value above which a function has a pole.
-LARGEST_VALUE = 1e300
-# Relative coordinate at which a coefficient is unlikely to have a pole.
-GENERIC_COORDINATE = 1 / 7
 
 
 def find_offsets(domain, terms, field_names):
@@ -54,7 +48,7 @@ def find_offsets(domain, terms, field_names):
             continue
         low, high = min(values), max(values)
         middle, half = (low + high) / 2, (high - low) / 2
-        is_needed = needs_offset(name, middle, domain, terms)
+        is_needed = needs_offset(name, terms)
         if half >= (1.0 if is_needed else LARGEST_VARIATION) * abs(middle):
             continue
         if not is_needed and not _is_invariant(name, middle, domain, terms):
@@ -82,24 +76,24 @@ def _is_invariant(name, middle, domain, terms):
     return True
 
 
-def needs_offset(name, offset, domain, terms):
-    """Return whether an expression in a field is finite at an offset, but not at zero.
+def needs_offset(name, terms):
+    """Return whether an expression is singular where a field is zero, as exp(-1/u).
 
     Args:
         name: Name of the field.
-        offset: The field's possible offset.
-        domain: The geometry.
         terms: Dict from names to `Term`s.
     """
-    near = -NEAR_ZERO * offset, NEAR_ZERO * offset
-    return any(
-        _is_finite(name, offset, expression, domain)
-        and not all(_is_finite(name, value, expression, domain) for value in near)
-        for term in terms.values()
-        if _holds_inside(term)
-        for expression in term.pointwise
-        if holds_field(name, expression)
-    )
+    for expression in (
+        e for t in terms.values() if _holds_inside(t) for e in t.pointwise
+    ):
+        known = dict.fromkeys(expression.atoms(sp.Derivative, At), sp.S.One)
+        for field in expression.atoms(AppliedUndef):
+            known[field] = sp.Integer(field.func.__name__ != name)
+        bases = [p.base for p in expression.atoms(sp.Pow) if p.exp.is_negative]
+        bases += [logarithm.args[0] for logarithm in expression.atoms(sp.log)]
+        if any(base.has(AppliedUndef) and base.xreplace(known) == 0 for base in bases):
+            return True
+    return False
 
 
 def shift_fields(expression, offsets):
@@ -141,21 +135,6 @@ def holds_field(name, expression):
     inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
     fields = expression.xreplace(inner).atoms(AppliedUndef)
     return any(field.func.__name__ == name for field in fields)
-
-
-def _is_finite(name, value, expression, domain):
-    """Return whether an expression is finite at a value of a field.
-
-    Other fields and derivatives are one there.
-    """
-    known = dict.fromkeys(expression.atoms(sp.Derivative, At), 1.0)
-    for field in expression.atoms(AppliedUndef):
-        known[field] = value if field.func.__name__ == name else 1.0
-    point = domain.centre + GENERIC_COORDINATE * domain.half
-    known |= zip(domain.coordinates, point.tolist(), strict=True)
-    plain = expression.xreplace({node: sp.Float(v) for node, v in known.items()})
-    result = plain.xreplace(dict.fromkeys(plain.free_symbols, sp.Integer(1))).evalf(15)
-    return bool(result.is_real and abs(result) < LARGEST_VALUE)
 
 
 def _has_derivative(monomial, name):
