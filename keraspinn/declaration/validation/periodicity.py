@@ -26,18 +26,16 @@ def check_periodicity(expressions, domain, blocks, where):
     for symbol in domain.periodic:
         column = domain.coordinates.index(symbol)
         points = probe_points(domain, blocks, PART_POINTS)
+        if not np.ptp(points[:, column]):
+            continue
+        axis = np.arange(domain.dimension) == column
+        ends = [np.where(axis, end, points) for end in (domain.lower, domain.upper)]
         for function in _functions(expressions, domain, symbol):
-            low, high = points.copy(), points.copy()
-            low[:, column], high[:, column] = domain.lower[column], domain.upper[column]
-            (values,) = evaluate_at(
-                [function], domain.coordinates, np.concatenate([points, low, high])
-            )
-            inside, *ends = np.split(values, 3)
-            is_varied = np.ptp(points[:, column]) > 0
-            if (
-                is_varied
-                and np.ptp(ends, axis=0).max() > LARGEST_JUMP * abs(inside).max()
-            ):
+            values = [
+                evaluate_at([function], domain.coordinates, at)[0]
+                for at in (points, *ends)
+            ]
+            if np.ptp(values[1:], axis=0).max() > LARGEST_JUMP * abs(values[0]).max():
                 warnings.warn(
                     f"In {where}: {function} differs at the two ends of {symbol}, "
                     "which is periodic. Write it with the period "
