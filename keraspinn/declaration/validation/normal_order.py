@@ -7,7 +7,6 @@ balance, four for plane elasticity or a beam.
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import linear_sum_assignment
 from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
@@ -122,6 +121,8 @@ class NormalOrder:
 
     def _order_at(self, values, along):
         """Return the order at a point, 0 if a coefficient is infinite there."""
+        from scipy.optimize import linear_sum_assignment
+
         is_known = self._inside > 0
         values, size = np.where(is_known, (values, self._inside), 1.0)
         if not (values <= INFINITE * size).all() or self._shape[0] > self._shape[1]:
