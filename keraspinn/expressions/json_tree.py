@@ -6,23 +6,31 @@ calls constructors from the table of allowed nodes, unevaluated. The result is t
 saved tree, and nothing is computed.
 """
 
+import base64
+import functools
+import json
+import operator
+import re
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import sympy as sp
+from mpmath.libmp import repr_dps, to_str
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import Boolean
 
-from keraspinn.expressions import bounds
-from keraspinn.expressions.image import At
-from keraspinn.expressions.integral import PartIntegral, Region
-from keraspinn.expressions.json_leaves import leaf_from_json, leaf_to_json
-from keraspinn.expressions.line_integral import LineIntegral
-from keraspinn.expressions.nodes import NODES, supported_functions
-from keraspinn.expressions.tabulated import Interpolation, Tabulated
+from keraspinn.expressions.integral import Region
+from keraspinn.expressions.nodes import CONSTANTS, NAMES, supported_functions
+from keraspinn.expressions.normal_component import NormalComponent
+from keraspinn.expressions.parameter import Parameter
+from keraspinn.expressions.tabulated import Tabulated
 
-_BY_NAME = {node.name: node for node in NODES.values()}
+# SymPy would expand 1e999999999.
+_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]{1,3})?", re.ASCII)
+_PRECISIONS = range(2, 1101)  # bits
+_BY_NAME = {name: cls for cls, name in NAMES.items()}
 
 
 def to_json(expr: sp.Basic) -> Any:
@@ -38,7 +46,7 @@ def to_json(expr: sp.Basic) -> Any:
 
     Raises:
         TypeError: If `expr` is not a SymPy expression.
-        ValueError: If it contains a node that cannot be saved, or is too large.
+        ValueError: If it contains a node that cannot be saved.
 
     Example:
 
@@ -51,7 +59,7 @@ def to_json(expr: sp.Basic) -> Any:
             f"Only SymPy expressions can be saved. Received {expr!r} of type "
             f"{type(expr).__name__}."
         )
-    data = _Writer().write(expr)
+    data = _write(expr)
     if from_json(data) != expr:
         raise ValueError(
             f"The expression cannot be saved exactly. Received {expr}, which would "
@@ -63,8 +71,7 @@ def to_json(expr: sp.Basic) -> Any:
 def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic:
     """Rebuild an expression that `to_json` converted to plain data.
 
-    No part of `data` is evaluated as code. A tree that is malformed, or exceeds the
-    nodes or levels in `bounds.py`, is rejected.
+    No part of `data` is evaluated as code.
 
     Args:
         data: The result of `to_json`, possibly by way of a JSON file.
@@ -75,17 +82,23 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
         A SymPy expression (or relation).
 
     Raises:
-        ValueError: If `data` is not such a tree, exceeds a limit, or contains a
-            symbol that is not among `symbols`.
+        ValueError: If `data` is not such a tree, or contains a symbol that is not
+            among `symbols`.
 
     Example:
 
     >>> from_json(["Add", 1, {"symbol": "x"}])
     x + 1
     """
-    expr = _Reader().read(data)
-    if not isinstance(expr, (sp.Expr, Boolean)):
-        raise ValueError(f"A {type(expr).__name__} is not an expression by itself.")
+    try:
+        expr = _read(data)
+        is_read = isinstance(expr, (sp.Expr, Boolean)) and _write(expr) == data
+    except (ArithmeticError, AttributeError, LookupError, RecursionError) as error:
+        raise _unreadable(data, error) from error
+    except (TypeError, ValueError) as error:
+        raise _unreadable(data, error) from error
+    if not is_read:
+        raise _unreadable(data, "SymPy makes another expression of it")
     if symbols is not None:
         unknown = expr.free_symbols - set(symbols)
         if unknown:
@@ -97,110 +110,153 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
     return expr
 
 
-class _Budget:
-    """Counter of nodes and depth that rejects trees above the limits."""
-
-    def __init__(self):
-        self._left = bounds.MAX_NODES
-
-    def spend(self, depth, width=0):
-        self._left -= 1
-        if self._left < width:
-            raise ValueError(
-                f"The expression is too large: it has over {bounds.MAX_NODES} nodes."
-            )
-        if depth > bounds.MAX_DEPTH:
-            raise ValueError(
-                f"The expression is nested over {bounds.MAX_DEPTH} levels deep, or "
-                "contains itself."
-            )
+def _unreadable(data, reason):
+    kind = type(data).__name__
+    return ValueError(
+        "An expression cannot be read: it is not in the form that `to_json` writes. "
+        f"{str(reason)[:200]}. Received a {kind}."
+    )
 
 
-class _Writer:
-    def __init__(self):
-        self._budget = _Budget()
-
-    def write(self, expr, depth=0):
-        self._budget.spend(depth, len(expr.args))
-        leaf = leaf_to_json(expr)
-        if leaf is not None:
-            return leaf
-        if type(expr) not in NODES:
-            raise ValueError(
-                f"{type(expr).__name__} cannot be saved. Received {expr}. Supported "
-                f"are {supported_functions()}."
-            )
-        arguments = [self.write(argument, depth + 1) for argument in expr.args]
-        return [NODES[type(expr)].name, *arguments]
-
-
-class _Reader:
-    def __init__(self):
-        self._budget = _Budget()
-
-    def read(self, data, depth=0):
-        self._budget.spend(depth, len(data) if isinstance(data, list) else 0)
-        if not isinstance(data, list):
-            return leaf_from_json(data)
-        node = _node_called(data[0] if data else None)
-        if not node.least <= len(data) - 1 <= node.most:
-            raise ValueError(
-                f"{node.name} takes from {node.least} to {node.most} arguments. "
-                f"Received {len(data) - 1}."
-            )
-        arguments = [self.read(argument, depth + 1) for argument in data[1:]]
-        _check_kinds(node, arguments)
-        return _build(node, arguments)
-
-
-def _node_called(name):
-    if not isinstance(name, str) or name not in _BY_NAME:
-        received = repr(name[:60]) if isinstance(name, str) else type(name).__name__
+def _write(expr):
+    if isinstance(expr, sp.Integer):
+        return int(expr)
+    if isinstance(expr, sp.Rational):
+        return {"rational": [int(expr.p), int(expr.q)]}
+    if isinstance(expr, sp.Float):
+        text = to_str(expr._mpf_, repr_dps(expr._prec))
+        return {"float": text, "precision": expr._prec}
+    if expr in (sp.true, sp.false):
+        return bool(expr)
+    if isinstance(expr, sp.NumberSymbol) and str(expr) in CONSTANTS:
+        return {"constant": str(expr)}
+    if isinstance(expr, Parameter):
+        saved = {"parameter": expr.name, "initial": expr.initial}
+        return _with_assumptions(saved, expr._assumptions_orig)
+    if isinstance(expr, NormalComponent):
+        return {"normal": _write(expr.coordinate)}
+    if isinstance(expr, Region):
+        return {"region": json.loads(expr.text)}
+    if isinstance(expr, Tabulated):
+        return {"table": _write_table(expr)}
+    if type(expr) is sp.Symbol:
+        return _with_assumptions({"symbol": expr.name}, expr._assumptions_orig)
+    if isinstance(expr, AppliedUndef):
+        saved = {"field": expr.func.__name__, "of": [*map(_write, expr.args)]}
+        return _with_assumptions(saved, expr.func._kwargs)
+    if isinstance(expr, sp.Derivative):
+        by = [[_write(symbol), int(count)] for symbol, count in expr.variable_count]
+        return {"derivative": _write(expr.expr), "by": by}
+    if type(expr) not in NAMES:
         raise ValueError(
-            f"Unknown node. Received {received}; known are {', '.join(_BY_NAME)}."
+            f"{type(expr).__name__} cannot be saved. Received {expr}. Supported "
+            f"are {supported_functions()}."
         )
-    return _BY_NAME[name]
+    return [NAMES[type(expr)], *map(_write, expr.args)]
 
 
-def _check_kinds(node, arguments):
-    for position, argument in enumerate(arguments):
-        if node.type is sp.Piecewise:
-            fits = isinstance(argument, ExprCondPair)
-        elif node.type is PartIntegral and position == 1:
-            fits = isinstance(argument, Region)
-        elif node.type is At and position == 0:
-            fits = isinstance(argument, (sp.Derivative, AppliedUndef))
-        elif node.type is At and position % 2:
-            fits = isinstance(argument, sp.Symbol) and position + 1 < len(arguments)
-        elif node.type is LineIntegral and position == 1:
-            fits = isinstance(argument, sp.Symbol)
-        elif node.type is Interpolation and position == 0:
-            fits = isinstance(argument, Tabulated)
-        elif node.type in (sp.And, sp.Or, sp.Not) or (
-            node.type is ExprCondPair and position == 1
-        ):
-            # SymPy counts symbols as booleans. A Piecewise in a condition would be
-            # expanded, at exponential cost.
-            fits = isinstance(argument, Boolean) and not argument.is_Symbol
-            fits = fits and not argument.has(sp.Piecewise)
-        else:
-            fits = isinstance(argument, sp.Expr)
-        if not fits:
-            raise ValueError(
-                f"{node.name} cannot take a {type(argument).__name__} as argument "
-                f"{position + 1}."
-            )
+def _with_assumptions(saved, assumptions):
+    return saved | {"assumptions": dict(assumptions)} if assumptions else saved
 
 
-def _build(node, arguments):
-    options = {} if node.type is ExprCondPair else {"evaluate": False}
-    try:
-        expr = node.type(*arguments, **options)
-    except TypeError as error:
-        raise ValueError(f"{node.name} rejects its arguments: {error}") from error
-    if type(expr) is not node.type or len(expr.args) != len(arguments):
-        raise ValueError(
-            f"{node.name} has superfluous arguments: SymPy makes it "
-            f"{type(expr).__name__} of {len(expr.args)}."
-        )
-    return expr
+def _write_table(table):
+    """Return a `Tabulated` as plain data: little-endian float64 in base64."""
+    return {
+        "axes": [_to_text(axis) for axis in table.axes],
+        "values": _to_text(table.values),
+        "degree": table.degree,
+        "name": table.name,
+        "orders": list(table.orders),
+    }
+
+
+def _to_text(array):
+    return base64.b64encode(np.ascontiguousarray(array, "<f8").tobytes()).decode()
+
+
+def _from_text(text):
+    return np.frombuffer(base64.b64decode(text, validate=True), "<f8").copy()
+
+
+def _read(data):
+    if isinstance(data, bool):
+        return sp.true if data else sp.false
+    if isinstance(data, int):
+        return sp.Integer(data)
+    if isinstance(data, dict):
+        # The keys of a leaf are its reader's arguments, which Python checks.
+        kind = next((key for key in _READERS if key in data), None)
+        return _READERS[kind](**data)
+    name, *arguments = data
+    cls = _BY_NAME[name]
+    options = {} if cls is ExprCondPair else {"evaluate": False}
+    return cls(*map(_read, arguments), **options)
+
+
+def _rational(rational):
+    numerator, denominator = map(operator.index, rational)
+    return sp.Rational(numerator, denominator)
+
+
+def _float(float, precision):
+    if not _FLOAT.fullmatch(float) or precision not in _PRECISIONS:
+        raise ValueError("A float is a decimal string of up to 1,100 bits")
+    return sp.Float(float, precision=precision)
+
+
+def _field(field, of, assumptions=None):
+    return _declared(sp.Function, assumptions, field)(*map(_read, of))
+
+
+def _derivative(derivative, by):
+    # SymPy would evaluate a text in place of a number.
+    pairs = [(_read(symbol), operator.index(count)) for symbol, count in by]
+    return sp.Derivative(_read(derivative), *pairs)
+
+
+def _table(table):
+    return _read_table(**table)
+
+
+def _read_table(axes, values, degree, name, orders):
+    axes = tuple(map(_from_text, axes))
+    values = _from_text(values).reshape([len(axis) for axis in axes])
+    table = Tabulated(axes, values, degree, name)
+    for axis, order in enumerate(orders):
+        for _ in range(order):
+            table = table.differentiated(axis)
+    return table
+
+
+def _declared(cls, assumptions, *arguments):
+    """Return `cls(*arguments)` with saved assumptions."""
+    assumptions = assumptions or {}
+    # They become keywords, some of which are no assumptions and take other values.
+    if not all(isinstance(value, bool) for value in assumptions.values()):
+        raise ValueError("Assumptions are true or false")
+    return _construct(cls, *arguments, **assumptions)
+
+
+@functools.lru_cache(maxsize=256)
+def _construct(cls, *arguments, **assumptions):
+    # A tree repeats a field in each derivative, and SymPy takes about half a
+    # millisecond to create a class of its name.
+    return cls(*arguments, **assumptions)
+
+
+_READERS = {
+    "rational": _rational,
+    "float": _float,
+    "constant": lambda constant: CONSTANTS[constant],
+    "symbol": lambda symbol, assumptions=None: _declared(
+        sp.Symbol, assumptions, symbol
+    ),
+    "parameter": lambda parameter, initial, assumptions=None: _declared(
+        Parameter, assumptions, parameter, initial
+    ),
+    "normal": lambda normal: NormalComponent(_read(normal)),
+    "region": lambda region: Region(json.dumps(region, sort_keys=True)),
+    "table": _table,
+    "field": _field,
+    "derivative": _derivative,
+}

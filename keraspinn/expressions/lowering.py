@@ -69,7 +69,7 @@ class Lowering:
                 f"Supported are {supported_functions()}."
             )
         slots = (self.lower(argument) for argument in node.args)
-        return self._tape.apply(NODES[type(node)].evaluate, *slots)
+        return self._tape.apply(NODES[type(node)], *slots)
 
     def _is_numeric(self, node):
         """Test whether a node is a number, without symbols and fields."""

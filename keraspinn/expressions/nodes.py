@@ -5,7 +5,6 @@ that is complex in SymPy (the logarithm of a negative number) is NaN.
 """
 
 import functools
-from typing import NamedTuple
 
 import sympy as sp
 from keras import ops
@@ -16,21 +15,6 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.tabulated import Interpolation
-
-
-class Node(NamedTuple):
-    """Entry of a SymPy node type: its name, evaluation and number of arguments.
-
-    `name` is its name in messages and files. `evaluate` maps tensors to a tensor; it
-    is None for types whose lowering depends on their arguments (sums, products,
-    powers, branches).
-    """
-
-    name: str
-    type: type
-    evaluate: object
-    least: int
-    most: float
 
 
 def _fold(function):
@@ -67,7 +51,7 @@ def _csch(x):
     return ops.where(x < 0, -size, size)
 
 
-_UNARY = {
+NODES = {
     sp.exp: ops.exp,
     sp.log: ops.log,
     sp.sin: ops.sin,
@@ -93,9 +77,6 @@ _UNARY = {
     sp.Abs: ops.abs,
     sp.sign: ops.sign,
     sp.Not: ops.logical_not,
-}
-
-_BINARY = {
     sp.atan2: ops.arctan2,
     # SymPy's second argument is the value at zero, 1/2 by default.
     sp.Heaviside: ops.heaviside,
@@ -105,63 +86,34 @@ _BINARY = {
     sp.Le: ops.less_equal,
     sp.Gt: ops.greater,
     sp.Ge: ops.greater_equal,
-    # Lowered by the types of their arguments:
-    sp.Pow: None,
-    ExprCondPair: None,
-    # A number that the whole condition computes, over all of its points:
-    PartIntegral: None,
-}
-
-_SEVERAL = {
     sp.Max: _fold(ops.maximum),
     sp.Min: _fold(ops.minimum),
     sp.And: _fold(ops.logical_and),
     sp.Or: _fold(ops.logical_or),
 }
+"""SymPy class -> function of tensors.
+
+It is `None` for classes whose lowering depends on their arguments.
+"""
+
+_HIDDEN = (At, ExprCondPair, Interpolation, LineIntegral, PartIntegral)
+_HIDDEN += (sp.Add, sp.Mul, sp.Pow)  # written with operators
+NODES |= dict.fromkeys((*_HIDDEN, sp.Piecewise))
 
 # The names that users write; SymPy's classes are StrictLessThan and so on.
 _NAMES = {getattr(sp, name): name for name in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge")}
 
+NAMES = {cls: _NAMES.get(cls, cls.__name__) for cls in NODES}
+"""SymPy class -> name in messages and files."""
 
-def _table():
-    for functions, least, most in (
-        (_UNARY, 1, 1),
-        (_BINARY, 2, 2),
-        # SymPy compares every pair of their arguments.
-        (_SEVERAL, 2, 32),
-        ({sp.Add: None, sp.Mul: None}, 2, float("inf")),
-        ({sp.Piecewise: None}, 1, float("inf")),
-        ({At: None}, 3, 65),  # a field, and pairs of a coordinate and its image
-        ({LineIntegral: None}, 4, 4),
-        ({Interpolation: None}, 2, 4),  # a table and its arguments
-    ):
-        for cls, evaluate in functions.items():
-            name = _NAMES.get(cls, cls.__name__)
-            yield cls, Node(name, cls, evaluate, least, most)
-
-
-NODES = dict(_table())
-"""SymPy class -> Node, for every node that has arguments."""
-
-CONSTANTS = {
-    str(constant): constant
-    for constant in (
-        sp.pi,
-        sp.E,
-        sp.GoldenRatio,
-        sp.EulerGamma,
-        sp.Catalan,
-        sp.TribonacciConstant,
-    )
-}
+_CONSTANTS = (sp.pi, sp.E, sp.GoldenRatio, sp.EulerGamma, sp.Catalan)
+CONSTANTS = {str(c): c for c in (*_CONSTANTS, sp.TribonacciConstant)}
 """Name -> SymPy constant."""
 
 
 def supported_functions():
     """Return the supported functions, as one line for error messages."""
-    hidden = (At, ExprCondPair, Interpolation, LineIntegral, PartIntegral)
-    hidden += (sp.Add, sp.Mul, sp.Pow)
-    names = [node.name for cls, node in NODES.items() if cls not in hidden]
+    names = [name for cls, name in NAMES.items() if cls not in _HIDDEN]
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 
 

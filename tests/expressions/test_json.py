@@ -6,7 +6,7 @@ import sympy as sp
 
 from keraspinn.expressions import Parameter, Tabulated, from_json, to_json
 from keraspinn.expressions.integral import Region
-from keraspinn.expressions.nodes import CONSTANTS, NODES
+from keraspinn.expressions.nodes import CONSTANTS, NAMES
 
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
@@ -79,25 +79,26 @@ def test_round_trip(expression):
     ]
 
 
-@pytest.mark.parametrize("node", NODES.values(), ids=lambda node: node.name)
+ARGUMENTS = {
+    "Piecewise": [(x, y > 0)],
+    "And": [x > 0, sp.Eq(y, 0)],
+    "Or": [x > 0, sp.Eq(y, 0)],
+    "Not": [x > 0],
+    "PartIntegral": [x, Region('{"over": "interior"}')],
+    "At": [u, x, y],
+    "LineIntegral": [x, x, 0 * x, y],
+    "Interpolation": [Tabulated(range(4), range(4)), x],
+} | dict.fromkeys(
+    "Add Mul Pow Max Min atan2 Heaviside Eq Ne Lt Le Gt Ge".split(), [x, y]
+)
+
+
+@pytest.mark.parametrize("node", NAMES, ids=NAMES.get)
 def test_every_node_type(node):
-    if node.name == "ExprCondPair":
+    if NAMES[node] == "ExprCondPair":
         pytest.skip("It is no expression by itself; Piecewise has it.")
-    arguments = [x, y][: node.least]
-    if node.name == "Piecewise":
-        arguments = [(x, y > 0)]
-    if node.name in ("And", "Or", "Not"):
-        arguments = [x > 0, sp.Eq(y, 0)][: node.least]
-    if node.name == "PartIntegral":
-        arguments = [x, Region('{"over": "interior"}')]
-    if node.name == "At":
-        arguments = [u, x, y]
-    if node.name == "LineIntegral":
-        arguments = [x, x, 0 * x, y]
-    if node.name == "Interpolation":
-        arguments = [Tabulated(range(4), range(4)), x]
-    expression = node.type(*arguments, evaluate=False)
-    assert type(expression) is node.type
+    expression = node(*ARGUMENTS.get(NAMES[node], [x]), evaluate=False)
+    assert type(expression) is node
     assert there_and_back(expression) == expression
 
 
@@ -166,12 +167,6 @@ def test_saves_expressions_only(value):
         (sp.Dummy("x"), "Dummy cannot be saved"),
         (sp.Integral(x, x), "Integral cannot be saved"),
         (u.diff(x).subs(x, 1), "Subs cannot be saved"),
-        (sp.Function("u")(2 * x), r"argument 2\*x is not a symbol"),
-        (sp.Derivative(u * x, x), "Only derivatives of plain fields.*normalize"),
-        (sp.Integer(10) ** 310, "integer of at most 300 digits"),
-        (sp.Symbol("x" * 300), "1 to 200 characters"),
-        (sp.Symbol("a\nb"), "control"),
-        (sp.Symbol("a", commutative=False), "Assumptions map some of"),
     ],
     ids=lambda value: str(value)[:40],
 )
