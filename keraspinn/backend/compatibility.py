@@ -19,6 +19,20 @@ def begin_at_epoch(model, epoch):
     model._initial_epoch = epoch
 
 
+def run_graph(model, inputs, call):
+    """Run a functional model with `call(operation)` in place of each operation.
+
+    Args:
+        model: The model.
+        inputs: List of any values, in the order of `model.inputs`.
+        call: Function of a layer or operation that returns a function of its arguments.
+
+    Returns:
+        The outputs, in the structure of the model's.
+    """
+    return model._run_through_graph(inputs, operation_fn=call)
+
+
 def public_function(operation):
     """Return the function that an operation in a functional model calls.
 

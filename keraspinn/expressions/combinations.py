@@ -1,20 +1,12 @@
 """Combinations of highest derivatives, computed at the cost of one."""
 
-import math
-
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
 
-MAX_TERMS = 1_000
-"""Expanded terms of a ratio up to which SymPy may cancel common factors.
-
-That takes under a second, and may not end far above. Ratios with more terms are not
-combined, which costs a little speed and no accuracy.
-"""
-
+ROUNDING = 1e-12  # relative difference up to which two ratios of floats are one
 MAX_RATIO = 1e6
 """Largest ratio of two weights in a combination: above, float32 loses the smaller."""
 
@@ -82,48 +74,29 @@ def _combination(expression, symbols):
     """Return the combination that `expression` depends on, or `None`."""
     partials = {index: expression.diff(symbol) for index, symbol in symbols.items()}
     first = next(iter(partials.values()))
-    pairs = []
-    for index, partial in sorted(partials.items()):
-        ratio = sp.Integer(1) if partial == first else partial / first
-        if not ratio.is_number and max(_terms_expanded(ratio)) <= MAX_TERMS:
-            ratio = sp.cancel(_replace_functions(ratio, {}))
-        if not (ratio.is_number and ratio.is_real and ratio.is_finite):
-            return None
-        pairs.append((index, ratio))
-    _, leading = pairs[0]
-    weights = [float(ratio / leading) for _, ratio in pairs]
+    ratios = [(index, _ratio(p, first)) for index, p in sorted(partials.items())]
+    if not all(ratio.is_real and ratio.is_finite for _, ratio in ratios):
+        return None
+    _, leading = ratios[0]
+    weights = [float(ratio / leading) for _, ratio in ratios]
     sizes = list(map(abs, weights))
     if not 0 < max(sizes) <= MAX_RATIO * min(sizes):
         return None
-    return tuple((index, w) for (index, _), w in zip(pairs, weights, strict=True))
+    return tuple((index, w) for (index, _), w in zip(ratios, weights, strict=True))
 
 
-def _terms_expanded(node):
-    """Count the expanded terms of numerator and denominator, up to the limit."""
-    above, below = 1, 1
-    if isinstance(node, sp.Pow) and node.exp.is_Integer:
-        times = abs(int(node.exp))
-        pair = [math.comb(n + times - 1, times) for n in _terms_expanded(node.base)]
-        above, below = pair if node.exp > 0 else pair[::-1]
-    elif isinstance(node, sp.Mul):
-        pairs = map(_terms_expanded, node.args)
-        above, below = map(math.prod, zip(*pairs, strict=True))
-    elif isinstance(node, sp.Add):
-        pairs = [_terms_expanded(argument) for argument in node.args]
-        below = math.prod(b for _, b in pairs)
-        above = sum(a * (below // b) for a, b in pairs)
-    return min(above, MAX_TERMS + 1), min(below, MAX_TERMS + 1)
+def _ratio(above, below):
+    """Return the ratio of two expressions if it is a number, and NaN otherwise.
 
-
-def _replace_functions(node, symbols):
-    """Replace each subexpression other than a sum, product or power by a symbol.
-
-    Otherwise SymPy would cancel factors inside the arguments of functions too.
+    SymPy multiplies numbers into sums, 2 (k + 1) = 2 k + 2, so terms are compared.
     """
-    if isinstance(node, (sp.Add, sp.Mul)):
-        return node.func(
-            *(_replace_functions(argument, symbols) for argument in node.args)
-        )
-    if isinstance(node, sp.Pow) and node.exp.is_Integer:
-        return _replace_functions(node.base, symbols) ** node.exp
-    return node if node.is_Atom else symbols.setdefault(node, sp.Dummy())
+    ratio = above / below
+    if ratio.is_number:
+        return ratio
+    above, below = above.as_coefficients_dict(), below.as_coefficients_dict()
+    ratios = [above[term] / below[term] for term in above if term in below]
+    if len(ratios) == len(above) == len(below):
+        first, *others = ratios
+        if all(abs(other - first) <= ROUNDING * abs(first) for other in others):
+            return first
+    return sp.nan

