@@ -10,7 +10,6 @@ from keraspinn.backend.compatibility import every_layer
 from keraspinn.derivatives.engines import jvp_derivatives
 from keraspinn.derivatives.taylor.rules import INACTIVE
 
-_ORDINALS = {2: "second", 3: "third"}
 SCALES = (1.0, 0.3)  # scales of random weights tried besides the network's own
 JUMP = 1e-2  # size of a jump, relative to the derivative, above which it is one
 FLAT = 1e-3  # change along a coordinate, relative to the field, below which it is flat
@@ -59,7 +58,7 @@ def check_derivatives(network, derivatives, coordinates):
     if not vanishing:
         return
     order = min(sum(index) for _, index in vanishing)
-    suspects = _layers_where(network, lambda f: _is_broken(f, order))
+    suspects = _kinked_layers(network, range(2, order + 1))
     shown = [notation(*pair, coordinates) for pair in sorted(vanishing)]
     blamed = f" because of {_enumerated(suspects)}" if suspects else ""
     raise ValueError(
@@ -86,20 +85,15 @@ def warn_of_kinks(network, order):
     Warns:
         UserWarning: With the layers' names.
     """
-    for highest in range(2, order + 1):
-        kinked = _layers_where(network, lambda f, n=highest: _misses(f, n))
-        if not kinked:
-            continue
-        nth = _ORDINALS.get(highest, f"{highest}th")
-        fault = "kinks" if highest == 2 else f"jumps of derivative {highest - 1}"
+    kinked = _kinked_layers(network, range(2, order + 1))
+    if kinked:
         warnings.warn(
-            f"The network has {fault} because of {_enumerated(kinked)}, which no {nth} "
-            "derivative at a point sees: a loss of zero may belong to a wrong field. "
-            'Use a smooth activation, such as "tanh", "gelu" or '
-            "`keraspinn.activations.sin`.",
+            f"The network has kinks because of {_enumerated(kinked)}, or jumps of a "
+            "higher derivative, which no derivative at a point sees: a loss of zero "
+            'may belong to a wrong field. Use a smooth activation, such as "tanh", '
+            '"gelu" or `keraspinn.activations.sin`.',
             stacklevel=5,
         )
-        return
 
 
 def warn_of_flatness(network, lines):
@@ -176,31 +170,18 @@ def check_no_activity_losses(network, points):
     >>> check_no_activity_losses(network, keras.ops.ones((1, 2)))
     Traceback (most recent call last):
         ...
-    ValueError: Layer 'head' has an `activity_regularizer`, ...
+    ValueError: A layer has an `activity_regularizer` or calls `add_loss`, ...
     """
-    layers = every_layer(network)
-    for layer in layers:
-        if getattr(layer, "activity_regularizer", None) is not None:
-            _reject_loss(f"Layer '{layer.name}' has an `activity_regularizer`")
     for training in (False, True):  # some layers add losses only in training
         with keras.StatelessScope(collect_losses=True) as scope:
             network(points, training=training)
-            if scope.losses:
-                inner = [layer for layer in layers if _adds_loss(layer)]
-                _reject_loss(f"Layer '{inner[-1].name}' calls `add_loss`")
-
-
-def _reject_loss(source):
-    raise ValueError(
-        f"{source}, which the training of a PINN would ignore: its losses are those of "
-        "the equations and conditions. Write the requirement as a "
-        "`keraspinn.Condition`, or regularize weights, as with `kernel_regularizer`."
-    )
-
-
-def _adds_loss(layer):
-    penalties = [v for v in layer.trainable_variables if v.regularizer is not None]
-    return len(layer.losses) > len(penalties)
+        if scope.losses:
+            raise ValueError(
+                "A layer has an `activity_regularizer` or calls `add_loss`, which "
+                "training would ignore: its losses are those of the equations and "
+                "conditions. Write the requirement as a `keraspinn.Condition`, or "
+                "regularize weights, as with `kernel_regularizer`."
+            )
 
 
 def _is_float(variable):
@@ -225,56 +206,43 @@ def _redrawn(variables, scale):
         yield variable, ops.convert_to_tensor(values, variable.dtype)
 
 
-def _layers_where(network, predicate):
-    """Return the names of layers whose function of one number fulfils a predicate."""
+def _kinked_layers(network, orders):
+    """Return the names of layers and operations that `_misses` an order."""
     names = []
     for layer in every_layer(network):
         if isinstance(layer, keras.Function):
             others = layer.operations
             others = [o for o in others if not isinstance(o, keras.layers.Layer)]
-            names += [f"operation '{o.name}'" for o in others if predicate(o)]
+            names += [f"operation '{o.name}'" for o in others if _misses(o, orders)]
         if len(every_layer(layer)) > 1 or isinstance(layer, keras.layers.InputLayer):
             continue
         function = getattr(layer, "activation", None)
         if function is None and not layer.variables:
             function = layer
-        if callable(function) and predicate(function):
+        if callable(function) and _misses(function, orders):
             name = getattr(function, "__name__", type(function).__name__)
             names.append(f"layer '{layer.name}' ({name})")
     return names
 
 
-def _is_broken(function, order):
-    """Test whether a nonlinear function of one number has no `order`-th derivative.
-
-    A linear function passes; a constant one does not.
-    """
-    derivatives = _derivatives_of(function, np.linspace(-8.0, 8.0, 64), (1, order))
-    if derivatives is None:
-        return False
-    linear = np.any(derivatives[1]) and np.ptp(derivatives[1]) < 1e-6
-    return not np.any(derivatives[order]) and not linear
-
-
-def _misses(function, order):
-    """Test whether a function of one number has jumps that a derivative misses.
+def _misses(function, orders):
+    """Test whether a function of one number has jumps that its derivatives miss.
 
     A jump of the derivative before it changes that one between two points by more
-    than the integral of the `order`-th.
+    than the integral of the derivative of an order.
     """
-    if order == 2 and _is_broken(function, order):
-        return True  # steps, too
     points = np.linspace(-8.0, 8.0, 4097) + 1e-4  # whole numbers lie between points
     points = points.astype("float32")
-    derivatives = _derivatives_of(function, points, (order - 1, order))
-    if derivatives is None:
-        return False
-    lower, upper = derivatives[order - 1], derivatives[order]
-    means = (upper[1:] + upper[:-1]) / 2
-    missed = np.abs(np.diff(lower) - means * np.diff(points))
-    # If the `order`-th derivative jumps itself, its mean is off by half the jump.
-    rough = np.abs(np.diff(upper)) * np.diff(points)
-    return bool(np.any(missed > JUMP * np.abs(lower).max() + rough))
+    derivatives = _derivatives_of(function, points, {*orders, *(n - 1 for n in orders)})
+    for order in orders if derivatives else ():
+        lower, upper = derivatives[order - 1], derivatives[order]
+        means = (upper[1:] + upper[:-1]) / 2
+        missed = np.abs(np.diff(lower) - means * np.diff(points))
+        # If the `order`-th derivative jumps itself, its mean is off by half the jump.
+        rough = np.abs(np.diff(upper)) * np.diff(points)
+        if np.any(missed > JUMP * np.abs(lower).max() + rough):
+            return True
+    return False
 
 
 def _derivatives_of(function, points, orders):

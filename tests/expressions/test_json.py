@@ -97,7 +97,10 @@ TWO |= {"Eq", "Ne", "Lt", "Le", "Gt", "Ge"}
 def test_every_node_type(node):
     if NAMES[node] == "ExprCondPair":
         pytest.skip("It is no expression by itself; Piecewise has it.")
-    expression = node(*ARGUMENTS.get(NAMES[node], [x, y] if NAMES[node] in TWO else [x]), evaluate=False)
+    expression = node(
+        *ARGUMENTS.get(NAMES[node], [x, y] if NAMES[node] in TWO else [x]),
+        evaluate=False,
+    )
     assert type(expression) is node
     assert there_and_back(expression) == expression
 

@@ -25,11 +25,11 @@ def _reject(operation, fault):
     raise MissingRule(f"Operation '{operation.name}' {fault}.")
 
 
-def _alike(operation, left, right):
-    """Convert two operands, also constants, to the type of their result in Keras."""
-    types = [_type(left), _type(right)]
-    dtype = keras.backend.result_type(*types)
-    rank = max(len(x.value.shape) for x in (left, right) if isinstance(x, Taylor))
+def _alike(operation, *operands):
+    """Convert operands, also constants, to series of the type of their result."""
+    dtype = keras.backend.result_type(*map(_type, operands))
+    first = next(x for x in operands if isinstance(x, Taylor))
+    rank = max(len(x.value.shape) for x in operands if isinstance(x, Taylor))
 
     def convert(x):
         if isinstance(x, Taylor):
@@ -37,9 +37,9 @@ def _alike(operation, left, right):
         x = ops.convert_to_tensor(x, dtype)
         if len(x.shape) > rank:
             _reject(operation, "has a constant of more axes than the points")
-        return x
+        return Taylor(first.indices, {first.indices.zero: x})
 
-    return convert(left), convert(right)
+    return map(convert, operands)
 
 
 def _type(x):
@@ -50,28 +50,27 @@ def _type(x):
 @register_rule(ops.add)
 def add(operation, left, right):
     left, right = _alike(operation, left, right)
-    return left + right if isinstance(left, Taylor) else right + left
+    return left + right
 
 
 @register_rule(ops.subtract)
 def subtract(operation, left, right):
     left, right = _alike(operation, left, right)
-    return left - right if isinstance(left, Taylor) else -right + left
+    return left - right
 
 
 @register_rule(ops.multiply)
 def multiply(operation, left, right):
     left, right = _alike(operation, left, right)
-    return left * right if isinstance(left, Taylor) else right * left
+    return left * right
 
 
 @register_rule(ops.divide, ops.true_divide)
 def divide(operation, left, right):
     left, right = _alike(operation, left, right)
-    if not isinstance(right, Taylor):
-        return left.map(lambda coefficient: coefficient / right)
-    reciprocal = right.compose(power(-1))
-    return left * reciprocal if isinstance(left, Taylor) else reciprocal * left
+    if len(right.coefficients) == 1:  # a constant
+        return left.map(lambda coefficient: coefficient / right.value)
+    return left * right.compose(power(-1))
 
 
 @register_rule(ops.power)
@@ -107,51 +106,55 @@ def matmul(operation, x, kernel):
     if not constant or len(kernel.shape) != 2 or len(x.value.shape) < 2:
         _reject(operation, "is not a product of features and a constant matrix")
     x, kernel = _alike(operation, x, kernel)
-    return affine(x, kernel)
+    return affine(x, kernel.value)
 
 
 @register_rule(ops.concatenate)
 def concatenate(operation, inputs):
-    rank = len(inputs[0].value.shape) if isinstance(inputs[0], Taylor) else 0
-    axis = operation.get_config()["axis"]
-    if rank < 2 or axis not in (-1, rank - 1):
-        _reject(operation, f"joins axis {axis}, which is not the features' axis")
+    _check_axis(operation, inputs[0], last=-1)
     return _joined(operation, inputs)
 
 
 @register_rule(ops.stack)
 def stack(operation, inputs):
-    rank = len(inputs[0].value.shape) if isinstance(inputs[0], Taylor) else 0
-    axis = operation.get_config()["axis"]
-    if not rank or axis not in (-1, rank):
-        _reject(operation, f"stacks on axis {axis}, which is not the features' axis")
+    _check_axis(operation, inputs[0], last=0)
     columns = [
         x.map(lambda c: c[..., None]) if isinstance(x, Taylor) else x for x in inputs
     ]
     return _joined(operation, columns)
 
 
+def _check_axis(operation, x, last):
+    """Reject an operation on another axis than the features'.
+
+    Args:
+        operation: The operation, with `axis` in its configuration.
+        x: Its first input.
+        last: Number of the features' axis, less the number of axes of `x`.
+    """
+    rank = len(x.value.shape) if isinstance(x, Taylor) else 0
+    axis = operation.get_config()["axis"]
+    if rank + last < 1 or axis not in (-1, rank + last, [-1], [rank + last]):
+        _reject(operation, f"has axis {axis}, which is not the features' axis")
+
+
 def _joined(operation, inputs):
     if not all(isinstance(x, Taylor) for x in inputs):
         _reject(operation, "joins a constant")
-    dtype = keras.backend.result_type(*(x.dtype for x in inputs))
-    return concatenated([x.cast(dtype) for x in inputs])
+    return concatenated([*_alike(operation, *inputs)])
 
 
 @register_rule(ops.expand_dims)
 def expand_dims(operation, x):
-    axis = operation.get_config()["axis"]
-    if axis not in (-1, len(x.value.shape)):
-        _reject(operation, f"adds axis {axis}, which is not the last")
+    _check_axis(operation, x, last=0)
     return x.map(lambda coefficient: coefficient[..., None])
 
 
 @register_rule(ops.sum)
 def total(operation, x):
-    config, rank = operation.get_config(), len(x.value.shape)
-    if rank < 2 or config["axis"] not in (-1, rank - 1, [-1], [rank - 1]):
-        _reject(operation, f"sums over axis {config['axis']}, not over features")
-    return _whole(x).map(lambda c: ops.sum(c, axis=-1, keepdims=config["keepdims"]))
+    _check_axis(operation, x, last=-1)
+    keepdims = operation.get_config()["keepdims"]
+    return _whole(x).map(lambda c: ops.sum(c, axis=-1, keepdims=keepdims))
 
 
 @register_rule(operator.getitem)
@@ -175,12 +178,6 @@ def get_item(operation, x, key):
 
 
 def _whole(x):
-    """Return broadcast every coefficient of a series to all its features."""
-    rank, width = len(x.value.shape), x.value.shape[-1]
-
-    def spread(coefficient):
-        if len(coefficient.shape) == rank and coefficient.shape[-1] in (width, None):
-            return coefficient
-        return ops.broadcast_to(coefficient, ops.shape(x.value))
-
-    return x if rank < 2 else x.map(spread)
+    """Broadcast every coefficient of a series to all its features."""
+    shape = ops.shape(x.value)
+    return x if len(shape) < 2 else x.map(lambda c: ops.broadcast_to(c, shape))
