@@ -189,11 +189,6 @@ def float_value(node):
     Raises:
         ValueError: If the value is not a real number within the range of float64.
     """
-    if not is_number_leaf(node):
-        for argument in node.args:
-            # From the leaves up: a tower of powers fails at the first level that is
-            # too large, before the next one needs its digits.
-            float_value(argument)
     try:
         value = float(node.evalf(_DIGITS))
     except (TypeError, OverflowError):

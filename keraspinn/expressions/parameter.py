@@ -24,9 +24,9 @@ class Parameter(sp.Symbol):
             how to simplify; they do not constrain the trained value.
 
     Raises:
-        TypeError: If `name` is not a string, or `initial` is not a real number.
-        ValueError: If `name` is empty, or `initial` is not finite or contradicts
-            the assumptions.
+        TypeError: If `name` is empty or not a string, or `initial` is not a real
+            number.
+        ValueError: If `initial` is not finite or contradicts the assumptions.
 
     Example:
 
@@ -46,13 +46,11 @@ class Parameter(sp.Symbol):
     def __new__(
         cls, name: str, initial: float | sp.Expr, **assumptions: bool | None
     ) -> Self:
-        if not isinstance(name, str):
+        if not isinstance(name, str) or not name:
             raise TypeError(
-                "A Parameter's name must be a string, as in "
+                "A Parameter's name must be a string that is not empty, as in "
                 f'`Parameter("nu", initial=0.1)`. Received name={name!r}.'
             )
-        if not name:
-            raise ValueError("A Parameter's name must not be empty. Received name=''.")
         initial = _finite_float(name, initial)
         cls._sanitize(assumptions, cls)
         # Symbol's constructor caches by (name, assumptions) and would return an object
@@ -77,16 +75,12 @@ def _finite_float(name, initial):
             f"Parameter '{name}': `initial` must be a real number, such as 0.1. "
             f"Received initial={initial!r} of type {type(initial).__name__}."
         )
-    try:
-        value = float(initial)
-    except OverflowError:
-        value = math.inf
-    if not math.isfinite(value):
+    if not math.isfinite(initial):
         raise ValueError(
             f"Parameter '{name}': `initial` must be finite, as training starts from "
-            f"it. Received initial={value}."
+            f"it. Received initial={initial}."
         )
-    return value
+    return float(initial)
 
 
 def _check_sign(parameter):

@@ -50,9 +50,9 @@ class Program:
         A list with one tensor of shape `(..., N)` for each expression.
 
     Raises:
-        ValueError: If an expression contains a node that cannot be evaluated, a
-            constant that is not a real float64, or two symbols of one name; when
-            called, if an input is missing.
+        ValueError: If an expression contains a node that cannot be evaluated, or a
+            constant that is not a real float64.
+        KeyError: When called, if an input is missing.
 
     Example:
 
@@ -72,7 +72,8 @@ class Program:
         coordinates = tuple(coordinates)
         self.derivatives = required_derivatives(expressions, coordinates)
         self.combinations = combined_derivatives(expressions, coordinates)
-        self.parameters = _parameter_names(expressions, coordinates)
+        symbols = {symbol.name for symbol in distinct_nodes(expressions, sp.Symbol)}
+        self.parameters = tuple(sorted(symbols - {s.name for s in coordinates}))
         self.images: dict[Any, dict[str, frozenset]] = {}
         for node in distinct_nodes(expressions, At):
             name, index = field_and_index(node.node, coordinates)
@@ -81,7 +82,6 @@ class Program:
         self._tape = Tape()
         lowering = Lowering(self._tape, coordinates)
         self._outputs = [lowering.lower(expression) for expression in expressions]
-        self._used = self._tape.inputs()
 
     def __repr__(self):
         return f"<Program: {len(self._outputs)} expressions, {len(self)} operations>"
@@ -96,11 +96,11 @@ class Program:
         derivatives: Mapping[Any, Any],
         parameters: Mapping[str, Any] | None = None,
     ) -> list[Any]:
-        tensors, shaped = self._inputs(coordinates, derivatives, parameters)
+        tensors, shaped = _inputs(coordinates, derivatives, parameters)
         tensors = {key: ops.convert_to_tensor(t) for key, t in tensors.items()}
         dtype = _float_dtype(tensors[shaped[0]])
         tensors = {key: ops.cast(t, dtype) for key, t in tensors.items()}
-        results = self._tape.run(tensors, dtype, self._outputs)
+        results = self._tape.run(tensors, self._outputs, dtype)
         points = _points([tensors[key] for key in shaped])
         return [_spread(result, points) for result in results]
 
@@ -117,40 +117,12 @@ class Program:
 
         Args:
             coordinates, derivatives, parameters: As in a call, of arrays and numbers.
-
-        Raises:
-            ValueError: If an input is missing.
         """
-        arrays, shaped = self._inputs(coordinates, derivatives, parameters)
+        arrays, shaped = _inputs(coordinates, derivatives, parameters)
         arrays = {key: np.asarray(a, "float64") for key, a in arrays.items()}
-        results = self._tape.run_on_host(arrays, self._outputs)
+        results = self._tape.run(arrays, self._outputs)
         shape = np.broadcast_shapes(*(arrays[key].shape for key in shaped))
         return [np.broadcast_to(result, shape) for result in results]
-
-    def _inputs(self, coordinates, derivatives, parameters):
-        """Return all inputs in one dict, and the keys with the points' shape."""
-        inputs = {("coordinate", name): t for name, t in coordinates.items()}
-        inputs |= derivatives
-        if not inputs:
-            raise ValueError(
-                "A program needs at least one coordinate or derivative, to know how "
-                "many points there are. Received none."
-            )
-        shaped = list(inputs)
-        inputs |= {("parameter", name): t for name, t in (parameters or {}).items()}
-        self._check(inputs)
-        return inputs, shaped
-
-    def _check(self, tensors):
-        missing = [key for key in self._used if key not in tensors]
-        if missing:
-            kind, name = missing[0]
-            if kind not in ("coordinate", "parameter"):
-                kind, name = "derivative", missing[0]
-            raise ValueError(
-                f"The expressions need the {kind} {name!r}, which is missing. "
-                f"Received {sorted(map(str, tensors))}."
-            )
 
 
 @functools.lru_cache(maxsize=64)
@@ -166,15 +138,13 @@ def moved(images, coordinates):
     return lambda columns: program(columns, {})
 
 
-def _parameter_names(expressions, coordinates):
-    by_name = {symbol.name: symbol for symbol in coordinates}
-    for node in distinct_nodes(expressions):
-        if isinstance(node, sp.Symbol) and by_name.setdefault(node.name, node) != node:
-            raise ValueError(
-                f"Two different symbols are called '{node.name}': they differ in "
-                "their assumptions, initial value or kind. Use one symbol throughout."
-            )
-    return tuple(sorted(set(by_name) - {symbol.name for symbol in coordinates}))
+def _inputs(coordinates, derivatives, parameters):
+    """Return all inputs in one dict, and the keys with the points' shape."""
+    inputs = {("coordinate", name): t for name, t in coordinates.items()}
+    inputs |= derivatives
+    shaped = list(inputs)
+    inputs |= {("parameter", name): t for name, t in (parameters or {}).items()}
+    return inputs, shaped
 
 
 def _float_dtype(tensor):

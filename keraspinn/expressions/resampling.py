@@ -41,8 +41,6 @@ def on_a_grid(points, values, resolution=None):
             f"`values` must have shape ({len(points)},), one for each point. Received: "
             f"{values.shape}"
         )
-    if not (np.isfinite(points).all() and np.isfinite(values).all()):
-        raise ValueError("A table's numbers must be finite. Received: NaN or inf")
     if len(np.unique(points, axis=0)) < len(points):
         raise ValueError("Two of the points coincide. Give one value for each point.")
     if points.shape[1] == 1:
@@ -83,9 +81,12 @@ def _interpolated(points, values, resolution):
 
 def _numbers(name, data):
     try:
-        return np.array(data, dtype="float64")
+        numbers = np.array(data, dtype="float64")
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"`{name}` of a table must be an array of numbers; the axes of a grid are "
             f"a tuple, (xs, ys). Received: {type(data).__name__}"
         ) from error
+    if not np.isfinite(numbers).all():
+        raise ValueError("A table's numbers must be finite. Received: NaN or inf")
+    return numbers

@@ -13,9 +13,6 @@ from numpy.typing import ArrayLike
 
 from keraspinn.expressions.resampling import on_a_grid
 
-MAX_NUMBERS = 2**22
-"""Numbers in one table, a constant of a program: 32 MB."""
-
 
 class Tabulated(sp.Atom):
     """Function of one to three variables, interpolated from a table.
@@ -134,15 +131,17 @@ class Tabulated(sp.Atom):
     def _hashable_content(self):
         return self.digest, self.name, self.orders
 
+    @property
+    def _by(self):
+        return "".join(str(k + 1) * n for k, n in enumerate(self.orders))
+
     def _sympystr(self, printer):
-        by = "".join(str(k + 1) * n for k, n in enumerate(self.orders))
-        return f"{self.name}_{by}" if by else self.name
+        return f"{self.name}_{self._by}" if self._by else self.name
 
     _sympyrepr = _sympystr
 
     def _latex(self, printer):
-        by = "".join(str(k + 1) * n for k, n in enumerate(self.orders))
-        return rf"\mathrm{{{self.name}}}" + (f"_{{{by}}}" if by else "")
+        return rf"\mathrm{{{self.name}}}" + (f"_{{{self._by}}}" if self._by else "")
 
 
 class Interpolation(sp.Expr):
@@ -207,10 +206,6 @@ def _check_grid(axes, values, degree):
             f"`values` must have the shape of the grid, {shape}. Received: "
             f"{values.shape}"
         )
-    if values.size > MAX_NUMBERS:
-        raise ValueError(
-            f"A table holds {MAX_NUMBERS} numbers at most. Received: {values.size}"
-        )
     for index, axis in enumerate(axes):
         if len(axis) <= degree:
             raise ValueError(
@@ -222,6 +217,3 @@ def _check_grid(axes, values, degree):
                 f"Axis {index + 1} must increase from each point to the next. "
                 f"Received: {axis[:6]}…"
             )
-    for array in (*axes, values):
-        if not np.isfinite(array).all():
-            raise ValueError("A table's numbers must be finite. Received: NaN or inf")

@@ -43,49 +43,31 @@ class Tape:
             self._steps.append(step)
         return self._slots[step]
 
-    def inputs(self):
-        """Return the keys of the inputs that were written, in order."""
-        return [keys[0] for function, keys in self._steps if function is _INPUT]
-
-    def run(self, inputs, dtype, outputs):
+    def run(self, inputs, outputs, dtype=None):
         """Run every step and return the tensors in the slots `outputs`.
 
         Args:
-            inputs: Dict from input keys to tensors of type `dtype`.
-            dtype: The type that float constants take.
+            inputs: Dict from input keys to tensors of type `dtype`, or to float64
+                arrays.
             outputs: Sequence of slots.
-        """
-        values = []
-        for function, arguments in self._steps:
-            if function is _CONSTANT:
-                kind, value = arguments
-                value = ops.convert_to_tensor(
-                    value, dtype="bool" if kind is bool else dtype
-                )
-            elif function is _INPUT:
-                value = inputs[arguments[0]]
-            else:
-                value = function(*(values[slot] for slot in arguments))
-            values.append(value)
-        return [values[slot] for slot in outputs]
-
-    def run_on_host(self, inputs, outputs):
-        """Run every step in NumPy, on float64 arrays, without compiling.
-
-        Args:
-            inputs: Dict from input keys to arrays.
-            outputs: Sequence of slots.
+            dtype: The type that float constants take. Without it, NumPy runs the steps
+                in float64, without compiling.
         """
         values = []
         with np.errstate(all="ignore"):  # infinities and NaN are valid, as on tensors
             for function, arguments in self._steps:
                 if function is _CONSTANT:
-                    values.append(np.asarray(arguments[1]))
+                    kind, value = arguments
+                    value = np.asarray(value)
+                    if dtype is not None:
+                        kind = "bool" if kind is bool else dtype
+                        value = ops.convert_to_tensor(value, kind)
                 elif function is _INPUT:
-                    values.append(inputs[arguments[0]])
+                    value = inputs[arguments[0]]
                 else:
-                    operands = (values[slot] for slot in arguments)
-                    values.append(_on_host(function)(*operands))
+                    evaluate = function if dtype is not None else _on_host(function)
+                    value = evaluate(*(values[slot] for slot in arguments))
+                values.append(value)
         return [values[slot] for slot in outputs]
 
 

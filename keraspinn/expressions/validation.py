@@ -68,7 +68,7 @@ def validate(
     >>> u = sp.Function("u")(x)
     >>> validate(u.diff(x, 2) + k * u, (x,), parameters=[k])
     """
-    check = _Check(tuple(coordinates), tuple(parameters), where, integrals)
+    check = _Check(tuple(coordinates), tuple(parameters), integrals)
     if isinstance(expressions, sp.Basic):
         expressions = (expressions,)
     expressions = tuple(expressions)
@@ -78,22 +78,21 @@ def validate(
                 f"In {where}: expected a SymPy expression. Received {expression!r} of "
                 f"type {type(expression).__name__}. Pass equations through `normalize`."
             )
-    for node in distinct_nodes(expressions):
-        check.node(node)
+    try:
+        for node in distinct_nodes(expressions):
+            check.node(node)
+    except ValueError as error:
+        raise ValueError(f"In {where}: {error}") from None
 
 
 class _Check:
-    def __init__(self, coordinates, parameters, where, integrals):
+    def __init__(self, coordinates, parameters, integrals):
         self._integrals = integrals
         self._coordinates = coordinates
-        self._parameters = parameters
-        self._where = where
-        self._symbols = {symbol.name: symbol for symbol in coordinates}
+        self._known = {*coordinates, *parameters}
+        self._symbols = {s.name: s for s in (*parameters, *coordinates)}
         self._fields = {}
         self._names = ", ".join(symbol.name for symbol in coordinates)
-
-    def _fail(self, message):
-        raise ValueError(f"In {self._where}: {message}")
 
     def node(self, node):
         if isinstance(node, AppliedUndef):
@@ -104,76 +103,73 @@ class _Check:
             self._symbol(node)
         elif isinstance(node, At):
             self._image(node)
-        elif isinstance(node, PartIntegral):
-            self._integral(node)
         elif isinstance(node, Tabulated):
-            self._table(node)
-        elif isinstance(node, Region):
-            return  # checked when the integral was made
+            node.check_order()
+        elif isinstance(node, PartIntegral) and not self._integrals:
+            raise ValueError(
+                f"an integral may occur only in a Condition. Received {node}. Write "
+                "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
+            )
+        elif isinstance(node, (BooleanAtom, Region)):
+            return  # a region is checked when the integral is made
         elif type(node) not in NODES and not is_number_leaf(node):
-            if not isinstance(node, BooleanAtom):
-                self._unsupported(node)
+            _reject(node)
 
     def _symbol(self, symbol):
-        known = isinstance(symbol, Parameter) or symbol in self._parameters
-        if not known and symbol not in self._coordinates:
-            twin = self._twin(symbol)
-            if twin is not None:
-                self._fail(_assumptions_differ(symbol, twin))
-            if isinstance(symbol, NormalComponent):
-                self._fail(
-                    f"{symbol} is a component of the outward normal, which exists only "
-                    "on a boundary. It may occur in a Condition."
-                )
-            self._fail(
-                f"unknown symbol {symbol}. Coordinates are {self._names}. For a "
-                f"coefficient to be found by training, declare {symbol} = "
-                f'keraspinn.Parameter("{symbol}", initial=...); for a known one, '
-                f"substitute its number."
+        self._check_name(symbol)
+        if isinstance(symbol, Parameter) or symbol in self._known:
+            return
+        if isinstance(symbol, NormalComponent):
+            raise ValueError(
+                f"{symbol} is a component of the outward normal, which exists only "
+                "on a boundary. It may occur in a Condition."
             )
-        if self._symbols.setdefault(symbol.name, symbol) != symbol:
-            self._fail(
-                f"two different symbols are called '{symbol.name}': "
-                f"{_describe(self._symbols[symbol.name])} and {_describe(symbol)}. "
-                "Rename one, or use one object throughout."
-            )
+        raise ValueError(
+            f"unknown symbol {symbol}. Coordinates are {self._names}. For a "
+            f"coefficient to be found by training, declare {symbol} = "
+            f'keraspinn.Parameter("{symbol}", initial=...); for a known one, '
+            f"substitute its number."
+        )
 
-    def _twin(self, symbol):
-        """Return the known symbol that differs only in its assumptions."""
-        for known in (*self._coordinates, *self._parameters):
-            if known.name == getattr(symbol, "name", None):
-                return known
-        return None
+    def _check_name(self, symbol):
+        """Reject a symbol that differs from another one of the same name."""
+        other = self._symbols.setdefault(symbol.name, symbol)
+        if other != symbol:
+            raise ValueError(
+                f"two different symbols are called '{symbol.name}', and print alike: "
+                "SymPy compares symbols by kind and assumptions too. Received "
+                f"{_describe(symbol)}; declared was {_describe(other)}. Rename one, or "
+                "create the symbol once and use that object everywhere."
+            )
 
     def _field(self, field):
         name = field.func.__name__
         call = f"{name}({self._names})"
         for argument in field.args:
-            twin = self._twin(argument)
-            if argument not in self._coordinates and twin in self._coordinates:
-                self._fail(_assumptions_differ(argument, twin))
+            if argument.is_Symbol:
+                self._check_name(argument)
             if argument not in self._coordinates:
-                self._fail(
+                raise ValueError(
                     f"a field can be applied only to the coordinates {self._names}. "
                     f"Received {field}, whose argument {argument} is not one of them. "
                     f"Write {call}; the condition's `on=` selects its points. A field "
                     "that an equation or a condition contains in this form can be "
-                    f"evaluated at other points, by `{name}({self._names}).subs(...)`."
+                    f"evaluated at other points, by `{call}.subs(...)`."
                 )
         if len(set(field.args)) < len(field.args):
-            self._fail(
+            raise ValueError(
                 "a field must be applied to each coordinate once. Received "
                 f"{field}, which repeats one. Write {call}."
             )
         other = self._fields.setdefault(name, field)
         if other.args != field.args:
-            self._fail(
+            raise ValueError(
                 f"the field {name} depends on different coordinates in two places, "
                 f"or on them in two orders. Received {other} and {field}. "
                 f"Write {call} throughout, or fewer coordinates, the same everywhere."
             )
         if other != field:
-            self._fail(
+            raise ValueError(
                 f"two different functions are called {name}: they differ in their "
                 f"assumptions. Declare {name} once, and use it throughout."
             )
@@ -182,61 +178,42 @@ class _Check:
         inner = derivative.expr
         if not isinstance(inner, AppliedUndef):
             self.node(inner)
-            self._fail(
+            raise ValueError(
                 f"only derivatives of fields can be evaluated. Received {derivative}, "
                 f"where {inner} is not a field. Write out the derivative of "
                 f"{type(inner).__name__} by hand."
             )
         self._field(inner)
         for symbol, _ in derivative.variable_count:
-            twin = self._twin(symbol)
-            if symbol not in self._coordinates and twin is not None:
-                self._fail(_assumptions_differ(symbol, twin))
-        try:
-            field_and_index(derivative, self._coordinates)
-        except ValueError as error:
-            self._fail(str(error))
-
-    def _integral(self, node):
-        if not self._integrals:
-            self._fail(
-                f"an integral may occur only in a Condition. Received {node}. Write "
-                "keraspinn.Condition(sympy.Eq(keraspinn.integral(...), number))."
-            )
+            self._check_name(symbol)
+        field_and_index(derivative, self._coordinates)
 
     def _image(self, image):
         self.node(image.node)
         for symbol, value in image.images:
-            for strange in value.free_symbols | {symbol}:
-                self._symbol(strange)
+            self._symbol(symbol)
             if value.has(AppliedUndef, Parameter, NormalComponent):
-                self._fail(
+                raise ValueError(
                     f"a field can be evaluated only at points that follow from the "
                     f"coordinates. Received {image}."
                 )
             for node in distinct_nodes([value]):
                 self.node(node)
 
-    def _table(self, table):
-        try:
-            table.check_order()
-        except ValueError as error:
-            self._fail(str(error))
 
-    def _unsupported(self, node):
-        if isinstance(node, sp.Expr) and not node.args:
-            self._fail(
-                f"the number {node} is not real and finite. Received an expression "
-                "that contains it. Only real equations can be solved: split a complex "
-                "one into its real and imaginary parts."
-            )
-        name = type(node).__name__
-        hint = _HINTS.get(
-            name,
-            f"Supported are {supported_functions()}; others by a "
-            "table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and then j0(u).",
+def _reject(node):
+    if isinstance(node, sp.Expr) and not node.args:
+        raise ValueError(
+            f"the number {node} is not real and finite. Only real equations can be "
+            "solved: split a complex one into its real and imaginary parts."
         )
-        self._fail(f"{name} cannot be evaluated. Received {node}. {hint}")
+    name = type(node).__name__
+    hint = _HINTS.get(
+        name,
+        f"Supported are {supported_functions()}; others by a "
+        "table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and then j0(u).",
+    )
+    raise ValueError(f"{name} cannot be evaluated. Received {node}. {hint}")
 
 
 def _describe(symbol):
@@ -248,12 +225,3 @@ def _describe(symbol):
         return f"{kind}({symbol.name!r}) without assumptions"
     listed = ", ".join(f"{key}={value}" for key, value in assumptions.items())
     return f"{kind}({symbol.name!r}, {listed})"
-
-
-def _assumptions_differ(symbol, twin):
-    return (
-        f"the symbol {symbol} is not the declared {twin}, although they print "
-        "alike: SymPy compares symbols by kind and assumptions too. Received "
-        f"{_describe(symbol)}; declared was {_describe(twin)}. Create the symbol once, "
-        "and use that object everywhere."
-    )

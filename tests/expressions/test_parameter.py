@@ -66,17 +66,16 @@ def test_rejects_values_that_are_not_real(value):
         Parameter("a", value)
 
 
-@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 10**400])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_rejects_values_that_are_not_finite(value):
     with pytest.raises(ValueError, match="must be finite"):
         Parameter("a", value)
 
 
 def test_rejects_bad_names():
-    with pytest.raises(TypeError, match="must be a string"):
-        Parameter(3, 1.0)
-    with pytest.raises(ValueError, match="must not be empty"):
-        Parameter("", 1.0)
+    for name in (3, ""):
+        with pytest.raises(TypeError, match="string that is not empty"):
+            Parameter(name, 1.0)
 
 
 def test_rejects_a_value_that_contradicts_the_assumptions():

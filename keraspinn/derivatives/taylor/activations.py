@@ -93,18 +93,18 @@ def sigmoid(x, order):
     return y
 
 
+def _wave(cycle, signs, order):
+    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+
+
 @register_activation(keras.ops.sin)
 def sin(x, order):
-    cycle = [ops.sin(x), ops.cos(x)]
-    signs = (1, 1, -1, -1)
-    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+    return _wave([ops.sin(x), ops.cos(x)], (1, 1, -1, -1), order)
 
 
 @register_activation(keras.ops.cos)
 def cos(x, order):
-    cycle = [ops.cos(x), ops.sin(x)]
-    signs = (1, -1, -1, 1)
-    return [cycle[k % 2] * (signs[k % 4] / math.factorial(k)) for k in range(order + 1)]
+    return _wave([ops.cos(x), ops.sin(x)], (1, -1, -1, 1), order)
 
 
 @register_activation(keras.activations.exponential, keras.ops.exp)

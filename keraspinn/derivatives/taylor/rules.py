@@ -1,5 +1,7 @@
 """Rules of Keras layers on truncated Taylor series."""
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -265,10 +267,7 @@ def normalization(layer, x):
 
 @register_rule(keras.layers.Add)
 def add(layer, inputs):
-    total, *rest = inputs
-    for term in rest:
-        total = total + term
-    return total
+    return functools.reduce(operator.add, inputs)
 
 
 @register_rule(keras.layers.Subtract)
@@ -279,10 +278,7 @@ def subtract(layer, inputs):
 
 @register_rule(keras.layers.Multiply)
 def multiply(layer, inputs):
-    result, *rest = inputs
-    for factor in rest:
-        result = result * factor
-    return result
+    return functools.reduce(operator.mul, inputs)
 
 
 @register_rule(keras.Sequential)

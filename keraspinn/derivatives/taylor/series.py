@@ -122,9 +122,7 @@ class Taylor:
         return self.map(ops.negative)
 
     def __sub__(self, other):
-        if not isinstance(other, Taylor):
-            return self + (-other)
-        return self._with(_difference(self.coefficients, other.coefficients))
+        return self + (-other)
 
     def __rsub__(self, other):
         return -self + other
@@ -215,14 +213,6 @@ def _sum(left, right):
     result = dict(left)
     for key, coefficient in right.items():
         _add_to(result, key, coefficient)
-    return result
-
-
-def _difference(left, right):
-    result = dict(left)
-    for key, coefficient in right.items():
-        previous = result.get(key)
-        result[key] = -coefficient if previous is None else previous - coefficient
     return result
 
 
