@@ -97,13 +97,11 @@ def test_products_of_a_program_are_not_rounded(of_hessian):
     assert seen == {False}
 
 
-def test_matmul_precision_is_set_for_each_thread():
-    first, second = backend.full_products(), backend.full_products()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert not rounding_products()
-    second.__exit__(None, None, None)
+def test_scopes_of_full_products_can_be_nested():
+    with backend.full_products():
+        with backend.full_products():
+            pass
+        assert not rounding_products()
     assert rounding_products()
 
 

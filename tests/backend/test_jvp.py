@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from keraspinn.derivatives.engines import jvp_derivatives
 
-module = sys.modules["keraspinn.backend.tensorflow.jvp"]  # not the function
+module = sys.modules["keraspinn.backend.tensorflow.gradients"]
 KERNEL = np.random.default_rng(0).normal(size=(4, 3))
 INDICES = [(0, 0), (3, 0), (1, 1), (0, 2)]
 

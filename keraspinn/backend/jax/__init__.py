@@ -18,10 +18,10 @@ from keraspinn.backend.jax.devices import (
 from keraspinn.backend.jax.gradients import (
     compiled,
     hessian_products,
+    jacobian,
+    jvp,
     value_and_gradients,
 )
-from keraspinn.backend.jax.jacobian import jacobian
-from keraspinn.backend.jax.jvp import jvp
 from keraspinn.backend.jax.linalg import cholesky
 from keraspinn.backend.jax.members import map_members
 from keraspinn.backend.jax.random import uniform

@@ -1,4 +1,4 @@
-"""JAX: gradients, products with a Hessian, and compilation."""
+"""JAX: derivatives of functions of tensors, and compilation."""
 
 import jax
 import jax.numpy as jnp
@@ -71,7 +71,7 @@ def hessian_products(function, variables, read=()):
                 for part, value in zip(parts, values[:count], strict=True)
             ]
             rows = jax.jvp(gradient, (values[:count],), (tangents,))[1]
-            return jnp.concatenate([row.reshape(-1) for row in rows])
+            return _flat(rows)
 
         return jax.vmap(product)(vectors)
 
@@ -99,3 +99,55 @@ def compiled(function, read=()):
             return program([v.value for v in read], *arguments)
 
     return call
+
+
+def jacobian(function, tensors, points):
+    """Return the derivatives of all values at all points by all entries of `tensors`.
+
+    A value depends on one point alone, so one gradient for each is enough: that of a
+    single point, mapped over all of them.
+
+    Args:
+        function: Function of the list of tensors and of points `(N, d)` that returns
+            a list of tensors `(N,)`, whose entry n depends on point n alone.
+        tensors: List of tensors.
+        points: Tensor `(N, d)`, or a nested structure of tensors `(N, ...)`.
+
+    Returns:
+        List of tensors `(N, P)`, one for each that the function returns, with the
+        entries of `tensors` one after another.
+    """
+
+    def rows(point):
+        alone = jax.tree.map(lambda part: part[None], point)
+        values, pull = jax.vjp(
+            lambda tensors: [value[0] for value in function(tensors, alone)],
+            list(tensors),
+        )
+        zeros = [jnp.zeros_like(value) for value in values]
+        ones = [jnp.ones_like(value) for value in values]
+        return [
+            _flat(pull([*zeros[:n], one, *zeros[n + 1 :]])[0])
+            for n, one in enumerate(ones)
+        ]
+
+    return jax.vmap(rows)(points)
+
+
+def _flat(tensors):
+    return jnp.concatenate([tensor.reshape(-1) for tensor in tensors])
+
+
+def jvp(function, primals, tangents):
+    """Return the value of a function and its derivative in a direction.
+
+    Args:
+        function: Function of a tensor that returns a dict of tensors.
+        primals: Tensor, where to differentiate.
+        tangents: Tensor, the direction.
+
+    Returns:
+        The function's dict, and one of the derivatives. They are zero where the
+        function does not depend on its argument.
+    """
+    return jax.jvp(function, (primals,), (tangents,))

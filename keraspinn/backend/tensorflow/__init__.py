@@ -10,10 +10,10 @@ from keraspinn.backend.tensorflow.data import (
 from keraspinn.backend.tensorflow.gradients import (
     compiled,
     hessian_products,
+    jacobian,
+    jvp,
     value_and_gradients,
 )
-from keraspinn.backend.tensorflow.jacobian import jacobian
-from keraspinn.backend.tensorflow.jvp import jvp
 from keraspinn.backend.tensorflow.linalg import cholesky
 from keraspinn.backend.tensorflow.members import map_members
 from keraspinn.backend.tensorflow.random import uniform

@@ -1,4 +1,6 @@
-"""TensorFlow: gradients, products with a Hessian, and compilation."""
+"""TensorFlow: derivatives of functions of tensors, and compilation."""
+
+import contextlib
 
 import tensorflow as tf
 
@@ -46,10 +48,17 @@ def _value_and_gradients(function, values, number):
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(values)
         value, others = function(values, number)
-    gradients = tape.gradient(
-        value, values, unconnected_gradients=tf.UnconnectedGradients.ZERO
-    )
-    return value, list(others), gradients
+    return value, list(others), _gradient(tape, value, values)
+
+
+def _gradient(tape, targets, sources, upstream=None):
+    """Return gradients, zeros where the targets do not depend on a source."""
+    zero = tf.UnconnectedGradients.ZERO
+    return tape.gradient(targets, sources, upstream, unconnected_gradients=zero)
+
+
+def _flat(tensors):
+    return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
 
 
 def hessian_products(function, variables, read=()):
@@ -71,9 +80,6 @@ def hessian_products(function, variables, read=()):
 
     del read  # a graph finds them
 
-    def flat(tensors):
-        return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
-
     def products(inputs, vectors):
         tensors = [variable.value for variable in variables]
         with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
@@ -81,18 +87,10 @@ def hessian_products(function, variables, read=()):
             with tf.GradientTape(watch_accessed_variables=False) as inner:
                 inner.watch(tensors)
                 value = function(inputs)
-            zero = tf.UnconnectedGradients.ZERO
-            gradient = flat(inner.gradient(value, tensors, unconnected_gradients=zero))
+            gradient = _flat(_gradient(inner, value, tensors))
 
         def product(vector):
-            return flat(
-                tape.gradient(
-                    gradient,
-                    tensors,
-                    output_gradients=vector,
-                    unconnected_gradients=tf.UnconnectedGradients.ZERO,
-                )
-            )
+            return _flat(_gradient(tape, gradient, tensors, vector))
 
         if vectors.shape[0] == 1:
             return product(vectors[0])[None]
@@ -123,3 +121,97 @@ def compiled(function, read=()):
             return program(*arguments)
 
     return call
+
+
+def jacobian(function, tensors, points):
+    """Return the derivatives of all values at all points by all entries of `tensors`.
+
+    A value depends on one point alone, so one gradient for each is enough: that of a
+    single point, mapped over all of them, takes three times as long as a gradient of a
+    sum. A tape's Jacobian goes through the network at all points for each value.
+    Measured on two cores, 3,000 points with second derivatives, 30 × 3 units (1,981
+    numbers), float64, XLA: 0.04 s, and with a copy of each weight for each point
+    0.07 s. The tape's takes 0.06 s for 100 points, and time grows with the square.
+    One gradient of the sum of squares takes 0.013 s.
+
+    Args:
+        function: Function of the list of tensors and of points `(N, d)` that returns
+            a list of tensors `(N,)`, whose entry n depends on point n alone.
+        tensors: List of tensors.
+        points: Tensor `(N, d)`, or a nested structure of tensors `(N, ...)`.
+
+    Returns:
+        List of tensors `(N, P)`, one for each that the function returns, with the
+        entries of `tensors` one after another.
+    """
+
+    def rows(point):
+        with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+            tape.watch(tensors)
+            alone = tf.nest.map_structure(lambda part: part[None], point)
+            values = [value[0] for value in function(tensors, alone)]
+        return [_flat(_gradient(tape, value, tensors)) for value in values]
+
+    return tf.vectorized_map(rows, points)
+
+
+def jvp(function, primals, tangents):
+    """Return the value of a function and its derivative in a direction.
+
+    It replaces `keras.ops.jvp`, which cannot be nested on TensorFlow: gradients of a
+    second derivative by the weights are wrong or missing, and so are some derivatives
+    in eager mode. Here the product is the transpose of a transpose: Jᵀu is linear in u,
+    and its reverse-mode derivative by u is J.
+
+    Args:
+        function: Function of a tensor that returns a dict of tensors.
+        primals: Tensor, where to differentiate.
+        tangents: Tensor, the direction.
+
+    Returns:
+        The function's dict, and one of the derivatives. They are zero where the
+        function does not depend on its argument.
+
+    Reference:
+        https://github.com/tensorflow/tensorflow/issues/127753
+    """
+    with tf.GradientTape(watch_accessed_variables=False) as backward:
+        backward.watch(primals)
+        values = function(primals)
+    weights = {key: tf.ones_like(value) for key, value in values.items()}
+    with tf.GradientTape(watch_accessed_variables=False) as transpose:
+        transpose.watch(list(weights.values()))
+        targets, upstream = list(values.values()), list(weights.values())
+        cotangents = _gradient(backward, targets, primals, upstream)
+    derivatives = _gradient(transpose, cotangents, weights, tangents)
+    return values, derivatives
+
+
+def _missing_gradient(operation):
+    """Register a gradient for an operation of TensorFlow, if it has none."""
+
+    def register(gradient):
+        with contextlib.suppress(KeyError):  # TensorFlow, or someone, got there first
+            tf.RegisterGradient(operation)(gradient)
+        return gradient
+
+    return register
+
+
+@_missing_gradient("XlaDynamicUpdateSlice")
+def _update_slice_gradient(operation, upstream):
+    """Return the gradient of an update of a slice, which XLA makes of a slice's."""
+    whole, update, start = operation.inputs
+    size = tf.shape(update, start.dtype)
+    part = tf.slice(upstream, start, size)
+    rest = tf.shape(whole, start.dtype) - start - size
+    return upstream - tf.pad(part, tf.stack([start, rest], axis=1)), part, None
+
+
+@_missing_gradient("SoftsignGrad")
+def _softsign_gradient(operation, upstream):
+    """Return the gradient of g / (1 + |x|)² by g and by x."""
+    g, x = operation.inputs
+    shrunk = 1.0 / (1.0 + tf.abs(x))
+    factor = tf.square(shrunk)
+    return upstream * factor, -2.0 * upstream * g * factor * shrunk * tf.sign(x)

@@ -1,7 +1,6 @@
 """TensorFlow: training steps on several devices, and steps that are not taken."""
 
 import contextlib
-import threading
 
 import tensorflow as tf
 
@@ -149,33 +148,16 @@ def double_precision():
     return full_products()
 
 
+@contextlib.contextmanager
 def full_products():
     """Open a scope in which matrix products are not rounded to fewer digits.
 
     By default GPUs multiply float32 in about ten bits, too few for second derivatives.
+    The setting is TensorFlow's for all threads.
     """
-    return _FULL_PRODUCTS
-
-
-class _FullProducts:
-    """TensorFlow's setting for all threads, restored when the last scope ends."""
-
-    def __init__(self):
-        self._lock, self._open, self._rounded = threading.Lock(), 0, True
-
-    def __enter__(self):
-        with self._lock:
-            if not self._open:
-                self._rounded = _settings.tensor_float_32_execution_enabled()
-                _settings.enable_tensor_float_32_execution(False)
-            self._open += 1
-
-    def __exit__(self, *raised):
-        with self._lock:
-            self._open -= 1
-            if not self._open:
-                _settings.enable_tensor_float_32_execution(self._rounded)
-
-
-_settings = tf.config.experimental
-_FULL_PRODUCTS = _FullProducts()
+    rounded = tf.config.experimental.tensor_float_32_execution_enabled()
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        yield
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(rounded)
