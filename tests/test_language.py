@@ -25,7 +25,7 @@ PENDING = (
     "examples/verdicts",
     "keraspinn/declaration/energy.py",
     "keraspinn/declaration/scaling/energy_scales.py",
-    "keraspinn/diagnostics",
+    "keraspinn/diagnostics/verdicts",
     "tests/diagnostics",
 )
 

@@ -1,4 +1,4 @@
-"""How the gradients of the loss terms are distributed and balanced."""
+"""Distribution and balance of the loss terms' gradients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CENTRAL = (0.05, 0.95)
 
 @dataclasses.dataclass(frozen=True)
 class GradientStatistics:
-    """The back-propagated gradient of every loss term at one moment of training.
+    """Back-propagated gradient of every loss term at one moment of training.
 
     Distributions are kept as 101 equidistant quantiles for each term and layer,
     least and largest value included: a few kilobytes, at any scale.
@@ -70,26 +70,26 @@ class GradientStatistics:
         return tuple(self.sizes)
 
     def distribution(self, term: str, layer: str, weighted: bool = True) -> np.ndarray:
-        """Quantiles `(101,)` of ∂L_i/∂θ, or of λ_i ∂L_i/∂θ, by a layer's kernel."""
+        """Return quantiles `(101,)` of ∂L_i/∂θ, or λ_i ∂L_i/∂θ, by a layer's kernel."""
         quantiles = self.quantiles[term][layer]
         return np.sort(self.weights[term] * quantiles) if weighted else quantiles
 
     def counts(
         self, term: str, layer: str, edges: ArrayLike, weighted: bool = True
     ) -> np.ndarray:
-        """How many entries fall into bins, `(K,)` numbers for `(K + 1,)` edges.
+        """Return the number of entries in bins, `(K,)` for `(K + 1,)` edges.
 
-        Interpolated between the quantiles, so not whole numbers.
+        Numbers are interpolated between the quantiles, so not whole.
         """
         quantiles = self.distribution(term, layer, weighted)
         below = np.interp(np.asarray(edges), quantiles, LEVELS, left=0.0, right=1.0)
         return np.diff(below) * self.sizes[layer]
 
     def spread_ratios(self, term: str, weighted: bool = True) -> dict[str, float]:
-        """How much more concentrated near zero a term's gradient is, by layer.
+        """Compare the spread of a term's gradient with the residual's, by layer.
 
-        The width of the central 90 % of the term's gradient over that of the
-        residual's: far below 1 where the term has next to no say in training.
+        The ratio is that of the widths of the central 90 % of entries. Far below 1, the
+        term has almost no influence on training.
 
         Args:
             term: Name of a condition.
@@ -105,9 +105,9 @@ class GradientStatistics:
         }
 
     def numbers(self) -> dict[str, float]:
-        """The balance of the terms in single numbers, by their names in `History`.
+        """Return the balance of the terms, by names as in `History`.
 
-        Of every term, unweighted, `<term>_gradient_norm`, `_max` and `_mean`; for
+        For every term, unweighted, `<term>_gradient_norm`, `_max` and `_mean`; for
         every condition the residual's over the weighted condition's,
         `<term>_gradient_norm_ratio`, `_max_ratio` and `_mean_ratio`, and
         `_imbalance`, max|∇L_r| / mean|λ ∇L_i|, which annealing steers by; for every
@@ -133,7 +133,7 @@ class GradientStatistics:
 
 
 class GradientProbe:
-    """Measures `GradientStatistics` of a model again and again, compiled once.
+    """Measurement of a model's `GradientStatistics`, compiled once.
 
     Args:
         model: A `PINNModel`.
@@ -146,8 +146,8 @@ class GradientProbe:
 
     Raises:
         TypeError: If `model` is not a `PINNModel`.
-        ValueError: If points or numbers are not what `fit` would take, or the
-            network has no kernel to train.
+        ValueError: If `fit` would reject the points or numbers, or the network has no
+            kernel to train.
 
     Example:
 
@@ -199,8 +199,8 @@ class GradientProbe:
             sizes={name: gradients["residual"][p].size for name, p in kernels.items()},
             quantiles={
                 term: {
-                    name: _quantiles(gradients[term][place])
-                    for name, place in kernels.items()
+                    name: np.quantile(gradients[term][position], LEVELS)
+                    for name, position in kernels.items()
                 }
                 for term in terms
             },
@@ -219,7 +219,7 @@ def gradient_statistics(
     points: Given | None = None,
     batch_size: int | Mapping[str, int] | None = None,
 ) -> GradientStatistics:
-    """The distribution and balance of the loss terms' gradients, at one moment.
+    """Measure the distribution and balance of the loss terms' gradients.
 
     Args:
         model: A `PINNModel`, trained or not.
@@ -233,7 +233,7 @@ def gradient_statistics(
 
     Raises:
         TypeError: If `model` is not a `PINNModel`.
-        ValueError: If points or numbers are not what `fit` would take.
+        ValueError: If `fit` would reject the points or numbers.
 
     Example:
 
@@ -251,32 +251,23 @@ def gradient_statistics(
 
 
 def kernel_names(variables):
-    """Dict from layer names to the places of their kernels among variables.
+    """Return a dict from layer names to the positions of their kernels.
 
     Kernels have at least two axes, biases one. A layer's name is the kernel's path
-    without what is common to all of them.
+    without the beginning that is common to all of them.
     """
-    places = [place for place, v in enumerate(variables) if len(v.shape) > 1]
-    paths = [variables[place].path.split("/") for place in places]
-    common = 0
-    if len(paths) > 1:
-        while len({tuple(path[: common + 1]) for path in paths}) == 1:
-            common += 1
-    elif paths:
-        common = max(0, len(paths[0]) - 2)
+    positions = [n for n, v in enumerate(variables) if len(v.shape) > 1]
+    paths = [variables[n].path.split("/") for n in positions]
+    levels = zip(*(path[:-2] for path in paths), strict=False)
+    shared = itertools.takewhile(lambda names: len({*names}) == 1, levels)
+    common = len(list(shared))
     names = {}
-    for place, path in zip(places, paths, strict=True):
+    for position, path in zip(positions, paths, strict=True):
         name = "/".join(path[common:]).removesuffix("/kernel")
         while name in names:  # two layers of one name
             name += "'"
-        names[name] = place
+        names[name] = position
     return names
-
-
-def _quantiles(values):
-    # As np.quantile, which is slower than to sort.
-    ranks = LEVELS * (values.size - 1)
-    return np.interp(ranks, np.arange(values.size), np.sort(values))
 
 
 def _inner(a, b):

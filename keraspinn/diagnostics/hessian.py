@@ -1,4 +1,4 @@
-"""How stiff the gradient flow is: eigenvalues of the losses' Hessians."""
+"""Eigenvalues of the losses' Hessians: the stiffness of the gradient flow."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from keraspinn.training.one_model import check_one_model
 
 _ENDS = {"largest": "LA", "smallest": "SA", "both": "BE"}
 _POINTS_A_BLOCK = 2048  # vectors at once, times points: about 100 MB at 50 units
-_TILE = 512
 
 
 class LossHessian:
-    """The Hessian ∇²L of one loss term by all trainable variables, as an operator.
+    """Hessian ∇²L of one loss term by all trainable variables, as an operator.
 
     Products with vectors are compiled once and follow the model as it trains; the
-    points stay what they were. Computed in the model's precision: float32 products
-    carry an error of about 1e-7 times the largest eigenvalue.
+    points stay the same. Computed in the model's precision: float32 products carry
+    an error of about 1e-7 times the largest eigenvalue.
 
     Args:
         model: A `PINNModel`.
@@ -40,8 +39,8 @@ class LossHessian:
 
     Raises:
         TypeError: If `model` is not a `PINNModel`.
-        ValueError: If the term is unknown, or points or numbers are not what `fit`
-            would take.
+        ValueError: If the term is unknown, or `fit` would reject the points or
+            numbers.
 
     Example:
 
@@ -72,13 +71,13 @@ class LossHessian:
         return f"<LossHessian of {self.term!r} by {self.size} parameters>"
 
     def products(self, vectors: ArrayLike) -> np.ndarray:
-        """∇²L times each of the vectors `(K, P)`: an array `(K, P)`."""
+        """Return ∇²L times each of the vectors `(K, P)`: an array `(K, P)`."""
         return self._products(self._batches, vectors).astype("float64")
 
     def eigenvalues(
         self, k: int = 1, which: str = "largest", tolerance: float = 1e-4
     ) -> np.ndarray:
-        """Extreme eigenvalues by Lanczos; see `hessian_eigenvalues`.
+        """Compute extreme eigenvalues by Lanczos; see `hessian_eigenvalues`.
 
         Raises:
             ValueError: If an argument is out of range, or the Hessian is not finite.
@@ -113,7 +112,7 @@ class LossHessian:
         return np.sort(values)
 
     def matrix(self, verbose: int = 0) -> np.ndarray:
-        """The Hessian itself, `(P, P)` in float64, made exactly symmetric.
+        """Return the Hessian, `(P, P)` in float64, exactly symmetric.
 
         Args:
             verbose: 1 for a progress bar, 0 for none.
@@ -131,7 +130,9 @@ class LossHessian:
             vectors[np.arange(block), first + np.arange(block)] = 1.0
             matrix[first : first + block] = self._checked(vectors)
             bar.update(first + block)
-        _symmetrize(matrix)
+        for row in range(1, self.size):  # in place: there is one matrix alone
+            mean = (matrix[row, :row] + matrix[:row, row]) / 2
+            matrix[row, :row] = matrix[:row, row] = mean
         return matrix
 
     def _checked(self, vectors):
@@ -153,7 +154,7 @@ def hessian_eigenvalues(
     batch_size: int | Mapping[str, int] | None = None,
     tolerance: float = 1e-4,
 ) -> dict[str, np.ndarray]:
-    """Extreme eigenvalues of the losses' Hessians, by Lanczos.
+    """Compute extreme eigenvalues of the losses' Hessians, by Lanczos.
 
     The largest, λ_max, is the stiffness of gradient descent: steps of a learning rate
     above 2/λ_max are unstable.
@@ -207,9 +208,9 @@ def hessian_spectrum(
     max_gigabytes: float = 2.0,
     verbose: int = 1,
 ) -> dict[str, np.ndarray]:
-    """Every eigenvalue of the losses' Hessians, for small networks.
+    """Compute every eigenvalue of the losses' Hessians, for small networks.
 
-    Takes P products with the Hessian of P parameters, 8 P² bytes of memory for one
+    It takes P products with the Hessian of P parameters, 8 P² bytes of memory for one
     term at a time, and a time that grows with P³ to find the eigenvalues. Those below
     1e-7 times the largest are lost in the rounding of a float32 model.
 
@@ -265,18 +266,8 @@ def hessian_spectrum(
     return spectra
 
 
-def _symmetrize(matrix):
-    """The mean of a matrix and its transpose, in place, tile by tile."""
-    tiles = [slice(i, i + _TILE) for i in range(0, len(matrix), _TILE)]
-    for place, rows in enumerate(tiles):
-        for columns in tiles[: place + 1]:
-            mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
-            matrix[rows, columns] = mean
-            matrix[columns, rows] = mean.T
-
-
 def term_names(terms):
-    """The names of one or several terms as a list, or `TypeError`."""
+    """Return the names of one or several terms as a list, or raise `TypeError`."""
     names = [terms] if isinstance(terms, str) else terms
     listed = isinstance(names, (list, tuple)) and len(names) > 0
     if not listed or not all(isinstance(name, str) for name in names):

@@ -8,7 +8,7 @@ COMPOSITE = "loss"
 
 
 class Losses:
-    """The losses that a model is trained on, at points of one's own choosing.
+    """Losses that a model is trained on, at points of your choice.
 
     Args:
         model: A `PINNModel`, trained or not.
@@ -18,7 +18,7 @@ class Losses:
 
     Raises:
         TypeError: If `model` is not a `PINNModel`.
-        ValueError: If points or numbers are not what `fit` would take.
+        ValueError: If `fit` would reject the points or numbers.
     """
 
     def __init__(self, model, points=None, batch_size=None):
@@ -31,26 +31,26 @@ class Losses:
         )
 
     def draw(self, iteration, names=None):
-        """Batches by term name: those that a step of training draws at `iteration`."""
+        """Draw the batches, by term name, that a training step has at `iteration`."""
         return self._sources.draw(self._model.seed, iteration, names=names)
 
     def points(self, name):
-        """Number of points of a term, or of all terms for `"loss"`."""
+        """Return the number of points of a term, or of all terms for `"loss"`."""
         return sum(self._sources.total(term) for term in self.needed(name))
 
     def needed(self, name):
-        """The terms that make up `name`: itself, or all terms for `"loss"`."""
+        """Return the terms that make up `name`: itself, or all terms for `"loss"`."""
         if name == COMPOSITE and COMPOSITE not in self._model.problem.terms:
             return tuple(self._model.problem.terms)
         known_term(self._model.problem, name)
         return (name,)
 
     def gradients(self, batches, variables):
-        """Gradients of the unweighted terms: a dict from names to lists."""
+        """Return gradients of the unweighted terms, a dict from names to lists."""
         return self._model._objective.gradients(batches, variables)[1]
 
     def value(self, name, batches):
-        """One term's unweighted loss, or for `"loss"` all that `fit` minimises."""
+        """Return a term's unweighted loss, or for `"loss"` all that `fit` minimises."""
         objective = self._model._objective
         if name in self._model.problem.terms:
             return objective.loss(name, batches[name])

@@ -22,22 +22,6 @@ def _fold(function):
     return lambda *tensors: functools.reduce(function, tensors)
 
 
-def _cot(x):
-    return ops.divide(ops.cos(x), ops.sin(x))
-
-
-def _sec(x):
-    return ops.reciprocal(ops.cos(x))
-
-
-def _csc(x):
-    return ops.reciprocal(ops.sin(x))
-
-
-def _coth(x):
-    return ops.reciprocal(ops.tanh(x))
-
-
 def _sech(x):
     # 1 / cosh(x) has a NaN gradient where cosh overflows. t = ±x < 0 avoids it,
     # and sech is even, so all derivatives at 0 stay right.
@@ -57,16 +41,16 @@ NODES = {
     sp.sin: ops.sin,
     sp.cos: ops.cos,
     sp.tan: ops.tan,
-    sp.cot: _cot,
-    sp.sec: _sec,
-    sp.csc: _csc,
+    sp.cot: lambda x: ops.divide(ops.cos(x), ops.sin(x)),
+    sp.sec: lambda x: ops.reciprocal(ops.cos(x)),
+    sp.csc: lambda x: ops.reciprocal(ops.sin(x)),
     sp.asin: ops.arcsin,
     sp.acos: ops.arccos,
     sp.atan: ops.arctan,
     sp.sinh: ops.sinh,
     sp.cosh: ops.cosh,
     sp.tanh: ops.tanh,
-    sp.coth: _coth,
+    sp.coth: lambda x: ops.reciprocal(ops.tanh(x)),
     sp.sech: _sech,
     sp.csch: _csch,
     sp.asinh: ops.arcsinh,

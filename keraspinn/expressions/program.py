@@ -36,7 +36,6 @@ class Program:
         derivatives: The result of `required_derivatives`.
         combinations: The result of `combined_derivatives`. Derivatives with equal
             combinations may replace them.
-        parameters: Names of the unknown parameters.
         images: Dict from images of the points, tuples of pairs of a coordinate and its
             replacement, to the `required_derivatives` there.
 
@@ -72,8 +71,6 @@ class Program:
         coordinates = tuple(coordinates)
         self.derivatives = required_derivatives(expressions, coordinates)
         self.combinations = combined_derivatives(expressions, coordinates)
-        symbols = {symbol.name for symbol in distinct_nodes(expressions, sp.Symbol)}
-        self.parameters = tuple(sorted(symbols - {s.name for s in coordinates}))
         self.images: dict[Any, dict[str, frozenset]] = {}
         for node in distinct_nodes(expressions, At):
             name, index = field_and_index(node.node, coordinates)

@@ -32,9 +32,6 @@ _HINTS = {
     "Subs": "A field can be taken at another point, `u.subs(x, 0)`, where it stands "
     "with its coordinates, u(x, y), in an equation or a condition too.",
     "ITE": "A condition cannot hold a Piecewise: write its branches out.",
-    "acot": "Write `sympy.atan(1/z)`.",
-    "asec": "Write `sympy.acos(1/z)`.",
-    "acsc": "Write `sympy.asin(1/z)`.",
 }
 
 

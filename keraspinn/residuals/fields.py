@@ -119,10 +119,8 @@ class Fields:
         dtype = keras_backend.standardize_dtype(coordinates.dtype)
         if not self._hard and dtype == self._dtype:
             return self._network(coordinates)
-        half, centre = (
-            ops.cast(numbers, dtype)
-            for numbers in (self._scales.half, self._scales.centre)
-        )
+        half = ops.cast(self._scales.half, dtype)
+        centre = ops.cast(self._scales.centre, dtype)
         # In float64 they are scaled before they are rounded.
         points = ops.cast((coordinates - centre) / half, self._dtype)
         return self.values(points, ops.cast(coordinates, self._dtype))
@@ -245,21 +243,14 @@ class Fields:
         name = "An expression to predict"
         requested = tuple(normalize(e, name) for e in requested)
         function = self._function(requested, normals is not None)
-        cuts = range(size, len(points), size)
-        with backend.double_precision():
-            batches = [
-                locate(ops.convert_to_tensor(part, "float64"))
-                for part in np.split(points, cuts)
-            ]
+        batches = []
+        for start in range(0, len(points), size):
+            rows = slice(start, start + size)
+            with backend.double_precision():
+                batch = locate(ops.convert_to_tensor(points[rows], "float64"))
             if normals is not None:
-                normals = ops.convert_to_tensor(normals, self._dtype)
-                batches = [
-                    (*batch, part)
-                    for batch, part in zip(
-                        batches, ops.split(normals, list(cuts)), strict=True
-                    )
-                ]
-        batches = [function(*batch) for batch in batches]
+                batch = (*batch, ops.convert_to_tensor(normals[rows], self._dtype))
+            batches.append(function(*batch))
         values = [
             np.concatenate([ops.convert_to_numpy(value) for value in column])
             for column in zip(*batches, strict=True)
@@ -268,28 +259,29 @@ class Fields:
 
     def _function(self, expressions, on_boundary):
         if (expressions, on_boundary) not in self._functions:
-            known = [*self._problem.fields, *self._problem.parameters]
-            coordinates = self._problem.coordinates
-            fields = self._problem.fields
-            placed = with_images(expressions, fields)
-            sums = with_sums(placed, coordinates, fields=fields)
-            normal = self._problem.domain.normal if on_boundary else ()
-            validate([*known, *sums], coordinates, normal, where="the expression")
-            domain = self._problem.domain
-            interior = domain.blocks("interior"), "the expression"
-            check_kernels(expressions, domain, *interior)
-            check_shifted_points(sums, domain, *interior)
-            scaled = [self._scales.apply(expression) for expression in sums]
-            check_numbers(scaled, self._problem.domain, self._dtype)
-            program = Program(scaled, self._problem.coordinates)
-            missing = set(program.derivatives) - set(self.names)
-            if missing:
-                raise ValueError(
-                    f"The problem has no fields {sorted(missing)}; it has "
-                    f"{list(self.names)}."
-                )
+            program = self._checked_program(expressions, on_boundary)
             self._functions[expressions, on_boundary] = backend.compiled(
                 lambda *points: self.evaluate(program, *points),
                 read=[*self._network.variables, *self._coefficients.values()],
             )
         return self._functions[expressions, on_boundary]
+
+    def _checked_program(self, expressions, on_boundary):
+        problem, domain = self._problem, self._problem.domain
+        sums = with_images(expressions, problem.fields)
+        sums = with_sums(sums, problem.coordinates, fields=problem.fields)
+        normal = domain.normal if on_boundary else ()
+        known = [*problem.fields, *problem.parameters, *sums]
+        validate(known, problem.coordinates, normal, where="the expression")
+        interior = domain, domain.blocks("interior"), "the expression"
+        check_kernels(expressions, *interior)
+        check_shifted_points(sums, *interior)
+        scaled = [self._scales.apply(expression) for expression in sums]
+        check_numbers(scaled, domain, self._dtype)
+        program = Program(scaled, problem.coordinates)
+        missing = sorted(set(program.derivatives) - set(self.names))
+        if missing:
+            raise ValueError(
+                f"The problem has no fields {missing}; it has {list(self.names)}."
+            )
+        return program

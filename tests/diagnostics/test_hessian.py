@@ -9,7 +9,6 @@ from keras import ops
 import keraspinn as kp
 import tensors
 from keraspinn.diagnostics import LossHessian, hessian_eigenvalues, hessian_spectrum
-from keraspinn.diagnostics.hessian import _symmetrize
 
 X = sp.Symbol("x")
 U = sp.Function("u")(X)
@@ -94,14 +93,6 @@ def test_is_the_dense_hessian(double_precision, term):
     }.items():
         found = hessian.eigenvalues(2, which, tolerance=1e-12)
         np.testing.assert_allclose(found, ends, rtol=1e-9)
-
-
-@pytest.mark.parametrize("size", [3, 512, 700])
-def test_symmetrizes_in_place(size):
-    matrix = np.random.default_rng(0).normal(size=(size, size))
-    expected = (matrix + matrix.T) / 2
-    _symmetrize(matrix)
-    np.testing.assert_array_equal(matrix, expected)
 
 
 def quadratic():

@@ -22,7 +22,6 @@ def run(expressions, derivatives=None, parameters=None, points=POINTS):
 def test_fields_derivatives_and_parameters():
     program = Program([u * p.diff(x, y, y) - nu * u.diff(x) + sp.Symbol("k")], (x, y))
     assert program.derivatives == {"p": {(1, 2)}, "u": {(0, 0), (1, 0)}}
-    assert program.parameters == ("k", "nu")
     values = {
         ("u", (0, 0)): np.array([1.0, 2.0, 3.0]),
         ("u", (1, 0)): np.array([4.0, 5.0, 6.0]),

@@ -92,14 +92,6 @@ def gelu(operation, x):
     return activate(keras.activations.gelu if exact else ops.gelu, x)
 
 
-@register_rule(ops.relu)
-def relu(operation, x):
-    options = {"negative_slope", "max_value", "threshold"}  # `keras.activations.relu`
-    if any(operation.get_config().get(option) for option in options):
-        _reject(operation, "has a maximum, a negative slope or a threshold")
-    return activate(ops.relu, x)
-
-
 @register_rule(ops.matmul)
 def matmul(operation, x, kernel):
     constant = isinstance(x, Taylor) and not isinstance(kernel, Taylor)

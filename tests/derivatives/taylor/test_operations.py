@@ -50,11 +50,10 @@ def assert_exact(model):
 
 
 ELEMENTWISE = ["sin", "cos", "tanh", "exp", "log", "sqrt", "square", "reciprocal"]
-ELEMENTWISE += ["negative", "sigmoid", "softplus", "softsign", "silu", "gelu", "relu"]
+ELEMENTWISE += ["negative", "sigmoid", "softplus", "softsign", "silu", "gelu"]
 FUNCTIONS = {
     **{name: getattr(ops, name) for name in ELEMENTWISE},
     "exact gelu": keras.activations.gelu,
-    "keras relu": keras.activations.relu,
     "negated": lambda x: -x,
     "plus": lambda x: 2.0 + x + ROW + 1,
     "minus": lambda x: (1.5 - x) - ROW,
@@ -117,7 +116,6 @@ def test_types_are_those_of_keras(dtype):
 
 REFUSED = {
     "no rule": (ops.floor, "operation 'floor.*' of class Floor"),
-    "options": (lambda x: keras.activations.relu(x, 0.1), "negative slope"),
     "other points": (lambda x: x[::-1, :], "other parts than features"),
     "one point": (lambda x: x[0], "other parts than features"),
     "sum of points": (lambda x: ops.sum(x, axis=0), "axis 0"),
