@@ -17,9 +17,7 @@ def _load(name):
         raise ImportError(
             f"keraspinn runs on Keras's backends {' and '.join(BACKENDS)}. Received: "
             f"'{name}'. Set the environment variable KERAS_BACKEND to one of them "
-            "before Keras is imported. Training runs many steps as one compiled "
-            f"program with second derivatives; '{name}' has no folder for that in "
-            "keraspinn/backend."
+            "before Keras is imported."
         )
     module = importlib.import_module(f"keraspinn.backend.{name}")
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -111,13 +110,6 @@ class Tabulated(sp.Atom):
         for array in (*self.axes, self.values):
             digest.update(array.tobytes())
         return digest.hexdigest()
-
-    @property
-    def size(self) -> float:
-        """Estimate of its magnitude: the largest value over the extents of its axes."""
-        extents = map(np.ptp, self.axes)
-        below = math.prod(e**n for e, n in zip(extents, self.orders, strict=True))
-        return float(abs(self.values).max() / below)
 
     @property
     def ranges(self) -> list[tuple[float, float]]:

@@ -16,7 +16,7 @@ from keraspinn.derivatives.engines import (
     jvp_derivatives,
     taylor_derivatives,
 )
-from keraspinn.derivatives.taylor import MissingRule, Taylor, propagate
+from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.image import with_images, with_sums
 from keraspinn.expressions.program import moved
@@ -58,10 +58,7 @@ class Fields:
         )
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
-        self.engine = self._choose_engine()
-
-    def _choose_engine(self):
-        return choose_engine(self._series, len(self._coordinates), self._dtype)
+        self.engine = choose_engine(self._series, len(self._coordinates), self._dtype)
 
     def scaled_values(self, points):
         """Return all scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
@@ -141,18 +138,14 @@ class Fields:
         indices = sorted(set().union(*required.values()))
         if not indices:
             return {}
-        values = None
         if self.engine == "taylor":
-            try:
-                values = taylor_derivatives(
-                    lambda series: self._series(series, coordinates, [*required]),
-                    points,
-                    indices,
-                    combinations,
-                )
-            except MissingRule:  # a layer was changed since the model was made
-                self.engine = self._choose_engine()
-        if values is None:
+            values = taylor_derivatives(
+                lambda series: self._series(series, coordinates, [*required]),
+                points,
+                indices,
+                combinations,
+            )
+        else:
             values = jvp_derivatives(self.scaled_values, points, indices)
         return {
             (name, index): values[index][..., self.names.index(name)]

@@ -121,12 +121,6 @@ class IndexSet:
     def __len__(self):
         return len(self.keys)
 
-    def __eq__(self, other):
-        return isinstance(other, IndexSet) and self.keys == other.keys
-
-    def __hash__(self):
-        return hash(self.keys)
-
     def __repr__(self):
         return f"IndexSet({list(self.keys)})"
 
