@@ -81,8 +81,8 @@ It is `None` for classes whose lowering depends on their arguments.
 """
 
 _HIDDEN = (At, ExprCondPair, Interpolation, LineIntegral, PartIntegral)
-_HIDDEN += (sp.Add, sp.Mul, sp.Pow)  # written with operators
-NODES |= dict.fromkeys((*_HIDDEN, sp.Piecewise))
+_OPERATORS = (sp.Add, sp.Mul, sp.Pow)
+NODES |= dict.fromkeys((*_HIDDEN, *_OPERATORS, sp.Piecewise))
 
 # The names that users write; SymPy's classes are StrictLessThan and so on.
 _NAMES = {getattr(sp, name): name for name in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge")}
@@ -97,7 +97,7 @@ CONSTANTS = {str(c): c for c in (*_CONSTANTS, sp.TribonacciConstant)}
 
 def supported_functions():
     """Return the supported functions, as one line for error messages."""
-    names = [name for cls, name in NAMES.items() if cls not in _HIDDEN]
+    names = [name for cls, name in NAMES.items() if cls not in _HIDDEN + _OPERATORS]
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 
 

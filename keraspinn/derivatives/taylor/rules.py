@@ -207,6 +207,8 @@ def concatenated(series):
 
 @register_rule(keras.layers.Dense)
 def dense(layer, x):
+    if layer.quantization_mode is not None:
+        raise MissingRule(f"Layer '{layer.name}' is quantized.")
     bias = layer.bias if layer.use_bias else None
     return activate(layer.activation, affine(x, layer.kernel, bias))
 
