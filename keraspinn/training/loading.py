@@ -16,8 +16,7 @@ def load_model(filepath: PathLike, compile: bool = True) -> Any:
     No code from the file runs. Keras loads it in its safe mode, and builds only Keras's
     classes, those of this package, and those that you registered with
     `keras.saving.register_keras_serializable`. There is no `Lambda`, and no layer that
-    reads other files. Expressions are trees of allowed nodes, bounded in number and
-    depth.
+    reads other files. Expressions are trees of allowed nodes.
 
     Time and memory are not bounded: an untrusted file may describe a network of any
     size. Load it in a process with limits, as `docs/reliability.md` shows.

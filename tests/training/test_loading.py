@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import keraspinn as kp
-from keraspinn.expressions import from_json
 from keraspinn.training.digests import weights_digest
 
 PROBLEM = kp.problems.poisson()
@@ -238,13 +237,3 @@ def test_custom_classes_must_be_registered(tmp_path):
         kp.load_model(path)
     with keras.saving.custom_object_scope({"Mine": Mine}):
         assert type(kp.load_model(path).network.layers[0]) is Mine
-
-
-def test_expressions_are_bounded_in_number_and_depth():
-    tree = {"symbol": "x"}
-    with pytest.raises(ValueError, match="nodes"):
-        from_json(["Add", *[tree] * 100_000])
-    for _ in range(1_000):
-        tree = ["sin", tree]
-    with pytest.raises(ValueError, match="deep"):
-        from_json(tree)
