@@ -22,11 +22,8 @@ WORDS_TO_AVOID = {
 }
 # Folders and files that are not rewritten yet. Remove each as it is.
 PENDING = (
-    "examples/verdicts",
     "keraspinn/declaration/energy.py",
     "keraspinn/declaration/scaling/energy_scales.py",
-    "keraspinn/diagnostics/verdicts",
-    "tests/diagnostics",
 )
 
 

@@ -42,6 +42,7 @@ from keraspinn.declaration.validation.arguments import (
     validate_reference,
     validate_scales,
 )
+from keraspinn.declaration.validation.corners import describe_contradictory_corners
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.declaration.validation.equations import (
     RESIDUAL,
@@ -110,8 +111,9 @@ class Problem:
     Warns:
         UserWarning: If the problem is `underdetermined`: conditions are missing, which
             is detected without `Data`, or too few, which is detected in linear
-            problems of up to two coordinates. If it is `unreliable`, has a pole, or is
-            clamped elasticity in strong form.
+            problems of up to two coordinates. If it is `unreliable`, has a pole, is
+            clamped elasticity in strong form, or a flux contradicts a hard value where
+            two faces meet.
 
     Example:
 
@@ -209,7 +211,9 @@ class Problem:
             _declared=equations,
         )
         stiff = not densities and describe_unreliable_elasticity(domain, terms)
-        for fault in filter(None, (self.underdetermined, self.unreliable, stiff)):
+        corner = describe_contradictory_corners(domain, terms, self.hard)
+        faults = self.underdetermined, self.unreliable, stiff, corner
+        for fault in filter(None, faults):
             warnings.warn(fault, stacklevel=2)
 
     def __setattr__(self, name, value):

@@ -1,0 +1,60 @@
+"""Conditions that contradict a hard value where two faces meet."""
+
+import warnings
+
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+X, Y, T = sp.symbols("x y t")
+U = sp.Function("u")(X, Y)
+BOX = kp.geometry.Box({X: (0, 2), Y: (0, 1)})
+NORMAL = kp.normal_derivative(U, BOX)
+
+
+def warned(value, side, hard=True):
+    """Return the warnings of Laplace's equation with a value at x = 0, by condition."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kp.Problem(
+            BOX,
+            {"laplace": U.diff(X, 2) + U.diff(Y, 2)},
+            {
+                "base": kp.Condition(sp.Eq(U, value), on={X: 0}, hard=hard),
+                "side": kp.Condition(side, on={Y: 0}),
+                "rest": kp.Condition(U.diff(X), on={X: 2}),
+                "top": kp.Condition(sp.Eq(U, value), on={Y: 1}),
+            },
+        )
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    "value, side",
+    [
+        (0, sp.Eq(NORMAL, 1)),  # a flux where the hard value has none
+        (120, sp.Eq(-15 * NORMAL, 100 * (U - 20))),  # a fin's root in air
+        (sp.sin(Y), U.diff(Y)),
+    ],
+)
+def test_contradictory_corners_are_named(value, side):
+    (words,) = warned(value, side)
+    assert "'base' and 'side'" in words and "x = 0 meets y = 0" in words
+    assert not warned(value, side, hard=False)
+
+
+@pytest.mark.parametrize(
+    "value, side",
+    [
+        (0, sp.Eq(NORMAL, X)),  # as the warning advises
+        (0, sp.Eq(NORMAL, sp.sin(sp.pi * (X + 2)))),  # zero up to round-off
+        (20, sp.Eq(-15 * NORMAL, 100 * (U - 20))),
+        (sp.cos(Y), U.diff(Y)),
+        (sp.sin(Y), sp.Eq(NORMAL + U, -1)),
+        (0, sp.Eq(NORMAL + U.diff(X), 1)),  # along the normal of the hard face too
+        (0, sp.Eq(U, 1)),  # a jump, but no flux
+    ],
+)
+def test_other_corners_are_not_named(value, side):
+    assert not warned(value, side)
