@@ -24,6 +24,8 @@ WORDS_TO_AVOID = {
 PENDING = (
     "keraspinn/declaration/energy.py",
     "keraspinn/declaration/scaling/energy_scales.py",
+    "keraspinn/diagnostics/gradients.py",
+    "keraspinn/diagnostics/hessian.py",
 )
 
 

@@ -1,1 +1,1 @@
-"""What `diagnostics.verdict` says of trainings that failed and that did not."""
+"""Study of verdicts on trainings that failed and on others that converged."""

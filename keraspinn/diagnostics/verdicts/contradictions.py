@@ -2,17 +2,19 @@
 
 import numpy as np
 
-NEIGHBOURS = 3  # points that a residual is compared with, on each side or so
-SURE = 2.5  # standard deviations of noise, beyond which a correlation is none of noise
-COMPARED = 1000  # rows, of more the first: distances take their square
+# Nearest points that a residual is compared with.
+NEIGHBOURS = 3
+# Standard deviations of the correlation of noise, above which it is significant.
+SURE = 2.5
+# Rows that are compared, because distances take the square of their number.
+COMPARED = 1000
 
 
 def systematic(points, residual, is_noisy):
     """Return the size of the part of a residual that is systematic.
 
-    A jump at a corner, which no network follows, makes few rows large: the mean of the
-    absolute values hardly counts it. Noise in data has no correlation between
-    neighbours.
+    The mean of absolute values is insensitive to a jump at a corner, which no network
+    follows. Noise in data has no correlation between neighbours.
 
     Args:
         points: Array `(N, d)`, scaled.

@@ -6,12 +6,12 @@ from keras import ops
 from keraspinn.declaration.conditions import Data
 from keraspinn.optimizers.linear_solves import dense_solver
 
-# Relative to the sum of squares of all rows. The damping that leaves least at other
-# points counts. Where the network resolves the solution all of them give the same
-# error; where points are too few, as around a shock, little damping overfits them.
+# Damping to try, relative to the sum of squares of all rows; the one that leaves least
+# at other points counts. All give the same error if the network resolves the solution.
+# With too few points, as around a shock, little damping overfits them.
 DAMPING = (1e-14, 1e-10, 1e-6)
-# Weight of a row of Data relative to one of an equation: the corrected fields solve the
-# equations, and data determine only what these leave free. Noise does not bend them.
+# Weight of a row of Data relative to one of an equation. The corrected fields solve the
+# equations, and data determine the rest, so that noise does not bend the equations.
 DATA = 1e-2
 
 
@@ -25,13 +25,13 @@ def row_norms(problem, rows):
     Returns:
         Dict from names of terms to lists, and the same with `Data` of less weight.
     """
-    norms = {n: [np.linalg.norm(j) or 1.0 for _, j in own] for n, own in rows.items()}
-    data = {n for n, c in problem.conditions.items() if isinstance(c, Data)}
-    weighted = {
-        name: [norm / DATA if name in data else norm for norm in own]
-        for name, own in norms.items()
+    norms = {
+        name: [np.linalg.norm(jacobian) or 1.0 for _, jacobian in pairs]
+        for name, pairs in rows.items()
     }
-    return norms, weighted
+    data = {n for n, c in problem.conditions.items() if isinstance(c, Data)}
+    weights = {name: DATA if name in data else 1.0 for name in norms}
+    return norms, {n: [v / weights[n] for v in values] for n, values in norms.items()}
 
 
 def correction(tangent, rows, batches, norms):
@@ -46,18 +46,18 @@ def correction(tangent, rows, batches, norms):
     Returns:
         d, `(P,)`, and the two dicts that `tangent.moved` returns at `batches`.
     """
-    pairs = [pair for own in rows.values() for pair in own]
-    flat = [norm for own in norms.values() for norm in own]
+    pairs = [pair for term in rows.values() for pair in term]
+    flat = [norm for term in norms.values() for norm in term]
     scaled = [(r / n, j / n) for (r, j), n in zip(pairs, flat, strict=True)]
     residual, jacobian = (
-        ops.convert_to_tensor(np.concatenate(own)) for own in zip(*scaled, strict=True)
+        ops.convert_to_tensor(np.concatenate(p)) for p in zip(*scaled, strict=True)
     )
     tried = []
     for damping in DAMPING:
         solve, _ = dense_solver(jacobian, damping * len(scaled))
         direction = ops.convert_to_numpy(solve(residual))
         tried.append((direction, *tangent.moved(batches, direction)))
-    return min(tried, key=lambda own: _unexplained(*own[1:], norms))
+    return min(tried, key=lambda result: _unexplained(*result[1:], norms))
 
 
 def _unexplained(values, changes, norms):
@@ -71,10 +71,10 @@ def _unexplained(values, changes, norms):
 
 
 def total_norm(values, norms):
-    """Return the norm of all rows, each expression's in its own weight."""
+    """Return the norm of all rows, each divided by its expression's norm."""
     squares = (
         np.sum(np.square(value / norm))
-        for name, own in norms.items()
-        for value, norm in zip(values[name], own, strict=True)
+        for name, divisors in norms.items()
+        for value, norm in zip(values[name], divisors, strict=True)
     )
     return np.sqrt(sum(squares))

@@ -16,8 +16,12 @@ from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
 
-POINTS, ON_A_FACE = 1000, 100
-# Of JᵀJ's trace over P; that counts which lowers the energy most at other points.
+# Points inside, at least.
+POINTS = 1000
+# Points on each face with a condition.
+ON_A_FACE = 100
+# Damping to try, relative to JᵀJ's trace over P. The one that lowers the energy most at
+# other points counts.
 DAMPING = 1e-10, 1e-8, 1e-6, 1e-4, 1e-2
 
 
@@ -28,7 +32,7 @@ class EnergyGap:
     Args:
         energy: The energy, in the user's units.
         gap: ½ gᵀd, in the user's units: the decrease that Newton's correction promises.
-        left: What it misses of this at other points, relative to the energy.
+        left: Its difference at other points, relative to the energy.
         errors: Dict from names of fields to the norm of their correction, relative to
             the corrected field's.
 
@@ -61,9 +65,9 @@ def energy_gap(model: PINNModel, points: int = POINTS) -> EnergyGap:
     """Estimate the excess of a model's energy by Newton's correction.
 
     With g the energy's gradient by all parameters and H its Hessian, from the second
-    derivatives of its density, d = (H + μI)⁻¹ g is the correction and ½ gᵀd what it
-    lowers the energy by: the error in the energy, as far as the network's tangent
-    space holds the solution.
+    derivatives of its density, d = (H + μI)⁻¹ g is the correction and ½ gᵀd the
+    decrease of the energy: its error, as far as the network's tangent space contains
+    the solution.
 
     Args:
         model: A `PINNModel` of a problem with an energy.
@@ -131,7 +135,7 @@ def _measured(model, points):
         lambda batches: _system(tangent, batches, weights), read=tangent.model.variables
     )
     (_, slope, matrix), (energy, other, theirs) = (
-        [ops.convert_to_numpy(own) for own in system(batches)]
+        [ops.convert_to_numpy(array) for array in system(batches)]
         for batches in (first, second)
     )
     scale, best = np.trace(matrix) / len(matrix), None
@@ -174,10 +178,11 @@ def _system(tangent, batches, weights):
 def _interior(problem, batch):
     """Return the slice of a batch whose points are inside the domain."""
     start = 0
-    for block, own in zip(problem.terms[RESIDUAL].blocks, batch.weights, strict=True):
+    blocks = problem.terms[RESIDUAL].blocks
+    for block, weights in zip(blocks, batch.weights, strict=True):
         if problem.domain.interior in block:
-            return slice(start, start + own.shape[0])
-        start += own.shape[0]
+            return slice(start, start + weights.shape[0])
+        start += weights.shape[0]
     return slice(None)
 
 

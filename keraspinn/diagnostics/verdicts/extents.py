@@ -1,4 +1,4 @@
-"""How large a field, or a term, is that an error is measured by."""
+"""Magnitudes of fields and terms that errors are relative to."""
 
 import numpy as np
 import sympy as sp
@@ -8,16 +8,18 @@ from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.declaration.scaling.offsets import holds_field
 from keraspinn.expressions import Program, fields_of
 
-# A field that stands on an offset is as large as its range, some three standard
-# deviations: an error of 1 % of 300 K is all that a room's temperature does. One that
-# is a constant has no range, and counts as this part of its size, or as what it is
-# expected to vary if that is less; or wholly, if an equation holds it by itself, as
-# q = k u' does a flux, and so knows its zero.
-DEVIATIONS, CONSTANT, EVEN = 3.0, 1e-3, 1e-2
+# Standard deviations that are the range of a field with an offset: 1 % of 300 K is as
+# much as a room's temperature varies.
+DEVIATIONS = 3.0
+# Part of its magnitude, or of its expected variation, that is a constant field's range.
+# A field whose zero an equation contains, as q = k u' does a flux, counts wholly.
+CONSTANT = 1e-3
+# Range relative to the magnitude, below which a field is constant.
+EVEN = 1e-2
 
 
 def extent(values, has_zero, expected):
-    """What the error of a field with these values is relative to."""
+    """Return the magnitude that the error of a field is relative to."""
     size = rms(values)
     reach = DEVIATIONS * float(np.std(values))
     if has_zero and reach < EVEN * size:
@@ -27,7 +29,7 @@ def extent(values, has_zero, expected):
 
 
 def has_zero(problem, name):
-    """Whether an equation knows a field's zero: q = k u' does, not u'' = u - 293."""
+    """Return whether a field's zero matters: in q = k u', not in u'' = u - 293."""
     for equation in problem.equations.values():
         source = monomials(equation, problem.coordinates).get(frozenset())
         if holds_field(name, equation) and (source is None or not source.is_number):
@@ -36,13 +38,13 @@ def has_zero(problem, name):
 
 
 def largest_terms(model, batches, declared, zeros):
-    """The root mean square of each expression's largest term.
+    """Return the root mean square of each expression's largest term.
 
     Args:
         model: The `PINNModel`, in double precision.
         batches: Dict from term names to batches.
         declared: The `Scales` in which every term has a size.
-        zeros: Names of the fields that a coarse solution has as zero.
+        zeros: Names of the fields that are zero in a coarse solution.
 
     Returns:
         Dict from pairs of a term's name and an expression's number.
@@ -56,7 +58,7 @@ def largest_terms(model, batches, declared, zeros):
                 zero, scaled = scaled.as_coeff_Add()
             pieces = sp.Add.make_args(scaled)
             program = Program(pieces, problem.coordinates)
-            found = []
+            values = []
             fields = fields_of([term.expressions[k]])
             homes = [{*problem.field_terms[field]} for field in fields]
             inside = [batches[n] for n in set.intersection(*homes) - {name}]
@@ -65,11 +67,11 @@ def largest_terms(model, batches, declared, zeros):
                 normals = where.normals if where is batch else None
                 if term.holds_normals and normals is None:
                     normals = ops.ones_like(where.points)
-                places = where.points, where.coordinates, normals
-                found += model._fields.evaluate(program, *places)
+                points = where.points, where.coordinates, normals
+                values += model._fields.evaluate(program, *points)
             if batch.targets is not None:
-                found.append(batch.targets[..., k] / size - float(zero))
-            largest[name, k] = max(rms(ops.convert_to_numpy(f)) for f in found)
+                values.append(batch.targets[..., k] / size - float(zero))
+            largest[name, k] = max(rms(ops.convert_to_numpy(v)) for v in values)
             alone = term.is_equation and len(pieces) == 1
             if alone or zeros:
                 expected = declared.sizes(term)[k] / size
@@ -79,5 +81,5 @@ def largest_terms(model, batches, declared, zeros):
 
 
 def rms(values):
-    """The root mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))

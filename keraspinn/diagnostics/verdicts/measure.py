@@ -14,11 +14,7 @@ from keraspinn.declaration.scaling.find import (
     find_vanishing_fields,
     prescribed_magnitudes,
 )
-from keraspinn.diagnostics.verdicts.causes import (
-    moved_parameters,
-    unbounded_coefficients,
-    wrong_scales,
-)
+from keraspinn.diagnostics.verdicts.causes import moved_parameters, wrong_scales
 from keraspinn.diagnostics.verdicts.contradictions import systematic
 from keraspinn.diagnostics.verdicts.correction import (
     correction,
@@ -44,14 +40,18 @@ from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
 
-INSIDE, ON_A_FACE = 1000, 100  # points
-# Relative to the expected size, beyond which a field is measured by the values of its
-# conditions: one that is 1e4 for an initial value of 1 misses it by next to nothing.
+# Points inside.
+INSIDE = 1000
+# Points on each face.
+ON_A_FACE = 100
+# Ratio of a field to its expected scale, beyond which its error is relative to the
+# values of its conditions: one that is 1e4 for an initial value of 1 hardly misses it.
 FAR = 30.0
 # Amplification of residuals, beyond which a problem is nearly underdetermined: most
-# that converge have 10 to 5,000, a steady front that may stand anywhere 2e5.
+# that converge have 10 to 5,000, a steady front at an unknown position 2e5.
 OPEN = 1e4
-UNEXPLAINED = 0.5  # share of the residuals that the correction may leave
+# Share of the residuals that the correction may leave.
+UNEXPLAINED = 0.5
 
 
 def verdict(
@@ -77,7 +77,7 @@ def verdict(
     No error is printed, and `errors` are NaN, where the correction fails: it leaves
     residuals at other points, conditions or data contradict the equations, or a
     condition is missing. A model is not trusted either if the problem is nearly
-    underdetermined (a front that may stand anywhere), if data do not identify an
+    underdetermined (a front at any position), if data do not identify an
     unknown parameter, or if the declaration is unreliable.
 
     The estimate does not include errors caused by noisy `Data`;
@@ -162,7 +162,7 @@ class _Measurement:
         misfits, left, contradictions = self._residuals(tolerance)
         errors, sizes = self._errors()
         sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
-        found = Verdict(
+        result = Verdict(
             errors,
             misfits,
             left,
@@ -176,23 +176,24 @@ class _Measurement:
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
         )
-        if found.trusted and all(sizes):
-            found = dataclasses.replace(found, slacks=self._slacks(sizes))
-        if found.trusted and self.problem.parameters and self._measured:
+        if result.trusted and all(sizes):
+            result = dataclasses.replace(result, slacks=self._slacks(sizes))
+        if result.trusted and self.problem.parameters and self._measured:
             undetermined = unidentified(self.tangent.model)
-            found = dataclasses.replace(found, undetermined=undetermined)
+            result = dataclasses.replace(result, undetermined=undetermined)
         quantities = quantity_errors(
             quantities, self.tangent, self.direction, self.batches
         )
-        found = dataclasses.replace(found, quantities=quantities)
-        if found.trusted:
-            return found
-        is_estimated = self._is_estimated(found)
-        if not is_estimated:
-            unknown = {"errors": errors, "quantities": quantities}
-            unknown = {k: dict.fromkeys(own, np.nan) for k, own in unknown.items()}
-            found = dataclasses.replace(found, **unknown)
-        return dataclasses.replace(found, causes=tuple(self._causes(is_estimated)))
+        result = dataclasses.replace(result, quantities=quantities)
+        if result.trusted:
+            return result
+        if self._is_estimated(result):
+            return dataclasses.replace(result, causes=tuple(self._causes()))
+        return dataclasses.replace(
+            result,
+            errors=dict.fromkeys(errors, np.nan),
+            quantities=dict.fromkeys(quantities, np.nan),
+        )
 
     @property
     def _measured(self):
@@ -205,15 +206,16 @@ class _Measurement:
         for (name, k), label in self.labels.items():
             largest = self.terms[name, k]
             residual, rest = self.values[name][k], self._left(name, k)
-            own = _ratio(rms(residual), largest)
-            misfits[label] = max(misfits.get(label, 0.0), own)
+            misfit = _ratio(rms(residual), largest)
+            misfits[label] = max(misfits.get(label, 0.0), misfit)
             left[label] = max(left.get(label, 0.0), _ratio(rms(rest), largest))
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
-                own = systematic(points, rest, name in self._measured)
-                against[label] = max(against.get(label, 0.0), _ratio(own, largest))
+                share = systematic(points, rest, name in self._measured)
+                share = _ratio(share, largest)
+                against[label] = max(against.get(label, 0.0), share)
         most = max(LEFT, tolerance)
-        return misfits, left, {n: own for n, own in against.items() if own > most}
+        return misfits, left, {n: share for n, share in against.items() if share > most}
 
     def _left(self, name, k):
         return self.values[name][k] - self.changes[name][k]
@@ -239,8 +241,8 @@ class _Measurement:
 
     def _missed_values(self, field):
         """Return residuals of a field's own conditions, relative to their values."""
-        given = prescribed_magnitudes(self.problem, self.declared, field)
-        pairs = ((self.values[name][k], size) for (name, k), size in given.items())
+        known = prescribed_magnitudes(self.problem, self.declared, field)
+        pairs = ((self.values[name][k], size) for (name, k), size in known.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
     def _slacks(self, sizes):
@@ -252,23 +254,22 @@ class _Measurement:
         slacks = (ratios * total_norm(self.values, self.norms)).tolist()
         return dict(zip(self.problem.field_names, slacks, strict=True))
 
-    def _is_estimated(self, found):
-        """Return whether the correction solves what it should solve."""
-        is_determined = found.slack <= found.tolerance
-        if not (found.decided and is_determined) or found.left_open or found.unreliable:
+    def _is_estimated(self, result):
+        """Return whether the correction solves equations and conditions."""
+        if not result.decided or result.slack > result.tolerance:
+            return False
+        if result.left_open or result.unreliable:
             return False
         rest = {
-            name: [self._left(name, k) for k in range(len(own))]
-            for name, own in self.norms.items()
+            name: [self._left(name, k) for k in range(len(norms))]
+            for name, norms in self.norms.items()
         }
         share = total_norm(rest, self.norms) / total_norm(self.values, self.norms)
         return share <= UNEXPLAINED
 
-    def _causes(self, is_estimated):
+    def _causes(self):
         """Return sentences on likely causes of an untrusted result."""
         problem, model = self.problem, self.tangent.model
-        if not is_estimated:
-            return unbounded_coefficients(problem)
         fields = zip(self.values[FIELDS], self.changes[FIELDS], strict=True)
         corrected = [value - change for value, change in fields]
         corrected = dict(zip(problem.field_names, corrected, strict=True))
@@ -277,8 +278,8 @@ class _Measurement:
             for p in problem.parameters
         ]
         moves = self.direction[len(self.direction) - len(values) :]
-        found = wrong_scales(problem, corrected, self.zeros)
-        return found + moved_parameters(problem, values, moves)
+        scales = wrong_scales(problem, corrected, self.zeros)
+        return scales + moved_parameters(problem, values, moves)
 
 
 def _labels(problem):

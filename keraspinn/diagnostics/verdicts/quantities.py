@@ -28,7 +28,7 @@ def quantity_errors(quantities, tangent, direction, batches):
         [ops.convert_to_numpy(batches[name].coordinates) for name in equations]
     )
     reach = STEP * tangent.norm() / (np.linalg.norm(direction) or 1.0)
-    found = {}
+    errors = {}
     for name, expression in quantities.items():
         values = []
         for step in (0.0, reach, -reach):
@@ -37,8 +37,8 @@ def quantity_errors(quantities, tangent, direction, batches):
         value, ahead, behind = values
         change = (ahead - behind) / (2 * reach)
         size = np.linalg.norm(value - change)
-        found[name] = float(np.linalg.norm(change) / size) if size else np.inf
-    return found
+        errors[name] = float(np.linalg.norm(change) / size) if size else np.inf
+    return errors
 
 
 def _value(model, expression, points):
@@ -46,5 +46,5 @@ def _value(model, expression, points):
     integrals = expression.atoms(PartIntegral)
     if not integrals:
         return model.predict_expression(expression, points)
-    values = {own: model.integrate(own) for own in integrals}
+    values = {integral: model.integrate(integral) for integral in integrals}
     return np.array(float(expression.xreplace(values)))

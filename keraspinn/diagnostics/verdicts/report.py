@@ -1,8 +1,8 @@
-"""Words of a verdict: estimates, and advice that follows from what was measured."""
+"""Text of a verdict: estimates, and advice that follows from the measurements."""
 
 import math
 
-# Relative to an expression's largest term: residual that the correction may leave. A
+# Residual that the correction may leave, relative to an expression's largest term. A
 # Gray–Scott pattern that was wrong by 69 % left a tenth.
 LEFT = 0.05
 SECOND = (
@@ -53,11 +53,11 @@ def _errors(verdict):
 
 
 def _advice(verdict):
-    """Yield sentences on what is wrong, the certain causes first."""
+    """Yield sentences on causes, the certain ones first."""
     certain = [verdict.unreliable, verdict.left_open, verdict.undetermined]
     certain = [*filter(None, certain)]
     resolved = all(verdict.left[name] <= LEFT for name in verdict.equations)
-    if resolved:  # equations hold, so that nothing but the conditions is wrong
+    if resolved:  # equations hold, so that only conditions can be wrong
         certain += _contradictions(verdict)
     yield from certain
     yield from verdict.causes
@@ -66,8 +66,8 @@ def _advice(verdict):
         yield (
             f"The problem is nearly underdetermined: a change of {names} by "
             f"{_bounded(verdict.slack)} leaves all residuals as small as they are. A "
-            "constant may be free, a front may stand anywhere, or a source may be "
-            "sought from few values. Train until residuals are much smaller, or "
+            "constant may be free, a front's position unknown, or too few values given "
+            "for a source. Train until residuals are much smaller, or "
             "declare more conditions or data."
         )
     if certain:
@@ -87,7 +87,7 @@ def _advice(verdict):
 
 
 def _bounded(number):
-    """Return a percentage, of which more than all of a field has no meaning."""
+    """Return a percentage, at most all of a field."""
     return percent(number) if number < 1 else "all of its size"
 
 
@@ -116,9 +116,9 @@ def _contradictions(verdict):
         ),
     ):
         if names:
-            found = ", ".join(f"'{n}' by {percent(shares[n])}" for n in names)
+            named = ", ".join(f"'{n}' by {percent(shares[n])}" for n in names)
             yield (
-                f"These {subject}: {found}, which no field can satisfy together. "
+                f"These {subject}: {named}, which no field can satisfy together. "
                 f"{advice}."
             )
 

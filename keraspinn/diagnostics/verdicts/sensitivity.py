@@ -6,13 +6,17 @@ from scipy import linalg
 from keraspinn.diagnostics.verdicts.correction import total_norm
 from keraspinn.training.tangent import FIELDS, Tangent
 
-# Relative to the sum of squares of the rows. Directions that the points do not see win
-# with little damping, where there are more parameters than rows, and smooth ones with
-# much. Heat traced back is amplified by 450 with 1e-14 and by 1e5 with 1e-26.
+# Damping to try, relative to the sum of squares of the rows. Little damping favours
+# directions that vanish at the points, if there are more parameters than rows, and much
+# damping smooth ones. Heat backwards in time is amplified by 450 with 1e-14 and by 1e5
+# with 1e-26.
 DAMPING = (1e-8, 1e-14, 1e-20, 1e-26)
-STEPS = 30  # of the subspace iteration
-DIRECTIONS = 4  # for each damping
-ROUNDING = 1e-12  # relative to the largest singular value of a basis
+# Steps of the subspace iteration.
+STEPS = 30
+# Directions for each damping.
+DIRECTIONS = 4
+# Smallest singular value of a basis, relative to the largest.
+ROUNDING = 1e-12
 
 
 def amplification(
@@ -27,8 +31,8 @@ def amplification(
     The directions d in the network's tangent space that maximise |F d|² / |J d|², with
     F the Jacobian of the fields and J that of the residuals, are judged together at
     fresh points, so that there may be more parameters than rows. Most well-posed
-    problems have some tens to a few thousand, and one that hardly determines a front's
-    position or a source a hundred thousand.
+    problems have ratios from ten to a few thousand, and one that hardly determines a
+    front's position or a source a hundred thousand.
 
     Args:
         tangent: The linearised model.
@@ -43,8 +47,8 @@ def amplification(
     residuals = np.concatenate(
         [
             jacobian / norm
-            for name, own in rows.items()
-            for (_, jacobian), norm in zip(own, norms[name], strict=True)
+            for name, pairs in rows.items()
+            for (_, jacobian), norm in zip(pairs, norms[name], strict=True)
         ]
     )
     fields = np.concatenate(
@@ -80,24 +84,24 @@ def _directions(residuals, fields, damping):
     )
     factor = factor[: len(identity)]
     shape = len(identity), min(DIRECTIONS, len(identity))
-    found = np.random.default_rng(0).normal(size=shape)
+    directions = np.random.default_rng(0).normal(size=shape)
     for _ in range(STEPS):
-        pull = fields.T @ (fields @ found)
+        pull = fields.T @ (fields @ directions)
         half = linalg.solve_triangular(factor, pull, trans="T", check_finite=False)
-        found = linalg.solve_triangular(factor, half, check_finite=False)
-        if not np.isfinite(found).all():
-            return found
-        found = np.linalg.qr(found)[0]
-    return found
+        directions = linalg.solve_triangular(factor, half, check_finite=False)
+        if not np.isfinite(directions).all():
+            return directions
+        directions = np.linalg.qr(directions)[0]
+    return directions
 
 
 def _judged(tangent, directions, norms, extents):
     """Return the fields' ratios along the best combination at fresh points."""
     fresh = tangent.draw(-3)
     changes = [tangent.moved(fresh, d)[1] for d in directions.T]
-    residuals = np.stack([_flat(own, norms) for own in changes], axis=1)
+    residuals = np.stack([_flat(change, norms) for change in changes], axis=1)
     sizes = [extent * np.sqrt(len(changes[0][FIELDS][0])) for extent in extents]
-    fields = np.stack([_flat(own, {FIELDS: sizes}) for own in changes], axis=1)
+    fields = np.stack([_flat(change, {FIELDS: sizes}) for change in changes], axis=1)
     ratios = np.linalg.norm(fields, axis=0) / np.linalg.norm(residuals, axis=0)
     best = directions[:, np.nanargmax(ratios)]
     # A combination may do better. |F c| / |J c|: whiten by J, and take F's largest.
@@ -113,9 +117,9 @@ def _judged(tangent, directions, norms, extents):
         moved = [
             np.linalg.norm(c) / s for c, s in zip(change[FIELDS], sizes, strict=True)
         ]
-        own = np.array(moved) / total_norm(change, norms)
-        if own.max() > largest.max():
-            largest = own
+        ratios = np.array(moved) / total_norm(change, norms)
+        if ratios.max() > largest.max():
+            largest = ratios
     return largest
 
 
@@ -123,7 +127,7 @@ def _flat(values, norms):
     return np.concatenate(
         [
             value / norm
-            for name, own in norms.items()
-            for value, norm in zip(values[name], own, strict=True)
+            for name, divisors in norms.items()
+            for value, norm in zip(values[name], divisors, strict=True)
         ]
     )

@@ -5,7 +5,8 @@ import math
 
 from keraspinn.diagnostics.verdicts.report import LEFT, report
 
-MOST = 0.5  # of the largest slack, from which on a field is named with it
+# Slack of a field that is named, relative to the largest.
+MOST = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Verdict:
     def open_fields(self) -> tuple[str, ...]:
         """Names of the fields with the largest `slacks`."""
         least = MOST * self.slack
-        return tuple(name for name, own in self.slacks.items() if own >= least > 0)
+        return tuple(name for name, slack in self.slacks.items() if slack >= least > 0)
 
     @property
     def decided(self) -> bool:

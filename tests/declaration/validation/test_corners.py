@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -10,6 +11,8 @@ import keraspinn as kp
 X, Y, T = sp.symbols("x y t")
 U = sp.Function("u")(X, Y)
 BOX = kp.geometry.Box({X: (0, 2), Y: (0, 1)})
+KNOTS = np.linspace(0, 1, 9)
+SQUARE = kp.Tabulated((KNOTS,), KNOTS**2)
 NORMAL = kp.normal_derivative(U, BOX)
 
 
@@ -51,6 +54,7 @@ def test_contradictory_corners_are_named(value, side):
         (0, sp.Eq(NORMAL, sp.sin(sp.pi * (X + 2)))),  # zero up to round-off
         (20, sp.Eq(-15 * NORMAL, 100 * (U - 20))),
         (sp.cos(Y), U.diff(Y)),
+        (SQUARE(Y), U.diff(Y)),  # zero up to round-off
         (sp.sin(Y), sp.Eq(NORMAL + U, -1)),
         (0, sp.Eq(NORMAL + U.diff(X), 1)),  # along the normal of the hard face too
         (0, sp.Eq(U, 1)),  # a jump, but no flux

@@ -12,7 +12,7 @@ U, F = sp.Function("u")(X), sp.Function("f")(X)
 
 
 def amplified(equation, conditions, units=8):
-    """Of a network as it begins, in double precision."""
+    """Return the amplification of an untrained network, in double precision."""
     keras.utils.set_random_seed(0)
     domain = kp.geometry.Box({X: (0, 1)})
     problem = kp.Problem(domain, {"equation": equation}, conditions, scales=None)
@@ -21,7 +21,9 @@ def amplified(equation, conditions, units=8):
     sizes = dict.fromkeys(problem.terms, 1) | {"residual": 200}
     tangent = Tangent(model, sizes)
     rows = tangent.rows(tangent.draw(-1))
-    norms = {name: [np.linalg.norm(j) for _, j in own] for name, own in rows.items()}
+    norms = {
+        name: [np.linalg.norm(j) for _, j in pairs] for name, pairs in rows.items()
+    }
     others = rows, tangent.draw(-2), norms
     return amplification(tangent, *others, [1.0] * len(problem.fields))
 
@@ -30,13 +32,13 @@ ENDS = {"ends": kp.Condition(U, on="boundary")}
 
 
 @pytest.mark.parametrize("units", [8, 30])
-def test_a_source_sought_from_few_values_is_hardly_determined(units):
+def test_unknown_source_with_few_values_is_hardly_determined(units):
     """Also with 30 units, which have four times as many parameters as rows."""
-    places = np.linspace(0.1, 0.9, 6)[:, None]
-    few = kp.Data(places, {U: np.sin(3 * np.pi * places)})
-    sought = amplified(sp.Eq(U.diff(X, 2), F), ENDS | {"data": few}, units)
+    points = np.linspace(0.1, 0.9, 6)[:, None]
+    few = kp.Data(points, {U: np.sin(3 * np.pi * points)})
+    unknown = amplified(sp.Eq(U.diff(X, 2), F), ENDS | {"data": few}, units)
     determined = amplified(U.diff(X, 2) + 1, ENDS, units)
-    assert sought.max() > 1e3 * determined
+    assert unknown.max() > 1e3 * determined
     assert 1 < determined < 100
 
 

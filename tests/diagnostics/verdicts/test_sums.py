@@ -1,4 +1,4 @@
-"""Fields that vary faster than the places in an integral show are not trusted."""
+"""Fields that quadrature points do not resolve are not trusted."""
 
 import keras
 import pytest
@@ -43,7 +43,7 @@ def test_a_wave(rate, is_followed):
     assert found.sums["e"] < 1e-5 if is_followed else found.sums["e"] > 0.05
 
 
-def test_what_is_said_of_it():
+def test_text_names_the_sums():
     decided = kp.diagnostics.Verdict({"u": 0.0}, {"e": 0}, {"e": 0}, 0.05, ("e",))
     assert decided.trusted
     wrong = kp.diagnostics.Verdict(
