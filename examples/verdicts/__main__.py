@@ -34,8 +34,8 @@ def run(name, seed=0, share=1.0, folder=None):
 
     Args:
         name: Name of the case.
-        seed: Integer that weights and points follow from.
-        share: Part of the steps to take.
+        seed: Seed of weights and points.
+        share: Fraction of the steps.
         folder: Optional folder of trained models.
     """
     case, records, model = CASES[name], [], None
@@ -89,8 +89,8 @@ def record(name, stage, model, seconds, seed):
     end = "_relative_l2"
     errors = {k.removesuffix(end): v for k, v in logs.items() if k.endswith(end)}
     for parameter, value in case.parameters.items():
-        found = float(keras.ops.convert_to_numpy(model.coefficients[parameter]))
-        errors[parameter] = abs(found / value - 1)
+        trained = float(keras.ops.convert_to_numpy(model.coefficients[parameter]))
+        errors[parameter] = abs(trained / value - 1)
     began = time.perf_counter()
     verdict = kp.diagnostics.verdict(model)
     return {
@@ -142,7 +142,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", help=", ".join(CASES))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", type=float, default=1.0, help="part of the steps")
+    parser.add_argument("--share", type=float, default=1.0, help="fraction of the steps")
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--models", type=pathlib.Path, help="folder of trained models")
     given = parser.parse_args()

@@ -219,15 +219,15 @@ def sensors(gain=1.0, noise=0.0, count=40):
     """
     u = sp.Function("u")(X)
     exact = X * (1 - X)
-    places = np.linspace(0.03, 0.97, count)
-    values = gain * places * (1 - places)
+    points = np.linspace(0.03, 0.97, count)
+    values = gain * points * (1 - points)
     values = values + 0.25 * noise * np.random.default_rng(0).normal(size=count)
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
         {"heat": sp.Eq(-u.diff(X, 2), 2)},
         {
             "walls": kp.Condition(u, on="boundary"),
-            "sensors": kp.Data(places[:, None], {u: values}),
+            "sensors": kp.Data(points[:, None], {u: values}),
         },
         {u: exact},
     )
