@@ -142,7 +142,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", help=", ".join(CASES))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", type=float, default=1.0, help="fraction of the steps")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="fraction of the steps"
+    )
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--models", type=pathlib.Path, help="folder of trained models")
     given = parser.parse_args()

@@ -8,8 +8,9 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
 from keraspinn.declaration.terms import condition_terms, is_on
-from keraspinn.expressions import Parameter, required_derivatives
+from keraspinn.expressions import Parameter
 from keraspinn.expressions.image import At
+from keraspinn.geometry.part import exact_number
 
 # Points on a face, which are moved to its edge.
 FACE_POINTS = 64
@@ -28,50 +29,46 @@ def describe_contradictory_corners(domain, terms, forms):
         terms: Dict from names to `Term`s, hard ones included.
         forms: Dict from names of fields to their `HardForm`.
     """
-    faces = [
-        (term, face, *domain.fixed(face))
-        for term in condition_terms(terms)
-        for face in itertools.chain.from_iterable(term.blocks)
-        if face in domain.boundary and len(domain.fixed(face)) == 1
-    ]
-    for (hard, face, (axis, value)), (term, other, _) in itertools.permutations(
-        faces, 2
-    ):
-        if not hard.hard or term.hard or term.regions:
+    faces = [face for face in domain.boundary if len(domain.fixed(face)) == 1]
+    soft = [t for t in condition_terms(terms) if forms and not (t.hard or t.regions)]
+    for term, (hard, face) in itertools.product(soft, itertools.permutations(faces, 2)):
+        if not any(face in block for block in term.blocks):
             continue
-        points = probe_points(domain, ((other,),), FACE_POINTS)
-        edge = np.where(np.arange(domain.dimension) == axis, value, points)
-        edge = edge[is_on(domain, (other,), edge - domain.centre)]
-        inside = probe_points(domain, domain.blocks("interior"), FACE_POINTS)
-        normal = probe_normals(domain, ((other,),), 1)[0].tolist()
-        normals = dict(zip(domain.normal, map(sp.Integer, normal), strict=True))
-        known = required_derivatives(hard.expressions, domain.coordinates)
+        normal = map(sp.Integer, probe_normals(domain, ((face,),), 1)[0].tolist())
+        normals = dict(zip(domain.normal, normal, strict=True))
         for expression in term.expressions:
             expression = expression.xreplace(normals)
-            needed = required_derivatives([expression], domain.coordinates)
-            indices = set().union(*needed.values())
-            is_flux = any(map(any, indices)) and set(needed) <= set(known)
-            if (
-                not (is_flux and len(edge))
-                or any(index[axis] for index in indices)
-                or expression.has(At, Parameter)
-            ):
-                continue
-            fields = expression.atoms(AppliedUndef)
-            values = {f: forms[f.func.__name__].value for f in fields}
-            parts = [p.subs(values).doit() for p in sp.Add.make_args(expression)]
-            size, missed = (
-                abs(np.array(evaluate_at(exact, domain.coordinates, where))).max()
-                for exact, where in (
-                    (parts, np.concatenate([points, inside])),
-                    ([sum(parts)], edge),
-                )
-            )
-            if missed > LARGEST_MISMATCH * size:
+            missed = _mismatch(domain, expression, forms, hard, face)
+            if missed:
                 return (
-                    f"Conditions '{hard.name}' and '{term.name}' contradict each other "
-                    f"where {face} meets {other}, by {missed:.2g}. Fluxes are wrong "
-                    "near this edge. Declare a value or a flux that agrees there, or "
-                    f"'{hard.name}' without hard=True."
+                    f"Condition '{term.name}' contradicts the hard value on {hard} "
+                    f"where it meets {face}, by {missed:.2g}. Fluxes are wrong near "
+                    "this edge. Declare a value or a flux that agrees there, or the "
+                    "value without hard=True."
                 )
     return ""
+
+
+def _mismatch(domain, expression, forms, hard, face):
+    """Return an expression's value where a face meets a hard one, 0 if unknown."""
+    if not expression.has(sp.Derivative) or expression.has(At, Parameter):
+        return 0.0
+    fields = [f for f in expression.atoms(AppliedUndef) if f.func.__name__ in forms]
+    form = {f: forms[f.func.__name__] for f in fields}
+    constrained = {f: form[f].value + form[f].factor * f for f in fields}
+    ((axis, value),) = domain.fixed(hard)
+    on_edge = expression.subs(constrained).doit()
+    on_edge = on_edge.subs(domain.coordinates[axis], exact_number(value))
+    points = probe_points(domain, ((face,),), FACE_POINTS)
+    edge = np.where(np.arange(domain.dimension) == axis, value, points)
+    edge = edge[is_on(domain, (face,), edge - domain.centre)]
+    if on_edge.has(AppliedUndef) or not len(edge):  # it holds a normal derivative
+        return 0.0
+    nearby = [points, probe_points(domain, domain.blocks("interior"), FACE_POINTS)]
+    known = {f: form[f].value for f in fields}
+    parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
+    parts = [on_edge, *(part for part in parts if not part.has(AppliedUndef))]
+    parts = evaluate_at(parts, domain.coordinates, np.concatenate(nearby))
+    (missed,) = evaluate_at([on_edge], domain.coordinates, edge)
+    missed, largest = np.abs(missed).max(), np.abs(np.array(parts)).max()
+    return float(missed) if missed > LARGEST_MISMATCH * largest else 0.0

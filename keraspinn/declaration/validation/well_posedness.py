@@ -3,6 +3,8 @@
 A network then converges to any of infinitely many solutions.
 """
 
+import dataclasses
+
 import numpy as np
 import sympy as sp
 
@@ -19,6 +21,7 @@ from keraspinn.declaration.terms import (
 from keraspinn.declaration.validation.missing_conditions import (
     describe_missing_conditions,
 )
+from keraspinn.expressions import Parameter
 
 # Relative singular value of round-off, below which a direction is in the null space.
 ROUND_OFF = 1e-13
@@ -32,6 +35,10 @@ GAP = 1e-3
 DEGREES = {1: {20: SMALL, 40: ROUND_OFF}, 2: {20: SMALL}}
 # Values of a direction of unit length inside the domain, above which it is a field.
 VISIBLE = 1e-3
+# Ratio of another value of a parameter to its initial one, not a likely right value.
+OTHER_VALUE = 1.37
+# Relative residual of a problem that has a solution.
+SOLVED = 1e-6
 
 
 def describe_underdetermined(domain, terms, field_names):
@@ -51,6 +58,12 @@ def describe_underdetermined(domain, terms, field_names):
         return coarse.underdetermined
     if missing := describe_missing_conditions(domain, terms):
         return missing
+    if free := _undetermined_parameters(domain, terms, field_names):
+        return (
+            "The problem is underdetermined: equations and conditions have a solution "
+            f"for any value of {', '.join(free)}. Add Data or a condition that "
+            "determines it, or write its value as a number."
+        )
     if not (names := _undetermined_fields(domain, terms, field_names)):
         return ""
     return (
@@ -64,44 +77,76 @@ def describe_underdetermined(domain, terms, field_names):
 
 def _undetermined_fields(domain, terms, field_names):
     """Return the names of fields that are not determined, at any degree."""
-    fixed = parameter_corners(
-        domain, [e for term in terms.values() for e in term.pointwise]
-    )[-1]
-    varying, names = domain.dimension - len(fixed), field_names
-    has_boundary = bool(domain.boundary) or domain.initial is not None
-    if (
-        # Another check warns of this.
-        (not condition_terms(terms) and has_boundary)
-        or varying not in DEGREES
-        or any(term.table is not None for term in terms.values())
-    ):
-        return []
-    try:
-        for degree, small in DEGREES[varying].items():
-            names = names and _null_space_fields(
-                domain, terms, field_names, fixed, degree, small
-            )
-    except ValueError:  # an expression that cannot be linearized
-        return []
+    fixed, degrees = _fixed_and_degrees(domain, terms)
+    names = field_names if degrees else []
+    for degree, small in degrees.items():
+        names = names and _null_space_fields(
+            domain, terms, field_names, fixed, degree, small
+        )
     return names
+
+
+def _undetermined_parameters(domain, terms, field_names):
+    """Return the names of parameters, at another value of which a problem is solved."""
+    fixed, degrees = _fixed_and_degrees(domain, terms)
+    expressions = [e for term in terms.values() for e in term.expressions]
+    parameters = set().union(*(e.atoms(Parameter) for e in expressions))
+    names = []
+    for parameter in sorted(parameters, key=str) if degrees else []:
+        value = {parameter: sp.Float(OTHER_VALUE * (parameter.initial or 1.0))}
+        moved = {
+            name: dataclasses.replace(
+                term, expressions=tuple(e.xreplace(value) for e in term.expressions)
+            )
+            for name, term in terms.items()
+        }
+        system = _linear_system(domain, moved, field_names, fixed, max(degrees))
+        if system:
+            _, residual, jacobian, _ = system
+            change = np.linalg.lstsq(jacobian, residual)[0]
+            left = np.linalg.norm(residual - jacobian @ change)
+            if left <= SOLVED * np.linalg.norm(residual):
+                names.append(parameter.name)
+    return names
+
+
+def _fixed_and_degrees(domain, terms):
+    """Return fixed coordinates, and the degrees to try, none if a check is skipped."""
+    expressions = [e for term in terms.values() for e in term.pointwise]
+    fixed = parameter_corners(domain, expressions)[-1]
+    has_boundary = bool(domain.boundary) or domain.initial is not None
+    # Another check warns of a boundary without any condition.
+    is_bare = not condition_terms(terms) and has_boundary
+    if is_bare or any(term.table is not None for term in terms.values()):
+        return fixed, {}
+    return fixed, DEGREES.get(domain.dimension - len(fixed), {})
+
+
+def _linear_system(domain, terms, field_names, fixed, degree):
+    """Return polynomials, residuals, Jacobian and its divisors; `None` if nonlinear."""
+    parts = parts_of_fields(domain, terms, field_names)
+    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
+    zero = np.zeros((len(field_names), polynomials.count))
+    try:
+        rows = [*linearize(domain, terms, polynomials, {})]
+        residual, jacobian = stack_rows(rows, zero, np.ones(len(field_names)))
+    except ValueError:  # an expression that cannot be linearized
+        return None
+    is_finite = np.isfinite(residual).all() and np.isfinite(jacobian).all()
+    if not (is_finite and all(row.is_linear for row in rows)):
+        return None
+    norms = np.linalg.norm(jacobian, axis=0)
+    norms = np.where(norms > ROUND_OFF * norms.max(), norms, norms.max() or 1.0)
+    jacobian = (jacobian / norms).reshape(len(jacobian), -1)
+    return polynomials, residual, jacobian, norms
 
 
 def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     """Return the names of fields in the null space of polynomials of a degree."""
-    parts = parts_of_fields(domain, terms, field_names)
-    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
-    rows = []
-    for row in linearize(domain, terms, polynomials, {}):
-        if not row.is_linear:
-            return []
-        rows.append(row)
-    zero = np.zeros((len(field_names), polynomials.count))
-    jacobian = stack_rows(rows, zero, np.ones(len(field_names)))[1]
-    if not np.isfinite(jacobian).all():
+    system = _linear_system(domain, terms, field_names, fixed, degree)
+    if not system:
         return []
-    norms = np.linalg.norm(jacobian, axis=0)
-    norms = np.where(norms > ROUND_OFF * norms.max(), norms, norms.max() or 1.0)
-    jacobian = (jacobian / norms).reshape(len(jacobian), -1)
+    polynomials, _, jacobian, norms = system
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
     relative = values / values[0]
     is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import linalg
 
 from keraspinn.diagnostics.verdicts.correction import total_norm
+from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.training.tangent import FIELDS, Tangent
 
 # Damping to try, relative to the sum of squares of the rows. Little damping favours
@@ -15,8 +16,6 @@ DAMPING = (1e-8, 1e-14, 1e-20, 1e-26)
 STEPS = 30
 # Directions for each damping.
 DIRECTIONS = 4
-# Smallest singular value of a basis, relative to the largest.
-ROUNDING = 1e-12
 
 
 def amplification(
@@ -96,38 +95,11 @@ def _directions(residuals, fields, damping):
 
 
 def _judged(tangent, directions, norms, extents):
-    """Return the fields' ratios along the best combination at fresh points."""
-    fresh = tangent.draw(-3)
-    changes = [tangent.moved(fresh, d)[1] for d in directions.T]
-    residuals = np.stack([_flat(change, norms) for change in changes], axis=1)
-    sizes = [extent * np.sqrt(len(changes[0][FIELDS][0])) for extent in extents]
-    fields = np.stack([_flat(change, {FIELDS: sizes}) for change in changes], axis=1)
-    ratios = np.linalg.norm(fields, axis=0) / np.linalg.norm(residuals, axis=0)
-    best = directions[:, np.nanargmax(ratios)]
-    # A combination may do better. |F c| / |J c|: whiten by J, and take F's largest.
-    scaled = residuals / np.linalg.norm(residuals, axis=0)
-    _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
-    kept = values > ROUNDING * values[0]
-    whitening = (vectors[kept] / values[kept, None]).T
-    whitening = whitening / np.linalg.norm(residuals, axis=0)[:, None]
-    combined = whitening @ np.linalg.svd(fields @ whitening)[2][0]
-    largest = np.zeros(len(extents))
-    for direction in (best, directions @ combined):
-        _, change = tangent.moved(fresh, direction)
-        moved = [
-            np.linalg.norm(c) / s for c, s in zip(change[FIELDS], sizes, strict=True)
-        ]
-        ratios = np.array(moved) / total_norm(change, norms)
-        if ratios.max() > largest.max():
-            largest = ratios
-    return largest
-
-
-def _flat(values, norms):
-    return np.concatenate(
-        [
-            value / norm
-            for name, divisors in norms.items()
-            for value, norm in zip(values[name], divisors, strict=True)
-        ]
-    )
+    """Return the fields' ratios along the best direction at fresh points."""
+    fresh, ratios = tangent.draw(-3), [np.zeros(len(extents))]
+    for direction in directions.T:
+        _, changes = tangent.moved(fresh, direction)
+        pairs = zip(changes[FIELDS], extents, strict=True)
+        moved = np.array([rms(change) / extent for change, extent in pairs])
+        ratios.append(moved / total_norm(changes, norms))
+    return max(ratios, key=lambda ratio: np.nan_to_num(ratio.max()))

@@ -13,6 +13,7 @@ U = sp.Function("u")(X, Y)
 BOX = kp.geometry.Box({X: (0, 2), Y: (0, 1)})
 KNOTS = np.linspace(0, 1, 9)
 SQUARE = kp.Tabulated((KNOTS,), KNOTS**2)
+OTHER = sp.Function("v")(X, Y)
 NORMAL = kp.normal_derivative(U, BOX)
 
 
@@ -22,8 +23,9 @@ def warned(value, side, hard=True):
         warnings.simplefilter("always")
         kp.Problem(
             BOX,
-            {"laplace": U.diff(X, 2) + U.diff(Y, 2)},
+            {"laplace": U.diff(X, 2) + U.diff(Y, 2), "other": OTHER.diff(X) - 1},
             {
+                "inlet": kp.Condition(OTHER, on={X: 0}),
                 "base": kp.Condition(sp.Eq(U, value), on={X: 0}, hard=hard),
                 "side": kp.Condition(side, on={Y: 0}),
                 "rest": kp.Condition(U.diff(X), on={X: 2}),
@@ -43,7 +45,7 @@ def warned(value, side, hard=True):
 )
 def test_contradictory_corners_are_named(value, side):
     (words,) = warned(value, side)
-    assert "'base' and 'side'" in words and "x = 0 meets y = 0" in words
+    assert "'side'" in words and "on x = 0 where it meets y = 0" in words
     assert not warned(value, side, hard=False)
 
 
@@ -58,6 +60,7 @@ def test_contradictory_corners_are_named(value, side):
         (sp.sin(Y), sp.Eq(NORMAL + U, -1)),
         (0, sp.Eq(NORMAL + U.diff(X), 1)),  # along the normal of the hard face too
         (0, sp.Eq(U, 1)),  # a jump, but no flux
+        (0, sp.Eq(X * OTHER.diff(Y) + U.diff(Y), 0)),  # of a field without a value
     ],
 )
 def test_other_corners_are_not_named(value, side):
