@@ -128,3 +128,26 @@ def test_the_warning_has_the_line_of_the_declaration():
     with pytest.warns(UserWarning, match="missing") as found:
         kp.Problem(ROD, {"wave": WAVE}, {"walls": WALLS, "start": START})
     assert found[0].filename == __file__
+
+
+Q = kp.Parameter("q", initial=1.0)
+UNKNOWN_SOURCE = sp.Eq(-W.diff(X, 2), Q * sp.sin(sp.pi * X / 2))
+ENDS = kp.Condition(W, on="boundary")
+
+
+def test_a_parameter_that_nothing_determines_warns():
+    assert "solution for any value of q. Add Data" in says(BAR, UNKNOWN_SOURCE, ENDS)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        kp.Condition(sp.Eq(W.diff(X), 1), on={X: 0}),
+        kp.Condition(sp.Eq(W.diff(X), 2 / sp.pi), on={X: 0}),  # q as it begins
+        kp.Condition(sp.Eq(kp.integral(W), 1)),
+        kp.Condition(sp.Eq(kp.integral(W**2), 1)),
+        kp.Data([[0.5]], {W: [0.3]}),
+    ],
+)
+def test_a_parameter_that_a_condition_determines_does_not_warn(condition):
+    assert not says(BAR, UNKNOWN_SOURCE, ENDS, condition)
