@@ -54,8 +54,8 @@ def _mismatch(domain, expression, forms, hard, face):
     if not expression.has(sp.Derivative) or expression.has(At, Parameter):
         return 0.0
     fields = [f for f in expression.atoms(AppliedUndef) if f.func.__name__ in forms]
-    form = {f: forms[f.func.__name__] for f in fields}
-    constrained = {f: form[f].value + form[f].factor * f for f in fields}
+    known = {f: forms[f.func.__name__].value for f in fields}
+    constrained = {f: known[f] + forms[f.func.__name__].factor * f for f in fields}
     ((axis, value),) = domain.fixed(hard)
     on_edge = expression.subs(constrained).doit()
     on_edge = on_edge.subs(domain.coordinates[axis], exact_number(value))
@@ -65,7 +65,6 @@ def _mismatch(domain, expression, forms, hard, face):
     if on_edge.has(AppliedUndef) or not len(edge):  # it holds a normal derivative
         return 0.0
     nearby = [points, probe_points(domain, domain.blocks("interior"), FACE_POINTS)]
-    known = {f: form[f].value for f in fields}
     parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
     parts = [on_edge, *(part for part in parts if not part.has(AppliedUndef))]
     parts = evaluate_at(parts, domain.coordinates, np.concatenate(nearby))

@@ -9,6 +9,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count
 from keraspinn.declaration.terms import RESIDUAL
+from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.training.flat import joined, row_jacobians
@@ -149,13 +150,8 @@ def _measured(model, points):
     gained, promised, step = best
     (size,) = problem.scales.sizes(problem.terms[RESIDUAL])
     values, changes = tangent.moved(second, step)
-    inside = _interior(problem, second[RESIDUAL])
-    errors = {
-        name: _norm(change[inside]) / (_norm((value - change)[inside]) or 1.0)
-        for name, value, change in zip(
-            problem.field_names, values[FIELDS], changes[FIELDS], strict=True
-        )
-    }
+    fields = zip(problem.field_names, values[FIELDS], changes[FIELDS], strict=True)
+    errors = {n: rms(change) / (rms(u - change) or 1.0) for n, u, change in fields}
     left = abs(gained - promised) / (abs(float(energy)) or 1.0)
     gap = max(float(gained), float(promised), 0.0)
     return EnergyGap(size * float(energy), size * gap, float(left), errors)
@@ -173,18 +169,3 @@ def _system(tangent, batches, weights):
         for row in row_jacobians(objective, name, batch, variables, values):
             matrix = matrix + weight * ops.matmul(ops.transpose(row), row)
     return losses[RESIDUAL], slope, matrix
-
-
-def _interior(problem, batch):
-    """Return the slice of a batch whose points are inside the domain."""
-    start = 0
-    blocks = problem.terms[RESIDUAL].blocks
-    for block, weights in zip(blocks, batch.weights, strict=True):
-        if problem.domain.interior in block:
-            return slice(start, start + weights.shape[0])
-        start += weights.shape[0]
-    return slice(None)
-
-
-def _norm(values):
-    return float(np.linalg.norm(values))

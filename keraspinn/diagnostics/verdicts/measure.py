@@ -151,7 +151,8 @@ class _Measurement:
         self.direction, self.values, self.changes = correction(
             tangent, self.rows, self.batches, weighted
         )
-        self.declared = _declared(self.problem)
+        # Scales in which every term has a size, even if training uses none.
+        self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find_vanishing_fields(self.problem, self.declared)
         parts = self.batches, self.declared, self.zeros
         self.terms = largest_terms(tangent.model, *parts)
@@ -289,14 +290,6 @@ def _labels(problem):
         for name, term in problem.terms.items()
         for k, label in enumerate(term.labels or (name,) * len(term.expressions))
     }
-
-
-def _declared(problem):
-    """Return scales in which every term has a size, even if training uses none."""
-    pairs = zip(problem.fields, problem.field_names, strict=True)
-    sizes = problem.scales.fields
-    known = {field: sizes[name] for field, name in pairs if name in sizes}
-    return problem.with_scales(known).scales
 
 
 def _ratio(numerator, denominator):

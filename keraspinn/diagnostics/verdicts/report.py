@@ -14,6 +14,14 @@ LARGER = (
     "network cannot express the solution. Use a larger one, unless the equation has a "
     "discontinuity or the domain a re-entrant corner."
 )
+# Sentences on conditions and on data.
+CONTRADICTORY = (
+    "These conditions contradict the equations or each other: {}, which no field can "
+    "satisfy together. Look for a wrong value, sign or face.",
+    "These data contradict equations and conditions: {}, which no field can satisfy "
+    "together. Look for a wrong unit, a calibration error or a wrong coefficient, or "
+    "leave out the data.",
+)
 
 
 def report(verdict):
@@ -26,7 +34,7 @@ def report(verdict):
         head = "Not to be trusted."
     lines = [head, _errors(verdict)]
     if verdict.misfits:
-        worst = max(verdict.misfits, key=lambda n: _finite(verdict.misfits[n]))
+        worst = _largest_key(verdict.misfits)
         share = percent(verdict.misfits[worst])
         lines.append(f"Largest residual: '{worst}', {share} of its largest term.")
     for name, error in verdict.quantities.items():
@@ -64,10 +72,10 @@ def _advice(verdict):
     if verdict.slack > verdict.tolerance:
         names = " and ".join(verdict.open_fields)
         yield (
-            f"The problem is nearly underdetermined: a change of {names} by "
-            f"{_bounded(verdict.slack)} leaves all residuals as small as they are. A "
-            "constant may be free, a front's position unknown, or too few values given "
-            "for a source. Train until residuals are much smaller, or "
+            "The problem is nearly underdetermined: a change of "
+            f"{names} by {percent(min(verdict.slack, 1.0))} leaves all residuals as "
+            "small as they are. A constant may be free, a front's position unknown, or "
+            "values too few for a source. Train until residuals are much smaller, or "
             "declare more conditions or data."
         )
     if certain:
@@ -79,16 +87,11 @@ def _advice(verdict):
             "is. " + (_more(verdict) if verdict.second_order else SECOND)
         )
     if not resolved and (verdict.second_order or is_near):
-        left = max(verdict.equations, key=lambda n: _finite(verdict.left[n]))
+        left = _largest_key({name: verdict.left[name] for name in verdict.equations})
         yield LARGER.format(share=percent(verdict.left[left]), name=left)
     if not resolved and verdict.contradictions:
         names = " and ".join(f"'{name}'" for name in verdict.contradictions)
         yield f"If that does not help, {names} may contradict the equations."
-
-
-def _bounded(number):
-    """Return a percentage, at most all of a field."""
-    return percent(number) if number < 1 else "all of its size"
 
 
 def _more(verdict):
@@ -101,26 +104,14 @@ def _more(verdict):
 
 def _contradictions(verdict):
     """Yield a sentence on conditions and one on data that contradict the rest."""
-    shares = verdict.contradictions
-    for names, subject, advice in (
-        (
-            [n for n in shares if n not in verdict.measured],
-            "conditions contradict the equations or each other",
-            "Look for a wrong value, sign or face",
-        ),
-        (
-            [n for n in shares if n in verdict.measured],
-            "data contradict equations and conditions",
-            "Look for a wrong unit, a calibration error or a wrong coefficient, or "
-            "leave out the data",
-        ),
-    ):
-        if names:
-            named = ", ".join(f"'{n}' by {percent(shares[n])}" for n in names)
-            yield (
-                f"These {subject}: {named}, which no field can satisfy together. "
-                f"{advice}."
-            )
+    for is_data, sentence in enumerate(CONTRADICTORY):
+        named = ", ".join(
+            f"'{name}' by {percent(share)}"
+            for name, share in verdict.contradictions.items()
+            if (name in verdict.measured) == is_data
+        )
+        if named:
+            yield sentence.format(named)
 
 
 def percent(number):
@@ -132,5 +123,8 @@ def percent(number):
     return f"{100 * number:.2g} %" if number >= 1e-3 else f"{number:.1e}"
 
 
-def _finite(number):
-    return number if math.isfinite(number) else math.inf
+def _largest_key(numbers):
+    """Return the key of the largest number, where NaN is infinite."""
+    return max(
+        numbers, key=lambda n: math.inf if math.isnan(numbers[n]) else numbers[n]
+    )

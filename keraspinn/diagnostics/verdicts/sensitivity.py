@@ -88,8 +88,6 @@ def _directions(residuals, fields, damping):
         pull = fields.T @ (fields @ directions)
         half = linalg.solve_triangular(factor, pull, trans="T", check_finite=False)
         directions = linalg.solve_triangular(factor, half, check_finite=False)
-        if not np.isfinite(directions).all():
-            return directions
         directions = np.linalg.qr(directions)[0]
     return directions
 
