@@ -99,8 +99,7 @@ class Problem:
             their equations hold; `None` means all of it.
         field_terms: Dict from names of fields to the terms of these equations.
         underdetermined: Text of the warning if the problem is underdetermined, or "".
-        unreliable: Text of the warning on discontinuous coefficients and narrow peaks,
-            whose solutions are wrong, or "".
+        unreliable: Text of the warning on jumps of coefficients and peaks, or "".
 
     Raises:
         TypeError: If an argument has another type.
@@ -109,11 +108,9 @@ class Problem:
             name or a condition on a face is repeated; or if `scales` do not fit.
 
     Warns:
-        UserWarning: If the problem is `underdetermined`: conditions are missing, which
-            is detected without `Data`, or too few, which is detected in linear
-            problems of up to two coordinates. If it is `unreliable`, has a pole, is
-            clamped elasticity in strong form, or a flux contradicts a hard value where
-            two faces meet.
+        UserWarning: If the problem is `underdetermined`, which is detected without
+            `Data`; if it is `unreliable`, has a pole or a flux that contradicts a hard
+            value, or is clamped elasticity in strong form.
 
     Example:
 
@@ -212,8 +209,7 @@ class Problem:
         )
         stiff = not densities and describe_unreliable_elasticity(domain, terms)
         corner = describe_contradictory_corners(domain, terms, self.hard)
-        faults = self.underdetermined, self.unreliable, stiff, corner
-        for fault in filter(None, faults):
+        for fault in filter(None, (self.underdetermined, unreliable, stiff, corner)):
             warnings.warn(fault, stacklevel=2)
 
     def __setattr__(self, name, value):

@@ -18,10 +18,10 @@ from keraspinn.declaration.terms import (
     condition_terms,
     fields_of_fewer_coordinates,
 )
+from keraspinn.declaration.validation.equations import collect_parameters
 from keraspinn.declaration.validation.missing_conditions import (
     describe_missing_conditions,
 )
-from keraspinn.expressions import Parameter
 
 # Relative singular value of round-off, below which a direction is in the null space.
 ROUND_OFF = 1e-13
@@ -90,9 +90,8 @@ def _undetermined_parameters(domain, terms, field_names):
     """Return the names of parameters, at another value of which a problem is solved."""
     fixed, degrees = _fixed_and_degrees(domain, terms)
     expressions = [e for term in terms.values() for e in term.expressions]
-    parameters = set().union(*(e.atoms(Parameter) for e in expressions))
     names = []
-    for parameter in sorted(parameters, key=str) if degrees else []:
+    for parameter in collect_parameters(expressions) if degrees else []:
         value = {parameter: sp.Float(OTHER_VALUE * (parameter.initial or 1.0))}
         moved = {
             name: dataclasses.replace(

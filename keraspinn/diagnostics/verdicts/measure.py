@@ -154,8 +154,8 @@ class _Measurement:
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find_vanishing_fields(self.problem, self.declared)
-        parts = self.batches, self.declared, self.zeros
-        self.terms = largest_terms(tangent.model, *parts)
+        sizes = self.declared, self.zeros
+        self.terms = largest_terms(tangent.model, self.batches, *sizes)
         self.labels = _labels(self.problem)
 
     def verdict(self, tolerance, quantities):
@@ -163,6 +163,7 @@ class _Measurement:
         misfits, left, contradictions = self._residuals(tolerance)
         errors, sizes = self._errors()
         sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
+        moved = self.tangent, self.direction, self.batches
         result = Verdict(
             errors,
             misfits,
@@ -176,16 +177,13 @@ class _Measurement:
             unreliable=self.problem.unreliable,
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
+            quantities=quantity_errors(quantities, *moved),
         )
         if result.trusted and all(sizes):
             result = dataclasses.replace(result, slacks=self._slacks(sizes))
         if result.trusted and self.problem.parameters and self._measured:
             undetermined = unidentified(self.tangent.model)
             result = dataclasses.replace(result, undetermined=undetermined)
-        quantities = quantity_errors(
-            quantities, self.tangent, self.direction, self.batches
-        )
-        result = dataclasses.replace(result, quantities=quantities)
         if result.trusted:
             return result
         if self._is_estimated(result):
@@ -257,9 +255,8 @@ class _Measurement:
 
     def _is_estimated(self, result):
         """Return whether the correction solves equations and conditions."""
-        if not result.decided or result.slack > result.tolerance:
-            return False
-        if result.left_open or result.unreliable:
+        is_determined = result.decided and result.slack <= result.tolerance
+        if not is_determined or result.left_open or result.unreliable:
             return False
         rest = {
             name: [self._left(name, k) for k in range(len(norms))]

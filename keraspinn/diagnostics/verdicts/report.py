@@ -9,6 +9,10 @@ SECOND = (
     "Train on with keraspinn.optimizers.SSBroyden() in float64. If that does not help, "
     "try other loss weights."
 )
+MORE = (
+    "Train on while the loss falls. {}Look for a wrong sign or a missing condition, "
+    "and try other loss weights."
+)
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
     "network cannot express the solution. Use a larger one, unless the equation has a "
@@ -82,9 +86,10 @@ def _advice(verdict):
         return
     is_near = verdict.error <= verdict.tolerance
     if not is_near:
+        windows = "Solve a long time in windows. " if verdict.has_time else ""
         yield (
             "Equations and conditions determine another field, however small the loss "
-            "is. " + (_more(verdict) if verdict.second_order else SECOND)
+            "is. " + (MORE.format(windows) if verdict.second_order else SECOND)
         )
     if not resolved and (verdict.second_order or is_near):
         left = _largest_key({name: verdict.left[name] for name in verdict.equations})
@@ -92,14 +97,6 @@ def _advice(verdict):
     if not resolved and verdict.contradictions:
         names = " and ".join(f"'{name}'" for name in verdict.contradictions)
         yield f"If that does not help, {names} may contradict the equations."
-
-
-def _more(verdict):
-    windows = "Solve a long time in windows. " if verdict.has_time else ""
-    return (
-        f"Train on while the loss falls. {windows}Look for a wrong sign or a missing "
-        "condition, and try other loss weights."
-    )
 
 
 def _contradictions(verdict):
