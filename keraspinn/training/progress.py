@@ -23,9 +23,9 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         periods = sorted({s.every for s in samplers if isinstance(s, Renewed)})
         print("Compiling …", flush=True)  # the first epoch's time per step includes it
         if periods:
-            every = ", ".join(map(str, periods))
+            steps = ", ".join(map(str, periods))
             print(
-                f"New points every {every} steps, where the loss may rise", flush=True
+                f"New points every {steps} steps, where the loss may rise", flush=True
             )
 
     def on_train_batch_end(self, batch, logs=None):
