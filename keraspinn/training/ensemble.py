@@ -10,7 +10,8 @@ import numpy as np
 from keras import ops
 from numpy.typing import ArrayLike
 
-from keraspinn import backend
+from keraspinn import backend, optimizers
+from keraspinn.backend.compatibility import has_exclusions
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
@@ -162,6 +163,14 @@ class Ensemble(ProblemModel):
     # Training
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
+        optimizer = optimizer and optimizers.get(optimizer)  # None is refused below
+        if getattr(optimizer, "use_ema", False) or has_exclusions(optimizer):
+            raise ValueError(
+                "Keras keeps averages of weights and exclusions from weight decay for "
+                "one model. Leave `use_ema` and `exclude_from_weight_decay` out, or "
+                "train a member alone: `model = ensemble.member(0)`, then "
+                f"`model.compile`. Received: {type(optimizer).__name__} with one"
+            )
         self._members.model.compile(optimizer, *args, **kwargs)
         super().compile(self._members.model.optimizer, *args, **kwargs)
 
