@@ -18,7 +18,6 @@ RUNS_ON = {
         "geometry": "NumPy, and functions without a backend",
         "plot": "Matplotlib",
         "problems": "declarations",
-        "public_examples": "declarations",
         "reliability": "files",
         "examples/test_cavity_solver.py": "NumPy and SciPy",
         "test_bad_inputs.py": "declarations",

@@ -9,9 +9,9 @@ import sympy as sp
 from keras import ops
 
 import keraspinn as kp
+from examples.public_examples.deepxde_integral import volterra
 from keraspinn.expressions import normalize
 from keraspinn.expressions.line_integral import LineIntegral
-from public_examples.deepxde_integral import volterra
 
 X, T, S, R = sp.symbols("x t s r")
 U, V = sp.Function("u")(X), sp.Function("v")(X, T)

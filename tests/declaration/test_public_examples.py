@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import keraspinn as kp
-from public_examples import DECLARED, EXAM, TRUE, missed, problem_of
-from public_examples.common import REPOSITORY
+from examples.public_examples import DECLARED, EXAM, TRUE, missed, problem_of
+from examples.public_examples.common import REPOSITORY
 
 # Its conductivity jumps, which the declaration as published loses.
 UNRELIABLE = "Poisson 2d-MS"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from examples.public_examples import PUBLISHED, problem_of
 from keraspinn.declaration.conditions import Reference
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from public_examples import PUBLISHED, problem_of
 
 FACTOR = 3.0  # a scale that is wrong by less costs nothing in training
 POINTS = 2000  # per part of a domain, at which closed forms are evaluated

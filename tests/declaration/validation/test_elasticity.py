@@ -4,8 +4,8 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from examples.public_examples.common import declared_by
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
-from public_examples.common import declared_by
 
 X, Y = sp.symbols("x y")
 U, V, P = (sp.Function(name)(X, Y) for name in "uvp")

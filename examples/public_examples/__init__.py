@@ -5,17 +5,17 @@ Each is written as its page or program writes it, with fewer numbers in its tabl
 
 import functools
 
-from public_examples import (
+from examples.public_examples import (
     deepxde_evolving,
     deepxde_integral,
     deepxde_inverse,
     deepxde_steady,
     pinnacle,
 )
-from public_examples.common import GALLERY, declared_by
-from public_examples.deepxde_inverse import TRUE
-from public_examples.misses import missed
-from public_examples.pinnacle import EXAM
+from examples.public_examples.common import GALLERY, declared_by
+from examples.public_examples.deepxde_inverse import TRUE
+from examples.public_examples.misses import missed
+from examples.public_examples.pinnacle import EXAM
 
 __all__ = ["DECLARED", "EXAM", "PUBLISHED", "TRUE", "missed", "problem_of"]
 

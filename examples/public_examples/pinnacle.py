@@ -4,7 +4,13 @@ import numpy as np
 import sympy as sp
 
 import keraspinn as kp
-from public_examples.common import declared_by, function, laplacian, lattice, momentum
+from examples.public_examples.common import (
+    declared_by,
+    function,
+    laplacian,
+    lattice,
+    momentum,
+)
 
 x, y, z, t = sp.symbols("x y z t")
 pi = sp.pi

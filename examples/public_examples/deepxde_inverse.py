@@ -8,7 +8,7 @@ import sympy as sp
 from scipy.integrate import solve_bvp, solve_ivp
 
 import keraspinn as kp
-from public_examples.common import function, lattice, momentum
+from examples.public_examples.common import function, lattice, momentum
 
 x, y, t = sp.symbols("x y t")
 

@@ -4,8 +4,8 @@ import numpy as np
 import sympy as sp
 
 import keraspinn as kp
+from examples.public_examples.common import declared_by, function, laplacian
 from examples.verdicts.problems import beam
-from public_examples.common import declared_by, function, laplacian
 
 x, y, s = sp.symbols("x y s")
 

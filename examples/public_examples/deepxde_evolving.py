@@ -3,7 +3,7 @@
 import sympy as sp
 
 import keraspinn as kp
-from public_examples.common import function, momentum
+from examples.public_examples.common import function, momentum
 
 x, y, z, s, t = sp.symbols("x y z s t")
 

@@ -8,7 +8,7 @@ u''(s) / |x − s|^(α − 1) from an end, if u and u' vanish there. With
 import sympy as sp
 
 import keraspinn as kp
-from public_examples.common import function
+from examples.public_examples.common import function
 
 x, y, t, s, r = sp.symbols("x y t s r")
 
