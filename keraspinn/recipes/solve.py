@@ -1,87 +1,49 @@
 """Solve a problem to a tolerance: train, estimate the error, escalate."""
 
 import dataclasses
+import math
 import time
 from typing import Any
 
 import keras
 
 from keraspinn.declaration import Data, Problem
-from keraspinn.diagnostics import Verdict, verdict
+from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
+from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
-from keraspinn.optimizers import GaussNewton, SSBroyden
+from keraspinn.optimizers import GaussNewton, Optimizer
+from keraspinn.recipes.choices import GAUSS_NEWTON_ROUND, chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
-from keraspinn.recipes.stages import Recipe, Stage, adam_stage
+from keraspinn.recipes.solution import Solution
+from keraspinn.recipes.stages import Recipe
 from keraspinn.training import PINNModel
 
-ADAM_STEPS = 2_000
-"""Steps of the first stage."""
+MARGIN = 2.0
+"""Factor between the tolerance and the estimated error of a solved problem."""
 
-ROUND_STEPS = 500
-"""Steps of the second stage between two decisions."""
-
-ENERGY_STEPS = 20
-"""Steps of Gauss–Newton between two decisions, where an energy is minimised."""
+DEVIATIONS = 2.0
+"""Standard deviations of a parameter that must be within the tolerance."""
 
 VERDICT_SHARE = 0.1
 """Largest share of the training's time that verdicts may take."""
 
 STALLED = 2.0
-"""Factor by which the estimate must fall in `PATIENCE` rounds, or it has stalled."""
+"""Factor by which the estimate must fall in `PATIENCE` verdicts, or it has stalled."""
 
 PATIENCE = 2
-"""Rounds without progress before the next escalation."""
+"""Verdicts without progress before the next escalation."""
 
 WIDER = 1.5
 """Factor of the units when the network is widened."""
 
-MORE_POINTS = 2.0
+MORE_POINTS = 2
 """Factor of the number of collocation points when it is raised."""
 
+POINTS = {True: 3_000, False: 200}
+"""Collocation points inside and of each condition before they are raised."""
 
-@dataclasses.dataclass(frozen=True)
-class Solution:
-    """The result of `solve`.
-
-    Args:
-        model: The trained `PINNModel`.
-        verdict: Its last `diagnostics.Verdict`.
-        tolerance: Relative L2 error that was to be reached.
-        seconds: Wall time that it took.
-        reason: Why it is not solved; "" if it is.
-        history: List of dicts, one for each round: `stage`, `steps`, `seconds`,
-            `loss`, `error` (estimated, NaN where unknown).
-        recipe: The `recipes.Recipe` that repeats the training from the same network
-            and seed.
-
-    Example:
-
-    ```python
-    solution = keraspinn.solve(problem)
-    print(solution.solved, solution.verdict)
-    ```
-    """
-
-    model: PINNModel
-    verdict: Verdict
-    tolerance: float
-    seconds: float
-    reason: str
-    history: list[dict[str, Any]]
-    recipe: Recipe
-
-    @property
-    def solved(self) -> bool:
-        """True if the verdict trusts the model to the tolerance."""
-        return not self.reason
-
-    def __str__(self):
-        errors = ", ".join(f"{n} {e:.1e}" for n, e in self.verdict.errors.items())
-        state = "Solved" if self.solved else "Not solved"
-        text = f"{state}: {errors} (tolerance {self.tolerance:g}), {self.seconds:.0f} s"
-        return text if self.solved else f"{text}\n{self.reason}\n{self.verdict}"
-
-    __repr__ = __str__
+DENSE = 3_000
+"""Number of weights up to which Gauss–Newton steps are tried."""
 
 
 def solve(
@@ -90,6 +52,7 @@ def solve(
     max_time: float = 600.0,
     *,
     network: Any = None,
+    recipe: Recipe | None = None,
     model: PINNModel | None = None,
     seed: int = 0,
     verbose: int = 1,
@@ -97,23 +60,31 @@ def solve(
     """Train until the estimated error is within a tolerance, or say why not.
 
     Adam first, then SSBroyden in float64 in rounds of 500 steps (Gauss–Newton where an
-    energy is minimised). Between rounds `diagnostics.verdict` estimates the error.
-    Where the estimate stalls, the number of points is doubled and the network widened
-    in turn. Conditions on a box hold by construction where they can.
+    energy is minimised). Between rounds `diagnostics.verdict` estimates the error,
+    which must be half the tolerance. Where the estimate stalls, Gauss–Newton takes the
+    place of SSBroyden, the network is widened and the number of points doubled, in
+    turn. Conditions on a box hold by construction where they can.
+
+    With measurements, two standard deviations of unknown parameters must be within the
+    tolerance too.
 
     Args:
         problem: The `Problem`.
         tolerance: Relative L2 error of each field to reach.
-        max_time: Wall time in seconds after which no round begins.
+        max_time: Wall time in seconds after which training stops.
         network: Network, or dict of networks, as for `PINNModel`; chosen from the
             declaration if not given.
+        recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage
+            is repeated until the problem is solved.
         model: Optional `PINNModel` of the problem to go on with, as `Solution.model`
-            of an earlier call.
+            of an earlier call, or of a file.
         seed: Integer for initial weights and points.
-        verbose: 0 prints nothing, 1 a line for each round.
+        verbose: 0 prints nothing, 1 a line for each stage, 2 the progress bars of
+            `fit` too.
 
     Returns:
-        The `Solution`, solved or not.
+        The `Solution`, solved or not. `KeyboardInterrupt` ends the training and returns
+        it as well.
 
     Raises:
         TypeError: If `problem` is no `Problem`.
@@ -131,162 +102,262 @@ def solve(
     for name, value in (("tolerance", tolerance), ("max_time", max_time)):
         if not (isinstance(value, (int, float)) and value > 0):
             raise ValueError(f"`{name}` must be positive. Received: {value!r}")
-    run = _Run(problem, float(tolerance), float(max_time), verbose)
+    begin = time.monotonic()
+    goes_on = model is not None
     if model is None:
         keras.utils.set_random_seed(seed)
         problem = hardened(problem)
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
-        model = run.train(model, _first_stage(problem), "Adam")
-    return run.rounds(model)
+    stages = [*(recipe or chosen_recipe(model.problem)).stages]
+    if goes_on and recipe is None:
+        is_second_order = isinstance(getattr(model, "optimizer", None), Optimizer)
+        stages = [_repeated(stages[-1]) if is_second_order else stages[-1]]
+    run = _Run(model, float(tolerance), begin, begin + float(max_time), verbose)
+    return run.solution(stages)
 
 
 class _Run:
-    """State of one call of `solve`: clock, rounds so far, points."""
+    """State of one call of `solve`: model, clock, stages so far."""
 
-    def __init__(self, problem, tolerance, max_time, verbose):
-        self.tolerance, self.max_time, self.verbose = tolerance, max_time, verbose
-        self.begin, self.judging = time.monotonic(), 0.0
-        self.stages, self.history, self.errors = [], [], []
-        self.points, self.units, self.compiles = None, None, True
-        self.is_energy = problem.energy is not None
+    def __init__(self, model, tolerance, begin, deadline, verbose):
+        self.model, self.problem, self.tolerance = model, model.problem, tolerance
+        self.begin, self.deadline, self.verbose = begin, deadline, verbose
+        self.untrained = _copies(model)
+        self.stages, self.history, self.judging = [], [], 0.0
+        self.optimizer = None  # the last that a stage made
+        self.progress, self.escalations = [], 0
+        self.judged, self.best = None, None
+        kept = {n for n, c in self.problem.conditions.items() if isinstance(c, Data)}
+        self.points = {
+            name: POINTS[term.is_equation]
+            for name, term in self.problem.terms.items()
+            if name not in kept and not term.regions and not term.is_energy
+        }
 
-    @property
-    def elapsed(self):
-        return time.monotonic() - self.begin
-
-    def train(self, model, stage, name):
-        """Train a stage and add it to the history."""
-        start = time.monotonic()
-        trained = stage.train(model, verbose=0)
-        loss = float(trained.history[-1].history["loss"][-1])
-        self.stages.append(stage)
-        self.history.append(
-            {
-                "stage": name,
-                "steps": stage.fit["steps_per_epoch"],
-                "seconds": time.monotonic() - start,
-                "loss": loss,
-                "error": float("nan"),
-            }
-        )
-        return trained.model
-
-    def rounds(self, model):
-        """Train rounds of the second stage until solved, stalled or out of time."""
-        judged, escalations = None, 0
+    def solution(self, stages):
+        """Train stages, and the last one again and again, until there is a reason."""
         try:
-            while True:
-                model = self.train(model, self._second_stage(), "second stage")
-                out_of_time = self.elapsed > self.max_time
-                if self._judging_is_due() or out_of_time:
-                    judged = self._judge(model)
-                    if judged.trusted:
-                        return self._solution(model, judged, "")
-                    if fault := judged.left_open or judged.unreliable:
-                        return self._solution(model, judged, fault)
-                self._report()
-                if out_of_time:
-                    return self._solution(model, judged, _out_of_time(self.max_time))
-                if self._is_stalled():
-                    self._escalate(model, escalations)
-                    escalations += 1
+            reason = self._trained(stages)
         except KeyboardInterrupt:
-            return self._solution(model, judged or self._judge(model), "Interrupted.")
+            reason = "Interrupted. Go on with solve(problem, model=solution.model)."
+        if self.judged is None:
+            self._judge()
+        error, weights, model, judged = self.best
+        if reason and not self.judged.error <= error:
+            model.set_weights(weights)
+            self.model, self.judged = model, judged
+        parameters = self._parameters()
+        found = Solution(
+            self.model,
+            self.judged,
+            self.tolerance,
+            time.monotonic() - self.begin,
+            reason or self._noise(parameters),
+            self.history,
+            Recipe(self.stages),
+            self.untrained,
+            parameters,
+        )
+        self._print(str(found))
+        return found
 
-    def _second_stage(self):
-        fit: dict[str, Any] = {"steps_per_epoch": ROUND_STEPS, "epochs": 1}
-        optimizer: Any = SSBroyden
-        if self.is_energy:
-            fit["steps_per_epoch"], optimizer = ENERGY_STEPS, GaussNewton
-        if self.points is not None:
-            fit["batch_size"] = self.points
-        optimizer = optimizer if self.compiles else None
-        stage = Stage(optimizer, fit, dtype="float64", units=self.units)
-        self.units, self.compiles = None, False
-        return stage
+    def _trained(self, stages):
+        """Train until the problem is solved; return the reason if it is not."""
+        declared = self.problem.underdetermined or self.problem.unreliable
+        decision = f"{_described(self.model)}, {_held(self.problem)}"
+        for stage in stages[: 1 if declared else -1]:
+            self._train(stage, decision)
+            self._report()
+            decision = ""
+        if declared:
+            return declared
+        stage = stages[-1]
+        while True:
+            self._train(stage, decision)
+            is_late = time.monotonic() > self.deadline
+            if is_late or self._verdict_is_due():
+                self._judge()
+                if self.judged.trusted and self.judged.error * MARGIN <= self.tolerance:
+                    self._report()
+                    return ""
+            self._report()
+            if is_late:
+                return self._out_of_time()
+            stage, decision = _repeated(stage), ""
+            if self._is_stalled():
+                stage, decision = self._escalated(stage)
 
-    def _judging_is_due(self):
-        return not self.errors or self.judging <= VERDICT_SHARE * self.elapsed
-
-    def _judge(self, model):
+    def _train(self, stage, decision):
+        """Train a stage, up to the deadline, and add it to the history."""
         start = time.monotonic()
-        judged = verdict(model, tolerance=self.tolerance)
+        self.model = stage.prepared(self.model)
+        self.optimizer = stage.optimizer or self.optimizer
+        before, loss = self.model.steps_taken, math.nan
+        try:
+            fitted = stage.fitted(
+                self.model,
+                verbose=max(0, self.verbose - 1),
+                callbacks=[_Deadline(self.deadline)],
+            )
+            loss = float(fitted.history["loss"][-1])
+        finally:
+            steps = self.model.steps_taken - before
+            if steps:
+                fit = {**stage.fit, "steps_per_epoch": steps, "epochs": 1}
+                self.stages.append(dataclasses.replace(stage, fit=fit))
+                optimizer = type(self.model.optimizer).__name__
+                row = {"decision": ": ".join(filter(None, (decision, optimizer)))}
+                row |= {"steps": steps, "seconds": time.monotonic() - start}
+                self.history.append(row | {"loss": loss, "error": math.nan})
+
+    def _judge(self):
+        start = time.monotonic()
+        self.judged = verdict(self.model, tolerance=self.tolerance)
         self.judging += time.monotonic() - start
-        self.errors.append(judged.error)
-        self.history[-1]["error"] = judged.error
-        return judged
+        error, loss = self.judged.error, math.inf
+        if self.history:
+            self.history[-1]["error"], loss = error, self.history[-1]["loss"]
+        self.progress.append((error, loss))
+        if self.best is None or error < self.best[0]:
+            self.best = error, self.model.get_weights(), self.model, self.judged
+
+    def _verdict_is_due(self):
+        elapsed = time.monotonic() - self.begin
+        return not self.progress or self.judging <= VERDICT_SHARE * elapsed
 
     def _is_stalled(self):
-        if len(self.errors) <= PATIENCE:
+        """Return whether the estimate, or the loss where it is unknown, has stalled."""
+        if len(self.progress) <= PATIENCE:
             return False
-        before, now = self.errors[-1 - PATIENCE], self.errors[-1]
-        return not now * STALLED < before
+        (before, loss_before), (now, loss) = (
+            self.progress[-1 - PATIENCE],
+            self.progress[-1],
+        )
+        if math.isfinite(before) and math.isfinite(now):
+            return not now * STALLED < before
+        return not (math.isfinite(now) or loss * STALLED**2 < loss_before)
 
-    def _escalate(self, model, number):
-        """Raise the number of points and the width of the network in turn."""
-        self.errors = self.errors[-1:]
-        if number % 2 == 0 or type(model.network) is not MLP:
-            self.points = int((self.points or 3_000) * MORE_POINTS)
-            self._print(f"stalled: {self.points} points")
-            return
-        self.units = int(WIDER * model.network.units)
-        self.compiles = True
-        self._print(f"stalled: {self.units} units")
+    def _escalated(self, stage):
+        """Return the next stage and the decision: solver, width or points in turn."""
+        self.progress = self.progress[-1:]
+        self.escalations += 1
+        is_dense = self.model.count_params() <= DENSE
+        if self.escalations == 1 and is_dense and self.problem.energy is None:
+            fit, optimizer = GAUSS_NEWTON_ROUND, GaussNewton
+            return dataclasses.replace(stage, optimizer=optimizer, fit=fit), "stalled"
+        if self.escalations % 2 == 0 and type(self.model.network) is MLP:
+            units = int(WIDER * self.model.network.units)
+            wider = dataclasses.replace(stage, optimizer=self.optimizer, units=units)
+            return wider, f"stalled, {units} units"
+        self.points = {n: MORE_POINTS * count for n, count in self.points.items()}
+        fit = {**stage.fit, "batch_size": self.points}
+        inside = max(self.points.values())
+        return dataclasses.replace(stage, fit=fit), f"stalled, {inside:,} points"
+
+    def _parameters(self):
+        """Return values and standard deviations of unknown parameters."""
+        values = {
+            name: float(keras.ops.convert_to_numpy(value))
+            for name, value in self.model.coefficients.items()
+        }
+        deviations = {}
+        if values and self.judged.measured:
+            deviations = self.model.parameter_deviation()
+        return {n: (v, deviations.get(n, math.nan)) for n, v in values.items()}
+
+    def _noise(self, parameters):
+        """Return a sentence if noisy measurements limit the accuracy, or ""."""
+        names = [
+            label
+            for name in self.judged.measured
+            if name in self.problem.terms
+            for label in self.problem.terms[name].labels or (name,)
+        ]
+        missed = max((self.judged.misfits.get(n, 0.0) for n in names), default=0.0)
+        spread = {n: DEVIATIONS * d / abs(v or 1) for n, (v, d) in parameters.items()}
+        if names and parameters and not max(spread.values()) <= self.tolerance:
+            name = max(spread, key=spread.get)
+            return (
+                f"Training has converged, but the measurements determine {name!r} only "
+                f"to {100 * spread[name]:.2g} %. Give more or better measurements, or "
+                f"solve(problem, tolerance={spread[name] * 1.1:.1g})."
+            )
+        if names and not parameters and missed > self.tolerance:
+            return (
+                f"The measurements are missed by {100 * missed:.2g} % of their size. "
+                "The estimated error does not include their noise."
+            )
+        return ""
+
+    def _out_of_time(self):
+        advice = ["give more time, solve(..., max_time=...)"]
+        advice += ["go on with solve(problem, model=solution.model)"]
+        if self.problem.domain.time_coordinate is not None:
+            advice += ["train time windows, keraspinn.march"]
+        text = f"Not within the tolerance in time. You can {'; or '.join(advice)}."
+        if self.problem.energy is None:
+            every = self.problem.domain, self.problem._every_term
+            text = " ".join(
+                filter(None, (text, describe_unreliable_elasticity(*every)))
+            )
+        return text
 
     def _report(self):
-        row = self.history[-1]
+        row, elapsed = self.history[-1], time.monotonic() - self.begin
+        error = row["error"]
+        known = "" if math.isnan(error) else f", estimated error {error:.1e}"
         self._print(
-            f"{self.elapsed:5.0f} s  {row['stage']}: loss {row['loss']:.1e}, estimated "
-            f"error {row['error']:.1e}"
+            f"{elapsed:5.0f} s  {row['decision']}, {row['steps']:,} steps: "
+            f"loss {row['loss']:.1e}{known}"
         )
 
     def _print(self, text):
         if self.verbose:
-            print(text)
-
-    def _solution(self, model, judged, reason):
-        if self.verbose:
-            self._report()
-        return Solution(
-            model,
-            judged,
-            self.tolerance,
-            self.elapsed,
-            reason,
-            self.history,
-            Recipe(self.stages),
-        )
+            print(text, flush=True)
 
 
-def _out_of_time(seconds):
-    return (
-        f"Not within the tolerance after {seconds:g} s. Give more time, "
-        "solve(max_time=...), go on with solve(problem, model=solution.model), or use "
-        "time windows, keraspinn.march, where the time is long."
-    )
-
-
-def _first_stage(problem):
-    measured = any(isinstance(c, Data) for c in problem.conditions.values())
-    annealing = not (measured or problem.parameters or len(problem.coordinates) == 1)
-    return adam_stage(ADAM_STEPS, annealing=annealing)
-
-
-def chosen_network(problem):
-    """Return a network for a problem, or a dict where fields have fewer coordinates.
+class _Deadline(keras.callbacks.Callback):
+    """Stop a training at a time.
 
     Args:
-        problem: The `Problem`.
+        deadline: Time of `time.monotonic`, in seconds.
     """
 
-    def network(fields):
-        arguments = len(fields[0].args)
-        units, depth = {1: (20, 2), 2: (30, 3)}.get(arguments, (40, 3))
-        return MLP(units, depth, outputs=len(fields))
+    def __init__(self, deadline):
+        super().__init__()
+        self.deadline = deadline
 
-    groups: dict[tuple, list] = {}
-    for field in problem.fields:
-        groups.setdefault(field.args, []).append(field)
-    if len(groups) == 1:
-        return network(problem.fields)
-    return {tuple(fields): network(fields) for fields in groups.values()}
+    def on_train_batch_end(self, batch, logs=None):
+        if time.monotonic() > self.deadline:
+            self.model.stop_training = True
+
+
+def _repeated(stage):
+    """Return the stage again, with the optimizer and its state kept."""
+    return dataclasses.replace(stage, optimizer=None, units=None)
+
+
+def _copies(model):
+    """Return a function that makes the model as it is now."""
+    config, weights = model.get_config(), model.get_weights()
+
+    def untrained():
+        copy = type(model).from_config(config)
+        copy.set_weights(weights)
+        return copy
+
+    return untrained
+
+
+def _described(model):
+    """Return a phrase on the network."""
+    network = model.network
+    if not hasattr(network, "units"):
+        return f"{model.count_params():,} weights"
+    return f"{type(network).__name__} {network.units} × {network.depth}"
+
+
+def _held(problem):
+    """Return a phrase on the conditions that hold by construction."""
+    hard = [n for n, c in problem.conditions.items() if getattr(c, "hard", False)]
+    return f"hard: {', '.join(hard)}" if hard else "no hard conditions"

@@ -51,16 +51,34 @@ class Stage:
         Returns:
             The model, a copy where the precision changes, and its `History`.
         """
+        model = self.prepared(model)
+        return Trained(model, [self.fitted(model, **kwargs)])
+
+    def prepared(self, model: PINNModel) -> PINNModel:
+        """Return the model in the stage's precision and width, compiled.
+
+        Args:
+            model: The `PINNModel`.
+        """
         if self.dtype is not None and model.variable_dtype != self.dtype:
             model = model.astype(self.dtype)
         if self.units is not None:
             model = _with_units(model, self.units)
         if self.optimizer is not None:
             model.compile(self.optimizer())
+        return model
+
+    def fitted(self, model: PINNModel, **kwargs: Any) -> keras.callbacks.History:
+        """Train a prepared model.
+
+        Args:
+            model: The `PINNModel`.
+            **kwargs: As in `train`.
+        """
         arguments = {**self.fit, **kwargs}
         callbacks = self.callbacks(model) if self.callbacks else []
         callbacks = [*callbacks, *arguments.pop("callbacks", ())]
-        return Trained(model, [model.fit(callbacks=callbacks, **arguments)])
+        return model.fit(callbacks=callbacks, **arguments)
 
 
 def _with_units(model, units):

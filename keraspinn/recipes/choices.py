@@ -1,0 +1,98 @@
+"""Choices that `solve` makes from a declaration: network, points and first stages."""
+
+import sympy as sp
+
+from keraspinn.declaration import Data, Problem
+from keraspinn.networks import MLP, SIREN
+from keraspinn.optimizers import GaussNewton, SSBroyden
+from keraspinn.recipes.stages import Recipe, Stage, adam_stage
+
+ADAM_STEPS = 2_000
+"""Steps of the first stage."""
+
+ROUND = {"steps_per_epoch": 100, "epochs": 5}
+"""Steps of SSBroyden in a round. Its points are renewed every 500 steps."""
+
+GAUSS_NEWTON_ROUND = {"steps_per_epoch": 20, "epochs": 1}
+"""Steps of Gauss–Newton in a round."""
+
+SIZES = {1: (20, 2), 2: (30, 3)}
+"""Units and depth of the network by the number of coordinates."""
+
+LARGER_SIZE = 40, 3
+"""Units and depth for more coordinates."""
+
+SIZE_FOR_WAVES = 40, 2
+"""Units and depth of a network of sines."""
+
+HIGH_WAVE_NUMBER = 20.0
+"""Radians per half of the domain from which a network of sines is taken."""
+
+FREQUENCY = 0.4
+"""Frequency of its layers relative to the wave number: layers multiply it."""
+
+
+def chosen_network(problem: Problem):
+    """Return a network for a problem, or a dict where fields have fewer coordinates.
+
+    Args:
+        problem: The `Problem`.
+    """
+    waves = wave_number(problem)
+
+    def network(fields):
+        units, depth = SIZES.get(len(fields[0].args), LARGER_SIZE)
+        if waves > HIGH_WAVE_NUMBER:
+            frequency = FREQUENCY * waves
+            return SIREN(*SIZE_FOR_WAVES, outputs=len(fields), frequency=frequency)
+        return MLP(units, depth, outputs=len(fields))
+
+    groups: dict[tuple, list] = {}
+    for field in problem.fields:
+        groups.setdefault(field.args, []).append(field)
+    if len(groups) == 1:
+        return network(problem.fields)
+    return {tuple(fields): network(fields) for fields in groups.values()}
+
+
+def wave_number(problem: Problem) -> float:
+    """Return the largest wave number of the sines and cosines in a declaration.
+
+    Args:
+        problem: The `Problem`.
+
+    Returns:
+        A number, in radians per half of the domain's length along a coordinate.
+    """
+    halves = dict(zip(problem.coordinates, problem.domain.half, strict=True))
+    expressions = [e for term in problem.terms.values() for e in term.expressions]
+    expressions += [
+        e
+        for condition in problem.conditions.values()
+        if not isinstance(condition, Data)
+        for e in condition.expressions
+    ]
+    waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
+    numbers = [
+        abs(float(rate)) * halves[c]
+        for phase in waves
+        for c in phase.free_symbols & halves.keys()
+        if (rate := phase.diff(c)).is_number
+    ]
+    return max(numbers, default=0.0)
+
+
+def chosen_recipe(problem: Problem) -> Recipe:
+    """Return the first two stages of a problem: Adam, then a second-order optimizer.
+
+    That is Gauss–Newton for an energy and for high wave numbers, else SSBroyden.
+
+    Args:
+        problem: The `Problem`.
+    """
+    measured = any(isinstance(c, Data) for c in problem.conditions.values())
+    annealing = not (measured or problem.parameters or len(problem.coordinates) == 1)
+    first = adam_stage(ADAM_STEPS, annealing=annealing)
+    if problem.energy is not None or wave_number(problem) > HIGH_WAVE_NUMBER:
+        return Recipe([first, Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")])
+    return Recipe([first, Stage(SSBroyden, ROUND, dtype="float64")])

@@ -1,0 +1,61 @@
+"""Result of `solve`: a model, its verdict, and the record of its training."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from keraspinn.diagnostics import Verdict
+from keraspinn.recipes.stages import Recipe
+from keraspinn.training import PINNModel
+
+
+@dataclasses.dataclass(frozen=True)
+class Solution:
+    """The result of `solve`.
+
+    Args:
+        model: The `PINNModel` with the least estimated error.
+        verdict: Its `diagnostics.Verdict`.
+        tolerance: Relative L2 error that was to be reached.
+        seconds: Wall time that it took.
+        reason: Sentence on why it is not solved; "" if it is.
+        history: List of dicts, one for each stage: `decision`, `steps`, `seconds`,
+            `loss`, `error` (estimated, NaN where it was not estimated).
+        recipe: The `recipes.Recipe` that repeats the training.
+        untrained: Function without arguments that returns a new model as it was before
+            the training; `recipe.train(solution.untrained())` repeats it.
+        parameters: Dict from names of unknown parameters to their value and standard
+            deviation, NaN where there is no estimate.
+
+    Example:
+
+    ```python
+    solution = keraspinn.solve(problem)
+    print(solution.solved, solution.verdict)
+    ```
+    """
+
+    model: PINNModel
+    verdict: Verdict
+    tolerance: float
+    seconds: float
+    reason: str
+    history: list[dict[str, Any]]
+    recipe: Recipe
+    untrained: Callable[[], PINNModel]
+    parameters: dict[str, tuple[float, float]]
+
+    @property
+    def solved(self) -> bool:
+        """True if the estimated errors are within the tolerance."""
+        return not self.reason
+
+    def __str__(self):
+        found = [f"{n} {e:.1e}" for n, e in self.verdict.errors.items()]
+        found += [f"{n} = {v:.5g} ± {d:.1g}" for n, (v, d) in self.parameters.items()]
+        state = "Solved" if self.solved else "Not solved"
+        text = f"{state}: {', '.join(found)} (tolerance {self.tolerance:g}), "
+        text += f"{self.seconds:.0f} s"
+        return text if self.solved else f"{text}\n{self.reason}\n{self.verdict}"
+
+    __repr__ = __str__
