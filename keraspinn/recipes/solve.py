@@ -36,6 +36,12 @@ PATIENCE = 2
 WIDER = 1.5
 """Factor of the units when the network is widened."""
 
+ESCALATIONS = 4
+"""Escalations after which a training that has stalled ends."""
+
+LONGEST = 10
+"""Rounds between two verdicts at most."""
+
 MORE_POINTS = 2
 """Factor of the number of collocation points when it is raised."""
 
@@ -111,7 +117,8 @@ def solve(
     stages = [*(recipe or chosen_recipe(model.problem)).stages]
     if goes_on and recipe is None:
         is_second_order = isinstance(getattr(model, "optimizer", None), Optimizer)
-        stages = [_repeated(stages[-1]) if is_second_order else stages[-1]]
+        optimizer = None if is_second_order else stages[-1].optimizer
+        stages = [dataclasses.replace(stages[-1], optimizer=optimizer)]
     run = _Run(model, float(tolerance), begin, begin + float(max_time), verbose)
     return run.solution(stages)
 
@@ -146,17 +153,16 @@ class _Run:
         if reason and not self.judged.error <= error:
             model.set_weights(weights)
             self.model, self.judged = model, judged
-        parameters = self._parameters()
         found = Solution(
             self.model,
             self.judged,
             self.tolerance,
             time.monotonic() - self.begin,
-            reason or self._noise(parameters),
+            reason,
             self.history,
             Recipe(self.stages),
             self.untrained,
-            parameters,
+            self._parameters(),
         )
         self._print(str(found))
         return found
@@ -172,20 +178,31 @@ class _Run:
         if declared:
             return declared
         stage = stages[-1]
+        self.epochs = stage.fit.get("epochs", 1)
         while True:
             self._train(stage, decision)
             is_late = time.monotonic() > self.deadline
-            if is_late or self._verdict_is_due():
+            is_judged = is_late or self._seconds_to_verdict() <= 0
+            if is_judged:
                 self._judge()
-                if self.judged.trusted and self.judged.error * MARGIN <= self.tolerance:
-                    self._report()
-                    return ""
             self._report()
+            is_stalled = is_judged and self._is_stalled()
+            if is_judged and (self.judged.trusted or is_stalled):
+                if noise := self._noise():
+                    return noise
+            if is_judged and self._is_solved():
+                return ""
             if is_late:
-                return self._out_of_time()
-            stage, decision = _repeated(stage), ""
-            if self._is_stalled():
+                return self._unsolved("Not within the tolerance in time.")
+            if is_stalled and self.escalations == ESCALATIONS:
+                return self._unsolved("The estimated error has stalled.")
+            if is_stalled:
                 stage, decision = self._escalated(stage)
+            else:
+                stage, decision = self._continued(stage), ""
+
+    def _is_solved(self):
+        return self.judged.trusted and self.judged.error * MARGIN <= self.tolerance
 
     def _train(self, stage, decision):
         """Train a stage, up to the deadline, and add it to the history."""
@@ -221,9 +238,19 @@ class _Run:
         if self.best is None or error < self.best[0]:
             self.best = error, self.model.get_weights(), self.model, self.judged
 
-    def _verdict_is_due(self):
+    def _seconds_to_verdict(self):
+        """Return the seconds of training until verdicts take a small enough share."""
         elapsed = time.monotonic() - self.begin
-        return not self.progress or self.judging <= VERDICT_SHARE * elapsed
+        return self.judging / VERDICT_SHARE - elapsed
+
+    def _continued(self, stage):
+        """Return the stage again, long enough to reach the next verdict."""
+        row, least = self.history[-1], self.epochs
+        steps = stage.fit.get("steps_per_epoch", row["steps"])
+        seconds = row["seconds"] * steps / row["steps"]  # of an epoch
+        epochs = math.ceil(self._seconds_to_verdict() / max(seconds, 1e-3))
+        fit = {**stage.fit, "epochs": min(max(epochs, least), LONGEST * least)}
+        return dataclasses.replace(stage, optimizer=None, units=None, fit=fit)
 
     def _is_stalled(self):
         """Return whether the estimate, or the loss where it is unknown, has stalled."""
@@ -239,12 +266,14 @@ class _Run:
 
     def _escalated(self, stage):
         """Return the next stage and the decision: solver, width or points in turn."""
+        stage = self._continued(stage)
         self.progress = self.progress[-1:]
         self.escalations += 1
         is_dense = self.model.count_params() <= DENSE
         if self.escalations == 1 and is_dense and self.problem.energy is None:
-            fit, optimizer = GAUSS_NEWTON_ROUND, GaussNewton
-            return dataclasses.replace(stage, optimizer=optimizer, fit=fit), "stalled"
+            fit, self.epochs = GAUSS_NEWTON_ROUND, GAUSS_NEWTON_ROUND["epochs"]
+            stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
+            return stage, "stalled"
         if self.escalations % 2 == 0 and type(self.model.network) is MLP:
             units = int(WIDER * self.model.network.units)
             wider = dataclasses.replace(stage, optimizer=self.optimizer, units=units)
@@ -265,41 +294,41 @@ class _Run:
             deviations = self.model.parameter_deviation()
         return {n: (v, deviations.get(n, math.nan)) for n, v in values.items()}
 
-    def _noise(self, parameters):
-        """Return a sentence if noisy measurements limit the accuracy, or ""."""
-        names = [
-            label
-            for name in self.judged.measured
-            if name in self.problem.terms
-            for label in self.problem.terms[name].labels or (name,)
-        ]
-        missed = max((self.judged.misfits.get(n, 0.0) for n in names), default=0.0)
-        spread = {n: DEVIATIONS * d / abs(v or 1) for n, (v, d) in parameters.items()}
-        if names and parameters and not max(spread.values()) <= self.tolerance:
-            name = max(spread, key=spread.get)
+    def _noise(self):
+        """Return a sentence if measurements limit the accuracy, or ""."""
+        terms = [(name, self.problem.terms[name]) for name in self.judged.measured]
+        labels = [label for name, term in terms for label in term.labels or (name,)]
+        missed = max((self.judged.misfits.get(n, 0.0) for n in labels), default=0.0)
+        spreads = {
+            name: DEVIATIONS * deviation / abs(value or 1.0)
+            for name, (value, deviation) in self._parameters().items()
+        }
+        spread = max(spreads.values(), default=math.inf)
+        if spreads and spread <= self.tolerance:
+            return ""
+        if spreads and math.isfinite(spread) and self.judged.trusted:
+            name = max(spreads, key=spreads.get)
             return (
-                f"Training has converged, but the measurements determine {name!r} only "
-                f"to {100 * spread[name]:.2g} %. Give more or better measurements, or "
-                f"solve(problem, tolerance={spread[name] * 1.1:.1g})."
+                f"The training has converged, but the measurements determine {name!r} "
+                f"to {100 * spread:.2g} % only (two standard deviations). Give more or "
+                "better ones, or a larger tolerance."
             )
-        if names and not parameters and missed > self.tolerance:
-            return (
-                f"The measurements are missed by {100 * missed:.2g} % of their size. "
-                "The estimated error does not include their noise."
-            )
-        return ""
+        if missed <= self.tolerance:
+            return ""
+        return (
+            f"The measurements are missed by {100 * missed:.2g} % of their size: they "
+            "are noisy, or contradict the equations. Give better ones, or a larger "
+            "tolerance."
+        )
 
-    def _out_of_time(self):
-        advice = ["give more time, solve(..., max_time=...)"]
-        advice += ["go on with solve(problem, model=solution.model)"]
+    def _unsolved(self, text):
+        """Return the reason with advice."""
+        text += " Give more time, max_time=, or go on with model=solution.model."
         if self.problem.domain.time_coordinate is not None:
-            advice += ["train time windows, keraspinn.march"]
-        text = f"Not within the tolerance in time. You can {'; or '.join(advice)}."
+            text += " Where the time is long, train windows: keraspinn.march."
         if self.problem.energy is None:
             every = self.problem.domain, self.problem._every_term
-            text = " ".join(
-                filter(None, (text, describe_unreliable_elasticity(*every)))
-            )
+            text = f"{text} {describe_unreliable_elasticity(*every)}".rstrip()
         return text
 
     def _report(self):
@@ -330,11 +359,6 @@ class _Deadline(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         if time.monotonic() > self.deadline:
             self.model.stop_training = True
-
-
-def _repeated(stage):
-    """Return the stage again, with the optimizer and its state kept."""
-    return dataclasses.replace(stage, optimizer=None, units=None)
 
 
 def _copies(model):
