@@ -1,48 +1,228 @@
 """`solve` reaches its tolerance, or says why not."""
 
+import contextlib
+import dataclasses
+import importlib
+import io
+import math
+import time
+
+import keras
 import numpy as np
 import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.recipes.solve import chosen_network
+from keraspinn.diagnostics import Verdict
+from keraspinn.recipes import Recipe, Stage
+from keraspinn.recipes.choices import chosen_network, chosen_recipe, wave_number
 
-t = sp.Symbol("t")
+strategy = importlib.import_module("keraspinn.recipes.solve")
+x, t = sp.symbols("x t")
 u = sp.Function("u")(t)
+TINY = {"steps_per_epoch": 2, "batch_size": 4}
+SGD = Stage(lambda: keras.optimizers.SGD(0.01), TINY)
 
 
-def decay():
+def decay(rate=1.0, **conditions):
     return kp.Problem(
         kp.geometry.Box(time={t: (0, 2)}),
-        {"decay": sp.Eq(u.diff(t), -u)},
-        {"initial": kp.Condition(sp.Eq(u, 1), on="initial")},
+        {"decay": sp.Eq(u.diff(t), -rate * u)},
+        {"initial": kp.Condition(sp.Eq(u, 1), on="initial"), **conditions},
         reference={u: sp.exp(-t)},
     )
 
 
-def test_decay_is_solved_to_the_tolerance():
-    solution = kp.solve(decay(), tolerance=1e-3, verbose=0)
+def measured():
+    times = np.linspace(0.1, 2, 20)[:, None]
+    values = np.exp(-times[:, 0])
+    k = kp.Parameter("k", initial=1.0)
+    return decay(k, sensor=kp.Data(times, {u: values}))
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """A solution, and its printed lines."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        solution = kp.solve(decay(), tolerance=1e-3)
+    return solution, printed.getvalue().splitlines()
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    """Return a function that sets the errors that verdicts estimate, in order."""
+
+    def judge(*errors, **others):
+        left = list(errors)
+
+        def verdict(model, tolerance):
+            error = left.pop(0) if len(left) > 1 else left[0]
+            return Verdict(
+                {"u": error}, {}, {"decay": 0.0}, tolerance, ("decay",), **others
+            )
+
+        monkeypatch.setattr(strategy, "verdict", verdict)
+
+    return judge
+
+
+def tiny_solve(problem=None, **kwargs):
+    arguments = {
+        "recipe": Recipe([SGD]),
+        "network": kp.networks.MLP(3, 1),
+        "verbose": 0,
+    }
+    return kp.solve(problem or decay(), **{**arguments, **kwargs})
+
+
+def test_decay_is_solved_to_the_tolerance(solved):
+    solution, printed = solved
     points, values = decay().test_data(50)
     error = solution.model.predict(points, verbose=0)[:, 0] - values["u"]
     assert solution.solved
     assert np.linalg.norm(error) < 1e-3 * np.linalg.norm(values["u"])
-    assert str(solution).startswith("Solved: u ")
+    assert printed[-1].startswith("Solved: u ") and printed[-1] == str(solution)
 
 
-@pytest.mark.slow
-def test_out_of_time_is_not_solved_and_says_so():
-    solution = kp.solve(decay(), tolerance=1e-14, max_time=1e-3, verbose=0)
-    assert not solution.solved
-    assert "max_time" in solution.reason
-    assert str(solution).startswith("Not solved")
+def test_every_stage_is_printed_and_recorded(solved):
+    solution, printed = solved
+    assert len(printed) == len(solution.history) + 1
+    for line, row in zip(printed, solution.history, strict=False):
+        assert f"{row['decision']}, {row['steps']:,} steps" in line
+    first = solution.history[0]["decision"]
+    assert first == "MLP 20 × 2, hard: initial: Adam"
+    assert f"estimated error {solution.verdict.error:.1e}" in printed[-2]
 
 
-@pytest.mark.slow
-def test_a_solution_goes_on_from_its_model():
-    first = kp.solve(decay(), tolerance=1e-14, max_time=1e-3, verbose=0)
-    second = kp.solve(decay(), tolerance=1e-3, model=first.model, verbose=0)
-    assert second.solved
-    assert len(second.history) == 1
+def test_the_recipe_repeats_the_training_by_compile_and_fit(judge):
+    judge(0.5, 0.4, 1e-4)
+    double = dataclasses.replace(SGD, dtype="float64")
+    solution = tiny_solve(recipe=Recipe([SGD, double]))
+    assert len(solution.history) == 4
+    model = solution.untrained()
+    for stage in solution.recipe.stages:
+        if stage.dtype and stage.dtype != model.variable_dtype:
+            model = model.astype(stage.dtype)
+        if stage.optimizer is not None:
+            model.compile(stage.optimizer())
+        model.fit(**stage.fit, verbose=0, callbacks=stage.callbacks and [])
+    points = np.linspace(0, 2, 5)[:, None]
+    again = model.predict(points, verbose=0)
+    assert (again == solution.model.predict(points, verbose=0)).all()
+
+
+def test_choices_are_overridden(judge):
+    judge(1e-4)
+    solution = tiny_solve(seed=7)
+    assert solution.solved and solution.model.seed == 7
+    assert solution.history[0]["decision"].startswith("MLP 3 × 1")
+    assert type(solution.model.optimizer) is keras.optimizers.SGD
+
+
+def test_an_estimate_near_the_tolerance_is_not_enough(judge):
+    judge(0.9e-3, 0.4e-3)
+    solution = tiny_solve()
+    assert solution.solved and solution.verdict.error == 0.4e-3
+
+
+def test_the_best_model_is_returned_and_advice_is_given(judge):
+    judge(0.2, 0.5, 0.7, 0.9)
+    solution = tiny_solve(max_time=1e-3)
+    assert not solution.solved and solution.verdict.error == 0.2
+    assert "max_time=" in solution.reason and "keraspinn.march" in solution.reason
+    assert str(solution).startswith("Not solved: u 2.0e-01")
+
+
+def test_an_interrupted_solution_goes_on(judge):
+    judge(0.5, 1e-4)
+
+    class Interrupt(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            raise KeyboardInterrupt
+
+    stage = dataclasses.replace(SGD, callbacks=lambda model: [Interrupt()])
+    first = tiny_solve(recipe=Recipe([SGD, stage]))
+    assert first.reason.startswith("Interrupted") and "model=" in first.reason
+    taken = first.model.steps_taken
+    assert taken > 0 and first.history[-1]["steps"] > 0
+    on = Recipe([dataclasses.replace(SGD, optimizer=None)])
+    second = kp.solve(decay(), model=first.model, recipe=on, verbose=0)
+    assert second.solved and second.model.steps_taken > taken
+
+
+def test_an_unreliable_declaration_ends_after_the_first_stage(judge, monkeypatch):
+    judge(1e-4)
+    problem = decay()
+    object.__setattr__(problem, "unreliable", "It jumps.")
+    monkeypatch.setattr(strategy, "hardened", lambda problem: problem)
+    solution = tiny_solve(problem, recipe=Recipe([SGD, SGD]))
+    assert solution.reason == "It jumps." and len(solution.history) == 1
+
+
+@pytest.mark.parametrize(("deviation", "is_solved"), [(1e-4, True), (0.1, False)])
+def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_solved):
+    judge(1e-4, measured=("sensor",))
+    monkeypatch.setattr(
+        kp.PINNModel, "parameter_deviation", lambda model: {"k": deviation}
+    )
+    solution = tiny_solve(measured())
+    value, found = solution.parameters["k"]
+    assert found == deviation and f"k = {value:.5g} ± " in str(solution)
+    assert solution.solved is is_solved
+    assert is_solved or "the measurements determine 'k'" in solution.reason
+
+
+def run_of(problem, **state):
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 2), seed=0)
+    now = time.monotonic()
+    run = strategy._Run(model, 1e-3, now - 10.0, now + 100.0, 0)
+    run.history, run.epochs = [{"steps": 500, "seconds": 1.0}], 5
+    for name, value in state.items():
+        setattr(run, name, value)
+    return run
+
+
+def test_verdicts_take_a_tenth_of_the_time():
+    stage = Stage(None, {"steps_per_epoch": 100, "epochs": 5})
+    run = run_of(decay(), judging=3.0)  # due after 30 s, 10 of which are over
+    assert run._seconds_to_verdict() == pytest.approx(20, abs=1)
+    assert run._continued(stage).fit["epochs"] == strategy.LONGEST * run.epochs
+    run.judging = 1.6
+    assert run._continued(stage).fit["epochs"] in range(25, 31)
+    run.judging = 0.5
+    assert run._continued(stage).fit["epochs"] == 5
+
+
+def test_a_stalled_training_escalates():
+    run = run_of(decay())
+    run.progress = [(0.1, 1.0), (0.04, 0.1), (0.03, 0.1)]
+    assert not run._is_stalled()
+    run.progress[-1] = 0.06, 0.1
+    assert run._is_stalled()
+    run.progress = [(math.inf, 1.0), (math.inf, 0.9), (math.inf, 0.8)]
+    assert run._is_stalled()
+    run.progress[-1] = math.inf, 0.1
+    assert not run._is_stalled()
+    stage, run.optimizer = Stage(None, {"steps_per_epoch": 100}), SGD.optimizer
+    solver, _ = run._escalated(stage)
+    assert solver.optimizer is kp.optimizers.GaussNewton
+    wider, decision = run._escalated(stage)
+    assert wider.units == 6 and wider.optimizer is SGD.optimizer
+    assert decision == "stalled, 6 units"
+    more, _ = run._escalated(stage)
+    assert more.fit["batch_size"]["residual"] == 6_000
+
+
+def test_a_wider_network_keeps_function_and_parameters():
+    model = kp.PINNModel(measured(), kp.networks.MLP(4, 2), seed=0)
+    model.coefficients["k"].assign(1.25)
+    stage = Stage(lambda: keras.optimizers.SGD(0.0), units=6)
+    wider, points = stage.prepared(model), np.linspace(0, 2, 7)[:, None]
+    values = model.predict(points, verbose=0)
+    np.testing.assert_allclose(wider.predict(points, verbose=0), values, atol=1e-6)
+    assert wider.network.units == 6
+    assert float(keras.ops.convert_to_numpy(wider.coefficients["k"])) == 1.25
 
 
 @pytest.mark.parametrize("argument", [{"tolerance": 0}, {"max_time": -1}])
@@ -51,8 +231,24 @@ def test_arguments_out_of_range_are_refused(argument):
         kp.solve(decay(), **argument)
 
 
+def test_waves_of_sources_choose_sines_and_gauss_newton():
+    v = sp.Function("v")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 2)}),
+        {"poisson": sp.Eq(v.diff(x, 2), sp.sin(40 * x) + sp.cos(3 * x))},
+        {"ends": kp.Condition(v, on="boundary")},
+    )
+    assert wave_number(problem) == pytest.approx(40.0)
+    network = chosen_network(problem)
+    assert (
+        type(network) is kp.networks.SIREN and network.get_config()["frequency"] == 16.0
+    )
+    assert chosen_recipe(problem).stages[-1].optimizer is kp.optimizers.GaussNewton
+    assert wave_number(decay()) == 0.0
+    assert type(chosen_network(decay())) is kp.networks.MLP
+
+
 def test_a_network_is_chosen_for_fields_of_fewer_coordinates():
-    x = sp.Symbol("x")
     c, m = sp.Function("c")(x, t), sp.Function("m")(t)
     problem = kp.Problem(
         kp.geometry.Box({x: (0, 1)}, time={t: (0, 1)}),

@@ -1,0 +1,1 @@
+"""Problems as a new user states them, each solved by one call."""

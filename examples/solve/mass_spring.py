@@ -1,0 +1,23 @@
+"""Stiffness and damping of a mass on a spring, from a table of its motion."""
+
+import pathlib
+
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+
+table = pathlib.Path(__file__).with_name("mass_spring.csv")
+times, measured = np.loadtxt(table, delimiter=",", skiprows=1).T  # s, m
+t = sp.Symbol("t")
+q = sp.Function("q")(t)
+k, d = kp.Parameter("k", initial=30.0), kp.Parameter("d", initial=1.0)  # N/m, N s/m
+problem = kp.Problem(
+    kp.geometry.Box(time={t: (0, 5)}),
+    {"motion": sp.Eq(2 * q.diff(t, 2) + d * q.diff(t) + k * q, 0)},
+    {
+        "released": kp.Condition([sp.Eq(q, 0.05), q.diff(t)], on="initial"),
+        "sensor": kp.Data(times[:, None], {q: measured}),
+    },
+)
+solution = kp.solve(problem, tolerance=2e-2, max_time=300)
