@@ -1,6 +1,7 @@
 """Result of `solve`: a model, its verdict, and the record of its training."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ class Solution:
         untrained: Function without arguments that returns a new model as it was before
             the training; `recipe.train(solution.untrained())` repeats it.
         parameters: Dict from names of unknown parameters to their value and standard
-            deviation, NaN where there is no estimate.
+            deviation, NaN or infinite where there is no estimate.
 
     Example:
 
@@ -52,7 +53,9 @@ class Solution:
 
     def __str__(self):
         found = [f"{n} {e:.1e}" for n, e in self.verdict.errors.items()]
-        found += [f"{n} = {v:.5g} ± {d:.1g}" for n, (v, d) in self.parameters.items()]
+        for name, (value, deviation) in self.parameters.items():
+            known = f" ± {deviation:.1g}" if math.isfinite(deviation) else ""
+            found.append(f"{name} = {value:.5g}{known}")
         state = "Solved" if self.solved else "Not solved"
         text = f"{state}: {', '.join(found)} (tolerance {self.tolerance:g}), "
         text += f"{self.seconds:.0f} s"
