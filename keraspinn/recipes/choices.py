@@ -10,7 +10,7 @@ from keraspinn.recipes.stages import Recipe, Stage, adam_stage
 ADAM_STEPS = 2_000
 """Steps of the first stage."""
 
-ROUND = {"steps_per_epoch": 100, "epochs": 5}
+ROUND = {"steps_per_epoch": 100, "epochs": 3}
 """Steps of SSBroyden in a round. Its points are renewed every 500 steps."""
 
 GAUSS_NEWTON_ROUND = {"steps_per_epoch": 20, "epochs": 1}

@@ -37,7 +37,18 @@ def record(solved=True, error=1e-4):
 
 def test_a_tiny_problem_is_examined(questions, tmp_path):
     path = tmp_path / "exam.json"
-    exam.main(["--only", "first", "--max-time", "0.001", "--output", str(path)])
+    exam.main(
+        [
+            "--only",
+            "first",
+            "--max-time",
+            "0.001",
+            "--tolerance",
+            "1e-12",
+            "--output",
+            str(path),
+        ]
+    )
     found = json.loads(path.read_text("utf-8"))["first"]["last"]
     assert not found["solved"] and "max_time=" in found["reason"]
     assert 0 < found["errors"]["u"] < 10 and found["rounds"][0]["steps"] > 0
