@@ -52,12 +52,12 @@ class Solution:
         return not self.reason
 
     def __str__(self):
-        found = [f"{n} {e:.1e}" for n, e in self.verdict.errors.items()]
+        estimates = [f"{n} {e:.1e}" for n, e in self.verdict.errors.items()]
         for name, (value, deviation) in self.parameters.items():
             known = f" ± {deviation:.1g}" if math.isfinite(deviation) else ""
-            found.append(f"{name} = {value:.5g}{known}")
+            estimates.append(f"{name} = {value:.5g}{known}")
         state = "Solved" if self.solved else "Not solved"
-        text = f"{state}: {', '.join(found)} (tolerance {self.tolerance:g}), "
+        text = f"{state}: {', '.join(estimates)} (tolerance {self.tolerance:g}), "
         text += f"{self.seconds:.0f} s"
         return text if self.solved else f"{text}\n{self.reason}\n{self.verdict}"
 

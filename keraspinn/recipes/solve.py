@@ -6,17 +6,20 @@ import time
 from typing import Any
 
 import keras
+from keras.callbacks import LambdaCallback
 
-from keraspinn.declaration import Data, Problem
+from keraspinn.declaration import Condition, Problem
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
+from keraspinn.networks.base import Network
 from keraspinn.optimizers import GaussNewton, Optimizer
 from keraspinn.recipes.choices import GAUSS_NEWTON_ROUND, chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
 from keraspinn.training import PINNModel
+from keraspinn.training.points import INSIDE, OF_AN_ENERGY, ON_A_FACE
 
 MARGIN = 2.0
 """Factor between the tolerance and the estimated error of a solved problem."""
@@ -45,11 +48,11 @@ LONGEST = 10
 MORE_POINTS = 2
 """Factor of the number of collocation points when it is raised."""
 
-POINTS = {True: 3_000, False: 200}
-"""Collocation points inside and of each condition before they are raised."""
-
 DENSE = 3_000
 """Number of weights up to which Gauss–Newton steps are tried."""
+
+WIDEST = 9_000
+"""Number of weights up to which a network is widened: SSBroyden's matrix is dense."""
 
 
 def solve(
@@ -109,16 +112,17 @@ def solve(
         if not (isinstance(value, (int, float)) and value > 0):
             raise ValueError(f"`{name}` must be positive. Received: {value!r}")
     begin = time.monotonic()
-    goes_on = model is not None
+    stages = [] if recipe is None else recipe.stages
     if model is None:
         keras.utils.set_random_seed(seed)
         problem = hardened(problem)
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
-    stages = [*(recipe or chosen_recipe(model.problem)).stages]
-    if goes_on and recipe is None:
+        stages = stages or chosen_recipe(problem).stages
+    elif recipe is None:
+        stage = chosen_recipe(model.problem).stages[-1]
         is_second_order = isinstance(getattr(model, "optimizer", None), Optimizer)
-        optimizer = None if is_second_order else stages[-1].optimizer
-        stages = [dataclasses.replace(stages[-1], optimizer=optimizer)]
+        optimizer = None if is_second_order else stage.optimizer
+        stages = [dataclasses.replace(stage, optimizer=optimizer)]
     run = _Run(model, float(tolerance), begin, begin + float(max_time), verbose)
     return run.solution(stages)
 
@@ -134,11 +138,14 @@ class _Run:
         self.optimizer = None  # the last that a stage made
         self.progress, self.escalations = [], 0
         self.judged, self.best = None, None
-        kept = {n for n, c in self.problem.conditions.items() if isinstance(c, Data)}
         self.points = {
-            name: POINTS[term.is_equation]
+            name: OF_AN_ENERGY
+            if term.is_energy
+            else INSIDE
+            if term.is_equation
+            else ON_A_FACE
             for name, term in self.problem.terms.items()
-            if name not in kept and not term.regions and not term.is_energy
+            if term.table is None and (term.is_energy or not term.regions)
         }
 
     def solution(self, stages):
@@ -153,7 +160,7 @@ class _Run:
         if reason and not self.judged.error <= error:
             model.set_weights(weights)
             self.model, self.judged = model, judged
-        found = Solution(
+        solution = Solution(
             self.model,
             self.judged,
             self.tolerance,
@@ -164,13 +171,13 @@ class _Run:
             self.untrained,
             self._parameters(),
         )
-        self._print(str(found))
-        return found
+        self._print(str(solution))
+        return solution
 
     def _trained(self, stages):
         """Train until the problem is solved; return the reason if it is not."""
         declared = self.problem.underdetermined or self.problem.unreliable
-        decision = f"{_described(self.model)}, {_held(self.problem)}"
+        decision = _described(self.model)
         for stage in stages[: 1 if declared else -1]:
             self._train(stage, decision)
             self._report()
@@ -214,7 +221,7 @@ class _Run:
             fitted = stage.fitted(
                 self.model,
                 verbose=max(0, self.verbose - 1),
-                callbacks=[_Deadline(self.deadline)],
+                callbacks=[LambdaCallback(on_train_batch_end=self._stop_late)],
             )
             loss = float(fitted.history["loss"][-1])
         finally:
@@ -226,6 +233,10 @@ class _Run:
                 row = {"decision": ": ".join(filter(None, (decision, optimizer)))}
                 row |= {"steps": steps, "seconds": time.monotonic() - start}
                 self.history.append(row | {"loss": loss, "error": math.nan})
+
+    def _stop_late(self, batch, logs):
+        if time.monotonic() > self.deadline:
+            self.model.stop_training = True
 
     def _judge(self):
         start = time.monotonic()
@@ -256,10 +267,8 @@ class _Run:
         """Return whether the estimate, or the loss where it is unknown, has stalled."""
         if len(self.progress) <= PATIENCE:
             return False
-        (before, loss_before), (now, loss) = (
-            self.progress[-1 - PATIENCE],
-            self.progress[-1],
-        )
+        before, loss_before = self.progress[-1 - PATIENCE]
+        now, loss = self.progress[-1]
         if math.isfinite(before) and math.isfinite(now):
             return not now * STALLED < before
         return not (math.isfinite(now) or loss * STALLED**2 < loss_before)
@@ -274,7 +283,9 @@ class _Run:
             fit, self.epochs = GAUSS_NEWTON_ROUND, GAUSS_NEWTON_ROUND["epochs"]
             stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
             return stage, "stalled"
-        if self.escalations % 2 == 0 and type(self.model.network) is MLP:
+        is_wide = WIDER**2 * self.model.count_params() > WIDEST
+        is_widened = type(self.model.network) is MLP and not is_wide
+        if self.escalations % 2 == 0 and is_widened:
             units = int(WIDER * self.model.network.units)
             wider = dataclasses.replace(stage, optimizer=self.optimizer, units=units)
             return wider, f"stalled, {units} units"
@@ -327,8 +338,8 @@ class _Run:
         if self.problem.domain.time_coordinate is not None:
             text += " Where the time is long, train windows: keraspinn.march."
         if self.problem.energy is None:
-            every = self.problem.domain, self.problem._every_term
-            text = f"{text} {describe_unreliable_elasticity(*every)}".rstrip()
+            terms = self.problem.domain, self.problem._every_term
+            text = f"{text} {describe_unreliable_elasticity(*terms)}".rstrip()
         return text
 
     def _report(self):
@@ -345,22 +356,6 @@ class _Run:
             print(text, flush=True)
 
 
-class _Deadline(keras.callbacks.Callback):
-    """Stop a training at a time.
-
-    Args:
-        deadline: Time of `time.monotonic`, in seconds.
-    """
-
-    def __init__(self, deadline):
-        super().__init__()
-        self.deadline = deadline
-
-    def on_train_batch_end(self, batch, logs=None):
-        if time.monotonic() > self.deadline:
-            self.model.stop_training = True
-
-
 def _copies(model):
     """Return a function that makes the model as it is now."""
     config, weights = model.get_config(), model.get_weights()
@@ -374,14 +369,11 @@ def _copies(model):
 
 
 def _described(model):
-    """Return a phrase on the network."""
+    """Return a phrase on the network and the conditions that hold by construction."""
     network = model.network
-    if not hasattr(network, "units"):
-        return f"{model.count_params():,} weights"
-    return f"{type(network).__name__} {network.units} × {network.depth}"
-
-
-def _held(problem):
-    """Return a phrase on the conditions that hold by construction."""
-    hard = [n for n, c in problem.conditions.items() if getattr(c, "hard", False)]
-    return f"hard: {', '.join(hard)}" if hard else "no hard conditions"
+    text = f"{model.count_params():,} weights"
+    if isinstance(network, Network):
+        text = f"{type(network).__name__} {network.units} × {network.depth}"
+    conditions = model.problem.conditions.items()
+    hard = [n for n, c in conditions if isinstance(c, Condition) and c.hard]
+    return f"{text}, hard: {', '.join(hard)}" if hard else text

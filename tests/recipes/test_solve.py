@@ -40,6 +40,15 @@ def measured():
     return decay(k, sensor=kp.Data(times, {u: values}))
 
 
+def energy():
+    v = sp.Function("v")(x)
+    return kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        energy=kp.integral(v.diff(x) ** 2 / 2 - v),
+        conditions={"ends": kp.Condition(v, on="boundary", hard=True)},
+    )
+
+
 @pytest.fixture(scope="module")
 def solved():
     """A solution, and its printed lines."""
@@ -212,6 +221,9 @@ def test_a_stalled_training_escalates():
     assert decision == "stalled, 6 units"
     more, _ = run._escalated(stage)
     assert more.fit["batch_size"]["residual"] == 6_000
+    run = run_of(energy())
+    more, _ = run._escalated(stage)
+    assert more.fit["batch_size"] == {"residual": 32_768}
 
 
 def test_a_wider_network_keeps_function_and_parameters():
