@@ -10,7 +10,7 @@ from keraspinn.recipes.stages import Recipe, Stage, adam_stage
 ADAM_STEPS = 2_000
 """Steps of the first stage."""
 
-ROUND = {"steps_per_epoch": 100, "epochs": 3}
+ROUND = {"steps_per_epoch": 100, "epochs": 5}
 """Steps of SSBroyden in a round. Its points are renewed every 500 steps."""
 
 GAUSS_NEWTON_ROUND = {"steps_per_epoch": 20, "epochs": 1}
@@ -83,16 +83,20 @@ def wave_number(problem: Problem) -> float:
 
 
 def chosen_recipe(problem: Problem) -> Recipe:
-    """Return the first two stages of a problem: Adam, then a second-order optimizer.
+    """Return the first stages of a problem: Adam, then a second-order optimizer.
 
-    That is Gauss–Newton for an energy and for high wave numbers, else SSBroyden.
+    That is Gauss–Newton for high wave numbers, else SSBroyden. An energy is minimised
+    by Gauss–Newton alone.
 
     Args:
         problem: The `Problem`.
     """
+    gauss_newton = Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")
+    if problem.energy is not None:
+        return Recipe([gauss_newton])
     measured = any(isinstance(c, Data) for c in problem.conditions.values())
     annealing = not (measured or problem.parameters or len(problem.coordinates) == 1)
-    first = adam_stage(ADAM_STEPS, annealing=annealing)
-    if problem.energy is not None or wave_number(problem) > HIGH_WAVE_NUMBER:
-        return Recipe([first, Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")])
-    return Recipe([first, Stage(SSBroyden, ROUND, dtype="float64")])
+    second = Stage(SSBroyden, ROUND, dtype="float64")
+    if wave_number(problem) > HIGH_WAVE_NUMBER:
+        second = gauss_newton
+    return Recipe([adam_stage(ADAM_STEPS, annealing=annealing), second])

@@ -68,11 +68,11 @@ def solve(
 ) -> Solution:
     """Train until the estimated error is within a tolerance, or say why not.
 
-    Adam first, then SSBroyden in float64 in rounds of 300 steps (Gauss–Newton where an
-    energy is minimised). Between rounds `diagnostics.verdict` estimates the error,
-    which must be half the tolerance. Where the estimate stalls, Gauss–Newton takes the
-    place of SSBroyden, the network is widened and the number of points doubled, in
-    turn. Conditions on a box hold by construction where they can.
+    Adam first, then SSBroyden in float64 in rounds of 500 steps (Gauss–Newton alone
+    where an energy is minimised). Between rounds `diagnostics.verdict` estimates the
+    error, which must be half the tolerance. Where the estimate stalls, Gauss–Newton
+    takes the place of SSBroyden, the network is widened and the number of points
+    doubled, in turn. Conditions on a box hold by construction where they can.
 
     With measurements, two standard deviations of unknown parameters must be within the
     tolerance too.

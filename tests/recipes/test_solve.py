@@ -257,6 +257,8 @@ def test_waves_of_sources_choose_sines_and_gauss_newton():
     )
     assert chosen_recipe(problem).stages[-1].optimizer is kp.optimizers.GaussNewton
     assert wave_number(decay()) == 0.0
+    (only,) = chosen_recipe(energy()).stages
+    assert only.optimizer is kp.optimizers.GaussNewton
     assert type(chosen_network(decay())) is kp.networks.MLP
 
 
