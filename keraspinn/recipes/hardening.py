@@ -13,7 +13,8 @@ def hardened(problem: Problem, on: str | None = None) -> Problem:
 
     Args:
         problem: The `Problem`. On other domains than a `Box`, only initial conditions
-            are made hard.
+            are made hard, unless an energy is minimised: a soft clamp gives way to
+            loads.
         on: Only conditions with this `on=`; all if not given.
     """
     for name, condition in problem.conditions.items():
@@ -22,7 +23,8 @@ def hardened(problem: Problem, on: str | None = None) -> Problem:
         is_initial = condition.on == "initial"
         if on is not None and condition.on != on:
             continue
-        if not is_initial and not isinstance(problem.domain, Box):
+        is_safe = isinstance(problem.domain, Box) or problem.energy is not None
+        if not (is_initial or is_safe):
             continue
         config = problem.get_config()
         config["conditions"][name]["config"]["hard"] = True

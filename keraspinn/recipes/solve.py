@@ -194,6 +194,8 @@ class _Run:
                 self._judge()
             self._report()
             is_stalled = is_judged and self._is_stalled()
+            if is_judged and self.judged.undetermined:
+                return self.judged.undetermined
             if is_judged and (self.judged.trusted or is_stalled):
                 if noise := self._noise():
                     return noise

@@ -16,6 +16,7 @@ import keraspinn as kp
 from keraspinn.diagnostics import Verdict
 from keraspinn.recipes import Recipe, Stage
 from keraspinn.recipes.choices import chosen_network, chosen_recipe, wave_number
+from keraspinn.recipes.hardening import hardened
 
 strategy = importlib.import_module("keraspinn.recipes.solve")
 x, t = sp.symbols("x t")
@@ -182,6 +183,12 @@ def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_s
     assert is_solved or "the measurements determine 'k'" in solution.reason
 
 
+def test_parameters_that_data_do_not_identify_end_the_training(judge):
+    judge(1e-4, undetermined="The data do not identify 'k'.")
+    solution = tiny_solve(measured())
+    assert solution.reason == "The data do not identify 'k'."
+
+
 def run_of(problem, **state):
     model = kp.PINNModel(problem, kp.networks.MLP(4, 2), seed=0)
     now = time.monotonic()
@@ -260,6 +267,21 @@ def test_waves_of_sources_choose_sines_and_gauss_newton():
     (only,) = chosen_recipe(energy()).stages
     assert only.optimizer is kp.optimizers.GaussNewton
     assert type(chosen_network(decay())) is kp.networks.MLP
+
+
+def test_a_clamp_of_an_energy_is_made_hard():
+    y = sp.Symbol("y")
+    v = sp.Function("v")(x, y)
+    bracket = kp.geometry.Box({x: (0, 2), y: (0, 2)})
+    bracket -= kp.geometry.Box({x: (1, 2), y: (1, 2)})
+    density = (v.diff(x) ** 2 + v.diff(y) ** 2) / 2
+    clamp = {"clamp": kp.Condition(v, on={y: 2})}
+    problem = kp.Problem(bracket, energy=kp.integral(density - v), conditions=clamp)
+    assert hardened(problem).conditions["clamp"].hard
+    laplace = {"laplace": v.diff(x, 2) + v.diff(y, 2) + 1}
+    free = {"free": kp.Condition(kp.normal_derivative(v, bracket), on={x: 0})}
+    strong = kp.Problem(bracket, laplace, clamp | free)
+    assert not hardened(strong).conditions["clamp"].hard
 
 
 def test_a_network_is_chosen_for_fields_of_fewer_coordinates():
