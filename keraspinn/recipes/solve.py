@@ -24,6 +24,9 @@ from keraspinn.training.points import INSIDE, OF_AN_ENERGY, ON_A_FACE
 MARGIN = 2.0
 """Factor between the tolerance and the estimated error of a solved problem."""
 
+ENERGY_MARGIN = 10.0
+"""The same for an energy: beside a corner an error was 5.5 times its estimate."""
+
 DEVIATIONS = 2.0
 """Standard deviations of a parameter that must be within the tolerance."""
 
@@ -70,9 +73,10 @@ def solve(
 
     Adam first, then SSBroyden in float64 in rounds of 500 steps (Gauss–Newton alone
     where an energy is minimised). Between rounds `diagnostics.verdict` estimates the
-    error, which must be half the tolerance. Where the estimate stalls, Gauss–Newton
-    takes the place of SSBroyden, the network is widened and the number of points
-    doubled, in turn. Conditions on a box hold by construction where they can.
+    error, which must be half the tolerance, a tenth for an energy. Where the estimate
+    stalls, Gauss–Newton takes the place of SSBroyden, the network is widened and the
+    number of points doubled, in turn. Conditions on a box hold by construction where
+    they can.
 
     With measurements, two standard deviations of unknown parameters must be within the
     tolerance too.
@@ -211,7 +215,8 @@ class _Run:
                 stage, decision = self._continued(stage), ""
 
     def _is_solved(self):
-        return self.judged.trusted and self.judged.error * MARGIN <= self.tolerance
+        margin = MARGIN if self.problem.energy is None else ENERGY_MARGIN
+        return self.judged.trusted and self.judged.error * margin <= self.tolerance
 
     def _train(self, stage, decision):
         """Train a stage, up to the deadline, and add it to the history."""

@@ -193,7 +193,7 @@ def run_of(problem, **state):
     model = kp.PINNModel(problem, kp.networks.MLP(4, 2), seed=0)
     now = time.monotonic()
     run = strategy._Run(model, 1e-3, now - 10.0, now + 100.0, 0)
-    run.history, run.epochs = [{"steps": 500, "seconds": 1.0}], 5
+    run.history, run.epochs = [{"steps": 500, "seconds": 1.0, "loss": 1.0}], 5
     for name, value in state.items():
         setattr(run, name, value)
     return run
@@ -267,6 +267,14 @@ def test_waves_of_sources_choose_sines_and_gauss_newton():
     (only,) = chosen_recipe(energy()).stages
     assert only.optimizer is kp.optimizers.GaussNewton
     assert type(chosen_network(decay())) is kp.networks.MLP
+
+
+def test_an_energy_needs_a_smaller_estimate(judge):
+    run = run_of(energy())
+    for error, is_solved in ((0.4e-3, False), (0.9e-4, True)):
+        judge(error)
+        run._judge()
+        assert run._is_solved() is is_solved
 
 
 def test_a_clamp_of_an_energy_is_made_hard():
