@@ -4,6 +4,7 @@ from keraspinn.layers.adaptive_skip import AdaptiveSkip
 from keraspinn.layers.factorized import FactorizedDense
 from keraspinn.layers.fourier_features import FourierFeatures
 from keraspinn.layers.gated import GatedDense
+from keraspinn.layers.kinks import Kinks
 from keraspinn.layers.periodic import Periodic
 from keraspinn.layers.sine import SineDense
 
@@ -12,6 +13,7 @@ __all__ = [
     "FactorizedDense",
     "FourierFeatures",
     "GatedDense",
+    "Kinks",
     "Periodic",
     "SineDense",
 ]

@@ -18,11 +18,12 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
+from keraspinn.declaration.kinks import scaled_kinks
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import propagate
-from keraspinn.layers import Periodic, activations
+from keraspinn.layers import Kinks, Periodic, activations
 
 
 def in_series(network, x):
@@ -76,6 +77,7 @@ class Network(Adapted):
     """Base class of networks, with their arguments, units and a forward rule."""
 
     _circles = None
+    _kinks = None
 
     def __init__(
         self,
@@ -158,7 +160,8 @@ class Network(Adapted):
         if self.standardize:
             sizes = [problem.scales.field(name) for name in problem.field_names]
             offsets, periods = network_offsets(problem), scaled_periods(problem)
-            self.work_in(problem.scales, sizes, periods, offsets)
+            kinks = scaled_kinks(problem, problem.scales)
+            self.work_in(problem.scales, sizes, periods, offsets, kinks)
 
     def work_in(
         self,
@@ -166,6 +169,7 @@ class Network(Adapted):
         sizes: Sequence[float],
         periods: Sequence[float | None] | None = None,
         offsets: Sequence[float] | None = None,
+        kinks: Sequence[Any] | None = None,
     ) -> None:
         """Work in other units from now on.
 
@@ -174,16 +178,19 @@ class Network(Adapted):
             sizes: List of the unit of each output.
             periods: The coordinates' periods in these scales, or `None`.
             offsets: List of the origin of each output; zero by default.
+            kinks: Polynomials in these scales, where gradients may jump, for `Kinks`.
         """
         self.scales, self._sizes = scales, sizes
         self._offsets = offsets or [0.0] * len(sizes)
         if periods:
             self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
+        if kinks and not periods and not self.built:
+            self._kinks = Kinks(kinks, dtype=self.dtype_policy, name="kinks")
 
     def scaled(
         self, x: Tensor, apply: Callable[..., Tensor], wanted: object = None
     ) -> Tensor:
-        """Apply `forward` after the periodic features, in scaled numbers.
+        """Apply `forward` after periodic features and kinks, in scaled numbers.
 
         Args:
             x: Points, as a tensor or a series.
@@ -192,6 +199,8 @@ class Network(Adapted):
         """
         if self._circles is not None:
             x = apply(self._circles, x)
+        if self._kinks is not None:
+            x = apply(self._kinks, x)
         return self.forward(x, apply)
 
     def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
@@ -247,6 +256,7 @@ class Network(Adapted):
                 "sizes": list(self._sizes),
                 "offsets": list(self._offsets),
                 "periods": self._circles and self._circles.periods,
+                "kinks": self._kinks and self._kinks.polynomials,
             },
             "units": self.units,
             "depth": self.depth,

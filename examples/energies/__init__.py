@@ -1,0 +1,1 @@
+"""Study of energies and materials, beside strong forms."""

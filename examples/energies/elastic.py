@@ -1,0 +1,387 @@
+"""Linear elasticity: beams, brackets, a hole, two materials, a block in space."""
+
+import functools
+
+import numpy as np
+import skfem
+import sympy as sp
+
+import keraspinn as kp
+from examples.energies import finite_elements as fem
+from examples.energies.case import Case, energy_form, strong_form
+
+x, y, z = sp.symbols("x y z")
+STEEL, NU, LOAD = 210e9, 0.3, 1e6  # Pa, -, Pa
+
+
+def fields(coordinates):
+    """Return the displacements, a column."""
+    names = "uvw"[: len(coordinates)]
+    return sp.Matrix([sp.Function(name)(*coordinates) for name in names])
+
+
+def stress_of(displacements, coordinates, young=STEEL):
+    """Return strain and stress, in plane stress or in space."""
+    gradient = displacements.jacobian(coordinates)
+    strain = (gradient + gradient.T) / 2
+    size = len(coordinates)
+    first, mu = fem.lame(1, NU, size)
+    unit = first * strain.trace() * sp.eye(size) + 2 * mu * strain
+    return strain, young * unit
+
+
+class Body:
+    """Clamped body under a traction, as an energy and in strong form.
+
+    Args:
+        domain: The geometry.
+        clamp: `on=` of the clamp.
+        loaded: `on=` of the load.
+        traction: Its components, Pa.
+        free: `on=` of the free boundary.
+        tip: Point at which the displacement along the load is compared.
+        young: Young's modulus, an expression.
+    """
+
+    def __init__(self, domain, clamp, loaded, traction, free, tip, young=STEEL):
+        self.domain, self.clamp, self.loaded, self.free = domain, clamp, loaded, free
+        self.traction, self.tip = sp.Matrix(traction), np.array(tip, float)
+        coordinates = domain.coordinates
+        self.displacements = fields(coordinates)
+        strain, self.stress = stress_of(self.displacements, coordinates, young)
+        self.density = sum(self.stress.multiply_elementwise(strain)) / 2
+        self.work = self.traction.dot(self.displacements)
+
+    def hold(self):
+        held = kp.Condition(list(self.displacements), on=self.clamp, hard=True)
+        return {"clamp": held}
+
+    def energy(self):
+        total = kp.integral(self.density) - kp.integral(self.work, over=self.loaded)
+        return kp.Problem(self.domain, energy=total, conditions=self.hold())
+
+    def strong(self):
+        coordinates = self.domain.coordinates
+        equations = {
+            symbol.name: sum(
+                self.stress[row, column].diff(other)
+                for column, other in enumerate(coordinates)
+            )
+            for row, symbol in enumerate(coordinates)
+        }
+        push = self.stress * sp.Matrix(self.domain.normal)
+        conditions = self.hold() | {
+            "load": kp.Condition(list(push - self.traction), on=self.loaded),
+            "free": kp.Condition(list(push), on=self.free),
+        }
+        return kp.Problem(self.domain, equations, conditions)
+
+    def measure(self, model, reference):
+        (way,) = [k for k, t in enumerate(self.traction) if t]
+        at = model.predict_expression(self.displacements[way], self.tip[None])[0]
+        energy = model.integrate(self.density)
+        energy -= model.integrate(self.work, over=self.loaded)
+        return {
+            "tip": abs(float(at) / reference["tip"] - 1),
+            "energy": abs(float(energy) / reference["energy"] - 1),
+        }
+
+    def solved(self, mesh, element, clamp, load, young=STEEL):
+        traction = [float(t) for t in self.traction]
+        (way,) = [k for k, t in enumerate(traction) if t]
+        tip, energy = fem.elasticity(
+            mesh, element, young, NU, clamp, load, traction, self.tip
+        )
+        return {"tip": tip[way], "energy": energy}
+
+
+def case(body, reference, steps, aims, points=None, **how):
+    """Return the row of a body."""
+    forms = {
+        "energy": energy_form(body.energy, steps, points),
+        "strong form": strong_form(body.strong),
+    }
+    return Case(forms, reference, body.measure, aims, **how)
+
+
+BOTH = {"tip": 0.02, "energy": 0.02}
+TRIANGLE = skfem.ElementTriP2()
+
+
+def beam(length, depth, young=STEEL):
+    """Return a cantilever of a width of one."""
+    return Body(
+        kp.geometry.Box({x: (0, length), y: (0, depth)}),
+        {x: 0},
+        {x: length},
+        (0, -LOAD),
+        [{y: 0}, {y: depth}],
+        (length, depth / 2),
+        young,
+    )
+
+
+def beam_reference(body, modulus=STEEL, sizes=(4, 8, 16)):
+    (length, depth) = body.domain.upper
+
+    def solve(number):
+        mesh = fem.boxes(((0, length), (0, depth)), size=depth / number)
+        mesh = fem.graded(mesh, [(0, 0), (0, depth)])
+        ends = (fem.facets(mesh, 0, end) for end in (0, length))
+        return body.solved(mesh, TRIANGLE, *ends, young=modulus)
+
+    return fem.converged(solve, sizes)
+
+
+BOX, SLENDER = beam(0.12, 0.03), beam(1.0, 0.05)
+POLYMER = STEEL / 10
+
+
+def layered_modulus(points):
+    return np.where(points[1] < 0.015, POLYMER, STEEL)
+
+
+class Layers(Body):
+    """Two layers, the strong form of which has fields of each and an interface."""
+
+    def strong(self):
+        length, depth = self.domain.upper
+        boxes, pairs = [], []
+        for number, (low, high, young) in enumerate(
+            ((0, depth / 2, POLYMER), (depth / 2, depth, STEEL)), 1
+        ):
+            boxes.append(kp.geometry.Box({x: (0, length), y: (low, high)}))
+            names = [sp.Function(f"{name}{number}")(x, y) for name in "uv"]
+            pairs.append((names, stress_of(sp.Matrix(names), (x, y), young)[1]))
+        equations, conditions = {}, {}
+        for number, (box, (names, stress)) in enumerate(
+            zip(boxes, pairs, strict=True), 1
+        ):
+            for row, symbol in enumerate((x, y)):
+                balance = stress[row, 0].diff(x) + stress[row, 1].diff(y)
+                equations[f"{symbol}{number}"] = kp.Equation(balance, on=box)
+            side = {y: 0} if number == 1 else {y: depth}
+            end = [stress[0, 0], stress[0, 1] + LOAD]
+            conditions |= {
+                f"clamp{number}": kp.Condition(
+                    names, on={x: 0}, where=box, weight=100
+                ),
+                f"load{number}": kp.Condition(end, on={x: length}, where=box),
+                f"free{number}": kp.Condition([stress[0, 1], stress[1, 1]], on=side),
+            }
+        (lower, low_stress), (upper, high_stress) = pairs
+        joint = [a - b for a, b in zip(lower, upper, strict=True)]
+        joint += [low_stress[k, 1] - high_stress[k, 1] for k in (0, 1)]
+        on = kp.geometry.Interface(*boxes)
+        conditions["interface"] = kp.Condition(joint, on=on)
+        return kp.Problem(self.domain, equations, conditions)
+
+    def measure(self, model, reference):
+        if len(model.problem.fields) == 2:
+            return super().measure(model, reference)
+        v = sp.Function("v2")(x, y)
+        at = model.predict_expression(v, self.tip[None] + [0, 1e-9])[0]
+        return {"tip": abs(float(at) / reference["tip"] - 1), "energy": None}
+
+
+L_LEG, L_WIDTH = 0.1, 0.04
+BRACKET = Body(
+    kp.geometry.Box({x: (0, L_LEG), y: (0, L_LEG)})
+    - kp.geometry.Box({x: (L_WIDTH, L_LEG), y: (L_WIDTH, L_LEG)}),
+    {y: L_LEG},
+    {x: L_LEG},
+    (0, -LOAD),
+    [{x: 0}, {y: 0}, {x: L_WIDTH}, {y: L_WIDTH}],
+    (L_LEG, L_WIDTH / 2),
+)
+TEE = Body(
+    kp.geometry.Polygon(
+        1e-2
+        * np.array(
+            [(4, 0), (6, 0), (6, 8), (10, 8), (10, 10), (0, 10), (0, 8), (4, 8)], float
+        ),
+        coordinates=(x, y),
+    ),
+    {y: 0},
+    {x: 0.1},
+    (0, -LOAD),
+    [{x: 0}, {y: 0.1}, {x: 0.04}, {x: 0.06}, {y: 0.08}],
+    (0.1, 0.09),
+)
+
+
+def bracket_reference():
+    def solve(number):
+        size = 0.02 / number
+        mesh = fem.boxes(
+            ((0, L_WIDTH), (0, L_LEG)), ((0, L_LEG), (0, L_WIDTH)), size=size
+        )
+        mesh = fem.graded(mesh, [(L_WIDTH, L_WIDTH), (0, L_LEG), (L_WIDTH, L_LEG)])
+        ends = fem.facets(mesh, 1, L_LEG), fem.facets(mesh, 0, L_LEG)
+        return BRACKET.solved(mesh, TRIANGLE, *ends)
+
+    return fem.converged(solve, (2, 4, 8))
+
+
+def tee_reference():
+    def solve(number):
+        mesh = fem.boxes(
+            ((0.04, 0.06), (0, 0.1)), ((0, 0.1), (0.08, 0.1)), size=0.01 / number
+        )
+        corners = [(0.04, 0.08), (0.06, 0.08), (0.04, 0.0), (0.06, 0.0)]
+        mesh = fem.graded(mesh, corners)
+        ends = fem.facets(mesh, 1, 0.0), fem.facets(mesh, 0, 0.1)
+        return TEE.solved(mesh, TRIANGLE, *ends)
+
+    return fem.converged(solve, (1, 2, 4))
+
+
+INNER, OUTER, SHANK, CHORDS = 0.02, 0.04, 0.06, 24  # m
+
+
+def hook_rings():
+    """Return inner and outer corners of a shank and of half a ring of chords."""
+    angles = np.linspace(np.pi, 2 * np.pi, CHORDS + 1)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    tops = np.array([[-1.0, SHANK / INNER]]), np.array([[-1.0, SHANK / OUTER]])
+    inner, outer = (np.concatenate([top, around]) for top in tops)
+    return INNER * inner, OUTER * outer
+
+
+class Hook(Body):
+    """A hook: the load is on its end, y = 0 with x > 0."""
+
+    def __init__(self):
+        inner, outer = hook_rings()
+        polygon = kp.geometry.Polygon(
+            np.concatenate([outer, inner[::-1]]), coordinates=(x, y)
+        )
+        tip = ((INNER + OUTER) / 2, 0.0)
+        super().__init__(polygon, {y: SHANK}, {y: 0}, (0, -LOAD), "boundary", tip)
+
+    def strong(self):
+        problem = super().strong()
+        push = problem.conditions["free"].expressions
+        away = sp.And(y < SHANK * 0.999, sp.Or(x < 0, y < -1e-5))
+        free = kp.Condition(list(push), on="boundary", where=away)
+        conditions = dict(problem.conditions) | {"free": free}
+        return kp.Problem(self.domain, dict(problem.equations), conditions)
+
+
+HOOK = Hook()
+
+
+def hook_reference():
+    inner, outer = hook_rings()
+
+    def solve(number):
+        points = np.concatenate([inner, outer]).T
+        count = len(inner)
+        first = np.arange(count - 1)
+        cells = np.stack([first, first + count, first + count + 1, first + 1])
+        mesh = skfem.MeshQuad(points, cells).refined(number).to_meshtri()
+        ends = fem.facets(mesh, 1, SHANK), fem.facets(mesh, 1, 0.0)
+        return HOOK.solved(mesh, TRIANGLE, *ends)
+
+    return fem.converged(solve, (2, 3, 4))
+
+
+BLOCK = Body(
+    kp.geometry.Box({x: (0, 0.12), y: (0, 0.03), z: (0, 0.03)}),
+    {x: 0},
+    {x: 0.12},
+    (0, -LOAD, 0),
+    [{y: 0}, {y: 0.03}, {z: 0}, {z: 0.03}],
+    (0.12, 0.015, 0.015),
+)
+
+
+def block_reference():
+    def solve(number):
+        axes = [np.linspace(0, 0.12, 4 * number + 1)]
+        axes += [np.linspace(0, 0.03, number + 1)] * 2
+        mesh = skfem.MeshHex.init_tensor(*axes)
+        ends = fem.facets(mesh, 0, 0.0), fem.facets(mesh, 0, 0.12)
+        return BLOCK.solved(mesh, skfem.ElementHex2(), *ends)
+
+    return fem.converged(solve, (2, 3, 4))
+
+
+HOLE, SIDE = 0.02, 0.08
+
+
+class Plate(Body):
+    """Quarter of a plate with Kirsch's tractions on its outer sides."""
+
+    def __init__(self):
+        hole = kp.geometry.Disk((0, 0), HOLE)
+        plate = kp.geometry.Box({x: (0, SIDE), y: (0, SIDE)}) - hole
+        super().__init__(plate, {x: 0}, {x: SIDE}, (LOAD, 0), hole, (0.0, HOLE))
+        r2 = x**2 + y**2
+        q, cos2, sin2 = HOLE**2 / r2, (x**2 - y**2) / r2, 2 * x * y / r2
+        radial = LOAD / 2 * ((1 - q) + (1 - 4 * q + 3 * q**2) * cos2)
+        hoop = LOAD / 2 * ((1 + q) - (1 + 3 * q**2) * cos2)
+        shear = -LOAD / 2 * (1 + 2 * q - 3 * q**2) * sin2
+        mean, half = (radial + hoop) / 2, (radial - hoop) / 2
+        across = half * sin2 + shear * cos2
+        self.exact = sp.Matrix(
+            [
+                [mean + half * cos2 - shear * sin2, across],
+                [across, mean - half * cos2 + shear * sin2],
+            ]
+        )
+
+    def hold(self):
+        u, v = self.displacements
+        return {
+            "left": kp.Condition(u, on={x: 0}, hard=True),
+            "below": kp.Condition(v, on={y: 0}, hard=True),
+        }
+
+    def energy(self):
+        push = kp.integral(self.density)
+        for column, symbol in enumerate((x, y)):
+            work = self.exact[:, column].dot(self.displacements)
+            push -= kp.integral(work, over={symbol: SIDE})
+        return kp.Problem(self.domain, energy=push, conditions=self.hold())
+
+    def strong(self):
+        problem = super().strong()
+        conditions = self.hold() | {
+            "left shear": kp.Condition(self.stress[0, 1], on={x: 0}),
+            "below shear": kp.Condition(self.stress[0, 1], on={y: 0}),
+            "hole": problem.conditions["free"],
+        }
+        for column, symbol in enumerate((x, y)):
+            off = self.stress[:, column] - self.exact[:, column]
+            conditions[f"{symbol} pulled"] = kp.Condition(list(off), on={symbol: SIDE})
+        return kp.Problem(self.domain, dict(problem.equations), conditions)
+
+    def measure(self, model, reference):
+        top = model.predict_expression(self.stress[0, 0], self.tip[None])[0]
+        return {"factor": abs(float(top) / LOAD / reference["factor"] - 1)}
+
+
+PLATE = Plate()
+MODULUS = sp.Piecewise((POLYMER, y < 0.015), (STEEL, True))
+TWO = Layers(BOX.domain, {x: 0}, {x: 0.12}, (0, -LOAD), BOX.free, BOX.tip, MODULUS)
+
+CASES = {
+    "box cantilever": case(
+        BOX, functools.partial(beam_reference, BOX), 60, {"tip": 0.005}, depth=2
+    ),
+    "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 100, {"factor": 0.01}),
+    "L-bracket": case(BRACKET, bracket_reference, 120, BOTH),
+    "T": case(TEE, tee_reference, 300, BOTH),
+    "hook": case(HOOK, hook_reference, 120, BOTH),
+    "beam 20 : 1": case(
+        SLENDER, functools.partial(beam_reference, SLENDER, sizes=(2, 4)), 60, BOTH, depth=2
+    ),
+    "cantilever in 3-D": case(BLOCK, block_reference, 60, BOTH),
+    "two-layer cantilever": case(
+        TWO,
+        functools.partial(beam_reference, TWO, layered_modulus),
+        60,
+        BOTH,
+    ),
+}

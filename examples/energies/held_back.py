@@ -1,0 +1,188 @@
+"""Problems that nothing was tuned on before they were run."""
+
+import numpy as np
+import skfem
+import sympy as sp
+
+import keraspinn as kp
+from examples.energies import finite_elements as fem
+from examples.energies.case import Case, Form, energy_form, strong_form
+from examples.energies.elastic import BOTH, LOAD, TRIANGLE, Body
+from examples.energies.elastic import case as of_body
+from examples.energies.other import closed_form, relative_l2
+
+x, y = sp.symbols("x y")
+
+# A wrench: a long handle and a jaw with a mouth, clamped in the mouth, mm.
+CORNERS = 1e-3 * np.array(
+    [
+        *[(0, 0), (20, 0), (30, 10), (150, 10), (150, 30)],
+        *[(30, 30), (20, 40), (0, 40), (0, 28), (15, 28), (15, 12), (0, 12)],
+    ],
+    float,
+)
+WRENCH = Body(
+    kp.geometry.Polygon(CORNERS, coordinates=(x, y)),
+    {x: 0.015},
+    {x: 0.15},
+    (0, -LOAD),
+    [{x: 0}, {y: 0}, {y: 0.01}, {y: 0.03}, {y: 0.04}, {y: 0.012}, {y: 0.028}],
+    (0.15, 0.02),
+)
+
+
+def wrench_reference():
+    """Solve on triangles between the corners' own lines, refined."""
+    xs, ys = 1e-3 * np.array([0, 15, 20, 30, 150]), 1e-3 * np.array(
+        [0, 10, 12, 28, 30, 40]
+    )
+
+    def solve(number):
+        points = [(a, b) for a in xs for b in ys if not (a > 0.02 and b in (0, 0.04))]
+        points = np.array([p for p in points if not (p[0] == 0.15 and p[1] == 0)])
+        mesh = skfem.MeshTri(points.T, _triangles(points)).refined(number)
+        mesh = fem.graded(mesh, [(0.015, 0.012), (0.015, 0.028)])
+        ends = fem.facets(mesh, 0, 0.015), fem.facets(mesh, 0, 0.15)
+        return WRENCH.solved(mesh, TRIANGLE, *ends)
+
+    return fem.converged(solve, (1, 2, 3))
+
+
+def _triangles(points):
+    from scipy.spatial import Delaunay
+
+    triangles = Delaunay(points).simplices
+    middles = points[triangles].mean(axis=1)
+    domain = WRENCH.domain
+    inside = domain.contains(domain.interior, middles - domain.centre)
+    return triangles[inside].T
+
+
+# Torsion of a cross of two beams by Prandtl's stress function: -Δφ = 2, φ = 0 outside.
+P = sp.Function("phi")(x, y)
+CROSS = kp.geometry.Polygon(
+    [
+        *[(-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1)],
+        *[(1, 3), (-1, 3), (-1, 1), (-3, 1), (-3, -1), (-1, -1)],
+    ],
+    coordinates=(x, y),
+)
+RIM = {"rim": kp.Condition(P, on="boundary", hard=True)}
+
+
+def torsion_energy():
+    density = (P.diff(x) ** 2 + P.diff(y) ** 2) / 2 - 2 * P
+    return kp.Problem(CROSS, energy=kp.integral(density), conditions=RIM)
+
+
+def torsion_strong():
+    return kp.Problem(CROSS, {"torsion": P.diff(x, 2) + P.diff(y, 2) + 2}, RIM)
+
+
+def torsion_reference():
+    """Return the torsion constant, 2 ∫ φ."""
+
+    def solve(size):
+        mesh = fem.boxes(((-1, 1), (-3, 3)), ((-3, 3), (-1, 1)), size=size)
+        corners = [(a, b) for a in (-1, 1) for b in (-1, 1)]
+        basis, found = fem.poisson(fem.graded(mesh, corners))
+        ones = skfem.LinearForm(lambda v, w: v).assemble(basis)
+        return {"constant": 4 * ones @ found}  # of -Δφ = 1, twice as large
+
+    return fem.converged(solve, (0.5, 0.25, 0.125))
+
+
+def torsion_measure(model, reference):
+    constant = 2 * model.integrate(P)
+    return {"constant": abs(float(constant) / reference["constant"] - 1)}
+
+
+# Brick, insulation and plaster between air at 20 and at -10 degrees, convection on
+# both sides.
+T = sp.Function("T")(x)
+LAYERS = ((0.24, 0.8), (0.16, 0.035), (0.015, 0.7))  # m, W/(m K)
+INSIDE, OUTSIDE, WARM, COLD = 8.0, 25.0, 20.0, -10.0  # W/(m² K), degrees
+
+
+def wall():
+    """Return boxes, conductivities, and exact temperatures of each layer."""
+    resistance = 1 / INSIDE + sum(d / k for d, k in LAYERS) + 1 / OUTSIDE
+    flux, start, temperature = (WARM - COLD) / resistance, 0.0, WARM
+    temperature -= flux / INSIDE
+    found = []
+    for thickness, k in LAYERS:
+        end = round(start + thickness, 6)
+        found.append((start, end, k, temperature - flux / k * (x - start)))
+        start, temperature = end, temperature - flux / k * thickness
+    return found
+
+
+def wall_fields():
+    layers = wall()
+    boxes = [kp.geometry.Box({x: (a, b)}) for a, b, *_ in layers]
+    names = [sp.Function(f"T{k + 1}")(x) for k in range(len(layers))]
+    ks = [k for *_, k, _ in layers]
+    equations, conditions = {}, {}
+    for number, (box, name, k) in enumerate(zip(boxes, names, ks, strict=True)):
+        equations[f"layer{number}"] = kp.Equation(k * name.diff(x, 2), on=box)
+        if number:
+            pair = names[number - 1], name
+            flux = [-ks[number - 1] * pair[0].diff(x)], [-k * name.diff(x)]
+            conditions[f"joint{number}"] = kp.interface_condition(
+                boxes[number - 1], box, pair, flux
+            )
+    inside = sp.Eq(-ks[0] * names[0].diff(x), INSIDE * (WARM - names[0]))
+    outside = sp.Eq(-ks[-1] * names[-1].diff(x), OUTSIDE * (names[-1] - COLD))
+    conditions["inside"] = kp.Condition(inside, on={x: 0})
+    conditions["outside"] = kp.Condition(outside, on={x: layers[-1][1]})
+    exact = dict(zip(boxes, (e for *_, e in layers), strict=True))
+    fields = dict(zip(boxes, names, strict=True))
+    return kp.Problem(
+        kp.geometry.Box({x: (0, layers[-1][1])}),
+        equations,
+        conditions,
+        reference={kp.by_region(fields): kp.by_region(exact)},
+    )
+
+
+def wall_energy():
+    layers = wall()
+    end = layers[-1][1]
+    pairs = [(k, x < b) for _, b, k, _ in layers[:-1]] + [(layers[-1][2], True)]
+    exact = [(e, x < b) for _, b, _, e in layers[:-1]] + [(layers[-1][3], True)]
+    energy = kp.integral(sp.Piecewise(*pairs) * T.diff(x) ** 2 / 2)
+    energy += kp.integral(INSIDE * (T - WARM) ** 2 / 2, over={x: 0})
+    energy += kp.integral(OUTSIDE * (T - COLD) ** 2 / 2, over={x: end})
+    return kp.Problem(
+        kp.geometry.Box({x: (0, end)}),
+        energy=energy,
+        conditions={},
+        reference={T: sp.Piecewise(*exact)},
+    )
+
+
+CASES = {
+    "wrench": of_body(WRENCH, wrench_reference, 120, BOTH, held_back=True),
+    "three-layer wall": Case(
+        {
+            "fields": Form(wall_fields, 400, by_fields=True),
+            "energy": energy_form(wall_energy, 100, 4096),
+        },
+        closed_form,
+        relative_l2,
+        {"fields: L2": 1e-4, "energy: L2": 1e-2},
+        units=15,
+        depth=2,
+        held_back=True,
+    ),
+    "torsion of a cross": Case(
+        {
+            "energy": energy_form(torsion_energy),
+            "strong form": strong_form(torsion_strong),
+        },
+        torsion_reference,
+        torsion_measure,
+        {"constant": 0.01},
+        held_back=True,
+    ),
+}

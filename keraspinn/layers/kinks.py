@@ -1,0 +1,84 @@
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from keraspinn.derivatives.taylor.rules import (
+    activate,
+    columns,
+    concatenated,
+    register_rule,
+)
+
+
+@keras.saving.register_keras_serializable("keraspinn")
+class Kinks(keras.layers.Layer):
+    """Features with a kink, for fields whose gradient jumps at an interface.
+
+    The layer appends max(p, 0) for each polynomial p in the coordinates. A smooth
+    network of these features is continuous, and its gradient may jump where p = 0.
+
+    Args:
+        polynomials: List of polynomials, each a list of pairs of the coordinates'
+            exponents and a factor: `[[(1, 0), 2.0], [(0, 0), -1.0]]` is 2x - 1.
+        **kwargs: `name`, `dtype` of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Points, `(..., d)`.
+
+    Returns:
+        The points and the features, `(..., d + p)`.
+
+    Example:
+
+    >>> layer = keraspinn.layers.Kinks([[[(1,), 2.0], [(0,), -1.0]]])
+    >>> keras.ops.convert_to_numpy(layer([[0.25], [1.0]])).tolist()
+    [[0.25, 0.0], [1.0, 1.0]]
+
+    Reference:
+        Tseng, Lin, Hu & Lai, "A cusp-capturing PINN for elliptic interface problems",
+        JCP 2023.
+    """
+
+    def __init__(self, polynomials: Sequence[Any], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.polynomials = [
+            [[tuple(map(int, powers)), float(factor)] for powers, factor in polynomial]
+            for polynomial in polynomials
+        ]
+
+    def values(self, x, column):
+        """Return the polynomials' values or series, a list.
+
+        Args:
+            x: Points, as a tensor or a series.
+            column: Function of `x` and an index that returns a column, `(..., 1)`.
+        """
+        return [
+            sum(
+                math.prod(
+                    (column(x, k) for k, n in enumerate(powers) for _ in range(n)),
+                    start=factor,
+                )
+                for powers, factor in polynomial
+            )
+            for polynomial in self.polynomials
+        ]
+
+    def call(self, x):
+        values = self.values(x, lambda x, k: x[..., k : k + 1])
+        return ops.concatenate([x, *map(ops.relu, values)], axis=-1)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], input_shape[-1] + len(self.polynomials))
+
+    def get_config(self):
+        return {**super().get_config(), "polynomials": self.polynomials}
+
+
+@register_rule(Kinks)
+def kinks(layer, x):
+    values = layer.values(x, lambda x, k: columns(x, [k]))
+    return concatenated([x, *(activate(ops.relu, value) for value in values)])
