@@ -22,8 +22,6 @@ WORDS_TO_AVOID = {
 }
 # Folders and files that are not rewritten yet. Remove each as it is.
 PENDING = (
-    "keraspinn/declaration/energy.py",
-    "keraspinn/declaration/scaling/energy_scales.py",
     "keraspinn/diagnostics/gradients.py",
     "keraspinn/diagnostics/hessian.py",
 )

@@ -16,6 +16,7 @@ import os
 import pathlib
 import platform
 import time
+import traceback
 
 import keras
 
@@ -75,7 +76,9 @@ def run(name, form_name, seed, reference, seconds):
     except FloatingPointError as error:
         return record | {"failed": str(error), "errors": {}, "cpu_seconds": None}
     errors = case.measure(model, reference)
-    record |= trained | {"errors": {k: v and float(f"{v:.2e}") for k, v in errors.items()}}
+    record |= trained | {
+        "errors": {k: v and float(f"{v:.2e}") for k, v in errors.items()}
+    }
     if model.problem.energy is not None:
         gap = kp.diagnostics.energy_gap(model)
         record["energy_gap"] = float(f"{gap.relative:.2e}")
@@ -95,6 +98,7 @@ def main():
     results = json.loads(path.read_text()) if path.exists() else {}
     results = {"references": {}, "runs": {}} | results
     results["machine"] = f"{platform.machine()}, {os.cpu_count()} cores, shared"
+    results["aims"] = {name: case.aims for name, case in CASES.items()}
 
     def write():
         path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
@@ -114,7 +118,11 @@ def main():
                 before = results["runs"].get(f"{name} | {first} | {seed}", {})
                 seconds = before.get("cpu_seconds") or 60.0
                 reference = results["references"][name]
-                record = run(name, form, seed, reference, seconds)
+                try:
+                    record = run(name, form, seed, reference, seconds)
+                except Exception:  # the other rows are worth their time
+                    traceback.print_exc()
+                    continue
                 results["runs"][key] = record
                 print(key, record["errors"], record.get("cpu_seconds"), flush=True)
                 write()

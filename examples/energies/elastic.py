@@ -72,9 +72,13 @@ class Body:
         push = self.stress * sp.Matrix(self.domain.normal)
         conditions = self.hold() | {
             "load": kp.Condition(list(push - self.traction), on=self.loaded),
-            "free": kp.Condition(list(push), on=self.free),
+            "free": self.released(push),
         }
         return kp.Problem(self.domain, equations, conditions)
+
+    def released(self, push):
+        """Return the condition on the free boundary."""
+        return kp.Condition(list(push), on=self.free)
 
     def measure(self, model, reference):
         (way,) = [k for k, t in enumerate(self.traction) if t]
@@ -163,9 +167,7 @@ class Layers(Body):
             side = {y: 0} if number == 1 else {y: depth}
             end = [stress[0, 0], stress[0, 1] + LOAD]
             conditions |= {
-                f"clamp{number}": kp.Condition(
-                    names, on={x: 0}, where=box, weight=100
-                ),
+                f"clamp{number}": kp.Condition(names, on={x: 0}, where=box, weight=100),
                 f"load{number}": kp.Condition(end, on={x: length}, where=box),
                 f"free{number}": kp.Condition([stress[0, 1], stress[1, 1]], on=side),
             }
@@ -259,13 +261,9 @@ class Hook(Body):
         tip = ((INNER + OUTER) / 2, 0.0)
         super().__init__(polygon, {y: SHANK}, {y: 0}, (0, -LOAD), "boundary", tip)
 
-    def strong(self):
-        problem = super().strong()
-        push = problem.conditions["free"].expressions
+    def released(self, push):
         away = sp.And(y < SHANK * 0.999, sp.Or(x < 0, y < -1e-5))
-        free = kp.Condition(list(push), on="boundary", where=away)
-        conditions = dict(problem.conditions) | {"free": free}
-        return kp.Problem(self.domain, dict(problem.equations), conditions)
+        return kp.Condition(list(push), on="boundary", where=away)
 
 
 HOOK = Hook()
@@ -372,12 +370,16 @@ CASES = {
     ),
     "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 100, {"factor": 0.01}),
     "L-bracket": case(BRACKET, bracket_reference, 120, BOTH),
-    "T": case(TEE, tee_reference, 300, BOTH),
+    "T": case(TEE, tee_reference, 200, BOTH),
     "hook": case(HOOK, hook_reference, 120, BOTH),
     "beam 20 : 1": case(
-        SLENDER, functools.partial(beam_reference, SLENDER, sizes=(2, 4)), 60, BOTH, depth=2
+        SLENDER,
+        functools.partial(beam_reference, SLENDER, sizes=(2, 4)),
+        60,
+        BOTH,
+        depth=2,
     ),
-    "cantilever in 3-D": case(BLOCK, block_reference, 60, BOTH),
+    "cantilever in 3-D": case(BLOCK, block_reference, 40, BOTH),
     "two-layer cantilever": case(
         TWO,
         functools.partial(beam_reference, TWO, layered_modulus),

@@ -33,8 +33,9 @@ WRENCH = Body(
 
 def wrench_reference():
     """Solve on triangles between the corners' own lines, refined."""
-    xs, ys = 1e-3 * np.array([0, 15, 20, 30, 150]), 1e-3 * np.array(
-        [0, 10, 12, 28, 30, 40]
+    xs, ys = (
+        1e-3 * np.array([0, 15, 20, 30, 150]),
+        1e-3 * np.array([0, 10, 12, 28, 30, 40]),
     )
 
     def solve(number):

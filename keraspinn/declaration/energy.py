@@ -1,7 +1,8 @@
-"""The energy of a problem: a sum of integrals that its fields make least."""
+"""Energy of a problem, a sum of integrals that its fields minimise."""
 
 import sympy as sp
 from sympy.calculus.euler import euler_equations
+from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.validation.equations import shorten
@@ -24,16 +25,16 @@ _WRITE = (
 
 
 def densities_of(energy, domain):
-    """Return the densities of an energy by region: a dict from `Region` to expression.
+    """Return the densities of an energy, a dict from `Region`s to expressions.
 
     Args:
         energy: Sum of numbers times `PartIntegral`s, or `None`.
         domain: The geometry.
 
     Raises:
-        TypeError: If it is no SymPy expression.
-        ValueError: If a summand is something else than a number times an integral, a
-            density cannot be evaluated, or the domain has a time.
+        TypeError: If it is not a SymPy expression.
+        ValueError: If a summand is not a number times an integral, a density cannot be
+            evaluated or is a divergence, terms cancel, or the domain has a time.
     """
     if energy is None:
         return {}
@@ -43,24 +44,46 @@ def densities_of(energy, domain):
             f"{domain.time_coordinate}. Leave `time=` out of the geometry, or write "
             "the equations of motion as `equations`."
         )
-    found = {}
+    densities = {}
     energy = normalize(energy, "An energy")
     for summand in sp.Add.make_args(sp.expand(energy)):
-        factor, own = summand.as_independent(PartIntegral)
-        if not (factor.is_number and isinstance(own, PartIntegral)):
+        factor, integral = summand.as_independent(PartIntegral)
+        if not (factor.is_number and isinstance(integral, PartIntegral)):
             raise ValueError(
                 f"An energy is a sum of integrals, each perhaps times a number. "
                 f"Received the summand {summand}. {_WRITE}"
             )
-        found[own.region] = found.get(own.region, 0) + factor * own.integrand
-    curvature = [_checked(density, domain).hessian for density in found.values()]
-    if not any(e != 0 for own in curvature for row in own for e in row):
+        density = densities.get(integral.region, 0) + factor * integral.integrand
+        densities[integral.region] = sp.expand(density) and density
+    if cancelled := [region for region, density in densities.items() if not density]:
         raise ValueError(
-            f"This energy has no least value: it is linear in its fields. Received: "
-            f"{energy}. Write what is stored as well, such as "
+            f"Terms of this energy cancel{cancelled[0].suffix}. Received: {energy}. "
+            "Leave them out, or check their signs."
+        )
+    curvature = [_checked(density, domain).hessian for density in densities.values()]
+    if not any(e != 0 for hessian in curvature for row in hessian for e in row):
+        raise ValueError(
+            f"This energy has no minimum: it is linear in its fields. Received: "
+            f"{energy}. Add the stored energy, such as "
             "keraspinn.integral(k * u.diff(x)**2 / 2 - load * u)."
         )
-    return found
+    if all(_is_divergence(*pair, domain) for pair in densities.items()):
+        raise ValueError(
+            "This energy is a divergence: by Gauss's theorem it depends on boundary "
+            f"values alone, and no equation follows. Received: {energy}. Write "
+            "energies of the boundary as integrals over it, "
+            "keraspinn.integral(..., over='boundary')."
+        )
+    return densities
+
+
+def _is_divergence(region, density, domain):
+    """Return whether a density of the interior has no Euler–Lagrange equation."""
+    if resolve_parts(region, domain) != (domain.interior,):
+        return False
+    fields = sorted(density.atoms(AppliedUndef), key=str)
+    equations = euler_equations(density, fields, domain.coordinates)
+    return not any(isinstance(equation, sp.Eq) for equation in equations)
 
 
 def _checked(density, domain):
@@ -68,15 +91,15 @@ def _checked(density, domain):
     if nonlocal_ := density.atoms(At, LineIntegral):
         raise ValueError(
             "The density of an energy holds its fields at the point itself. Received: "
-            f"{min(map(str, nonlocal_))}. Write what relates several points as a "
+            f"{min(map(str, nonlocal_))}. Write a relation of several points as a "
             "`Condition` or an equation."
         )
     if unknown := density.atoms(Parameter):
         names = ", ".join(sorted(map(str, unknown)))
         raise ValueError(
-            f"An energy holds known coefficients only: the least energy over {names} "
-            "is not where the data are met. Write the problem as `equations` to find "
-            "an unknown coefficient, or put a number in its place."
+            f"An energy holds known coefficients only: its minimum over {names} does "
+            "not fit the data. Write the problem as `equations` to identify an unknown "
+            "coefficient, or insert a number."
         )
     if (highest := _order(density, domain)) > HIGHEST:
         raise ValueError(
@@ -84,7 +107,48 @@ def _checked(density, domain):
             f"Received one of order {highest} in {density}. Integrate by parts, or "
             "write the equations themselves, as `equations`."
         )
-    return SecondVariation(density)
+    variation = SecondVariation(density)
+    for field in sorted(density.atoms(AppliedUndef), key=str):
+        second = [
+            number
+            for number, node in enumerate(variation.nodes)
+            if getattr(node, "derivative_count", 0) == HIGHEST and node.expr == field
+        ]
+        entries = (variation.hessian[k][j] for k in second for j in second)
+        if second and not any(entries):
+            raise ValueError(
+                f"The density of an energy is linear in second derivatives of {field}, "
+                f"which make a divergence. Received: {density}. Integrate by parts: "
+                "write u.diff(x)**2 / 2 for -u * u.diff(x, 2) / 2."
+            )
+    return variation
+
+
+def check_loads(terms):
+    """Raise `ValueError` if hard conditions fix the fields of a term of the energy.
+
+    Args:
+        terms: Dict from names to `Term`s.
+    """
+    held = {}
+    for term in terms.values():
+        if term.hard:
+            parts = {part for block in term.blocks for part in block}
+            for field in set().union(
+                *(e.atoms(AppliedUndef) for e in term.expressions)
+            ):
+                held.setdefault(field, set()).update(parts)
+    energy = next(term for term in terms.values() if term.is_energy)
+    for integral in energy.expressions[0].atoms(PartIntegral):
+        fields = integral.integrand.atoms(AppliedUndef)
+        parts = {*energy.blocks[energy.regions.index(integral.region)]}
+        is_held = fields and all(parts <= held.get(field, set()) for field in fields)
+        if is_held and not integral.integrand.has(sp.Derivative):
+            raise ValueError(
+                f"A term of the energy has no effect: hard conditions fix its fields "
+                f"there. Received: {integral}. Apply the load to another part, or "
+                "leave it out."
+            )
 
 
 def lines_of(problem):
@@ -107,11 +171,11 @@ def lines_of(problem):
 def _following(problem):
     """Yield Euler–Lagrange equations, and natural conditions of first order."""
     domain, inside, elsewhere = problem.domain, sp.S.Zero, {}
-    for own in problem.energy.atoms(PartIntegral):
-        if resolve_parts(own.region, domain) == (domain.interior,):
-            inside += own.integrand
+    for integral in problem.energy.atoms(PartIntegral):
+        if resolve_parts(integral.region, domain) == (domain.interior,):
+            inside += integral.integrand
         else:
-            elsewhere[own.region] = own.integrand
+            elsewhere[integral.region] = integral.integrand
     for equation in euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
             yield f"{shorten(equation.lhs)} = 0"
@@ -121,13 +185,13 @@ def _following(problem):
     for field in problem.fields:
         flux = sum(n * inside.diff(field.diff(s)) for s, n in pairs)
         if flux != 0:
-            yield f"{shorten(flux)} = 0 where nothing else is declared"
-        for region, own in elsewhere.items():
-            if (push := own.diff(field)) != 0:
+            yield f"{shorten(flux)} = 0 on the rest of the boundary"
+        for region, density in elsewhere.items():
+            if (push := density.diff(field)) != 0:
                 yield f"{shorten(flux + push)} = 0{region.suffix}"
 
 
 def _order(density, domain):
     """Return the highest order of a density's derivatives."""
     orders = required_derivatives([density], domain.coordinates).values()
-    return max((sum(index) for own in orders for index in own), default=0)
+    return max((sum(index) for indices in orders for index in indices), default=0)

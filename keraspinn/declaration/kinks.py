@@ -31,7 +31,7 @@ def scaled_kinks(problem, scales):
         symbol: exact_number(centre) + exact_number(half) * symbol
         for symbol, (centre, half) in scales.coordinates.items()
     }
-    found = {}
+    polynomials = {}
     for switch in _switches(problem.energy):
         end = switch.lhs - switch.rhs
         if not end.free_symbols or not end.free_symbols <= {*symbols}:
@@ -41,8 +41,8 @@ def scaled_kinks(problem, scales):
         inner = end.xreplace(scaled) / exact_number(largest)
         if values.min() < 0 < values.max() and inner.is_polynomial(*symbols):
             terms = sp.Poly(inner, *symbols).terms()
-            found.setdefault(sp.Abs(end), [[list(p), float(c)] for p, c in terms])
-    return list(found.values())
+            polynomials.setdefault(sp.Abs(end), [[list(p), float(c)] for p, c in terms])
+    return list(polynomials.values())
 
 
 def _switches(energy):

@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.energy import check_loads
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.parts import part_to_json, place_to_json
 from keraspinn.declaration.probe_points import probe_points
@@ -325,6 +326,8 @@ def build_terms(domain, equations, conditions, fields, densities):
                 weight=condition.weight,
             )
         terms[name].check_normals(domain)
+    if densities:
+        check_loads(terms)
     return terms
 
 

@@ -36,6 +36,11 @@ class Slice(Part):
         """True if every coordinate is fixed."""
         return len(self.fixed) == len(self.half)
 
+    @property
+    def is_curve(self):
+        """True if one coordinate is free; one number then serves for all."""
+        return len(self.half) - len(self.fixed) == 1
+
     def sample(self, uniform):
         """Sample points; free coordinates are linear in the uniform numbers."""
         origin, extent = -np.array(self.half), 2 * np.array(self.half)

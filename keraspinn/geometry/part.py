@@ -48,6 +48,11 @@ class Part:
     draws: int | None = None
     is_point: bool = False
 
+    @property
+    def is_curve(self) -> bool:
+        """True if one uniform number is enough for a point."""
+        return self.draws == 1
+
     def sample(self, uniform: Tensor) -> Tensor:
         """Map numbers uniform in [0, 1), `(..., n, draws)`, to points `(..., n, d)`."""
         raise NotImplementedError

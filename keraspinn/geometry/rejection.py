@@ -11,6 +11,8 @@ from keraspinn.geometry.part import Part, exact_number, quasi_random, sobol
 
 TEST_POINTS = 2**13  # points that decide whether all of a part is kept
 _POOL_POINTS = 2**15  # points in a pool; sampling repeats none within a usual batch
+_BISECTIONS = 40  # of a test interval of a curve: to round-off
+_MOST_INTERVALS = 64  # of a curve that are kept; above, points are picked from a pool
 _ROUNDS = 16  # rounds of rejection at most, for portions below 1/16 of the part
 
 
@@ -43,9 +45,10 @@ def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
 class Kept(Part):
     """Portion of a part that a predicate keeps.
 
-    If the predicate keeps all points, the part itself samples them. If not, they are
-    picked from a pool of 32,768, made once on the host by rejection, since a compiled
-    program cannot repeat until enough points are kept.
+    If the predicate keeps all points, the part itself samples them. Of a curve it keeps
+    intervals, whose ends are found by bisection. Points of other parts are picked from
+    a pool of 32,768, made once on the host by rejection, since a compiled program
+    cannot repeat until enough points are kept.
 
     Args:
         part: The part.
@@ -106,12 +109,43 @@ class Kept(Part):
         # spread numbers pick evenly spread points.
         return _sort_along_curve(np.concatenate(rounds))
 
+    @functools.cached_property
+    def _intervals(self):
+        """Intervals `(k, 2)` of a curve's uniform numbers that are kept."""
+
+        def kept(numbers):
+            points = on_host(self.part.sample(numbers[:, None])) + self.shift
+            return on_host(self.keep(points))
+
+        if not self.part.is_curve:
+            return np.empty((0, 2))
+        grid = np.linspace(0, 1, TEST_POINTS, endpoint=False)
+        is_kept = kept(grid)
+        (changes,) = np.nonzero(is_kept[1:] != is_kept[:-1])
+        low, high = grid[changes], grid[changes + 1]
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            is_low = kept(middle) == is_kept[changes]
+            low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+        ends = [0.0] * int(is_kept[0]) + [*low] + [1.0] * int(is_kept[-1])
+        ends = np.reshape(ends, (-1, 2))
+        return ends if len(ends) <= _MOST_INTERVALS else ends[:0]
+
     def sample(self, uniform):
-        """Sample points as the part does, or pick them from the pool."""
+        """Sample points as the part does, in its intervals or from the pool."""
         if self.whole:
             points = self.part.sample(uniform)
             return points + like(self.shift, points)
-        return pick(self._pool, uniform[..., 0])
+        if not len(self._intervals):
+            return pick(self._pool, uniform[..., 0])
+        lib, starts, ends = library(uniform), *self._intervals.T
+        lengths = np.cumsum(ends - starts)
+        numbers = uniform * lengths[-1]
+        moved = numbers + starts[0]
+        for length, gap in zip(lengths, starts[1:] - ends[:-1], strict=False):
+            moved = lib.where(numbers >= length, moved + gap, moved)
+        points = self.part.sample(moved)
+        return points + like(self.shift, points)
 
     def contains(self, points):
         """Test which points lie on the part and are kept."""
@@ -128,11 +162,13 @@ class Kept(Part):
     @functools.cached_property
     def share(self):
         """Share of the part's points that is kept."""
+        if len(self._intervals):
+            return float(np.ptp(self._intervals, axis=1).sum())
         points = on_host(self.part.sample(sobol(_POOL_POINTS, self.part_draws)))
         return float(np.mean(on_host(self.keep(points + self.shift))))
 
     def measure(self):
-        """Return the part's measure times the share kept, by 32,768 points."""
+        """Return the part's measure times the share kept."""
         if self.size is not None:
             return self.size
         whole = self.part.measure()

@@ -51,6 +51,16 @@ class Simplices(Part):
         # The middle of a slot, so that round-off does not reach its neighbour.
         another = pick(self.corners, (other + 0.5) / count)
         corners = lib.where((within < stay)[..., None, None], corners, another)
+        return self._within(corners, uniform)
+
+    def sample_each(self, counts, uniform):
+        """Sample a number of points of each simplex, `(k,)`, in this order."""
+        corners = np.repeat(self.corners, counts, axis=0)
+        return self._within(like(corners, uniform), uniform)
+
+    def _within(self, corners, uniform):
+        """Return points in simplices `(..., n, m + 1, d)`, by all numbers but one."""
+        lib = library(uniform)
         # Uniform in a cone over a simplex: move from the tip towards a uniform point
         # of the base by the k-th root of a uniform number.
         point = corners[..., 0, :]
@@ -167,8 +177,6 @@ class Facets(Simplices):
             offset = outward @ corners[0] / size
             key = tuple(np.round([*outward, offset], 9) + 0.0)
             planes.setdefault(key, (outward, offset, []))[2].append(corners)
-        if len(planes) > _MOST_FACTORS:
-            return super().distance(coordinates, outside)
         everything = self.closed.reshape(-1, len(coordinates)) / size
         factors = []
         for outward, offset, segments in planes.values():
@@ -176,13 +184,17 @@ class Facets(Simplices):
                 exact_number(n) * c / exact_number(size)
                 for n, c in zip(outward, coordinates, strict=True)
             )
-            if outside or (everything @ outward > offset + 1e-9).any():
-                if len(coordinates) != 2 or len(segments) != 1:
-                    return super().distance(coordinates, outside)
-                line = _trimmed(
-                    -line if outside else line, segments[0], coordinates, size
-                )
-            factors.append(line)
+            if not outside and (everything @ outward <= offset + 1e-9).all():
+                factors.append(line)
+                continue
+            if len(coordinates) != 2:
+                return super().distance(coordinates, outside)
+            line = -line if outside else line
+            factors += [
+                _trimmed(line, segment, coordinates, size) for segment in segments
+            ]
+        if len(factors) > _MOST_FACTORS:
+            return super().distance(coordinates, outside)
         return sp.Mul(*factors)
 
 

@@ -9,7 +9,7 @@ _TRIED = 256  # candidates for a lattice's generator
 _BELOW_ONE = 1 - 2.0**-24  # the largest number below one in float32
 
 
-def lattice(count, shift):
+def lattice(counts, shift):
     """Return points in the unit cube whose means approximate integrals.
 
     They form a rank-1 lattice, shifted and folded: each number is x → 1 − |2x − 1| of
@@ -18,7 +18,7 @@ def lattice(count, shift):
     it is zero.
 
     Args:
-        count: Number n of points.
+        counts: Numbers n of points of consecutive lattices with one shift, a tuple.
         shift: Tensor `(..., 1, d)`, uniform in [0, 1).
 
     Returns:
@@ -28,10 +28,17 @@ def lattice(count, shift):
         Hickernell, "Obtaining O(N^(-2+ε)) convergence for lattice quadrature rules",
         2002; Sloan & Joe, "Lattice Methods for Multiple Integration", 1994.
     """
-    rows = np.arange(count)[:, None] * _generator(count, shift.shape[-1])[None]
-    points = ops.cast(rows % count / count, shift.dtype) + shift
+    points = ops.cast(_unshifted(counts, shift.shape[-1]), shift.dtype) + shift
     points = points - ops.floor(points)
     return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
+
+
+@functools.lru_cache(maxsize=16)
+def _unshifted(counts, dimension):
+    """Return lattices without a shift, `(Σ n, d)`."""
+    return np.concatenate(
+        [np.arange(n)[:, None] * _generator(n, dimension)[None] % n / n for n in counts]
+    )
 
 
 @functools.lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from keras import ops
 
 from keraspinn.common.typing import Tensor
 from keraspinn.declaration.terms import missing_normals_error
+from keraspinn.geometry.simplices import Simplices
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.lattice import lattice
 
@@ -92,9 +93,13 @@ class Place:
         relative, coordinates = [], []
         for index, (part, size) in enumerate(zip(self._parts, sizes, strict=True)):
             of_part = numbers[index, :size, : draws[index]]
+            counts = self._counts(part, size)
             if self.term.regions:
-                of_part = lattice(size, of_part)
-            relative.append(self.domain.sample(part, of_part))
+                of_part = lattice(counts, of_part)
+            if len(counts) > 1:
+                relative.append(part.sample_each(counts, of_part))
+            else:
+                relative.append(self.domain.sample(part, of_part))
             coordinates.append(self.domain.absolute(part, relative[-1]))
         points = self._scaled(_joined(relative))
         return self.drawn(points, _joined(coordinates), requested)
@@ -187,10 +192,25 @@ class Place:
 
     def _measures(self, block, requested):
         """Return the points' shares of their parts' measures, for one block."""
-        counts = self._sizes(block, requested)
-        measures = [self.domain.measure(part) for part in block]
-        each = np.repeat(np.divide(measures, counts), counts)
-        return ops.convert_to_tensor(each, self.dtype)
+        each = []
+        for part, size in zip(block, self._sizes(block, requested), strict=True):
+            counts = self._counts(part, size)
+            sizes = part.sizes if len(counts) > 1 else [self.domain.measure(part)]
+            each.append(np.repeat(np.divide(sizes, counts), counts))
+        return ops.convert_to_tensor(np.concatenate(each), self.dtype)
+
+    def _counts(self, part, size):
+        """Return the numbers of an integral's points in each triangle of a polygon.
+
+        A tuple of `size` for other parts, and where triangles outnumber points.
+        """
+        count = len(part.corners) if isinstance(part, Simplices) else 1
+        if not self.term.regions or not 1 < count < size:
+            return (size,)
+        shares = part.sizes / part.sizes.sum()
+        counts = 1 + np.floor((size - count) * shares).astype(int)
+        counts[np.argmax(counts)] += size - counts.sum()
+        return tuple(counts.tolist())
 
     def _relative(self, points):
         """Return points relative to the domain's centre, from scaled ones."""

@@ -95,7 +95,7 @@ def integrate(model, place, expression, over, where, points):
         with backend.double_precision():
             # Not where the fold has its ends: fields may have poles on faces.
             shift = (np.arange(1, domain.draws(part) + 1) * GOLDEN % 1)[None]
-            drawn = domain.sample(part, on_host(lattice(points, shift)))
+            drawn = domain.sample(part, on_host(lattice((points,), shift)))
             there = on_host(domain.absolute(part, drawn))
             normals = None
             if wanted.integrand.has(NormalComponent):

@@ -9,7 +9,9 @@ from keraspinn.common.arguments import callback_list
 from keraspinn.declaration.terms import RESIDUAL
 
 _LOST = "the variable"
-FAR_BELOW = 1e4  # of an energy's magnitude, below zero
+# Multiples of an energy's magnitude, below which it falls without bound; the second
+# where its declaration has no minimum.
+FAR_BELOW, KNOWN_TO_FALL = 1e4, 1e2
 _AT_FIRST = (
     "Initial fields are near zero, or near the mean of given values: substitute a "
     "field inside exp(1/u), log(u) or a root by its deviation, u = 600 + w"
@@ -43,7 +45,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
 
 def falls_without_bound(model, loss):
-    """Return a sentence on an energy without a least value, or `None`.
+    """Return a sentence on an energy without a minimum, or `None`.
 
     Args:
         model: The model.
@@ -51,15 +53,16 @@ def falls_without_bound(model, loss):
     """
     problem = model.problem
     is_scaled = RESIDUAL in problem.scales.terms  # to about one at its least
-    if problem.energy is None or not is_scaled or loss > -FAR_BELOW:
+    limit = KNOWN_TO_FALL if problem.underdetermined else FAR_BELOW
+    if problem.energy is None or not is_scaled or loss > -limit:
         return None
     return (
         f"Training stopped: the energy falls without bound, to {loss:.3g} times the "
-        "magnitude that its declaration lets expect. "
+        "magnitude expected from its declaration. "
         + (
             problem.underdetermined
-            or "Check its signs, what holds the fields, and densities that fall for "
-            "large derivatives; or give its magnitude by the fields', "
+            or "Check its signs, the conditions on its fields, and densities that fall "
+            "for large derivatives; or give its magnitude by the fields', "
             "Problem(..., scales={u: 1e-3})."
         )
     )

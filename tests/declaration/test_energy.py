@@ -54,11 +54,26 @@ def test_a_problem_needs_equations_or_an_energy():
         (STORED * kp.Parameter("k", initial=1.0), "sum of integrals"),
         (kp.integral(kp.Parameter("k", initial=1.0) * U.diff(X) ** 2), "over k"),
         (kp.integral(U.diff(X) ** 2 + ALONG * U), "at the point itself"),
+        (kp.integral(U * U.diff(X)), "is a divergence"),
+        (kp.integral(-U * U.diff(X, 2) / 2 - U), "Integrate by parts"),
+        (STORED + kp.integral(2 * U, {X: 2}) - 2 * kp.integral(U, {X: 2}), "cancel"),
+        (STORED - kp.integral(U, over={X: 0}), "no effect"),
     ],
 )
 def test_what_is_no_energy_is_refused(energy, words):
     with pytest.raises(ValueError, match=words):
         kp.Problem(BAR, energy=energy, conditions=HELD)
+
+
+def test_null_lagrangians_in_the_plane_are_refused():
+    """Refuse det ∇(u, v), which is not linear and has no equation all the same."""
+    u, v = plane()
+    null = u.diff(X) * v.diff(Y) - u.diff(Y) * v.diff(X)
+    with pytest.raises(ValueError, match=r"divergence.*over='boundary'"):
+        kp.Problem(SQUARE, energy=kp.integral(null))
+    on_rim = kp.integral(u**2 + v**2, over="boundary")
+    stored = sum(w.diff(s) ** 2 for w in (u, v) for s in (X, Y))
+    kp.Problem(SQUARE, energy=kp.integral(null + stored) + on_rim)
 
 
 def test_a_time_is_refused():
@@ -72,12 +87,14 @@ def test_a_time_is_refused():
     ("energy", "conditions", "words"),
     [
         (-STORED, HELD, "negative for some changes of u"),
+        (-kp.integral(sp.sqrt(1 + U.diff(X) ** 2)), HELD, "negative for some changes"),
+        (STORED - kp.integral(U**4 + U), HELD, "negative for some changes of u"),
         (STORED - kp.integral(U, over={X: 2}), {}, "no condition holds"),
         (STORED, {}, "undetermined"),
         (STORED - kp.integral(sp.cos(sp.pi * X) * U), {}, "undetermined"),
     ],
 )
-def test_an_energy_without_a_least_value_is_warned_of(energy, conditions, words):
+def test_an_energy_without_a_minimum_is_warned_of(energy, conditions, words):
     with pytest.warns(UserWarning, match=words):
         problem = kp.Problem(BAR, energy=energy, conditions=conditions)
     assert words in problem.underdetermined
@@ -95,6 +112,13 @@ def test_whatever_holds_a_field_is_enough(held):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kp.Problem(BAR, energy=STORED - kp.integral(U), conditions=held)
+
+
+@pytest.mark.parametrize("density", [(U**2 - 1) ** 2, sp.cos(U), -(U**2) + U**4])
+def test_negative_curvature_of_bounded_energies_is_no_fault(density):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kp.Problem(BAR, energy=STORED + kp.integral(density), conditions=HELD)
 
 
 def test_scales_follow_from_the_energy():

@@ -11,7 +11,7 @@ SHIFTS = np.random.default_rng(0).random((20, 3))
 
 def points(count, draws, shift):
     return ops.convert_to_numpy(
-        lattice(count, ops.convert_to_tensor(shift[None, :draws], "float32"))
+        lattice((count,), ops.convert_to_tensor(shift[None, :draws], "float32"))
     )
 
 

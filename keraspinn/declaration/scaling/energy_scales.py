@@ -1,4 +1,4 @@
-"""Scales from an energy, by its least value among polynomials.
+"""Scales from an energy, by its minimum among polynomials.
 
 Newton's steps in products of Chebyshev polynomials that meet the linear conditions
 give the fields' magnitudes and the energy's; a quadratic energy takes one step.
@@ -24,21 +24,22 @@ from keraspinn.geometry.part import quasi_random
 DEGREES = {1: 12, 2: 8}  # of the polynomials, by the number of coordinates
 DEGREE_BEYOND = 5
 POINTS = 4096  # on each part, for integrals to about 1e-3
-HELD = 1e-3  # of a condition's largest singular value, below which it is met
+HELD = 1e-3  # of a condition's largest singular value: a smaller one counts as zero
 NEGATIVE = 1e-9  # of the largest eigenvalue, below which curvature is negative
-NOTHING = 1e-12  # and below which it is none
+NOTHING = 1e-12  # of the largest eigenvalue, below which there is no curvature
 STEPS = 40  # of Newton's method
-SETTLED = 1e-3  # change of the energy, of its value, that ends them
-STARTS = 10.0 ** np.arange(-12, 13)  # lengths of the first step that are tried
+SETTLED = 1e-3  # relative change of the energy that ends Newton's method
+STARTS = 10.0 ** np.arange(-12, 13)  # lengths of the first steps
+FAR = 1e6, 1e12  # distances along negative curvature at which the energy is compared
 HALVINGS = 20
 LOADED = 1e-2  # of a gradient's norm, above which a load works along a change
 NUDGE = 1e-3  # of the polynomials' size, off fields that have no derivative
 ROUNDING = 1e-9  # of the largest field's magnitude, below which a field is zero
 
 FALLING = (
-    "The energy has no least value: its second derivative is negative for some changes "
-    "of {}. Check its signs: what a body stores counts positive, and the work of loads "
-    "negative, keraspinn.integral(stored) - keraspinn.integral(load * u, over=...)."
+    "The energy has no minimum: its second derivative is negative for some changes of "
+    "{}. Check its signs: stored energy is positive, and the work of loads negative, "
+    "keraspinn.integral(stored) - keraspinn.integral(load * u, over=...)."
 )
 LOOSE = (
     "The energy falls without bound as {} move: no condition holds them against the "
@@ -64,9 +65,11 @@ def energy_scales(domain, terms, field_names, given=None):
     coarse = coarse_energy(domain, tuple(terms.values()), tuple(field_names))
     sizes = coarse.sizes | (given or {})
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
-    found = find_scales(domain, conditions, field_names, sizes)
+    scales = find_scales(domain, conditions, field_names, sizes)
     energy = {RESIDUAL: (float(f"{coarse.energy:.2e}"),)}
-    return Scales(found.coordinates, found.fields, found.terms | energy, found.offsets)
+    return Scales(
+        scales.coordinates, scales.fields, scales.terms | energy, scales.offsets
+    )
 
 
 @functools.lru_cache(maxsize=8)
@@ -83,7 +86,7 @@ def coarse_energy(domain, terms, field_names):
 
 
 class CoarseEnergy:
-    """Energy of polynomials, with its least value.
+    """Energy of polynomials, with its minimum.
 
     Args:
         domain: The geometry.
@@ -93,15 +96,15 @@ class CoarseEnergy:
     Attributes:
         sizes: Dict from names of fields to their largest absolute values.
         energy: The energy's magnitude.
-        underdetermined: Sentence if a quadratic energy has no minimum, or several, or
-            "".
+        underdetermined: Sentence if the energy has no minimum, or several as far as it
+            is quadratic; or "".
     """
 
     def __init__(self, domain, terms, field_names):
         degree = DEGREES.get(domain.dimension, DEGREE_BEYOND)
         self._names = list(field_names)
         self._basis = Polynomials(domain, self._names, degree, {})
-        (term,) = [own for own in terms if own.is_energy]
+        (term,) = [term for term in terms if term.is_energy]
         (energy,) = term.expressions
         by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
         self._pieces = [
@@ -111,21 +114,21 @@ class CoarseEnergy:
         ]
         self._start, self._free = self._held(domain, terms)
         self.underdetermined = ""
-        found = self._least()
-        values = abs(self._basis.inside() @ found[:, :, None]).max(axis=(1, 2))
-        start, least = self.value(self._start), self.value(found)
+        factors = self._least()
+        values = abs(self._basis.inside() @ factors[:, :, None]).max(axis=(1, 2))
+        start, least = self.value(self._start), self.value(factors)
         energy = max(abs(least), abs(start - least))
         self.energy = energy if 0 < energy < np.inf else 1.0
         sizes = values if np.isfinite(values).all() else np.ones(len(values))
         sizes = np.where(sizes > ROUNDING * sizes.max(), sizes, sizes.max() or 1.0)
         self.sizes = dict(zip(self._names, sizes.tolist(), strict=True))
 
-    def value(self, found):
-        """The energy of factors `(f, count)`."""
-        return sum(piece.value(found) for piece in self._pieces)
+    def value(self, factors):
+        """Return the energy of factors `(f, count)`."""
+        return sum(piece.value(factors) for piece in self._pieces)
 
     def _held(self, domain, terms):
-        """Factors that meet the linear conditions, and the changes that keep them."""
+        """Return factors that meet linear conditions, and a basis of their changes."""
         shape = len(self._names), self._basis.count
         held = {t.name: t for t in terms if not t.is_energy}
         try:
@@ -140,51 +143,68 @@ class CoarseEnergy:
         rank = int((values > HELD * values.max(initial=0.0)).sum())
         start = -right[:rank].T @ ((left[:, :rank].T @ residual) / values[:rank])
         free = right[rank:].T
-        # Of all factors that meet them the smoothest.
+        # The smoothest factors that meet them.
         metric = self._metric(shape)
         smoother = np.linalg.pinv(free.T @ metric @ free, NOTHING, hermitian=True)
         start = start - free @ (smoother @ (free.T @ (metric @ start)))
         return start.reshape(shape), free
 
     def _metric(self, shape):
-        """The Hessian of half the squares of all that the densities hold."""
+        """Return the Hessian of half the squares of all fields and derivatives."""
         size = int(np.prod(shape))
         return sum(piece.metric(shape) for piece in self._pieces).reshape(size, size)
 
     def _least(self):
-        """The factors of the least energy, as far as Newton's steps lead."""
-        found, last = self._start, self.value(self._start)
+        """Return the factors of least energy that Newton's method reaches."""
+        factors, last = self._start, self.value(self._start)
         is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         for number in range(STEPS if self._free.shape[1] else 0):
-            gradient, hessian = self._derivatives(found)
+            gradient, hessian = self._derivatives(factors)
             if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
                 if number:
                     break
-                found = found + NUDGE * self._free.sum(axis=1).reshape(found.shape)
+                nudge = NUDGE * self._free.sum(axis=1)
+                factors = factors + nudge.reshape(factors.shape)
                 continue
-            step = self._step(gradient, hessian, is_quadratic, found.shape)
+            step = self._step(gradient, hessian, is_quadratic, factors.shape)
             if is_quadratic:
-                return found + step
+                return factors + step
             lengths = STARTS if number < 2 else 0.5 ** np.arange(HALVINGS)
-            tried = [(self.value(found + own * step), own) for own in lengths]
+            tried = [(self.value(factors + size * step), size) for size in lengths]
             tried = [pair for pair in tried if pair[0] < last]
             if not tried:
                 break
             best, length = min(tried)
-            found, change, last = found + length * step, last - best, best
+            factors, change, last = factors + length * step, last - best, best
             if change < SETTLED * abs(best):
                 break
-        return found
+        if self._falls(factors):
+            self.underdetermined = FALLING.format(" and ".join(self._names))
+        return factors
 
-    def _derivatives(self, found):
-        """Gradient and Hessian by the changes that conditions allow."""
-        parts = [piece.derivatives(found) for piece in self._pieces]
-        gradient = sum(own for own, _ in parts).ravel()
-        hessian = sum(own for _, own in parts).reshape(found.size, found.size)
+    def _falls(self, factors):
+        """Return whether the energy falls far away along its negative curvature."""
+        _, hessian = self._derivatives(factors)
+        if not hessian.size or not np.isfinite(hessian).all():
+            return False
+        values, vectors = np.linalg.eigh(hessian)
+        if values[0] >= -NEGATIVE * abs(values).max():
+            return False
+        along = (self._free @ vectors[:, 0]).reshape(factors.shape)
+        along *= 1 + abs(factors).max()
+        near, far = (self.value(factors + distance * along) for distance in FAR)
+        return far < 2 * near < 0
+
+    def _derivatives(self, factors):
+        """Return gradient and Hessian by the changes that conditions allow."""
+        parts = [piece.derivatives(factors) for piece in self._pieces]
+        gradient = sum(part for part, _ in parts).ravel()
+        hessian = sum(part for _, part in parts)
+        hessian = hessian.reshape(factors.size, factors.size)
         return self._free.T @ gradient, self._free.T @ hessian @ self._free
 
     def _step(self, gradient, hessian, is_quadratic, shape):
-        """Newton's step in all factors, with the curvature's absolute values."""
+        """Return Newton's step in all factors, by absolute values of the curvature."""
         diagonal = abs(np.diag(hessian))
         if not diagonal.any():  # a fourth power has no curvature at zero
             hessian = self._free.T @ self._metric(shape) @ self._free
@@ -201,12 +221,12 @@ class CoarseEnergy:
             loads = abs(changes.T @ gradient)
             is_loaded = is_flat & (loads > LOADED * np.linalg.norm(gradient))
             is_falling = values < -NEGATIVE * largest
-            for text, own in (
+            for text, chosen in (
                 (FALLING, is_falling),
                 (LOOSE, is_loaded),
                 (OPEN, is_flat),
             ):
-                most = modes[:, own].max(axis=1, initial=0.0)
+                most = modes[:, chosen].max(axis=1, initial=0.0)
                 names = [
                     name
                     for name, size in zip(self._names, most, strict=True)
@@ -220,7 +240,7 @@ class CoarseEnergy:
 
 
 class _Piece:
-    """The density of an energy on one part.
+    """Density of an energy on one part.
 
     Args:
         density: Expression in the user's units.
@@ -239,7 +259,7 @@ class _Piece:
             if density.has(NormalComponent):
                 normals = on_host(domain.normals(part, drawn))
                 pairs = zip(domain.normal, normals.T, strict=True)
-                self._known = {symbol.name: own for symbol, own in pairs}
+                self._known = {symbol.name: column for symbol, column in pairs}
         self._weight = domain.measure(part) / len(points)
         self._columns = columns(domain.coordinates, points)
         variation = SecondVariation(density)
@@ -255,35 +275,35 @@ class _Piece:
             "derivatives": Program([*variation.gradient, *entries], domain.coordinates),
         }
 
-    def _evaluated(self, name, found):
-        nodes = {key: own @ found[field] for key, field, own in self._nodes}
+    def _evaluated(self, name, factors):
+        nodes = {key: basis @ factors[field] for key, field, basis in self._nodes}
         with backend.double_precision():
             return self._programs[name].on_host(self._columns, nodes, self._known)
 
-    def value(self, found):
-        """The energy of factors `(f, count)`."""
-        (values,) = self._evaluated("value", found)
+    def value(self, factors):
+        """Return the energy of factors `(f, count)`."""
+        (values,) = self._evaluated("value", factors)
         return self._weight * values.sum()
 
-    def derivatives(self, found):
-        """Its gradient `(f, count)`, and its Hessian `(f, count, f, count)`."""
-        values = self._evaluated("derivatives", found)
-        count, gradient = len(self._nodes), np.zeros(found.shape)
-        for value, (_, field, own) in zip(values, self._nodes, strict=False):
-            gradient[field] += self._weight * (value @ own)
+    def derivatives(self, factors):
+        """Return its gradient `(f, count)` and Hessian `(f, count, f, count)`."""
+        values = self._evaluated("derivatives", factors)
+        count, gradient = len(self._nodes), np.zeros(factors.shape)
+        for value, (_, field, basis) in zip(values, self._nodes, strict=False):
+            gradient[field] += self._weight * (value @ basis)
         second = np.reshape(values[count:], (count, count, -1))
-        return gradient, self._assembled(second, found.shape)
+        return gradient, self._assembled(second, factors.shape)
 
     def metric(self, shape):
-        """The Hessian of half the squares of all that the density holds."""
+        """Return the Hessian of half the squares of all fields and derivatives."""
         return self._assembled(np.eye(len(self._nodes))[..., None], shape)
 
     def _assembled(self, second, shape):
-        """Σ w ∂²ψ/∂z² by factors, from ∂²ψ/∂z², `(m, m, n)` or `(m, m, 1)`."""
+        """Return Σ w ∂²ψ/∂z² by factors, from ∂²ψ/∂z², `(m, m, n)` or `(m, m, 1)`."""
         hessian = np.zeros((*shape, *shape))
-        for i, (_, field, own) in enumerate(self._nodes):
+        for i, (_, field, basis) in enumerate(self._nodes):
             for j, (_, other, theirs) in enumerate(self._nodes):
                 if second[i, j].any():
-                    weighted = own * (self._weight * second[i, j])[:, None]
+                    weighted = basis * (self._weight * second[i, j])[:, None]
                     hessian[field, :, other] += weighted.T @ theirs
         return hessian

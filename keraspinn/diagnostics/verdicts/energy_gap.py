@@ -21,6 +21,8 @@ from keraspinn.training.tangent import FIELDS, Tangent
 POINTS = 1000
 # Points on each face with a condition.
 ON_A_FACE = 100
+# Draws of training points, whose energies show the quadrature's error.
+DRAWS = 4
 # Damping to try, relative to JᵀJ's trace over P. The one that lowers the energy most at
 # other points counts.
 DAMPING = 1e-10, 1e-8, 1e-6, 1e-4, 1e-2
@@ -36,6 +38,8 @@ class EnergyGap:
         left: Its difference at other points, relative to the energy.
         errors: Dict from names of fields to the norm of their correction, relative to
             the corrected field's.
+        quadrature: Standard deviation of the energy over draws of the training's
+            points, in the user's units.
 
     Example:
 
@@ -47,6 +51,7 @@ class EnergyGap:
     gap: float
     left: float
     errors: dict[str, float]
+    quadrature: float = 0.0
 
     @property
     def relative(self) -> float:
@@ -54,10 +59,16 @@ class EnergyGap:
         return self.gap / (abs(self.energy) or 1.0)
 
     def __str__(self):
-        return (
+        text = (
             f"Energy {self.energy:.5g}, about {self.gap:.2g} above the least of the "
             f"network's fields nearby ({100 * self.relative:.2g} %)."
         )
+        if self.quadrature > self.gap:
+            text += (
+                f" The error of its quadrature, {self.quadrature:.2g}, is larger: fit "
+                "with more points, batch_size={'residual': 65_536}."
+            )
+        return text
 
     __repr__ = __str__
 
@@ -100,8 +111,18 @@ def energy_gap(model: PINNModel, points: int = POINTS) -> EnergyGap:
             "There is no energy in this problem. Take keraspinn.diagnostics.verdict("
             "model), or declare the problem by Problem(..., energy=...)."
         )
+    (size,) = model.problem.scales.sizes(model.problem.terms[RESIDUAL])
+    quadrature = size * float(np.std(_drawn(model), ddof=1))
     with backend.double_precision():
-        return _measured(model, points)
+        gap = _measured(model, points)
+    return dataclasses.replace(gap, quadrature=quadrature)
+
+
+def _drawn(model):
+    """Return the energy on several draws of the training's points, a list."""
+    sources = model.trainer.sources
+    draws = (sources.draw(0, -1 - n, [RESIDUAL]) for n in range(DRAWS))
+    return [float(model._objective.loss(RESIDUAL, d[RESIDUAL])) for d in draws]
 
 
 def energy_verdict(model, tolerance, points):

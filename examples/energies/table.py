@@ -1,0 +1,60 @@
+"""Table of the study's results, in the guide.
+
+python -m examples.energies.table
+"""
+
+import json
+import pathlib
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+RESULTS = DOCS / "results" / "energies.json"
+PAGE = DOCS / "guide" / "strong_form_or_energy.md"
+BEGIN, END = "<!-- table -->\n", "<!-- end of table -->"
+HEAD = ["Problem", "Aim", "Form", "Error", "Seeds", "CPU s", "Wall s"]
+
+
+def rows(results):
+    """Yield the cells of a row for each problem and form."""
+    grouped = {}
+    for run in results["runs"].values():
+        grouped.setdefault((run["row"], run["form"]), []).append(run)
+    order = list(results["aims"])
+    for (name, form), runs in sorted(
+        grouped.items(), key=lambda item: order.index(item[0][0])
+    ):
+        aims = results["aims"][name]
+        names = [error for error, value in runs[0]["errors"].items() if value]
+        chosen = {
+            error: aims.get(f"{form}: {error}", aims.get(error)) for error in names
+        }
+        if form == "strong form":
+            chosen = dict.fromkeys(names)
+        yield [
+            name + (" (held back)" if runs[0]["held_back"] else ""),
+            "; ".join(f"{error} {aim:g}" for error, aim in chosen.items() if aim),
+            form,
+            "; ".join(
+                f"{error} " + ", ".join(f"{run['errors'][error]:.1e}" for run in runs)
+                for error in names
+            )
+            or "; ".join(run.get("failed", "")[:60] for run in runs),
+            ", ".join(str(run["seed"]) for run in runs),
+            ", ".join(f"{run['cpu_seconds'] or 0:.0f}" for run in runs),
+            ", ".join(f"{run.get('wall_seconds', 0):.0f}" for run in runs),
+        ]
+
+
+def table(results):
+    """Return the table in Markdown."""
+    lines = [HEAD, ["---"] * len(HEAD), *rows(results)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def page(text, results):
+    """Return a page with the table between its marks."""
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + table(results) + END + rest.split(END)[1]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text("utf-8"), json.loads(RESULTS.read_text())))
