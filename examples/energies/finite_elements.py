@@ -1,5 +1,7 @@
 """References by scikit-fem: elasticity, Newton's method, Poisson's equation."""
 
+import itertools
+
 import numpy as np
 import skfem
 from skfem.helpers import ddot, det, dot, eye, grad, inv, sym_grad, trace, transpose
@@ -12,7 +14,7 @@ def boxes(*rectangles, size):
         ends = sorted({end for rectangle in rectangles for end in rectangle[axis]})
         pieces = [
             np.linspace(a, b, max(2, round((b - a) / size)) + 1)
-            for a, b in zip(ends, ends[1:], strict=False)
+            for a, b in itertools.pairwise(ends)
         ]
         axes.append(np.unique(np.round(np.concatenate(pieces), 12)))
     mesh = skfem.MeshTri.init_tensor(*axes)

@@ -68,7 +68,7 @@ CROSS = kp.geometry.Polygon(
     ],
     coordinates=(x, y),
 )
-RIM = {"rim": kp.Condition(P, on="boundary", hard=True)}
+RIM = {"rim": kp.Condition(P, on="boundary", weight=1000)}
 
 
 def torsion_energy():
@@ -163,7 +163,7 @@ def wall_energy():
 
 
 CASES = {
-    "wrench": of_body(WRENCH, wrench_reference, 120, BOTH, held_back=True),
+    "wrench": of_body(WRENCH, wrench_reference, 60, BOTH, held_back=True),
     "three-layer wall": Case(
         {
             "fields": Form(wall_fields, 400, by_fields=True),
@@ -178,7 +178,7 @@ CASES = {
     ),
     "torsion of a cross": Case(
         {
-            "energy": energy_form(torsion_energy),
+            "energy": energy_form(torsion_energy, 40),
             "strong form": strong_form(torsion_strong),
         },
         torsion_reference,

@@ -310,7 +310,7 @@ CASES = {
     ),
     "fibre": Case(
         {
-            "fields": Form(fibre_fields, 3000, by_fields=True),
+            "fields": Form(fibre_fields, 2000, by_fields=True),
             "energy": energy_form(fibre_energy, 60),
             "strong form": strong_form(fibre_strong),
         },
@@ -329,7 +329,7 @@ CASES = {
     ),
     "Poisson on an L": Case(
         {
-            "energy": energy_form(corner_energy),
+            "energy": energy_form(corner_energy, 40),
             "strong form": strong_form(corner_strong),
         },
         corner_reference,

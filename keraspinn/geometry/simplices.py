@@ -177,6 +177,8 @@ class Facets(Simplices):
             offset = outward @ corners[0] / size
             key = tuple(np.round([*outward, offset], 9) + 0.0)
             planes.setdefault(key, (outward, offset, []))[2].append(corners)
+        if len(planes) > _MOST_FACTORS:
+            return super().distance(coordinates, outside)
         everything = self.closed.reshape(-1, len(coordinates)) / size
         factors = []
         for outward, offset, segments in planes.values():
@@ -184,17 +186,13 @@ class Facets(Simplices):
                 exact_number(n) * c / exact_number(size)
                 for n, c in zip(outward, coordinates, strict=True)
             )
-            if not outside and (everything @ outward <= offset + 1e-9).all():
-                factors.append(line)
-                continue
-            if len(coordinates) != 2:
-                return super().distance(coordinates, outside)
-            line = -line if outside else line
-            factors += [
-                _trimmed(line, segment, coordinates, size) for segment in segments
-            ]
-        if len(factors) > _MOST_FACTORS:
-            return super().distance(coordinates, outside)
+            if outside or (everything @ outward > offset + 1e-9).any():
+                if len(coordinates) != 2 or len(segments) != 1:
+                    return super().distance(coordinates, outside)
+                line = _trimmed(
+                    -line if outside else line, segments[0], coordinates, size
+                )
+            factors.append(line)
         return sp.Mul(*factors)
 
 

@@ -28,6 +28,11 @@ LAYERS = {
     ),
     "Fourier": (kp.layers.FourierFeatures, {"units": 4, "scale": 2.0, "seed": 3}, 0),
     "gated": (kp.layers.GatedDense, {"units": 3}, 2),
+    "kinks": (
+        kp.layers.Kinks,
+        {"polynomials": [[[(2, 1), 1.0], [(0, 0), -0.01]], [[(0, 1), 1.0]]]},
+        0,
+    ),
     "periodic": (kp.layers.Periodic, {"periods": [None, 0.7]}, 0),
     "periodic in all": (kp.layers.Periodic, {"periods": (2, 0.7)}, 0),
     "sine": (kp.layers.SineDense, {"units": 3, "frequency": 2.0, "seed": 1}, 0),

@@ -100,7 +100,7 @@ def test_ginzburg_landau_energy_decreases():
 
 def test_data_beside_an_energy_move_the_field():
     """A spring of weight λ between u(1/2) and a measurement."""
-    readings = kp.Data(U, np.array([[0.5]]), np.array([[1.0]]), weight=100.0)
+    readings = kp.Data([[0.5]], {U: [1.0]}, weight=100.0)
     problem = kp.Problem(
         BAR, energy=kp.integral(SLOPE**2 / 2), conditions=ENDS | {"data": readings}
     )
@@ -115,7 +115,7 @@ def test_an_unknown_parameter_in_a_condition_beside_an_energy():
     held = {
         "left": kp.Condition(U, on={X: 0}, hard=True),
         "right": kp.Condition(sp.Eq(U, c), on={X: 1}, weight=100.0),
-        "data": kp.Data(U, np.array([[0.5]]), np.array([[1.0]]), weight=100.0),
+        "data": kp.Data([[0.5]], {U: [1.0]}, weight=100.0),
     }
     problem = kp.Problem(BAR, energy=kp.integral(1e-3 * SLOPE**2 / 2), conditions=held)
     model = trained(problem, 40)
