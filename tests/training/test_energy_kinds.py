@@ -110,7 +110,7 @@ def test_data_beside_an_energy_move_the_field():
 
 
 def test_an_unknown_parameter_in_a_condition_beside_an_energy():
-    """Identify the end's displacement c from data: u = c x."""
+    """Let an end go where it likes, u(1) = c: beyond the reading u is constant."""
     c = kp.Parameter("c", initial=0.5)
     held = {
         "left": kp.Condition(U, on={X: 0}, hard=True),
@@ -119,7 +119,7 @@ def test_an_unknown_parameter_in_a_condition_beside_an_energy():
     }
     problem = kp.Problem(BAR, energy=kp.integral(1e-3 * SLOPE**2 / 2), conditions=held)
     model = trained(problem, 40)
-    assert float(model.coefficients["c"]) == pytest.approx(2, rel=0.02)
+    assert float(model.coefficients["c"]) == pytest.approx(1, rel=0.03)
 
 
 def test_gradients_jump_at_an_interface():
