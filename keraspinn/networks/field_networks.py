@@ -6,6 +6,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.declaration.field_parts import extents_of
+from keraspinn.declaration.kinks import scaled_kinks
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import concatenated
@@ -77,11 +78,13 @@ class FieldNetworks(Adapted):
             if isinstance(network, Network) and not network.adapted:
                 chosen = periods and [periods[column] for column in columns]
                 block = problem.field_parts[problem.field_names[outputs[0]]]
+                scales = self._scales_in(problem.domain, block, columns)
                 network.work_in(
-                    self._scales_in(problem.domain, block, columns),
+                    scales,
                     [self._sizes[column] for column in outputs],
                     chosen if chosen and any(chosen) else None,
                     [self._offsets[column] for column in outputs],
+                    scaled_kinks(problem, scales),
                 )
 
     def scaled(self, x, apply, wanted=None):

@@ -5,12 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-import skfem
 
-from examples.energies import finite_elements as fem
-from examples.energies import other
-from examples.energies.__main__ import CASES
-from examples.energies.table import PAGE, RESULTS, page
+skfem = pytest.importorskip("skfem")
+
+from examples.energies import finite_elements as fem  # noqa: E402
+from examples.energies import other  # noqa: E402
+from examples.energies.__main__ import CASES  # noqa: E402
+from examples.energies.table import PAGE, RESULTS, page  # noqa: E402
 
 
 def test_bars_in_tension_have_their_closed_form():
