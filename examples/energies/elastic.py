@@ -368,14 +368,14 @@ CASES = {
     "box cantilever": case(
         BOX, functools.partial(beam_reference, BOX), 60, {"tip": 0.005}, depth=2
     ),
-    "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 60, {"factor": 0.01}),
+    "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 120, {"factor": 0.01}),
     "L-bracket": case(BRACKET, bracket_reference, 120, BOTH),
     "T": case(TEE, tee_reference, 120, BOTH),
     "hook": case(HOOK, hook_reference, 120, BOTH),
     "beam 20 : 1": case(
         SLENDER,
         functools.partial(beam_reference, SLENDER, sizes=(2, 4)),
-        40,
+        120,
         BOTH,
         depth=2,
     ),

@@ -10,6 +10,7 @@ from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
 _MOST_NUMBERS = 4_000_000  # numbers in a chunk of pairwise distances: 32 MB
 _MOST_FACTORS = 12  # planes in a product of distances; more make it too flat
+_AT_A_CORNER = sp.Rational(1, 10**15)  # keeps a quotient finite, also in float32
 _MOST_PIECES = 64  # flat pieces of a boundary; above, it counts as curved
 
 
@@ -177,23 +178,28 @@ class Facets(Simplices):
             offset = outward @ corners[0] / size
             key = tuple(np.round([*outward, offset], 9) + 0.0)
             planes.setdefault(key, (outward, offset, []))[2].append(corners)
-        if len(planes) > _MOST_FACTORS:
-            return super().distance(coordinates, outside)
         everything = self.closed.reshape(-1, len(coordinates)) / size
-        factors = []
+        lines, trimmed = [], []
         for outward, offset, segments in planes.values():
             line = exact_number(offset) - sum(
                 exact_number(n) * c / exact_number(size)
                 for n, c in zip(outward, coordinates, strict=True)
             )
-            if outside or (everything @ outward > offset + 1e-9).any():
-                if len(coordinates) != 2 or len(segments) != 1:
-                    return super().distance(coordinates, outside)
-                line = _trimmed(
-                    -line if outside else line, segments[0], coordinates, size
-                )
-            factors.append(line)
-        return sp.Mul(*factors)
+            if not outside and (everything @ outward <= offset + 1e-9).all():
+                lines.append(line)
+                continue
+            if len(coordinates) != 2:
+                return super().distance(coordinates, outside)
+            line = -line if outside else line
+            trimmed += [_trimmed(line, pair, coordinates, size) for pair in segments]
+        if len(lines) + len(trimmed) > _MOST_FACTORS:
+            return super().distance(coordinates, outside)
+        # A product vanishes like r² at a re-entrant corner, where fields are r^(2/3); a
+        # harmonic sum like r. Poisson's equation on an L, 40 steps: 15 % and 5 % in the
+        # energy norm.
+        others = [sp.Mul(*trimmed[:k], *trimmed[k + 1 :]) for k in range(len(trimmed))]
+        sum_of_others = sp.Add(*others, _AT_A_CORNER) if len(others) > 1 else 1
+        return sp.Mul(*lines, *trimmed) / sum_of_others
 
 
 def across(corners):
