@@ -40,7 +40,7 @@ def rows(results):
             or "; ".join(run.get("failed", "")[:60] for run in runs),
             ", ".join(str(run["seed"]) for run in runs),
             ", ".join(f"{run['cpu_seconds'] or 0:.0f}" for run in runs),
-            ", ".join(f"{run.get('wall_seconds', 0):.0f}" for run in runs),
+            ", ".join(str(round(run.get("wall_seconds") or 0) or "?") for run in runs),
         ]
 
 
