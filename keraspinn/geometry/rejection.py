@@ -138,7 +138,8 @@ class Kept(Part):
             return points + like(self.shift, points)
         if not len(self._intervals):
             return pick(self._pool, uniform[..., 0])
-        lib, starts, ends = library(uniform), *self._intervals.T
+        lib = library(uniform)
+        starts, ends = self._intervals.T
         lengths = np.cumsum(ends - starts)
         numbers = uniform * lengths[-1]
         moved = numbers + starts[0]

@@ -77,7 +77,7 @@ class Network(Adapted):
     """Base class of networks, with their arguments, units and a forward rule."""
 
     _circles = None
-    _kinks = None
+    _kinks: Any = None
 
     def __init__(
         self,
