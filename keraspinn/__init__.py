@@ -29,7 +29,7 @@ from keraspinn.derivatives import taylor
 from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.geometry import by_region
 from keraspinn.layers import activations
-from keraspinn.recipes import march, solve
+from keraspinn.recipes import continuation, march, solve
 from keraspinn.training import Ensemble, PINNModel, load_model
 from keraspinn.version import __version__
 
@@ -49,6 +49,7 @@ __all__ = [
     "activations",
     "by_region",
     "callbacks",
+    "continuation",
     "diagnostics",
     "geometry",
     "integral",

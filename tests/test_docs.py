@@ -28,6 +28,7 @@ SHORTER = {
     "steps_per_epoch=60": "steps_per_epoch=2",
     "steps_per_epoch=2_000": "steps_per_epoch=5",
     "adam_steps=2_000, steps=1_000, points=1_000": "adam_steps=4, steps=2, points=20",
+    "adam_steps=1_000, steps=200": "adam_steps=4, steps=5, points=20",
     "over=t)\n": "over=t, frames=2)\n",
     "epochs=3": "epochs=1",
     "fit(epochs=40": "fit(steps_per_epoch=4, epochs=1",

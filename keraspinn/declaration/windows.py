@@ -7,13 +7,18 @@ import numpy as np
 
 from keraspinn.declaration.conditions import Data, Reference
 from keraspinn.declaration.field_parts import parts_of_fields
-from keraspinn.declaration.probe_points import probe_points
+from keraspinn.declaration.probe_points import evaluate_at, probe_points
+from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import build_terms
+from keraspinn.declaration.validation.equations import RESIDUAL
 from keraspinn.expressions import to_json
 from keraspinn.expressions.derivatives import required_derivatives
 
 # Points of a term that show whether it holds at the initial time alone.
 INITIAL_POINTS = 16
+# Factor by which rates of change may exceed the estimate from the other terms, which is
+# low where a field varies within a small part of the domain.
+MARGIN = 10.0
 
 
 def orders_in_time(problem):
@@ -23,8 +28,8 @@ def orders_in_time(problem):
         problem: The `Problem`.
 
     Raises:
-        ValueError: If the problem has no time, or a field has a higher order than 2
-            or does not depend on time.
+        ValueError: If the problem has no time or has unknown parameters, or a field has
+            a higher order than 2 or does not depend on time.
     """
     time = problem.domain.time_coordinate
     if time is None:
@@ -37,6 +42,12 @@ def orders_in_time(problem):
         raise ValueError(
             "Time windows need equations in time. Received an energy, whose minimum is "
             "steady."
+        )
+    if problem.parameters:
+        raise ValueError(
+            "Time windows are trained one after another and cannot share unknown "
+            f"parameters. Received: {[p.name for p in problem.parameters]}. Train one "
+            "PINNModel over all of time, or give the parameters numbers."
         )
     expressions = [
         expression
@@ -121,6 +132,48 @@ def restricted(problem, start, end):
         _every_term=terms,
     )
     return other.with_scales(dict(problem.scales.fields))
+
+
+def in_window_scales(problem, window):
+    """Return a window's problem in its scales, and the scale of each network output.
+
+    Over a short window, a field over its length is far above the rate of change that
+    the equation's other terms allow. Both the equation and the network's output are
+    scaled by that rate: in the first millisecond of a slow reaction, a field changes
+    little. The factor φ of a hard initial condition is small there, too, and divides
+    the output's scale.
+
+    Args:
+        problem: The `Problem` over all of time.
+        window: The same, restricted to the window.
+    """
+    column = problem.coordinates.index(problem.domain.time_coordinate)
+    shares, sizes = dict.fromkeys(problem.field_names, 0.0), dict(window.scales.terms)
+    for name, term in window.terms.items():
+        if not term.is_equation or name not in sizes:
+            continue
+        usual = problem.scales.sizes(problem.terms[name])
+        pairs = zip(usual, sizes[name], strict=True)
+        ratios = [min(1.0, MARGIN * rate / size) for rate, size in pairs]
+        sizes[name] = [s * r for s, r in zip(sizes[name], ratios, strict=True)]
+        for expression, ratio in zip(term.expressions, ratios, strict=True):
+            needed = required_derivatives([expression], problem.coordinates)
+            for field, indices in needed.items():
+                if any(index[column] for index in indices):
+                    shares[field] = max(shares[field], ratio)
+    if any(_is_initial(term, window.domain) for term in window.terms.values()):
+        shares = dict.fromkeys(shares, 1.0)  # the network has the initial values, too
+    scales = window.scales
+    changed = Scales(scales.coordinates, scales.fields, sizes, scales.offsets)
+    points = probe_points(window.domain, window.terms[RESIDUAL].blocks, INITIAL_POINTS)
+    changes = []
+    for name, share in shares.items():
+        change = scales.field(name) * (share or 1.0)
+        if form := problem.hard.get(name):
+            (factor,) = evaluate_at([form.factor], problem.coordinates, points)
+            change /= float(abs(factor).max())
+        changes.append(change)
+    return window.with_scales(changed), changes
 
 
 def _in_time(domain, start, end):

@@ -36,6 +36,7 @@ class TimeWindows(Adapted):
             one for each field: the field behind the edge is factor · field + shift.
         active: Number of the only window that is evaluated, for training; `None` for
             all of them.
+        final_losses: Optional list of each window's loss at the end of its training.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
     Call arguments:
@@ -63,6 +64,7 @@ class TimeWindows(Adapted):
         orders: Sequence[int],
         jumps: Mapping[float, Sequence[tuple[float, float]]] | None = None,
         active: int | None = None,
+        final_losses: Sequence[float] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -81,6 +83,13 @@ class TimeWindows(Adapted):
         self.orders = [int(order) for order in orders]
         self.jumps = {float(t): [*map(tuple, j)] for t, j in (jumps or {}).items()}
         self.active = active
+        self.final_losses = [float(loss) for loss in final_losses]
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        """List of dicts, one for each trained window: `start`, `end`, `loss`."""
+        rows = zip(self.edges, self.edges[1:], self.final_losses, strict=False)
+        return [{"start": a, "end": b, "loss": loss} for a, b, loss in rows]
 
     def scaled(self, x, apply, wanted=None):
         """Scaled fields from scaled points, a tensor or a `Taylor` series.
@@ -225,6 +234,7 @@ class TimeWindows(Adapted):
             "orders": self.orders,
             "jumps": [[t, *map(list, pairs)] for t, pairs in self.jumps.items()],
             "active": self.active,
+            "final_losses": self.final_losses,
             "frozen": [not network.trainable for network in self.networks],
         }
 

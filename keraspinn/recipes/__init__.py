@@ -1,8 +1,18 @@
-"""Trainings as objects: stages of `compile` and `fit`, and time windows."""
+"""Trainings as objects: stages, time windows, continuation, `solve`."""
 
+from keraspinn.recipes.continuation import continuation
 from keraspinn.recipes.march import march
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.solve import solve
 from keraspinn.recipes.stages import Recipe, Stage, Trained, TwoStage
 
-__all__ = ["Recipe", "Solution", "Stage", "Trained", "TwoStage", "march", "solve"]
+__all__ = [
+    "Recipe",
+    "Solution",
+    "Stage",
+    "Trained",
+    "TwoStage",
+    "continuation",
+    "march",
+    "solve",
+]

@@ -1,6 +1,6 @@
 """Train one time window after another."""
 
-import itertools
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +9,13 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration import Problem
-from keraspinn.declaration.windows import checked_edges, orders_in_time, restricted
+from keraspinn.declaration.scaling.offsets import network_offsets
+from keraspinn.declaration.windows import (
+    checked_edges,
+    in_window_scales,
+    orders_in_time,
+    restricted,
+)
 from keraspinn.networks import TimeWindows
 from keraspinn.networks.base import Network, scaled_periods
 from keraspinn.recipes.hardening import hardened
@@ -92,32 +98,31 @@ def march(
             f"keraspinn.networks.MLP(30, 3). Received: {network!r}"
         )
     orders = orders_in_time(problem)
-    _refuse_unknowns(problem)
     problem = hardened(problem, on="initial") if hard else problem
     automatic = isinstance(windows, str) and windows == "auto"
     edges = checked_edges(problem, 1 if automatic else windows)
     begin, end = edges[0], edges[-1]
     shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
     recipe = recipe or TwoStage(1_000, 1_500)
-    done, trained, history = [begin], [], []
+    whole = functools.partial(_model, orders=orders, jumps=shifts)
+    done, trained, losses = [begin], [], []
     if path is not None and Path(path).exists():
-        done, trained, history = _resumed(path, edges, automatic)
+        done, trained, losses = _resumed(path, edges, automatic)
     length = FIRST_SHARE * (end - begin)
     if automatic and len(done) > 1:
-        length = _next_length(done, history)
+        length = _next_length(done, losses)
     while done[-1] < end:
         start = done[-1]
         stop = min(start + length, end) if automatic else edges[len(done)]
         if automatic and end - stop < LEAST_SHARE * (end - begin):
             stop = end
-        model = _window(
-            problem,
-            network,
-            trained,
-            [*done, stop],
-            orders,
-            shifts,
-            seed + len(trained),
+        window, changes = in_window_scales(problem, restricted(problem, start, stop))
+        networks = [*trained, _new_network(network, trained, window, changes)]
+        for earlier in trained:
+            earlier.trainable = False
+        active = len(trained)
+        model = whole(
+            window, networks, [*done, stop], seed=seed + active, active=active
         )
         result = recipe.train(model, verbose=0)
         loss = float(result.history[-1].history["loss"][-1])
@@ -132,27 +137,18 @@ def march(
             continue
         trained = [*result.model.network.networks]
         done.append(float(stop))
-        history.append({"start": start, "end": float(stop), "loss": loss})
-        length = _next_length(done, history)
+        losses.append(loss)
+        length = _next_length(done, losses)
         if verbose:
             print(f"window {len(trained)}: to {stop:g} of {end:g}, loss {loss:.2e}")
         if path is not None:
-            _whole(problem, trained, done, orders, shifts, seed, history).save(path)
-    return _whole(problem, trained, done, orders, shifts, seed, history)
+            whole(problem, trained, done, seed=seed, losses=losses).save(path)
+    return whole(problem, trained, done, seed=seed, losses=losses)
 
 
-def _next_length(done, history):
-    growth = GROWTH if history[-1]["loss"] < EASY_LOSS else 1.0
+def _next_length(done, losses):
+    growth = GROWTH if losses[-1] < EASY_LOSS else 1.0
     return growth * (done[-1] - done[-2])
-
-
-def _refuse_unknowns(problem):
-    if problem.parameters:
-        raise ValueError(
-            "Time windows are trained one after another and cannot share unknown "
-            f"parameters. Received: {[p.name for p in problem.parameters]}. Train one "
-            "PINNModel over all of time, or give the parameters numbers."
-        )
 
 
 def _checked_jumps(problem, jumps, edges, automatic):
@@ -177,35 +173,16 @@ def _checked_jumps(problem, jumps, edges, automatic):
     return shifts_at
 
 
-def _window(problem, pattern, trained, edges, orders, jumps, seed):
-    """Return the model of the last of some windows, the others frozen."""
-    window_problem = restricted(problem, edges[-2], edges[-1])
-    network = _new_network(pattern, trained, window_problem)
-    for earlier in trained:
-        earlier.trainable = False
-    windows = TimeWindows(
-        [*trained, network],
-        edges,
-        orders,
-        jumps,
-        active=len(trained),
-        dtype=pattern.dtype_policy if not trained else trained[-1].dtype_policy,
-    )
-    return PINNModel(window_problem, windows, seed=seed, dtype=windows.dtype_policy)
-
-
-def _new_network(pattern, trained, problem):
+def _new_network(pattern, trained, problem, changes):
     """Return a network adapted to a window, with the weights of the one before."""
     config = (trained[-1] if trained else pattern).get_config()
     config["adapted_to"] = None
     config.pop("name", None)
     config.pop("frozen", None)
     network = type(pattern).from_config(config)
-    if trained:
-        sizes = [problem.scales.field(name) for name in problem.field_names]
-        network.work_in(problem.scales, sizes, scaled_periods(problem))
-    else:
-        network.adapt(problem)
+    if network.standardize:
+        offsets = None if trained else network_offsets(problem)
+        network.work_in(problem.scales, changes, scaled_periods(problem), offsets)
     network.build((None, problem.domain.dimension))
     if trained:
         network.set_weights(trained[-1].get_weights())
@@ -214,13 +191,17 @@ def _new_network(pattern, trained, problem):
     return network
 
 
-def _whole(problem, trained, edges, orders, jumps, seed, history):
-    """Return the model over all of time, of the windows so far."""
-    for network in trained:
-        network.trainable = True
-    network = TimeWindows(trained, edges, orders, jumps, dtype=trained[-1].dtype_policy)
-    model = PINNModel(problem, network, seed=seed, dtype=network.dtype_policy)
-    model.march_history = history
+def _model(problem, networks, edges, orders, jumps, *, seed, active=None, losses=()):
+    """Return the model of one active window, or over all windows so far."""
+    if active is None:
+        for network in networks:
+            network.trainable = True
+    dtype = networks[-1].dtype_policy
+    network = TimeWindows(
+        networks, edges, orders, jumps, active=active, final_losses=losses, dtype=dtype
+    )
+    model = PINNModel(problem, network, seed=seed, dtype=dtype)
+    model.march_history = network.history
     return model
 
 
@@ -235,8 +216,4 @@ def _resumed(path, edges, automatic):
             f"{path} holds other windows: {getattr(network, 'edges', network)}. Give "
             f"another path, or remove the file. Received: windows={edges}"
         )
-    losses = [
-        {"start": start, "end": end, "loss": float("nan")}  # not in the file
-        for start, end in itertools.pairwise(done)
-    ]
-    return [*done], [*network.networks], losses
+    return [*done], [*network.networks], [*network.final_losses]

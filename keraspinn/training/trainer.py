@@ -138,7 +138,7 @@ class Trainer:
             self.step = self._new_step()
             self._is_replicated = self.model.replica_count > 1
         elif self._prepared_for != target:
-            # The same program; only the numbers of the given points are others.
+            # The same program; only given points or fixed coefficients are others.
             self.state.restart(self._initial_sampling())
         self._prepared_for = target
         self._resuming.resume(*self._resumable())
@@ -150,7 +150,11 @@ class Trainer:
     @property
     def _target(self):
         """The settings that step and state are made for."""
-        return self.key, self.sources.digests
+        coefficients = self.single.coefficients.values()
+        fixed = [
+            ops.convert_to_numpy(v).tolist() for v in coefficients if not v.trainable
+        ]
+        return self.key, (self.sources.digests, fixed)
 
     def _initial_sampling(self):
         return self.sources.init(self.model.seed)

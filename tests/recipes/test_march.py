@@ -1,16 +1,77 @@
 """Time windows trained one after another: resumed, saved, refused."""
 
+import dataclasses
+
 import keras
 import numpy as np
 import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.declaration.windows import (
+    in_window_scales,
+    restricted,
+)
 
 x, t = sp.symbols("x t")
 u = sp.Function("u")(t)
 SHORT = kp.recipes.TwoStage(adam_steps=200, steps=100, points=200)
-FEW_STEPS = kp.recipes.TwoStage(adam_steps=5, steps=5, points=50)
+
+
+class Quick(kp.recipes.Recipe):
+    """Two eager steps of Adam."""
+
+    def __init__(self, *callbacks):
+        super().__init__([])
+        self.callbacks = callbacks
+
+    def train(self, model, **kwargs):
+        model.compile(keras.optimizers.Adam(1e-3), run_eagerly=True)
+        history = model.fit(
+            steps_per_epoch=2, batch_size=8, callbacks=[*self.callbacks], verbose=0
+        )
+        return kp.recipes.Trained(model, [history])
+
+
+class Easy(Quick):
+    """The same, with a loss that `windows="auto"` accepts."""
+
+    def train(self, model, **kwargs):
+        trained = super().train(model, **kwargs)
+        trained.history[-1].history["loss"] = [1e-9]
+        return trained
+
+
+class Losses(kp.recipes.Recipe):
+    """No training, with a final loss that is a function of the window's length."""
+
+    def __init__(self, loss):
+        super().__init__([])
+        self.loss, self.windows = loss, []
+
+    def train(self, model, **kwargs):
+        start, end = model.network.edges[-2:]
+        self.windows.append((start, end))
+        history = keras.callbacks.History()
+        history.history = {"loss": [self.loss(end - start)]}
+        return kp.recipes.Trained(model, [history])
+
+
+class Killed(Exception):
+    pass
+
+
+class Kill(keras.callbacks.Callback):
+    """Raise at the beginning of a training, counted from 1."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.left = number
+
+    def on_train_begin(self, logs=None):
+        self.left -= 1
+        if not self.left:
+            raise Killed
 
 
 def decay(end=4.0):
@@ -60,47 +121,89 @@ def test_second_order_in_time_with_a_jump_of_velocity():
     assert velocity == pytest.approx(0.0, abs=0.02)
 
 
-def test_a_march_that_was_interrupted_resumes_to_the_same_numbers(tmp_path):
-    path = tmp_path / "march.keras"
-    whole = kp.march(decay(), network(), windows=2, recipe=FEW_STEPS, verbose=0)
-
-    class Stop(Exception):
-        pass
-
-    class Interrupted(kp.recipes.TwoStage):
-        runs = 0
-
-        def train(self, model, **kwargs):
-            self.runs += 1
-            if self.runs == 2:
-                raise Stop
-            return super().train(model, **kwargs)
-
-    with pytest.raises(Stop):
-        recipe = Interrupted(adam_steps=5, steps=5, points=50)
-        kp.march(decay(), network(), windows=2, recipe=recipe, path=path, verbose=0)
-    resumed = kp.march(
-        decay(), network(), windows=2, recipe=FEW_STEPS, path=path, verbose=0
-    )
+@pytest.mark.parametrize(
+    ("windows", "killed"),
+    [
+        (3, 2),
+        pytest.param(8, 7, marks=pytest.mark.slow),
+        pytest.param("auto", 3, marks=pytest.mark.slow),
+    ],
+)
+def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
+    path, settings = tmp_path / "march.keras", {"windows": windows, "verbose": 0}
+    whole = kp.march(decay(), network(), recipe=Easy(), **settings)
+    with pytest.raises(Killed):
+        kp.march(decay(), network(), recipe=Easy(Kill(killed)), path=path, **settings)
+    assert len(kp.load_model(path).network.history) == killed - 1
+    resumed = kp.march(decay(), network(), recipe=Easy(), path=path, **settings)
+    assert resumed.march_history == whole.march_history
     for one, other in zip(whole.get_weights(), resumed.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_the_model_of_all_windows_is_saved_and_loaded(tmp_path):
-    model = kp.march(decay(), network(), windows=2, recipe=FEW_STEPS, verbose=0)
-    model.save(path := tmp_path / "model.keras")
+def test_a_window_with_a_large_loss_is_halved_and_an_easy_one_lengthens_the_next():
+    recipe = Losses(lambda length: 1e-3 if length > 0.3 else 1e-9)
+    kp.march(decay(1.0), network(), windows="auto", recipe=recipe, verbose=0)
+    lengths = np.diff(recipe.windows, axis=1)[:, 0]
+    np.testing.assert_allclose(lengths[:5], [0.1, 0.15, 0.225, 0.3375, 0.16875])
+    assert recipe.windows[-1][1] == 1.0
+
+
+def test_a_window_between_the_two_losses_keeps_its_length():
+    recipe = Losses(lambda length: 1e-7)
+    model = kp.march(decay(), network(), windows="auto", recipe=recipe, verbose=0)
+    assert len(model.march_history) == 10
+
+
+def test_a_loss_that_stays_large_or_is_nan_ends_in_a_sentence():
+    for loss in (1e-3, np.nan):
+        recipe = Losses(lambda length, loss=loss: loss)
+        with pytest.raises(ValueError, match="however short"):
+            kp.march(decay(), network(), windows="auto", recipe=recipe, verbose=0)
+
+
+@pytest.fixture(scope="module")
+def marched():
+    return kp.march(decay(), network(), windows=4, recipe=Quick(), verbose=0)
+
+
+def test_the_model_of_all_windows_is_saved_and_loaded(marched, tmp_path):
+    marched.save(path := tmp_path / "model.keras")
     points = np.linspace(0, 4, 9)[:, None]
     loaded = kp.load_model(path)
     np.testing.assert_array_equal(
-        loaded.predict(points, verbose=0), model.predict(points, verbose=0)
+        loaded.predict(points, verbose=0), marched.predict(points, verbose=0)
     )
+    assert loaded.network.history == marched.march_history
 
 
-def test_a_file_of_other_windows_is_refused(tmp_path):
-    path = tmp_path / "march.keras"
-    kp.march(decay(), network(), windows=2, recipe=FEW_STEPS, path=path, verbose=0)
+def test_expressions_and_integrals_of_all_windows(marched):
+    points = np.linspace(0, 4, 4_001)[:, None]
+    values = marched.predict_expression(u, points)
+    quotient = np.gradient(values, points[:, 0])
+    slopes = marched.predict_expression(u.diff(t), points)
+    assert np.median(abs(slopes - quotient)) < 1e-3
+    integral = marched.integrate(u)
+    assert integral == pytest.approx(np.trapezoid(values, points[:, 0]), abs=1e-3)
+
+
+def test_all_windows_are_plotted(marched):
+    assert kp.plot.solution(marched).axes
+
+
+@pytest.mark.slow
+def test_a_verdict_says_how_errors_accumulate(marched):
+    found = kp.diagnostics.verdict(marched, points=200)
+    assert len(found.windows) == 4
+    assert max(found.windows) >= found.errors["u"]
+    exact = dataclasses.replace(found, errors={"u": 0.1}, windows=(1e-2, 0.3))
+    assert "from 1 % in the first to 30 % in the last" in str(exact)
+
+
+def test_a_file_of_other_windows_is_refused(marched, tmp_path):
+    marched.save(path := tmp_path / "march.keras")
     with pytest.raises(ValueError, match="other windows"):
-        kp.march(decay(), network(), windows=3, recipe=FEW_STEPS, path=path, verbose=0)
+        kp.march(decay(), network(), windows=3, path=path)
 
 
 @pytest.mark.parametrize("windows", [0, -1, 2.5, [0, 5], [0, 3, 2, 4], [1, 4], "all"])
@@ -112,6 +215,27 @@ def test_windows_that_do_not_fit_the_time_are_refused(windows):
 def test_a_steady_problem_is_refused():
     with pytest.raises(ValueError, match="steady"):
         kp.march(kp.problems.poisson(), network())
+
+
+def test_periodic_time_is_refused():
+    with pytest.raises(ValueError, match="coordinates of space"):
+        kp.geometry.Box(time={t: (0, 4)}, periodic=[t])
+
+
+def test_a_slow_reaction_is_scaled_by_its_rate_in_a_short_window():
+    a, b = (sp.Function(name)(t) for name in "ab")
+    fast = sp.Eq(b.diff(t), a - 1000 * b)
+    problem = kp.Problem(
+        kp.geometry.Box(time={t: (0, 10)}),
+        {"slow": sp.Eq(a.diff(t), -a / 10), "fast": fast},
+        {"initial": kp.Condition([sp.Eq(a, 1), b], on="initial")},
+    )
+    window = restricted(problem, 1.0, 1.001)
+    scaled, changes = in_window_scales(problem, window)
+    slow, fast = scaled.scales.terms["residual"]
+    assert 0.1 <= slow <= 10 and fast == window.scales.terms["residual"][1]
+    assert changes[0] < 0.01 * window.scales.field("a")
+    assert changes[1] == window.scales.field("b")
 
 
 def test_unknown_parameters_are_refused():

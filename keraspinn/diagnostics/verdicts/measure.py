@@ -34,6 +34,7 @@ from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import amplification
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
+from keraspinn.networks import TimeWindows
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.training.deviation import unidentified
 from keraspinn.training.model import PINNModel
@@ -179,6 +180,8 @@ class _Measurement:
             has_time=self.problem.domain.time_coordinate is not None,
             quantities=quantity_errors(quantities, *moved),
         )
+        if isinstance(self.model.network, TimeWindows):
+            result = dataclasses.replace(result, windows=self._by_window(sizes))
         if result.trusted and all(sizes):
             result = dataclasses.replace(result, slacks=self._slacks(sizes))
         if result.trusted and self.problem.parameters and self._measured:
@@ -237,6 +240,23 @@ class _Measurement:
             if rms(value - self.declared.offsets.get(name, 0.0)) > FAR * expected:
                 errors[name] = max([errors[name], *self._missed_values(name)])
         return errors, sizes
+
+    def _by_window(self, sizes):
+        """Return the largest relative error of a field in each window, a tuple."""
+        problem, edges = self.problem, np.array(self.model.network.edges)
+        time = problem.domain.time_coordinate
+        column = problem.coordinates.index(time)
+        centre, half = problem.scales.coordinates[time]
+        errors = np.zeros(len(edges) - 1)
+        homes = problem.field_terms.values()
+        for names, change, size in zip(homes, self.changes[FIELDS], sizes, strict=True):
+            points = ops.concatenate([self.batches[name].points for name in names])
+            times = centre + half * ops.convert_to_numpy(points)[:, column]
+            numbers = np.searchsorted(edges[1:-1], times)
+            for number in np.unique(numbers):
+                own = _ratio(rms(change[numbers == number]), size)
+                errors[number] = max(errors[number], own)
+        return tuple(errors.tolist())
 
     def _missed_values(self, field):
         """Return residuals of a field's own conditions, relative to their values."""

@@ -41,6 +41,9 @@ def report(verdict):
         worst = _largest_key(verdict.misfits)
         share = percent(verdict.misfits[worst])
         lines.append(f"Largest residual: '{worst}', {share} of its largest term.")
+    if len(verdict.windows) > 1 and math.isfinite(verdict.error):
+        first, last = percent(verdict.windows[0]), percent(verdict.windows[-1])
+        lines.append(f"Time windows: from {first} in the first to {last} in the last.")
     for name, error in verdict.quantities.items():
         lines.append(f"Estimated error of {name}: {percent(error)}.")
     changed = max(verdict.sums.values(), default=0.0)

@@ -45,6 +45,8 @@ class Verdict:
             error, NaN where it is unknown.
         causes: Sentences on likely causes that were detected.
         has_time: Whether the problem has a time coordinate.
+        windows: Largest estimated relative error of a field in each time window, for a
+            model by `march`; empty otherwise.
 
     Example:
 
@@ -74,6 +76,7 @@ class Verdict:
     quantities: dict[str, float] = dataclasses.field(default_factory=dict)
     causes: tuple[str, ...] = ()
     has_time: bool = False
+    windows: tuple[float, ...] = ()
 
     @property
     def error(self) -> float:
