@@ -1,0 +1,209 @@
+"""Train problems with long times in windows, and in one interval with the same time.
+
+python -m examples.long_times pendulum lorenz --seeds 0 1 2
+
+Without names, all of them. Each run is a process of its own and is recorded in
+`docs/results/long_times.json` when it ends. The first run of each stays in the file.
+The table of `docs/guide/long_times.md` is made from it.
+"""
+
+import argparse
+import importlib
+import json
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import time
+
+import keras
+import numpy as np
+
+import keraspinn as kp
+
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+PAGE, RECORDS = DOCS / "guide" / "long_times.md", DOCS / "results" / "long_times.json"
+NAMES = [
+    "advection",
+    "pendulum",
+    "van_der_pol",
+    "robertson",
+    "lorenz",
+    "wave",
+    "kdv",
+    "allen_cahn",
+    "burgers",
+    "kuramoto_sivashinsky",
+    "kuramoto_sivashinsky_long",
+    "heat_2d_lt",
+    "wave_2d_ms",
+    "gray_scott",
+    "duffing",
+    "fisher_kpp",
+]
+EPOCH = 50
+"""Steps of the one interval between two looks at the clock."""
+
+
+class StopAfter(keras.callbacks.Callback):
+    """Stop `fit` at the first end of an epoch after some CPU time in seconds."""
+
+    def __init__(self, seconds):
+        super().__init__()
+        self.until = time.process_time() + seconds
+
+    def on_epoch_end(self, epoch, logs=None):
+        if time.process_time() > self.until:
+            self.model.stop_training = True
+
+
+def case_of(name):
+    return importlib.import_module(f"examples.long_times.{name}").CASE
+
+
+def recipe(case, seconds=None):
+    """Return the recipe of a window, or of one interval for some CPU time."""
+    if seconds is None:
+        return kp.recipes.TwoStage(case.adam, case.steps, points=case.points)
+    began = time.process_time()
+    windows = case.windows if isinstance(case.windows, int) else 10
+    fit = {"steps_per_epoch": EPOCH, "epochs": 10**6, "batch_size": case.points}
+    second = kp.recipes.Stage(
+        kp.optimizers.SSBroyden,
+        fit,
+        "float64",
+        callbacks=lambda _: [StopAfter(seconds - (time.process_time() - began))],
+    )
+    first = kp.recipes.TwoStage(windows * case.adam).stages[0]
+    return kp.recipes.Recipe([first, second])
+
+
+def record_of(name, seed, seconds=None):
+    """Train a case and return its record.
+
+    Args:
+        name: Name of the case.
+        seed: Integer for weights and points.
+        seconds: CPU time of one interval; windows if not given.
+    """
+    case = case_of(name)
+    keras.utils.set_random_seed(seed)
+    clock, cpu = time.perf_counter(), time.process_time()
+    windows = case.windows if seconds is None else 1
+    record = {"windows": windows, "units": case.units, "depth": case.depth}
+    record |= {"adam": case.adam, "steps": case.steps, "points": case.points}
+    try:
+        model = kp.march(
+            case.problem,
+            case.network(),
+            windows=windows,
+            recipe=recipe(case, seconds),
+            seed=seed,
+        )
+        record["windows"] = len(model.march_history)
+        record["loss"] = max(row["loss"] for row in model.march_history)
+    except ValueError as failure:
+        record["failure"] = str(failure)
+        model = None
+    record["seconds"] = round(time.perf_counter() - clock)
+    record["cpu_seconds"] = round(time.process_time() - cpu)
+    if model is not None:
+        points, truth, own = case.truth()
+        found = np.asarray(model.predict(points, verbose=0, batch_size=4096))
+        errors = {
+            field: float(np.linalg.norm(found[:, i] - v) / np.linalg.norm(v))
+            for i, (field, v) in enumerate(truth.items())
+        }
+        record |= {"errors": errors, "error": max(errors.values())}
+        record["reference_error"] = own
+    return record | {
+        "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}, shared",
+        "version": kp.__version__,
+        "keras": keras.__version__,
+        "backend": keras.backend.backend(),
+    }
+
+
+def kept(name, way, seed, record):
+    """Write a record to the file, beside the first one."""
+    records = read()
+    entry = records.setdefault(name, {}).setdefault(way, {}).setdefault(str(seed), {})
+    entry.setdefault("first", record)
+    entry["last"] = record
+    RECORDS.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+
+
+def read():
+    return json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
+
+
+def shown(record):
+    return f"{record['error']:.1e}" if "error" in record else "stopped"
+
+
+def table(records):
+    """Return the table of a file's records, as Markdown."""
+    lines = [
+        "| Problem | Aim | Windows | Error | First run | Seeds | One interval | CPU |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for name in NAMES:
+        case, runs = case_of(name), records.get(name, {}).get("windows", {})
+        title = case.title + (" (held back)" if case.held_back else "")
+        if not runs:
+            lines.append(f"| {title} | {case.aim:.0e} | – | not run | – | – | – | – |")
+            continue
+        seed = min(runs)
+        last, first = runs[seed]["last"], runs[seed]["first"]
+        others = [shown(r["last"]) for s, r in sorted(runs.items()) if s != seed]
+        one = records[name].get("one interval", {}).get(seed)
+        cells = [
+            title,
+            f"{case.aim:.0e}",
+            str(last["windows"]),
+            f"**{shown(last)}**",
+            "the same" if last == first else shown(first),
+            ", ".join(others) or "–",
+            shown(one["last"]) if one else "–",
+            f"{last['cpu_seconds']} s",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def write_page():
+    """Put the table into its place in the guide."""
+    page = PAGE.read_text("utf-8")
+    place = re.compile(r"\| Problem \| Aim .*?\n\n", re.DOTALL)
+    rows = table(read()) + "\n\n"
+    PAGE.write_text(place.sub(lambda _: rows, page, count=1), "utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="name")
+    parser.add_argument("--seeds", nargs="*", type=int, default=[0])
+    parser.add_argument("--one-interval", action="store_true")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    way = "one interval" if given.one_interval else "windows"
+    if given.here:
+        (name,), (seed,) = given.names, given.seeds
+        seconds = None
+        if given.one_interval:
+            seconds = read()[name]["windows"][str(seed)]["last"]["cpu_seconds"]
+        record = record_of(name, seed, seconds)
+        print(json.dumps(record), flush=True)
+        kept(name, way, seed, record)
+        return
+    for name in given.names or NAMES:
+        for seed in given.seeds:
+            command = [sys.executable, "-m", "examples.long_times", "--here", name]
+            command += ["--seeds", str(seed)]
+            subprocess.run(command + ["--one-interval"] * given.one_interval)
+    write_page()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""Burgers equation, ν = 0.001/π: a shock of width 6e-4."""
+
+import numpy as np
+import sympy as sp
+
+import keraspinn as kp
+from examples.long_times.case import Case
+from examples.long_times.spectral import evolution
+
+x, t = sp.symbols("x t")
+u = sp.Function("u")(x, t)
+NU = 0.001
+
+problem = kp.Problem(
+    kp.geometry.Box({x: (-1, 1)}, time={t: (0, 1)}),
+    {"burgers": u.diff(t) + u * u.diff(x) - NU / sp.pi * u.diff(x, 2)},
+    {
+        "ends": kp.Condition(u, on="boundary"),
+        "initial": kp.Condition(sp.Eq(u, -sp.sin(sp.pi * x)), on="initial"),
+    },
+)
+truth = evolution(
+    "u",
+    lambda ik: NU / np.pi * ik**2,
+    lambda u, ik: -ik / 2 * np.fft.fft(u**2),
+    lambda x: -np.sin(np.pi * x),
+    (-1, 1),
+    1,
+    8192,
+    8_000,
+)
+CASE = Case("Burgers, ν = 0.001/π", 1e-3, problem, truth, windows=5)

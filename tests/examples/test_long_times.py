@@ -1,0 +1,64 @@
+"""References and table of the study of long times."""
+
+import numpy as np
+
+from examples.long_times import __main__ as study
+from examples.long_times.case import ode
+from examples.long_times.spectral import evolution
+
+
+def test_fourier_series_agree_with_a_travelling_decaying_wave():
+    truth = evolution(
+        "u",
+        lambda ik: 0.1 * ik**2,
+        lambda u, ik: -2 * ik * np.fft.fft(u),
+        np.sin,
+        (0, 2 * np.pi),
+        1.0,
+        32,
+        400,
+    )
+    points, fields, own = truth()
+    exact = np.exp(-0.1 * points[:, 1]) * np.sin(points[:, 0] - 2 * points[:, 1])
+    np.testing.assert_allclose(fields["u"], exact, atol=1e-9)
+    assert own < 1e-8
+
+
+def test_integrators_state_their_error():
+    points, fields, own = ode(
+        lambda t, y: [y[1], -y[0]], [1, 0], 5, ["u"], columns=[0]
+    )()
+    np.testing.assert_allclose(fields["u"], np.cos(points[:, 0]), atol=1e-9)
+    assert own < 1e-8
+
+
+def test_every_problem_has_a_file():
+    files = {
+        path.stem for path in study.pathlib.Path(study.__file__).parent.glob("*.py")
+    }
+    assert {*study.NAMES} <= files
+    assert files - {*study.NAMES} == {"__init__", "__main__", "case", "spectral"}
+
+
+def test_the_table_holds_the_first_and_the_last_run():
+    def run(error):
+        return {"error": error, "windows": 10, "cpu_seconds": 68}
+
+    seeds = {"0": {"first": run(1e-3), "last": run(2e-5)}}
+    seeds["1"] = {"first": run(3e-5), "last": run(3e-5)}
+    one = {"0": {"first": run(0.5), "last": run(0.5)}}
+    table = study.table({"pendulum": {"windows": seeds, "one interval": one}})
+    (row,) = (line for line in table.splitlines() if "Pendulum" in line)
+    for cell in ("**2.0e-05**", "1.0e-03", "3.0e-05", "5.0e-01", "68 s"):
+        assert f" {cell} " in row
+
+
+def test_a_failed_run_is_shown_as_one():
+    assert study.shown({"failure": "The window from 0 to 1 ..."}) == "stopped"
+
+
+def test_one_interval_ends_with_its_cpu_time():
+    callback = study.StopAfter(0.0)
+    callback.set_model(type("Model", (), {"stop_training": False})())
+    callback.on_epoch_end(0)
+    assert callback.model.stop_training
