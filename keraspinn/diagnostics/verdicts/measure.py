@@ -254,8 +254,8 @@ class _Measurement:
             times = centre + half * ops.convert_to_numpy(points)[:, column]
             numbers = np.searchsorted(edges[1:-1], times)
             for number in np.unique(numbers):
-                own = _ratio(rms(change[numbers == number]), size)
-                errors[number] = max(errors[number], own)
+                error = _ratio(rms(change[numbers == number]), size)
+                errors[number] = max(errors[number], error)
         return tuple(errors.tolist())
 
     def _missed_values(self, field):
