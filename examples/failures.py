@@ -3,8 +3,8 @@
 python -m examples.failures --output docs/results/failures.json
 
 Each problem is trained twice, as it stands and mended: with Adam, then with SSBroyden,
-plain networks of 20 × 2 units, seed 0. `--tables` prints the tables of the page "When
-it does not converge" from such a file.
+plain networks of 20 × 2 units, seed 0. `--tables` prints the tables of
+`docs/diagnostics_measured.md` from such a file.
 """
 
 import argparse
