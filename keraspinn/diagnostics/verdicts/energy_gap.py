@@ -142,7 +142,7 @@ def energy_verdict(model, tolerance, points):
         tolerance,
         ("energy",),
         is_second,
-        left_open=model.problem.underdetermined,
+        underdetermined=model.problem.underdetermined,
     )
 
 

@@ -173,7 +173,7 @@ class _Measurement:
             equations=tuple(self.problem.equations),
             second_order=isinstance(getattr(self.model, "optimizer", None), Optimizer),
             measured=self._measured,
-            left_open=self.problem.underdetermined,
+            underdetermined=self.problem.underdetermined,
             sums={self.labels[key]: missed for key, missed in sums.items()},
             unreliable=self.problem.unreliable,
             contradictions=contradictions,
@@ -276,7 +276,7 @@ class _Measurement:
     def _is_estimated(self, result):
         """Return whether the correction solves equations and conditions."""
         is_determined = result.decided and result.slack <= result.tolerance
-        if not is_determined or result.left_open or result.unreliable:
+        if not is_determined or result.underdetermined or result.unreliable:
             return False
         rest = {
             name: [self._left(name, k) for k in range(len(norms))]

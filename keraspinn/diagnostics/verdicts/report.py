@@ -69,7 +69,7 @@ def _errors(verdict):
 
 def _advice(verdict):
     """Yield sentences on causes, the certain ones first."""
-    certain = [verdict.unreliable, verdict.left_open, verdict.undetermined]
+    certain = [verdict.unreliable, verdict.underdetermined, verdict.undetermined]
     certain = [*filter(None, certain)]
     resolved = all(verdict.left[name] <= LEFT for name in verdict.equations)
     if resolved:  # equations hold, so that only conditions can be wrong

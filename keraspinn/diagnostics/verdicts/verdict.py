@@ -28,7 +28,7 @@ class Verdict:
         equations: Names of the equations, the first of `misfits`.
         second_order: Whether the model was compiled with a second-order optimizer.
         measured: Names of the `Data`.
-        left_open: Sentence on a missing condition, empty if none is missing.
+        underdetermined: Sentence on a missing condition, empty if none is missing.
         sums: Dict from names of equations and conditions with integrals along a
             coordinate to their change with more quadrature points, relative to the
             largest term.
@@ -67,7 +67,7 @@ class Verdict:
     equations: tuple[str, ...]
     second_order: bool = False
     measured: tuple[str, ...] = ()
-    left_open: str = ""
+    underdetermined: str = ""
     sums: dict[str, float] = dataclasses.field(default_factory=dict)
     slacks: dict[str, float] = dataclasses.field(default_factory=dict)
     unreliable: str = ""
@@ -104,7 +104,7 @@ class Verdict:
     def trusted(self) -> bool:
         """True if the error could be estimated and is within the tolerance."""
         largest = max(self.error, _largest(self.sums.values()), self.slack)
-        against = self.left_open or self.unreliable or self.undetermined
+        against = self.underdetermined or self.unreliable or self.undetermined
         return self.decided and largest <= self.tolerance and not against
 
     def __str__(self):
