@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
-from keraspinn.expressions import Program, normalize
+from keraspinn.expressions import Interpolation, Program, normalize
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -25,6 +25,10 @@ PAIRS = 512
 HALVINGS = 50
 # Smallest jump, relative to the coefficient: tabulated fits have smaller ones.
 SMALLEST_JUMP = 1e-3
+# Width of a table's cell relative to its extent, below which no point may meet it.
+NARROW = 2e-3
+# Rise of a table in such a cell, relative to its range, from which on it is a jump.
+SMALLEST_RISE = 0.25
 # Round-off of an equation's value, relative to it.
 ROUND_OFF = 1e-9
 
@@ -63,7 +67,7 @@ def describe_lost_jump(declared, expression, domain):
     Returns:
         List of one sentence, empty if there is no such jump.
     """
-    jump = _find_jump(expression, domain, _may_be_lost)
+    jump = _find_jump(expression, domain, _may_be_lost) or _find_steep_cell(expression)
     for outer in declared.atoms(sp.Derivative):
         if not isinstance(outer.expr, (AppliedUndef, At)):
             inner = normalize(outer.expr)
@@ -80,6 +84,20 @@ def describe_lost_jump(declared, expression, domain):
         "coefficient stands before the derivative, divide the equation by it, or make "
         "the derivative a field."
     ]
+
+
+def _find_steep_cell(expression):
+    """Find where a differentiated table jumps between two neighbouring points."""
+    for node in distinct_nodes([expression], Interpolation):
+        table = node.table
+        for axis, points in enumerate(table.axes):
+            rises = np.moveaxis(np.abs(np.diff(table.values, axis=axis)), axis, 0)
+            rises = rises.reshape(len(points) - 1, -1).max(axis=1)
+            is_steep = rises > SMALLEST_RISE * np.ptp(table.values)
+            is_steep &= np.diff(points) < NARROW * np.ptp(points)
+            if table.orders[axis] and is_steep.any():
+                return f"{node.arguments[axis]} = {points[is_steep.argmax()]:.4g}"
+    return None
 
 
 def _find_jump_of(value, variables, domain):

@@ -12,10 +12,18 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import columns
-from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions import (
+    Interpolation,
+    NormalComponent,
+    Parameter,
+    Program,
+)
+from keraspinn.geometry.part import quasi_random
 
 # Points of a training step or a verdict, one of which should sample a peak.
 SAMPLE_POINTS = 1_000
+# Points by which peaks are looked for: many, so that none is met or missed by luck.
+SEARCH_POINTS = 2**16
 # Sampled points within 1/e of the largest value, from which on a peak is resolved.
 RESOLVED = 8
 # Halvings of the box, down to the round-off of float64.
@@ -29,6 +37,7 @@ BOX_POINTS = 256
 SMALLEST_SHARE = 0.1
 # Magnitude of the logarithm that replaces that of zero or NaN.
 HUGE = 1e300
+LIMITS = {"nan": -HUGE, "neginf": -HUGE, "posinf": HUGE}
 # Order of growth, up to which a function is bounded.
 BOUNDED = 0.3
 # Order of a pole, from which on training fails: 1/r trains to 2e-7, 1/r^2 to 4 to 94 %.
@@ -37,7 +46,8 @@ LEAST_POLE = 1.5
 LARGEST_POLE = 100.0
 
 _FIELDS = (AppliedUndef, sp.Derivative)
-_STEEP = (sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.cot, sp.csc)
+_STEEP = (sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan)
+_STEEP += (sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, Interpolation)
 
 
 def describe_missed_peaks(expressions, domain, blocks, where):
@@ -84,8 +94,8 @@ def _known(expression):
 
 
 def _is_steep(node):
-    powers = (p for p in node.atoms(sp.Pow) if p.base.free_symbols)
-    return node.has(*_STEEP) or any(p.exp.is_negative for p in powers)
+    powers = (p for p in node.atoms(sp.Pow) if p.free_symbols)
+    return node.has(*_STEEP) or any(not p.exp.is_nonnegative for p in powers)
 
 
 def _logarithm(node):
@@ -121,7 +131,7 @@ def _peaks(known, is_source, domain, part, where):
             points = located(places)
             (exact,) = program.on_host(columns(symbols, points), {})
             inside = np.asarray(domain.contains(part, points - domain.centre))
-            return np.where(inside, np.nan_to_num(exact, nan=-HUGE), -HUGE)
+            return np.where(inside, np.nan_to_num(exact, **LIMITS), -HUGE)
 
         return values
 
@@ -129,12 +139,13 @@ def _peaks(known, is_source, domain, part, where):
         low, high = np.maximum(centre - half, 0), np.minimum(centre + half, 1)
         return low + (high - low) * random.random((BOX_POINTS, len(centre)))
 
-    everywhere = random.random((SAMPLE_POINTS, len(extent)))
+    everywhere = quasi_random(SEARCH_POINTS, len(extent))
     size = function(sp.log(sp.Abs(known, evaluate=False), evaluate=False))
-    for term in sp.Add.make_args(known):
-        logarithm = function(_logarithm(term))
+    rest = size(everywhere)
+    for term in dict.fromkeys([*sp.Add.make_args(known), known]):
+        logarithm = size if term.is_Add else function(_logarithm(term))
         heights = logarithm(everywhere)
-        if np.count_nonzero(heights >= heights.max() - 1) >= RESOLVED:
+        if np.mean(heights >= heights.max() - 1) >= RESOLVED / SAMPLE_POINTS:
             continue
         centre = everywhere[heights.argmax()]
         for level in range(1, HALVINGS):
@@ -144,7 +155,7 @@ def _peaks(known, is_source, domain, part, where):
         at = ", ".join(f"{s} = {v:.4g}" for s, v in pairs if s in term.free_symbols)
         near, nearer = (np.median(size(box(centre, 0.5**n))) for n in (NEAR, NEARER))
         order = (nearer - near) / (NEARER - NEAR) / np.log(2)
-        if LEAST_POLE < order < LARGEST_POLE and not is_source:
+        if LEAST_POLE < order < LARGEST_POLE and not (is_source or term.is_Add):
             factor = sp.fraction(term)[1]
             factor = factor if factor.free_symbols else 1 / term
             warnings.warn(
@@ -153,8 +164,9 @@ def _peaks(known, is_source, domain, part, where):
                 f"{factor}.",
                 stacklevel=6,
             )
-        half, rest = size(centre[None])[0] - np.log(2), size(everywhere)
-        if BOUNDED < order < LARGEST_POLE or rest.max() > half:
+        half = size(centre[None])[0] - np.log(2)
+        is_met = np.mean(rest > half) >= 1 / SAMPLE_POINTS
+        if BOUNDED < order < LARGEST_POLE or is_met:
             continue
         # Find the largest box in which most values exceed half of the peak's height.
         level = 0

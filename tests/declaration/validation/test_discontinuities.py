@@ -105,3 +105,14 @@ def test_the_jump_is_located_and_the_remedies_do_not_warn():
 def test_a_table_is_continuous():
     table = kp.Tabulated(np.linspace(0, 1, 5), np.array([1, 1, 9, 9, 9.0]), degree=1)
     assert unreliable(flux(table(X))) == ""
+
+
+@pytest.mark.parametrize("argument", [X, U], ids=["coordinate", "field"])
+def test_a_table_that_jumps_between_neighbouring_points_warns(argument):
+    """No point may meet the cell, where the table's derivative is 1e9 times as large."""
+    points = np.array([0, 0.5, 0.5 + 1e-9, 1])
+    table = kp.Tabulated(points, np.array([1, 1, 9, 9.0]), degree=1, name="k")
+    assert f"jumps at {argument} = 0.5." in unreliable(flux(table(argument)))
+    assert unreliable(U.diff(X, 2) - table(argument)) == ""  # a source may jump
+    uneven = kp.Tabulated(np.geomspace(1e-6, 1, 9), np.linspace(1, 9, 9))
+    assert unreliable(flux(uneven(argument + 1e-6))) == ""

@@ -21,6 +21,17 @@ NARROW = {
     "soliton": sp.sech((T - 4) / W) ** 2 / W,
     "Lorentzian": 1 / (W**2 + (T - 4) ** 2),
     "derivative of a front": sp.tanh((T - 4) / W).diff(T),
+    "beside a wide one": BOLUS + sp.exp(-((T - 7) ** 2)),
+    "of another base": 2 ** (-(((T - 4) / W) ** 2)),
+}
+V = 1e-3
+FLAT = {
+    "two fronts": sp.tanh((T - 4) / V + 1) - sp.tanh((T - 4) / V - 1),
+    "two error functions": sp.erf((T - 4) / V + 1) - sp.erf((T - 4) / V - 1),
+    "two arctangents": sp.atan((T - 4) / V + 1) - sp.atan((T - 4) / V - 1),
+    "on and off": sp.Heaviside(T - 4) - sp.Heaviside(T - 4 - V),
+    "triangle": sp.Max(0, 1 - sp.Abs(T - 4) / V),
+    "table": kp.Tabulated([0, 4, 4 + V, 4 + 2 * V, 12], [0, 0, 1, 0, 0], degree=1)(T),
 }
 
 
@@ -46,6 +57,17 @@ def test_a_narrow_peak_warns(source):
     assert "has a peak at t = 4, " in of_time(source)
 
 
+@pytest.mark.parametrize("source", FLAT.values(), ids=FLAT)
+def test_a_narrow_peak_of_a_function_that_is_flat_elsewhere_warns(source):
+    assert "has a peak at t = 4" in of_time(source / V)
+
+
+@pytest.mark.parametrize("place", [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9])
+def test_a_peak_that_one_point_meets_by_chance_warns(place):
+    peak = sp.exp(-(((X - place) / 1e-4) ** 2))
+    assert "In condition 'wall'" in in_a_square(0, on_wall=peak)
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -53,6 +75,7 @@ def test_a_narrow_peak_warns(source):
         sp.exp(-T) + sp.tanh(T - 4),
         1 + sp.exp(-(((T - 4) / W) ** 2)),  # an area of 1e-5 beside 12
         1 / sp.sqrt(T),
+        sp.Heaviside(T - 4) - sp.Heaviside(T - 5),
         sp.sin(1000 * T),
     ],
 )
