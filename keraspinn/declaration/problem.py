@@ -100,6 +100,7 @@ class Problem:
         field_terms: Dict from names of fields to the terms of these equations.
         underdetermined: Text of the warning if the problem is underdetermined, or "".
         unreliable: Text of the warning on jumps of coefficients and peaks, or "".
+        poles: Text of the warning on coefficients with a pole, or "".
 
     Raises:
         TypeError: If an argument has another type.
@@ -140,6 +141,7 @@ class Problem:
     scales: Scales
     underdetermined: str
     unreliable: str
+    poles: str
     field_parts: Mapping[str, Block | None]
     field_terms: Mapping[str, tuple[str, ...]]
     _every_term: Mapping[str, Term]
@@ -174,7 +176,7 @@ class Problem:
             conditions = {**equations, **conditions}
             equations = {}
         equations, conditions = resolve_shifted_fields(equations, conditions)
-        declared, unreliable = validate_declaration(
+        declared, unreliable, poles = validate_declaration(
             equations, conditions, domain, densities
         )
         parameters = collect_parameters(declared)
@@ -202,6 +204,7 @@ class Problem:
             scales=validate_scales(scales, domain, terms, fields),
             underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
+            poles=poles,
             field_parts=types.MappingProxyType(parts_of_fields(domain, terms, names)),
             field_terms=types.MappingProxyType(names_of_terms(domain, terms, names)),
             _every_term=terms,
@@ -209,7 +212,8 @@ class Problem:
         )
         stiff = not densities and describe_unreliable_elasticity(domain, terms)
         corner = describe_contradictory_corners(domain, terms, self.hard)
-        for fault in filter(None, (self.underdetermined, unreliable, stiff, corner)):
+        faults = self.underdetermined, unreliable, poles, stiff, corner
+        for fault in filter(None, faults):
             warnings.warn(fault, stacklevel=2)
 
     def __setattr__(self, name, value):

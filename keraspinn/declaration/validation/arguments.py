@@ -21,7 +21,7 @@ from keraspinn.declaration.validation.equations import (
     expression_name,
     warn_of_no_conditions,
 )
-from keraspinn.declaration.validation.peaks import describe_missed_peaks
+from keraspinn.declaration.validation.peaks import describe_peaks
 from keraspinn.declaration.validation.periodicity import check_periodicity
 from keraspinn.declaration.validation.shifted_arguments import (
     check_kernels,
@@ -43,7 +43,8 @@ def validate_declaration(equations, conditions, domain, densities):
         densities: Dict from `Region`s to the densities of an energy.
 
     Returns:
-        List of the expressions, and a text on faults that training does not correct.
+        List of the expressions, a text on faults that training does not correct, and
+        one on poles.
     """
     coordinates, interior = domain.coordinates, domain.blocks("interior")
     items = {f"equation '{name}'": e for name, e in equations.items()}
@@ -70,7 +71,7 @@ def validate_declaration(equations, conditions, domain, densities):
         for expression in expressions:
             check_holds_a_field(expression, where)
     declared = [e for group in summed.values() for e in group]
-    unreliable, where = {}, "the equations and conditions together"
+    unreliable, poles, where = [], [], "the equations and conditions together"
     validate(declared, coordinates, domain.normal, where, integrals=True)
     for where, expressions in summed.items():
         check_kernels(groups[where], domain, blocks[where], where)
@@ -78,14 +79,15 @@ def validate_declaration(equations, conditions, domain, densities):
         check_shifted_points(expressions, domain, blocks[where], where)
         outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in groups[where]]
         check_branches(outside, domain, blocks[where], where)
-        faults = describe_missed_peaks(outside, domain, blocks[where], where)
+        faults, unbounded = describe_peaks(outside, domain, blocks[where])
         if isinstance(items.get(where), Equation):
             faults += describe_lost_jump(items[where].as_declared, *outside, domain)
-        unreliable |= {f"In {where}: {fault}": None for fault in faults}
+        unreliable += [f"In {where}: {fault}" for fault in faults]
+        poles += [f"In {where}: {pole}" for pole in unbounded]
         check_periodicity(outside, domain, blocks[where], where)
     held = declared[len(equations) :]
     warn_of_no_conditions(declared[: len(equations)], held, domain)
-    return declared, " ".join(unreliable)
+    return declared, " ".join(unreliable), " ".join(poles)
 
 
 def validate_scales(scales, domain, terms, fields):

@@ -5,7 +5,6 @@ around the best point, by its logarithm: far from a Gaussian only that has a gra
 """
 
 import textwrap
-import warnings
 
 import numpy as np
 import sympy as sp
@@ -50,31 +49,26 @@ _STEEP = (sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan)
 _STEEP += (sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, Interpolation)
 
 
-def describe_missed_peaks(expressions, domain, blocks, where):
-    """Describe peaks of functions of the coordinates that sampling misses.
+def describe_peaks(expressions, domain, blocks):
+    """Describe peaks that sampling misses, and poles of coefficients.
 
     Args:
         expressions: Normalized SymPy expressions.
         domain: The geometry.
         blocks: The parts of the domain where the expressions should hold.
-        where: String that names them in warnings.
 
     Returns:
-        List of sentences.
-
-    Warns:
-        UserWarning: If a coefficient has a pole.
+        Lists of sentences on peaks and on poles.
     """
     parts = dict.fromkeys(part for block in blocks for part in block)
-    return list(
-        dict.fromkeys(
-            peak
-            for expression in expressions
-            for known, is_source in _known(expression)
-            for part in parts
-            for peak in _peaks(known, is_source, domain, part, where)
-        )
+    faults = dict.fromkeys(
+        fault
+        for expression in expressions
+        for known, is_source in _known(expression)
+        for part in parts
+        for fault in _faults(known, is_source, domain, part)
     )
+    return tuple([s for is_pole, s in faults if is_pole == kind] for kind in (0, 1))
 
 
 def _known(expression):
@@ -113,8 +107,8 @@ def _logarithm(node):
     return sp.log(sp.Abs(node, evaluate=False), evaluate=False)
 
 
-def _peaks(known, is_source, domain, part, where):
-    """Yield sentences on a function's peaks on a part, and warn of its poles."""
+def _faults(known, is_source, domain, part):
+    """Yield whether a fault of a function on a part is a pole, and a sentence."""
     random, symbols = np.random.default_rng(0), domain.coordinates
     extent, fixed = domain.upper - domain.lower, domain.fixed(part)
 
@@ -158,11 +152,10 @@ def _peaks(known, is_source, domain, part, where):
         if LEAST_POLE < order < LARGEST_POLE and not (is_source or term.is_Add):
             factor = sp.fraction(term)[1]
             factor = factor if factor.free_symbols else 1 / term
-            warnings.warn(
-                f"In {where}: a coefficient is unbounded at {at}, as 1/({factor}) is, "
-                "so that a few points dominate the loss. Multiply the equation by "
-                f"{factor}.",
-                stacklevel=6,
+            yield (
+                True,
+                f"a coefficient is unbounded at {at}, as 1/({factor}) is, so that a "
+                f"few points dominate the loss. Multiply the equation by {factor}.",
             )
         half = size(centre[None])[0] - np.log(2)
         is_met = np.mean(rest > half) >= 1 / SAMPLE_POINTS
@@ -176,9 +169,10 @@ def _peaks(known, is_source, domain, part, where):
         peak = width * np.exp(half)
         if peak > SMALLEST_SHARE * (peak + np.exp(rest).mean()):
             yield (
+                False,
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
                 f"{at}, {width:.0e} of the domain's extent wide: it takes at least "
                 f"{1 / width:.0e} points a step to sample it (`batch_size`). Make the "
                 "peak at least as wide as the distance between points, end intervals "
-                "there, or declare an impulse as the jump of a condition."
+                "there, or declare an impulse as the jump of a condition.",
             )

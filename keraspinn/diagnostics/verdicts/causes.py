@@ -1,24 +1,21 @@
 """Likely causes of a wrong answer that follow from the declaration and the fields."""
 
-from keraspinn.diagnostics.verdicts.extents import rms
-
 # Ratio of a field and its scale, beyond which training suffers.
 FAR = 30.0
 # Relative change of a parameter by the correction, as by a wrong unit.
 MOVED = 10.0
 
 
-def wrong_scales(problem, fields, zeros):
+def wrong_scales(problem, sizes, zeros):
     """Return sentences on fields far from the scale that they are trained in.
 
     Args:
         problem: The `Problem`.
-        fields: Dict from names to the corrected values.
+        sizes: Dict from names of fields to their magnitudes, less offsets.
         zeros: Names of fields that are zero.
     """
     sentences = []
-    for name, values in fields.items():
-        size = rms(values - problem.scales.offset(name))
+    for name, size in sizes.items():
         scale = problem.scales.field(name)
         if name not in zeros and not scale / FAR <= size <= scale * FAR:
             sentences.append(

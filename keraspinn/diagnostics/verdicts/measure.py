@@ -189,8 +189,11 @@ class _Measurement:
             result = dataclasses.replace(result, undetermined=undetermined)
         if result.trusted:
             return result
-        if self._is_estimated(result):
-            return dataclasses.replace(result, causes=tuple(self._causes()))
+        is_estimated = self._is_estimated(result)
+        causes = tuple(self._causes(is_estimated))
+        result = dataclasses.replace(result, causes=causes)
+        if is_estimated:
+            return result
         return dataclasses.replace(
             result,
             errors=dict.fromkeys(errors, np.nan),
@@ -285,19 +288,31 @@ class _Measurement:
         share = total_norm(rest, self.norms) / total_norm(self.values, self.norms)
         return share <= UNEXPLAINED
 
-    def _causes(self):
-        """Return sentences on likely causes of an untrusted result."""
+    def _causes(self, is_estimated):
+        """Return sentences on likely causes of an untrusted result.
+
+        Args:
+            is_estimated: Whether the correction holds, so that fields and parameters
+                are known; expected magnitudes replace those of fields otherwise.
+        """
         problem, model = self.problem, self.tangent.model
+        poles = [*filter(None, [problem.poles])]
+        if not is_estimated:
+            found = problem.with_scales("auto").scales
+            sizes = {name: found.field(name) for name in problem.field_names}
+            return poles + wrong_scales(problem, sizes, self.zeros)
         fields = zip(self.values[FIELDS], self.changes[FIELDS], strict=True)
-        corrected = [value - change for value, change in fields]
-        corrected = dict(zip(problem.field_names, corrected, strict=True))
+        sizes = {
+            name: rms(value - change - problem.scales.offset(name))
+            for name, (value, change) in zip(problem.field_names, fields, strict=True)
+        }
         values = [
             float(ops.convert_to_numpy(model.coefficients[p.name]))
             for p in problem.parameters
         ]
         moves = self.direction[len(self.direction) - len(values) :]
-        scales = wrong_scales(problem, corrected, self.zeros)
-        return scales + moved_parameters(problem, values, moves)
+        moved = moved_parameters(problem, values, moves)
+        return poles + wrong_scales(problem, sizes, self.zeros) + moved
 
 
 def _labels(problem):

@@ -5,6 +5,8 @@ import math
 # Residual that the correction may leave, relative to an expression's largest term. A
 # Gray–Scott pattern that was wrong by 69 % left a tenth.
 LEFT = 0.05
+# Residual left, of the same size, that suggests conditions without a solution.
+MOST_LEFT = 0.5
 SECOND = (
     "Train on with keraspinn.optimizers.SSBroyden() in float64. If that does not help, "
     "try other loss weights."
@@ -94,11 +96,12 @@ def _advice(verdict):
             "Equations and conditions determine another field, however small the loss "
             "is. " + (MORE.format(windows) if verdict.second_order else SECOND)
         )
+    left = _largest_key({name: verdict.left[name] for name in verdict.equations})
     if not resolved and (verdict.second_order or is_near):
-        left = _largest_key({name: verdict.left[name] for name in verdict.equations})
         yield LARGER.format(share=percent(verdict.left[left]), name=left)
-    if not resolved and verdict.contradictions:
-        names = " and ".join(f"'{name}'" for name in verdict.contradictions)
+    names = " and ".join(f"'{name}'" for name in verdict.contradictions)
+    if not resolved and (names or verdict.left[left] > MOST_LEFT):
+        names = names or "the conditions"
         yield f"If that does not help, {names} may contradict the equations."
 
 

@@ -456,3 +456,31 @@ def test_windows_are_advised_only_beside_a_time_coordinate(has_time):
         {"u": 0.5}, {"e": 0.9}, {"e": 0.0}, 0.05, ("e",), True, has_time=has_time
     )
     assert ("windows" in str(one)) is has_time
+
+
+def causes_of(equation, scales="auto", **conditions):
+    """Verdict of an untrained network that is too small for the solution."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem = kp.Problem(
+            kp.geometry.Box({X: (0, 1)}), {"e": equation}, conditions, scales=scales
+        )
+    keras.utils.set_random_seed(0)
+    return str(verdict(kp.PINNModel(problem, kp.networks.MLP(2, 1), seed=0), **FEW))
+
+
+def test_causes_are_named_where_the_correction_fails():
+    ends = {"ends": kp.Condition(U, on="boundary")}
+    source = sp.sin(9 * X)
+    text = causes_of(U.diff(X, 2) + source, {"u": 1e-6}, **ends)
+    assert "Error unknown" in text and "its scale 1e-06: declare" in text
+    assert "scale" not in causes_of(U.diff(X, 2) + source, **ends)
+    text = causes_of(U.diff(X, 2) - 6 * U / X**2 + source, **ends)
+    assert "unbounded at x = 0" in text and "Multiply the equation by x**2." in text
+
+
+def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
+    """A correction may satisfy all conditions at the cost of an equation."""
+    for left, is_suspected in [(1.0, True), (0.1, False)]:
+        text = str(Verdict({"u": np.nan}, {"e": left}, {"e": left}, 0.05, ("e",)))
+        assert ("the conditions may contradict the equations" in text) == is_suspected
