@@ -27,19 +27,19 @@ def wrong_scales(problem, sizes, zeros):
 
 
 def moved_parameters(problem, values, changes):
-    """Return sentences on parameters that the correction moves far.
+    """Return sentences on parameters that training or the correction moves far.
 
     Args:
         problem: The `Problem`.
-        values: Values of its parameters, `(K,)`.
-        changes: Correction of them, subtracted, `(K,)`.
+        values: Values of its parameters before, `(K,)`.
+        changes: Their changes, subtracted, `(K,)`.
     """
     return [
-        f"The correction moves {parameter.name} from {value:.3g} to "
-        f"{value - change:.3g}: check its unit, and begin nearer, "
+        f"{parameter.name} moves from {value:.3g} to {value - change:.3g}: check its "
+        "unit, and begin nearer, "
         f"keraspinn.Parameter('{parameter.name}', initial={value - change:.1g})."
         for parameter, value, change in zip(
             problem.parameters, values, changes, strict=True
         )
-        if abs(change) > MOVED * abs(value)
+        if abs(change) > MOVED * abs(value) > 0
     ]

@@ -293,23 +293,26 @@ class _Measurement:
 
         Args:
             is_estimated: Whether the correction holds, so that fields and parameters
-                are known; expected magnitudes replace those of fields otherwise.
+                are known. Otherwise expected magnitudes replace those of fields, and
+                parameters are compared with their initial values.
         """
         problem, model = self.problem, self.tangent.model
         poles = [*filter(None, [problem.poles])]
+        values = [
+            float(ops.convert_to_numpy(model.coefficients[p.name]))
+            for p in problem.parameters
+        ]
         if not is_estimated:
             found = problem.with_scales("auto").scales
             sizes = {name: found.field(name) for name in problem.field_names}
-            return poles + wrong_scales(problem, sizes, self.zeros)
+            initial = [p.initial for p in problem.parameters]
+            moved = moved_parameters(problem, initial, np.subtract(initial, values))
+            return poles + wrong_scales(problem, sizes, self.zeros) + moved
         fields = zip(self.values[FIELDS], self.changes[FIELDS], strict=True)
         sizes = {
             name: rms(value - change - problem.scales.offset(name))
             for name, (value, change) in zip(problem.field_names, fields, strict=True)
         }
-        values = [
-            float(ops.convert_to_numpy(model.coefficients[p.name]))
-            for p in problem.parameters
-        ]
         moves = self.direction[len(self.direction) - len(values) :]
         moved = moved_parameters(problem, values, moves)
         return poles + wrong_scales(problem, sizes, self.zeros) + moved

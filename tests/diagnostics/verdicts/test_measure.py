@@ -466,7 +466,10 @@ def causes_of(equation, scales="auto", **conditions):
             kp.geometry.Box({X: (0, 1)}), {"e": equation}, conditions, scales=scales
         )
     keras.utils.set_random_seed(0)
-    return str(verdict(kp.PINNModel(problem, kp.networks.MLP(2, 1), seed=0), **FEW))
+    model = kp.PINNModel(problem, kp.networks.MLP(2, 1), seed=0)
+    for variable in model.coefficients.values():
+        variable.assign(50.0)
+    return str(verdict(model, **FEW))
 
 
 def test_causes_are_named_where_the_correction_fails():
@@ -477,6 +480,8 @@ def test_causes_are_named_where_the_correction_fails():
     assert "scale" not in causes_of(U.diff(X, 2) + source, **ends)
     text = causes_of(U.diff(X, 2) - 6 * U / X**2 + source, **ends)
     assert "unbounded at x = 0" in text and "Multiply the equation by x**2." in text
+    text = causes_of(kp.Parameter("k", initial=1.0) * U.diff(X, 2) + source, **ends)
+    assert "Error unknown" in text and "k moves from 1 to 50: check its unit" in text
 
 
 def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
