@@ -45,8 +45,10 @@ LEAST_POLE = 1.5
 LARGEST_POLE = 100.0
 
 _FIELDS = (AppliedUndef, sp.Derivative)
-_STEEP = (sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan)
-_STEEP += (sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, Interpolation)
+_STEEP = (
+    *(sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan),
+    *(sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, Interpolation),
+)
 
 
 def describe_peaks(expressions, domain, blocks):

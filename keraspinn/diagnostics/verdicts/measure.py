@@ -303,8 +303,8 @@ class _Measurement:
             for p in problem.parameters
         ]
         if not is_estimated:
-            found = problem.with_scales("auto").scales
-            sizes = {name: found.field(name) for name in problem.field_names}
+            expected = problem.with_scales("auto").scales
+            sizes = {name: expected.field(name) for name in problem.field_names}
             initial = [p.initial for p in problem.parameters]
             moved = moved_parameters(problem, initial, np.subtract(initial, values))
             return poles + wrong_scales(problem, sizes, self.zeros) + moved
