@@ -173,12 +173,10 @@ class Problem:
             {} if conditions is None else conditions, "conditions", (Condition, Data)
         )
         if densities:
-            conditions = {**equations, **conditions}
-            equations = {}
+            equations, conditions = {}, {**equations, **conditions}
         equations, conditions = resolve_shifted_fields(equations, conditions)
-        declared, unreliable, poles = validate_declaration(
-            equations, conditions, domain, densities
-        )
+        checked = validate_declaration(equations, conditions, domain, densities)
+        declared, unreliable, poles = checked
         parameters = collect_parameters(declared)
         check_term_names(equations, conditions, parameters, bool(densities))
         fields = order_fields(fields, declared)
@@ -187,19 +185,17 @@ class Problem:
         check_coordinates_used(fields, domain.coordinates)
         names = [field.func.__name__ for field in fields]
         check_field_parts(domain, terms, names)
+        expressions = {name: e.expression for name, e in equations.items()}
+        soft = {name: term for name, term in terms.items() if not term.hard}
         self.__dict__.update(
             domain=domain,
-            equations=types.MappingProxyType(
-                {name: e.expression for name, e in equations.items()}
-            ),
+            equations=types.MappingProxyType(expressions),
             energy=None if energy is None else terms[RESIDUAL].expressions[0],
             conditions=types.MappingProxyType(conditions),
             reference=validate_reference(reference, declared, domain),
             fields=fields,
             parameters=parameters,
-            terms=types.MappingProxyType(
-                {name: term for name, term in terms.items() if not term.hard}
-            ),
+            terms=types.MappingProxyType(soft),
             hard=types.MappingProxyType(build_hard_forms(domain, conditions)),
             scales=validate_scales(scales, domain, terms, fields),
             underdetermined=describe_underdetermined(domain, terms, names),
