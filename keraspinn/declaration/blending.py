@@ -101,7 +101,13 @@ def _corners(domain, planes):
         part: plane[1] if plane else domain.distance(part)
         for part, plane in planes.items()
     }
-    seeds = {part: probe_points(domain, ((part,),), _PART_POINTS) for part in levels}
+    # Shuffled, so that seeds of two parts are not at the same end in every row.
+    seeds = {
+        part: np.random.default_rng(number).permutation(
+            probe_points(domain, ((part,),), _PART_POINTS)
+        )
+        for number, part in enumerate(levels)
+    }
     projections = {part: _projection(domain, [level]) for part, level in levels.items()}
     corners = {}
     for count in range(2, len(domain.space_coordinates) + 1):

@@ -131,6 +131,6 @@ def test_invalid_arguments_raise(declare, match):
 def test_malformed_files_raise():
     (expression,) = with_images((U - U.subs(X, 0),))
     data = to_json(next(iter(expression.atoms(At))))
-    for tree in ([data[0], 1, *data[2:]], data[:3], [*data[:2], 1, 1], [*data, 1]):
+    for tree in (data[:3], [*data, 1]):
         with pytest.raises(ValueError):
             from_json(tree)
