@@ -34,7 +34,8 @@ class Kinks(keras.layers.Layer):
     Example:
 
     >>> layer = keraspinn.layers.Kinks([[[(1,), 2.0], [(0,), -1.0]]])
-    >>> keras.ops.convert_to_numpy(layer([[0.25], [1.0]])).tolist()
+    >>> points = np.array([[0.25], [1.0]])
+    >>> keras.ops.convert_to_numpy(layer(points)).tolist()
     [[0.25, 0.0], [1.0, 1.0]]
 
     Reference:
