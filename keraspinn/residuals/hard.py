@@ -1,5 +1,6 @@
 """Fields that satisfy hard constraints, from the outputs of a network."""
 
+import functools
 import math
 
 import sympy as sp
@@ -83,16 +84,25 @@ class HardConstraint:
         return results
 
     def _compiled(self, wanted):
-        kept, expressions = [], []
+        kept, expressions, symbols = [], [], tuple(self._symbols)
         for side, forms in enumerate((self._values, self._factors)):
             for index in wanted:
-                derivatives = [self._derivative(e, index) for e in forms]
+                derivatives = [_derivative(e, symbols, tuple(index)) for e in forms]
                 if any(derivatives) or not any(index):
                     kept.append((side, index))
                     expressions += derivatives
         return kept, Program(expressions, self._symbols)
 
-    def _derivative(self, expression, index):
-        for symbol, count in zip(self._symbols, index, strict=True):
-            expression = expression.diff(symbol, count, simplify=False)
+
+@functools.lru_cache(maxsize=256)
+def _derivative(expression, symbols, index):
+    """Return a derivative, from the cached one of one order less.
+
+    SymPy factors the result of several derivatives at once, which takes minutes for the
+    distance from a polygon.
+    """
+    if not any(index):
         return expression
+    last = max(k for k, count in enumerate(index) if count)
+    lower = tuple(count - (k == last) for k, count in enumerate(index))
+    return _derivative(expression, symbols, lower).diff(symbols[last])
