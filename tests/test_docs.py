@@ -255,7 +255,7 @@ def test_a_flux_through_a_side():
     )
     total = sides + given["through_side"] + given["through_rim"]
     inside = given["model"].integrate(operator, points=100_000)  # beside a hole
-    assert total == pytest.approx(-inside, abs=1e-3)
+    assert total == pytest.approx(-inside, abs=3e-3)
 
 
 def test_citation_agrees_with_the_citation_file():
