@@ -340,7 +340,7 @@ def test_one_worker_writes_the_backup(tmp_path):
 def test_several_devices():
     program = [
         "import jax, keras",
-        block_with("jax.config", "guide/ensembles.md"),
+        'jax.config.update("jax_num_cpu_devices", 2)',  # quoted in speed.md
         "import keraspinn as kp; problem = kp.problems.poisson()",
         block_with("DataParallel", "guide/gpus.md"),
         block_with("DataParallel", "training_safely.md"),
