@@ -140,10 +140,12 @@ class Kept(Part):
             return pick(self._pool, uniform[..., 0])
         lib = library(uniform)
         starts, ends = self._intervals.T
-        lengths = np.cumsum(ends - starts)
+        # Numbers of Python, which leave the type of `uniform` as it is on JAX.
+        lengths = np.cumsum(ends - starts).tolist()
+        gaps = (starts[1:] - ends[:-1]).tolist()
         numbers = uniform * lengths[-1]
-        moved = numbers + starts[0]
-        for length, gap in zip(lengths, starts[1:] - ends[:-1], strict=False):
+        moved = numbers + float(starts[0])
+        for length, gap in zip(lengths, gaps, strict=False):
             moved = lib.where(numbers >= length, moved + gap, moved)
         points = self.part.sample(moved)
         return points + like(self.shift, points)
