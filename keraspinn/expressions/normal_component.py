@@ -15,6 +15,9 @@ class NormalComponent(sp.Symbol):
     Args:
         coordinate: The spatial coordinate, a SymPy symbol.
 
+    Raises:
+        ValueError: If it is a component of a normal itself.
+
     Example:
 
     >>> x = sp.Symbol("x")
