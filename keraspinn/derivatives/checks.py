@@ -58,7 +58,7 @@ def check_derivatives(network, derivatives, coordinates):
     if not vanishing:
         return
     order = min(sum(index) for _, index in vanishing)
-    suspects = _kinked_layers(network, range(2, order + 1))
+    suspects = _kinked_layers(network, range(1, order + 1))
     shown = [notation(*pair, coordinates) for pair in sorted(vanishing)]
     blamed = f" because of {_enumerated(suspects)}" if suspects else ""
     raise ValueError(
@@ -71,12 +71,12 @@ def check_derivatives(network, derivatives, coordinates):
 
 
 def warn_of_kinks(network, order):
-    """Warn of layers with kinks, if second derivatives are needed.
+    """Warn of layers with jumps, or with kinks if second derivatives are needed.
 
     Piecewise linear layers next to smooth ones have second derivatives, as has the
     curved side of "selu". But no point sees the contribution of a kink: u'' = f may
     hold everywhere on a field with arbitrary bends. Likewise a third derivative misses
-    the jumps of the second, such as those of "elu".
+    the jumps of the second, such as those of "elu", and a first one misses steps.
 
     Args:
         network: The network, built.
@@ -85,13 +85,13 @@ def warn_of_kinks(network, order):
     Warns:
         UserWarning: With the layers' names.
     """
-    kinked = _kinked_layers(network, range(2, order + 1))
+    kinked = _kinked_layers(network, range(1, order + 1))
     if kinked:
         warnings.warn(
-            f"The network has kinks because of {_enumerated(kinked)}, or jumps of a "
-            "higher derivative, which no derivative at a point sees: a loss of zero "
-            'may belong to a wrong field. Use a smooth activation, such as "tanh", '
-            '"gelu" or `keraspinn.activations.sin`.',
+            f"The network has kinks because of {_enumerated(kinked)}, or jumps, which "
+            "no derivative at a point sees: a loss of zero may belong to a wrong "
+            'field. Use a smooth activation, such as "tanh", "gelu" or '
+            "`keraspinn.activations.sin`.",
             stacklevel=5,
         )
 

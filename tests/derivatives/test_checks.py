@@ -59,6 +59,10 @@ REFUSED = {
         lambda: chain(layers.Dense(5), layers.LeakyReLU(name="own")),
         "'own' .LeakyReLU.",
     ),
+    "discretization": (
+        lambda: chain(layers.Discretization([-0.5, 0.0, 0.5], name="own")),
+        "because of layer 'own' .Discretization.",
+    ),
     "operation": (operation, "because of operation 'relu"),
     "many": (
         lambda: kp.networks.MLP(5, 6, activation="relu"),
@@ -172,6 +176,18 @@ def test_warns_of_kinks_if_second_derivatives_are_needed(network, recwarn):
     assert not recwarn
     with pytest.warns(UserWarning, match="has kinks because of layer 'bent' .relu."):
         warn_of_kinks(network, order=2)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_warns_of_steps_beside_smooth_layers(order):
+    x = keras.Input((2,))
+    steps = layers.Activation(keras.ops.round, name="own")(x)
+    joined = layers.Concatenate()([steps, layers.Dense(3, "tanh")(x)])
+    network = keras.Model(x, layers.Dense(1)(joined))
+    with pytest.warns(
+        UserWarning, match="kinks because of layer 'own' .round..* jumps"
+    ):
+        warn_of_kinks(network, order)
 
 
 @pytest.mark.parametrize(
