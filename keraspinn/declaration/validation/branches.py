@@ -30,7 +30,7 @@ def check_branches(expressions, domain, blocks, where):
 
     Raises:
         ValueError: If no branch holds at a point, or one holds only on a surface and is
-            no limit of a quotient there.
+            no limit there.
 
     Warns:
         UserWarning: If a branch holds at none of the probe points.
@@ -50,7 +50,7 @@ def check_branches(expressions, domain, blocks, where):
         for k, (_, condition) in enumerate(piece.args):
             others = (c for _, c in piece.args[:k] if isinstance(c, sp.Ne))
             condition = sp.And(condition, *map(sp.Not, others))
-            if k not in numbers and _should_hold(condition, piece):
+            if k not in numbers and _should_hold(k, condition, piece):
                 text = (
                     f"In {where}: the branch of a Piecewise where {condition} holds at "
                     f"none of {len(points)} points, so training hardly samples it. For "
@@ -76,9 +76,10 @@ def _branch_numbers(piece, coordinates, points):
     return evaluate_at([known], symbols, states)[0]
 
 
-def _should_hold(condition, piece):
+def _should_hold(number, condition, piece):
     """Return whether a branch without points matters: no limit, none of fields."""
-    if condition.has(sp.Eq, sp.Ne):
-        powers = (p for value, _ in piece.args for p in value.atoms(sp.Pow))
-        return not any(p.exp.is_negative and p.free_symbols for p in powers)
+    if surface := {equal.lhs: equal.rhs for equal in condition.atoms(sp.Eq)}:
+        limits = [value.xreplace(surface) for value, _ in piece.args]
+        is_singular = any(limit.has(sp.nan, sp.zoo, sp.oo, -sp.oo) for limit in limits)
+        return not is_singular and limits.count(limits[number]) == 1
     return condition != sp.true and not condition.has(AppliedUndef, Parameter)

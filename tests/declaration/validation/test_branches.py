@@ -28,6 +28,7 @@ def declare(*branches, on=None, domain=BOX):
         [(0, sp.Ne(X, 0.5)), (1, True)],
         [(1, sp.Eq(X, Y)), (X, True)],
         [(1, sp.Eq(U, 0)), (U, True)],
+        [(5, sp.Eq(X, 0.5)), (1 / (1 + X), True)],
     ],
 )
 def test_a_branch_on_a_surface_raises(branches):
@@ -43,6 +44,8 @@ def test_a_branch_on_a_surface_raises(branches):
         [(0, sp.Eq(X**2 + Y**2, 0)), (X * Y / (X**2 + Y**2), True)],
         [(1, sp.Eq(sp.sign(X - 0.5), 1)), (0, True)],
         [(1, sp.Eq(X, 0) | (Y > 0.5)), (0, True)],
+        [(0, sp.Eq(X, 0)), (X * sp.log(X), True)],
+        [(1, sp.Eq(X, 0)), (sp.cos(X), True)],
     ],
 )
 def test_removable_singularities_and_regions_are_allowed(branches):
