@@ -47,7 +47,8 @@ LARGEST_POLE = 100.0
 _FIELDS = (AppliedUndef, sp.Derivative)
 _STEEP = (
     *(sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan),
-    *(sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, Interpolation),
+    *(sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise),
+    Interpolation,
 )
 
 

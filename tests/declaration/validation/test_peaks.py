@@ -31,6 +31,7 @@ FLAT = {
     "two arctangents": sp.atan((T - 4) / V + 1) - sp.atan((T - 4) / V - 1),
     "on and off": sp.Heaviside(T - 4) - sp.Heaviside(T - 4 - V),
     "triangle": sp.Max(0, 1 - sp.Abs(T - 4) / V),
+    "branch": sp.Piecewise((1, (T > 4) & (T < 4 + V)), (0, True)),
     "table": kp.Tabulated([0, 4, 4 + V, 4 + 2 * V, 12], [0, 0, 1, 0, 0], degree=1)(T),
 }
 
@@ -76,6 +77,7 @@ def test_a_peak_that_one_point_meets_by_chance_warns(place):
         1 + sp.exp(-(((T - 4) / W) ** 2)),  # an area of 1e-5 beside 12
         1 / sp.sqrt(T),
         sp.Heaviside(T - 4) - sp.Heaviside(T - 5),
+        sp.Piecewise((1, (T > 4) & (T < 5)), (5, T > 20), (0, True)),
         sp.sin(1000 * T),
     ],
 )
