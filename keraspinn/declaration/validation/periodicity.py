@@ -5,7 +5,11 @@ import warnings
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import evaluate_at, probe_points
+from keraspinn.declaration.probe_points import (
+    evaluate_at,
+    probe_points,
+    substitute_symbols,
+)
 from keraspinn.declaration.scaling.monomials import monomials
 
 # Points on each part.
@@ -49,8 +53,11 @@ def _functions(expressions, domain, symbol):
     """Yield the coefficients and source terms that depend on a coordinate."""
     known = {*domain.coordinates}
     for expression in expressions:
-        for function in monomials(expression, domain.coordinates).values():
-            parameters = function.free_symbols - known
-            function = function.xreplace(dict.fromkeys(parameters, sp.S.One))
+        # Fields inside functions, such as exp(x u), become symbols and then one.
+        factors = monomials(
+            expression, domain.coordinates, lambda node: substitute_symbols(node)[0]
+        )
+        for function in factors.values():
             if symbol in function.free_symbols:
-                yield function
+                others = function.free_symbols - known
+                yield function.xreplace(dict.fromkeys(others, sp.S.One))

@@ -30,6 +30,7 @@ def says(equation, initial, domain=RING):
         (U.diff(T) + (1 + X) * U.diff(X), 1, "equation 'e'"),
         (U.diff(T) + 1e6 * U.diff(X) + X, 1, "equation 'e'"),
         (HEAT + sp.sin(sp.pi * X / 2) * U**3, 1, "equation 'e'"),
+        (HEAT - sp.exp(X * U), 1, "equation 'e'"),
     ],
 )
 def test_functions_that_are_not_periodic_warn(equation, initial, where):
@@ -45,6 +46,7 @@ def test_functions_that_are_not_periodic_warn(equation, initial, where):
         (HEAT, X * (1 - X)),
         (HEAT, sp.exp(-100 * (X - 0.4) ** 2)),
         (HEAT - U**2 * sp.cos(2 * sp.pi * X), 1),
+        (HEAT - sp.exp(U * sp.cos(2 * sp.pi * X)), 1),
         (HEAT, sp.Piecewise((1, (X > 0.25) & (X < 0.75)), (0, True))),
     ],
 )
