@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import evaluate_at, probe_points
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import (
     condition_terms,
     equation_expressions,
@@ -19,8 +19,10 @@ from keraspinn.declaration.terms import (
 )
 from keraspinn.declaration.validation.equations import shorten
 from keraspinn.declaration.validation.normal_order import NormalOrder
+from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import Parameter, required_derivatives
 from keraspinn.expressions.image import At
+from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.checks import written
 from keraspinn.geometry.part import quasi_random
@@ -79,7 +81,7 @@ def _describe_missing_initial_condition(domain, terms):
     conditions = condition_terms(terms)
     if time is None or time in domain.periodic or not conditions:
         return ""
-    if any(term.table is not None for term in conditions):
+    if any(t.table is not None or _fills_volume(domain, t) for t in conditions):
         return ""
     initial = [term for term in conditions if _count_at_moments(domain, term)]
     count = sum(_count_at_moments(domain, term) for term in initial)
@@ -117,9 +119,23 @@ def _count_at_moments(domain, term):
     """Count the equations of a condition that hold at single times."""
     column = domain.coordinates.index(domain.time_coordinate)
     return len(term.expressions) * sum(
-        np.ptp(probe_points(domain, (block,), EXTENT_POINTS)[:, column]) == 0
-        for block in term.blocks
+        _extent(domain, *block)[column] == 0 for block in term.blocks
     )
+
+
+def _fills_volume(domain, term):
+    """Return whether a condition holds at all points of a part of the interior."""
+    return not term.regions and any(
+        part is not domain.interior  # as an equation holds
+        and missing_normals_error(domain, part)
+        and _extent(domain, part).all()
+        for part in itertools.chain.from_iterable(term.blocks)
+    )
+
+
+def _extent(domain, *block):
+    """Return the extents of a block's points along the coordinates, `(d,)`."""
+    return np.ptp(probe_points(domain, (block,), EXTENT_POINTS), axis=0)
 
 
 def _describe_insulation(domain, terms):
@@ -199,9 +215,7 @@ def _counted_parts(domain, terms):
             for term in terms.values()
             if any(e.has(field) for e in term.expressions)
             for part in itertools.chain.from_iterable(term.blocks)
-            if np.ptp(probe_points(domain, ((part,),), EXTENT_POINTS), axis=0)[
-                axes
-            ].all()
+            if _extent(domain, part)[axes].all()
         }
         if len(parts) == 1 and not missing_normals_error(domain, *parts):
             pairs.append((-1, *parts))
@@ -229,13 +243,9 @@ def _count_conditions(terms):
 
 def _shifted_points(domain, term):
     """Yield the points at which a condition takes shifted fields, relative arrays."""
-    for image in set().union(*(e.atoms(At) for e in term.expressions)):
+    for node in distinct_nodes(term.expressions, At):
         points = probe_points(domain, term.blocks, PART_POINTS)
-        symbols, values = zip(*image.images, strict=True)
-        columns = evaluate_at(list(values), domain.coordinates, points)
-        for symbol, column in zip(symbols, columns, strict=True):
-            points[:, domain.coordinates.index(symbol)] = column
-        yield points - domain.centre
+        yield shifted_points(node, domain.coordinates, points) - domain.centre
 
 
 def _count_at_points(domain, piece, counted, shifted):

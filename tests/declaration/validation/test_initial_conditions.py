@@ -74,6 +74,7 @@ def chain():
         (SQUARE, WAVE + U**3, [WALLS, start(U - X * Y, hard=True)], 2),
         (ROD, Q.diff(T) + Q * Q.diff(X) - Q.diff(X, 2), [ENDS], 1),
         (ROD, [Q.diff(T) - R, R.diff(T) - Q.diff(X, 2)], [ENDS, start(Q - X)], 2),
+        (ROD, Q.diff(T) - Q**2, [on("interior", Q.diff(X))], 1),
         (TIME, PENDULUM, [start(A - 1)], 2),
         (TIME, [A.diff(T) - A * B, B.diff(T) + A * B], [start(A - 1)], 2),
         (SQUARE, flow(), [kp.Condition([U, V, P], on="boundary")], 1),
@@ -101,6 +102,7 @@ def test_a_missing_initial_condition_warns(domain, equations, conditions, order)
         (TIME, [A.diff(T) - B, A + B - 1], [start(A - 1)]),  # of an algebraic one
         (TIME, T * A.diff(T, 2) + 2 * A.diff(T) + T * A**3, [start(A - 1)]),  # smooth
         (TIME, A.diff(T, 2) - 1 + 0 * A, [start(A), kp.Condition(kp.integral(A) - 1)]),
+        (ROD, Q.diff(T) - Q**2, [on("interior", Q - X, where=T < 1)]),
         (TIME, chain(), [start(A - 1, B.diff(T), C - 2, D.diff(T))]),
         (
             SQUARE,
