@@ -196,7 +196,8 @@ def float_value(node):
     if not math.isfinite(value):
         raise ValueError(
             "A constant must be a real number that float64 can hold. Received "
-            f"{sp.sstr(node)[:100]}."
+            f"{sp.sstr(node)[:100]}. SymPy evaluates exp(a) in exp(a + b*x) if a is a "
+            "float: write a as a fraction, and a front as (1 + tanh(z))/2."
         )
     return value
 

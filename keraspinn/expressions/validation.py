@@ -9,6 +9,7 @@ from sympy.logic.boolalg import BooleanAtom
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
+from keraspinn.expressions.lowering import float_value
 from keraspinn.expressions.nodes import (
     NODES,
     distinct_nodes,
@@ -109,7 +110,9 @@ class _Check:
             )
         elif isinstance(node, (BooleanAtom, Region)):
             return  # a region is checked when the integral is made
-        elif type(node) not in NODES and not is_number_leaf(node):
+        elif is_number_leaf(node):
+            float_value(node)
+        elif type(node) not in NODES:
             _reject(node)
 
     def _symbol(self, symbol):

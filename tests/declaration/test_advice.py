@@ -154,3 +154,11 @@ def test_numbers_far_from_zero_are_written_with_their_digits():
     condition = kp.Condition(sp.Function("v")(X, T), on={T: 1.7e9 + 1800})
     assert "1700001800" in str(condition)
     assert str(kp.geometry.Box({X: (0, 1 / 3)})) == "x ∈ [0, 0.333333]"
+
+
+def test_a_logistic_front_that_overflows_raises_and_the_advice_works():
+    """Write the front as tanh, of which SymPy evaluates no part."""
+    with pytest.raises(ValueError, match=r"equation 'e0'.*\(1 \+ tanh\(z\)\)/2"):
+        declared(U.diff(X, 2) - 1 / (1 + sp.exp(-(X - 0.5) / 1e-4)))
+    declared(U.diff(X, 2) - (1 + sp.tanh((X - 0.5) / 2e-4)) / 2)
+    declared(U.diff(X, 2) - 1 / (1 + sp.exp(-(X - sp.Rational(1, 2)) * 10**4)))
