@@ -159,12 +159,14 @@ def _image(node, bound, plain):
     coordinates, images, names = plain[field.func], [], {}
     if len(coordinates) != len(field.args):
         return None
+    is_all_symbols = all(argument.is_Symbol for argument in field.args)
+    may_be_mistaken = is_all_symbols or len(field.free_symbols) > 1
     for symbol, argument in zip(coordinates, field.args, strict=True):
         value = bound.get(argument, argument)
         if argument.is_Symbol:
             names[argument] = symbol
             is_value = argument in bound or isinstance(argument, Parameter)
-            if argument != symbol and not is_value:
+            if argument != symbol and not is_value and may_be_mistaken:
                 return None  # arguments in two orders
         if value != symbol:
             images += [symbol, value]

@@ -40,6 +40,7 @@ CASES = [
     (U, sp.Integral(U.diff(X, 2).subs(X, X - R**2), (R, 0, sp.sqrt(X)))),
     (V, sp.Integral(sp.exp(S - T) * V.diff(X, 2).subs(T, S), (S, 0, T))),
     (V, sp.Integral(V * S, (S, X, 1), (T, 0, 1))),
+    (V, sp.Integral(V.subs({X: T, T: S}, simultaneous=True), (S, 0, 1))),
 ]
 
 
