@@ -42,5 +42,6 @@ def check_tables(expressions, domain, blocks, where):
             raise ValueError(
                 f"In {where}: the table of {node} goes from {start:.8g} to {end:.8g} "
                 f"in {argument}, which goes from {low:.8g} to {high:.8g} there. Extend "
-                "the table, or declare a smaller domain."
+                "the table, declare a smaller domain, or write the arguments in the "
+                "order of the table's axes."
             )

@@ -31,6 +31,13 @@ def test_a_domain_beyond_the_table_raises():
         problem(U.diff(X), kp.Condition(U - K(X), on={X: 2}), end=2)
 
 
+def test_arguments_in_the_wrong_order_raise_and_the_advice_works():
+    table = kp.Tabulated((2 * AXIS, AXIS), np.ones((6, 6)))
+    with pytest.raises(ValueError, match="in the order of the table's axes"):
+        problem(table(Y, X) * U.diff(X), end=2)
+    problem(table(X, Y) * U.diff(X), end=2)
+
+
 def test_a_table_that_covers_a_face_may_be_shorter_than_the_domain():
     declared = problem(U.diff(X), kp.Condition(U - K(Y), on={X: 0}), end=3)
     config = keras.saving.serialize_keras_object(declared)
