@@ -134,10 +134,9 @@ def check_loads(terms):
     for term in terms.values():
         if term.hard:
             parts = {part for block in term.blocks for part in block}
-            for field in set().union(
-                *(e.atoms(AppliedUndef) for e in term.expressions)
-            ):
-                held.setdefault(field, set()).update(parts)
+            for expression in term.expressions:
+                for field in expression.atoms(AppliedUndef):
+                    held.setdefault(field, set()).update(parts)
     energy = next(term for term in terms.values() if term.is_energy)
     for integral in energy.expressions[0].atoms(PartIntegral):
         fields = integral.integrand.atoms(AppliedUndef)

@@ -111,10 +111,9 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
 
 
 def _unreadable(data, reason):
-    kind = type(data).__name__
     return ValueError(
         "An expression cannot be read: it is not in the form that `to_json` writes. "
-        f"{str(reason)[:200]}. Received a {kind}."
+        f"{str(reason)[:200]}. Received a {type(data).__name__}."
     )
 
 
@@ -214,11 +213,7 @@ def _derivative(derivative, by):
     return sp.Derivative(_read(derivative), *pairs)
 
 
-def _table(table):
-    return _read_table(**table)
-
-
-def _read_table(axes, values, degree, name, orders):
+def _table(axes, values, degree, name, orders):
     axes = tuple(map(_from_text, axes))
     values = _from_text(values).reshape([len(axis) for axis in axes])
     table = Tabulated(axes, values, degree, name)
@@ -256,7 +251,7 @@ _READERS = {
     ),
     "normal": lambda normal: NormalComponent(_read(normal)),
     "region": lambda region: Region(json.dumps(region, sort_keys=True)),
-    "table": _table,
+    "table": lambda table: _table(**table),
     "field": _field,
     "derivative": _derivative,
 }

@@ -66,10 +66,8 @@ def energy_scales(domain, terms, field_names, given=None):
     sizes = coarse.sizes | (given or {})
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
     scales = find_scales(domain, conditions, field_names, sizes)
-    energy = {RESIDUAL: (float(f"{coarse.energy:.2e}"),)}
-    return Scales(
-        scales.coordinates, scales.fields, scales.terms | energy, scales.offsets
-    )
+    term_scales = scales.terms | {RESIDUAL: (float(f"{coarse.energy:.2e}"),)}
+    return Scales(scales.coordinates, scales.fields, term_scales, scales.offsets)
 
 
 @functools.lru_cache(maxsize=8)

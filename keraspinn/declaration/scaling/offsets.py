@@ -83,9 +83,8 @@ def needs_offset(name, terms):
         name: Name of the field.
         terms: Dict from names to `Term`s.
     """
-    for expression in (
-        e for t in terms.values() if _holds_inside(t) for e in t.pointwise
-    ):
+    inside = filter(_holds_inside, terms.values())
+    for expression in (e for term in inside for e in term.pointwise):
         known = dict.fromkeys(expression.atoms(sp.Derivative, At), sp.S.One)
         for field in expression.atoms(AppliedUndef):
             known[field] = sp.Integer(field.func.__name__ != name)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from keraspinn.declaration.conditions import Data, Reference
+from keraspinn.declaration.conditions import Condition, Data, Reference
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.scaling.energy_scales import energy_scales
@@ -56,8 +56,6 @@ def validate_declaration(equations, conditions, domain, densities):
         for where, item in items.items()
     }
     blocks |= {f"the energy{r.suffix}": (resolve_parts(r, domain),) for r in densities}
-    drawn = {n for n, c in conditions.items() if not isinstance(c, Data)}
-    drawn = {f"condition '{name}'" for name in drawn}
     expressions = [e for group in groups.values() for e in group]
     plain = plain_fields(expressions, coordinates)
     fields = tuple(field(*arguments) for field, arguments in plain.items())
@@ -67,7 +65,8 @@ def validate_declaration(equations, conditions, domain, densities):
     }
     for where, expressions in summed.items():
         normals = () if where.startswith("equation") else domain.normal
-        validate(expressions, coordinates, normals, where, where in drawn)
+        is_drawn = isinstance(items.get(where), Condition)
+        validate(expressions, coordinates, normals, where, is_drawn)
         for expression in expressions:
             check_holds_a_field(expression, where)
     declared = [e for group in summed.values() for e in group]
@@ -149,10 +148,7 @@ def validate_reference(reference, declared, domain):
     try:
         Program(list(exact.values()), domain.coordinates)
     except ValueError as error:
-        raise ValueError(
-            f"In the reference: {error} (SymPy evaluates exp(a) in exp(a + b*x) if a "
-            "is a float: write a as an integer or a fraction.)"
-        ) from error
+        raise ValueError(f"In the reference: {error}") from error
     return reference
 
 
@@ -179,8 +175,7 @@ def _validate_compared(expressions, exact, declared, coordinates):
     if duplicates:
         raise ValueError(
             f"Two references have the same name: {duplicates}. Rename the field, or "
-            "give names: "
-            "keraspinn.Reference(points, values, names={...})."
+            "give names: keraspinn.Reference(points, values, names={...})."
         )
     for key, expression in exact.items():
         if not isinstance(expression, sp.Expr):

@@ -126,13 +126,6 @@ def warn_of_no_conditions(equations, conditions, domain):
 def collect_parameters(expressions):
     """Return the unknown coefficients in `expressions`, sorted by name."""
     parameters = set().union(*(e.atoms(Parameter) for e in expressions))
-    names = [parameter.name for parameter in parameters]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    if duplicates:
-        raise ValueError(
-            f"Several parameters are called {duplicates}: they differ in their initial "
-            "value or assumptions. Declare each once and use it throughout."
-        )
     return tuple(sorted(parameters, key=lambda parameter: parameter.name))
 
 
