@@ -246,6 +246,7 @@ def test_a_flux_through_a_side():
     (code,) = blocks("index.md")
     given = {}
     exec(code[: code.index("solution")], given)
+    keras.utils.set_random_seed(0)
     given["model"] = kp.PINNModel(given["problem"], kp.networks.MLP(4, 1))
     exec(block_with("through_side", "guide/look.md"), given)
     operator = given["u"].diff(given["x"], 2) + given["u"].diff(given["y"], 2)
@@ -255,7 +256,8 @@ def test_a_flux_through_a_side():
     )
     total = sides + given["through_side"] + given["through_rim"]
     inside = given["model"].integrate(operator, points=100_000)  # beside a hole
-    assert total == pytest.approx(-inside, abs=3e-3)
+    values = given["model"].predict_expression(operator, given["plate"].grid(50))
+    assert total == pytest.approx(-inside, abs=1e-3 * float(values.std()))
 
 
 def test_citation_agrees_with_the_citation_file():
