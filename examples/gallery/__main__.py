@@ -171,7 +171,8 @@ def minutes(record):
 def sentence(record):
     """The same as a sentence; names of fields keep their letters."""
     said = phrase(record)
-    return f"{said[0].upper()}{said[1:]} on a two-core machine."
+    machine = f"on a two-core machine, with keraspinn {record['version']}"
+    return f"{said[0].upper()}{said[1:]} {machine}."
 
 
 def write_pages():
