@@ -9,6 +9,7 @@ file, beside the last one. `--table` makes the page `docs/exam.md` from the reco
 
 import argparse
 import json
+import os
 import pathlib
 import platform
 import sys
@@ -51,7 +52,7 @@ def run(question, tolerance=1e-3, max_time=300.0, seed=0, verbose=1):
         "cpu_seconds": round(cpu, 1),
         "tolerance": tolerance,
         "max_time": max_time,
-        "machine": f"{platform.machine()}, one thread",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
     }
 
