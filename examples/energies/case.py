@@ -23,7 +23,7 @@ class Form:
     steps: int | None = None
     optimizer: type = kp.optimizers.SSBroyden
     adam: int = 0
-    points: int | dict | None = None
+    points: int | None = None
     by_fields: bool = False
 
 
@@ -55,6 +55,6 @@ def energy_form(problem, steps=60, points=None):
     return Form(problem, steps, kp.optimizers.GaussNewton, points=points)
 
 
-def strong_form(problem, steps=None, **how):
+def strong_form(problem):
     """Return the strong form: Adam, then SSBroyden for as long as the first form."""
-    return Form(problem, steps, adam=1000, **how)
+    return Form(problem, adam=1000)

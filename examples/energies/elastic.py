@@ -99,10 +99,10 @@ class Body:
         return {"tip": tip[way], "energy": energy}
 
 
-def case(body, reference, steps, aims, points=None, **how):
+def case(body, reference, steps, aims, **how):
     """Return the row of a body."""
     forms = {
-        "energy": energy_form(body.energy, steps, points),
+        "energy": energy_form(body.energy, steps),
         "strong form": strong_form(body.strong),
     }
     return Case(forms, reference, body.measure, aims, **how)
@@ -112,7 +112,7 @@ BOTH = {"tip": 0.02, "energy": 0.02}
 TRIANGLE = skfem.ElementTriP2()
 
 
-def beam(length, depth, young=STEEL):
+def beam(length, depth):
     """Return a cantilever of a width of one."""
     return Body(
         kp.geometry.Box({x: (0, length), y: (0, depth)}),
@@ -121,7 +121,6 @@ def beam(length, depth, young=STEEL):
         (0, -LOAD),
         [{y: 0}, {y: depth}],
         (length, depth / 2),
-        young,
     )
 
 

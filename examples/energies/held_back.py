@@ -3,6 +3,7 @@
 import numpy as np
 import skfem
 import sympy as sp
+from scipy.spatial import Delaunay
 
 import keraspinn as kp
 from examples.energies import finite_elements as fem
@@ -50,8 +51,6 @@ def wrench_reference():
 
 
 def _triangles(points):
-    from scipy.spatial import Delaunay
-
     triangles = Delaunay(points).simplices
     middles = points[triangles].mean(axis=1)
     domain = WRENCH.domain

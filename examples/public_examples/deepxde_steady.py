@@ -74,30 +74,24 @@ def poisson_lshape():
     )
 
 
-def poisson_neumann_1d():
-    u = function("u", x)
+def parabola(u, right):
+    """Return u'' = 2 with the solution (x + 1)², and a condition at the right end."""
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1)}),
         {"poisson": u.diff(x, 2) - 2},
-        {
-            "left": kp.Condition(u, on={x: -1}),
-            "right": kp.Condition(sp.Eq(u.diff(x), 2 * (x + 1)), on={x: 1}),
-        },
+        {"left": kp.Condition(u, on={x: -1}), "right": right},
         {u: (x + 1) ** 2},
     )
+
+
+def poisson_neumann_1d():
+    u = function("u", x)
+    return parabola(u, kp.Condition(sp.Eq(u.diff(x), 2 * (x + 1)), on={x: 1}))
 
 
 def poisson_robin_1d():
     u = function("u", x)
-    return kp.Problem(
-        kp.geometry.Box({x: (-1, 1)}),
-        {"poisson": u.diff(x, 2) - 2},
-        {
-            "left": kp.Condition(u, on={x: -1}),
-            "right": kp.Condition(sp.Eq(u.diff(x), u), on={x: 1}),
-        },
-        {u: (x + 1) ** 2},
-    )
+    return parabola(u, kp.Condition(sp.Eq(u.diff(x), u), on={x: 1}))
 
 
 def poisson_multiscale_1d(slow=2, fast=50):
@@ -138,17 +132,9 @@ def laplace_disk():
 
 
 def point_set_operator():
-    """A slope that is given at points, in a table."""
+    """Declare a problem with a gradient measured at points."""
     u = function("u", x)
-    return kp.Problem(
-        kp.geometry.Box({x: (-1, 1)}),
-        {"poisson": u.diff(x, 2) - 2},
-        {
-            "left": kp.Condition(u, on={x: -1}),
-            "slope": kp.Data([[1.0]], {u.diff(x): [4.0]}),
-        },
-        {u: (x + 1) ** 2},
-    )
+    return parabola(u, kp.Data([[1.0]], {u.diff(x): [4.0]}))
 
 
 def sound_hard_scatterer(wavenumber=2.0):
