@@ -53,6 +53,10 @@ def test_the_table_holds_the_first_and_the_last_run():
         assert f" {cell} " in row
 
 
+def test_the_page_shows_the_record():
+    assert f"\n{study.table(study.read())}\n" in study.PAGE.read_text("utf-8")
+
+
 def test_a_failed_run_is_shown_as_one():
     assert study.shown({"failure": "The window from 0 to 1 ..."}) == "stopped"
 
