@@ -1,1 +1,1 @@
-"""Problems from many fields, each a program of its own of at most 60 lines."""
+"""Problems from many fields, each a program of its own under 60 lines."""

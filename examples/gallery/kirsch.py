@@ -1,9 +1,8 @@
 """Stress at a hole, in pascals.
 
 The domain is a quarter of a steel plate under 100 MPa, with Kirsch's tractions on its
-outer edges. Displacements are fields, stresses are expressions in them, and tractions
-use the normal. The stress at the top of the hole is three times the applied one. To
-adapt it, change the shape and the tractions.
+outer edges. Stresses are expressions in the displacements. The stress at the top of the
+hole is three times the applied one. To adapt it, change the shape and the tractions.
 """
 
 import keras
