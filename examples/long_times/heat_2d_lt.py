@@ -1,32 +1,12 @@
 """PINNacle's Heat 2d-LT: a nonlinear source that oscillates, to t = 100."""
 
 import numpy as np
-import sympy as sp
 
-import keraspinn as kp
 from examples.long_times.case import Case
 from examples.long_times.spectral import etdrk4
+from examples.public_examples import pinnacle
 
-x, y, t = sp.symbols("x y t")
-u = sp.Function("u")(x, y, t)
 END, DIFFUSIVITY = 100, 0.001
-
-source = (1 + 2 * sp.sin(sp.pi * t / 4)) * sp.sin(4 * sp.pi * x) * sp.sin(2 * sp.pi * y)
-problem = kp.Problem(
-    kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, END)}),
-    {
-        "heat": sp.Eq(
-            u.diff(t),
-            DIFFUSIVITY * (u.diff(x, 2) + u.diff(y, 2)) + 5 * sp.sin(u**2) * source,
-        )
-    },
-    {
-        "walls": kp.Condition(u, on="boundary"),
-        "initial": kp.Condition(
-            sp.Eq(u, sp.sin(4 * sp.pi * x) * sp.sin(3 * sp.pi * y)), on="initial"
-        ),
-    },
-)
 
 
 def solved(count, steps):
@@ -60,4 +40,4 @@ def truth():
     return points, {"u": values.ravel()}, float(error)
 
 
-CASE = Case("PINNacle Heat 2d-LT", 1.0, problem, truth, windows=25)
+CASE = Case("PINNacle Heat 2d-LT", 1.0, pinnacle.heat_2d_lt(), truth, windows=25)
