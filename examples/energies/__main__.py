@@ -37,9 +37,9 @@ def network(case, form, problem):
 
 def train(case, form, seed, seconds):
     """Train a form for its steps, or for some CPU seconds; returns model and record."""
-    keras.utils.set_random_seed(seed)
     wall, cpu = time.perf_counter(), time.process_time()
     problem = form.problem()
+    keras.utils.set_random_seed(seed)  # a program of the gallery sets another
     model = kp.PINNModel(problem, network(case, form, problem), seed=seed)
     if form.adam:
         schedule = keras.optimizers.schedules.CosineDecay(3e-3, form.adam)

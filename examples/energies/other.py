@@ -10,6 +10,7 @@ from skfem.helpers import dot, grad
 import keraspinn as kp
 from examples.energies import finite_elements as fem
 from examples.energies.case import Case, Form, energy_form, strong_form
+from examples.public_examples.common import declared_by
 
 x, y = sp.symbols("x y")
 MU, FIRST, STRETCH = 0.4e6, 1.0e6, 0.5  # Pa, Pa, of the length
@@ -176,33 +177,11 @@ def layers_exact():
 
 
 U = sp.Function("T")(x, y)
-U1, U2 = (sp.Function(name)(x, y) for name in ("T1", "T2"))
 RADIUS, K1, K2 = HALF, 10, 1
 SQUARE = kp.geometry.Box({x: (-1, 1), y: (-1, 1)})
-FIBRE = kp.geometry.Disk((0, 0), radius=RADIUS, coordinates=(x, y))
-MATRIX = SQUARE - FIBRE
 OUTSIDE = x * (1 - sp.Rational(K1 - K2, K1 + K2) * RADIUS**2 / (x**2 + y**2))
 INSIDE = sp.Rational(2 * K2, K1 + K2) * x
-
-
-def fibre_fields():
-    flux = [[-k * T.diff(s) for s in (x, y)] for k, T in ((K1, U1), (K2, U2))]
-    return kp.Problem(
-        SQUARE,
-        {
-            "fibre": kp.Equation(K1 * (U1.diff(x, 2) + U1.diff(y, 2)), on=FIBRE),
-            "matrix": kp.Equation(K2 * (U2.diff(x, 2) + U2.diff(y, 2)), on=MATRIX),
-        },
-        {
-            "interface": kp.interface_condition(FIBRE, MATRIX, (U1, U2), flux),
-            "sides": kp.Condition(sp.Eq(U2, OUTSIDE), on="boundary"),
-        },
-        reference={
-            kp.by_region({FIBRE: U1, MATRIX: U2}): kp.by_region(
-                {FIBRE: INSIDE, MATRIX: OUTSIDE}
-            )
-        },
-    )
+FIBRE_FIELDS = declared_by("examples/gallery/two_materials.py")
 
 
 def fibre_one():
@@ -310,7 +289,7 @@ CASES = {
     ),
     "fibre": Case(
         {
-            "fields": Form(fibre_fields, 2000, by_fields=True),
+            "fields": Form(FIBRE_FIELDS, 2000, by_fields=True),
             "energy": energy_form(fibre_energy, 60),
             "strong form": strong_form(fibre_strong),
         },
