@@ -1,6 +1,7 @@
 """Solve a problem to a tolerance: train, estimate the error, escalate."""
 
 import dataclasses
+import functools
 import math
 import time
 from typing import Any
@@ -13,13 +14,12 @@ from keraspinn.declaration.validation.elasticity import describe_unreliable_elas
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
 from keraspinn.networks.base import Network
-from keraspinn.optimizers import GaussNewton, Optimizer
+from keraspinn.optimizers import GaussNewton
 from keraspinn.recipes.choices import GAUSS_NEWTON_ROUND, chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
 from keraspinn.training import PINNModel
-from keraspinn.training.points import INSIDE, OF_AN_ENERGY, ON_A_FACE
 
 MARGIN = 2.0
 """Factor between the tolerance and the estimated error of a solved problem."""
@@ -101,7 +101,8 @@ def solve(
 
     Raises:
         TypeError: If `problem` is no `Problem`.
-        ValueError: If `tolerance` or `max_time` is not positive.
+        ValueError: If `tolerance` or `max_time` is not positive, or `model` is of
+            another problem.
 
     Example:
 
@@ -115,6 +116,12 @@ def solve(
     for name, value in (("tolerance", tolerance), ("max_time", max_time)):
         if not (isinstance(value, (int, float)) and value > 0):
             raise ValueError(f"`{name}` must be positive. Received: {value!r}")
+    if model is not None and _declared(model.problem) != _declared(problem):
+        raise ValueError(
+            "`model` must belong to a problem with the same equations, conditions and "
+            f"domain. Received: {model.problem!r}. Leave out model=, or train one value "
+            "of a keraspinn.Parameter after another by keraspinn.continuation."
+        )
     begin = time.monotonic()
     stages = [] if recipe is None else recipe.stages
     if model is None:
@@ -124,8 +131,7 @@ def solve(
         stages = stages or chosen_recipe(problem).stages
     elif recipe is None:
         stage = chosen_recipe(model.problem).stages[-1]
-        is_second_order = isinstance(getattr(model, "optimizer", None), Optimizer)
-        optimizer = None if is_second_order else stage.optimizer
+        optimizer = None if model.trainer.is_second_order else stage.optimizer
         stages = [dataclasses.replace(stage, optimizer=optimizer)]
     run = _Run(model, float(tolerance), begin, begin + float(max_time), verbose)
     return run.solution(stages)
@@ -139,18 +145,8 @@ class _Run:
         self.begin, self.deadline, self.verbose = begin, deadline, verbose
         self.untrained = _copies(model)
         self.stages, self.history, self.judging = [], [], 0.0
-        self.optimizer = None  # the last that a stage made
         self.progress, self.escalations = [], 0
         self.judged, self.best = None, None
-        self.points = {
-            name: OF_AN_ENERGY
-            if term.is_energy
-            else INSIDE
-            if term.is_equation
-            else ON_A_FACE
-            for name, term in self.problem.terms.items()
-            if term.table is None and (term.is_energy or not term.regions)
-        }
 
     def solution(self, stages):
         """Train stages, and the last one again and again, until there is a reason."""
@@ -158,7 +154,7 @@ class _Run:
             reason = self._trained(stages)
         except KeyboardInterrupt:
             reason = "Interrupted. Go on with solve(problem, model=solution.model)."
-        if self.judged is None:
+        if not self.history or math.isnan(self.history[-1]["error"]):
             self._judge()
         error, weights, model, judged = self.best
         if reason and not self.judged.error <= error:
@@ -222,7 +218,6 @@ class _Run:
         """Train a stage, up to the deadline, and add it to the history."""
         start = time.monotonic()
         self.model = stage.prepared(self.model)
-        self.optimizer = stage.optimizer or self.optimizer
         before, loss = self.model.steps_taken, math.nan
         try:
             fitted = stage.fitted(
@@ -285,8 +280,10 @@ class _Run:
         stage = self._continued(stage)
         self.progress = self.progress[-1:]
         self.escalations += 1
+        optimizer, sources = self.model.optimizer, self.model.trainer.sources
         is_dense = self.model.count_params() <= DENSE
-        if self.escalations == 1 and is_dense and self.problem.energy is None:
+        is_tried = isinstance(optimizer, GaussNewton)
+        if self.escalations == 1 and is_dense and not is_tried:
             fit, self.epochs = GAUSS_NEWTON_ROUND, GAUSS_NEWTON_ROUND["epochs"]
             stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
             return stage, "stalled"
@@ -294,12 +291,13 @@ class _Run:
         is_widened = type(self.model.network) is MLP and not is_wide
         if self.escalations % 2 == 0 and is_widened:
             units = int(WIDER * self.model.network.units)
-            wider = dataclasses.replace(stage, optimizer=self.optimizer, units=units)
+            config = optimizer.get_config()
+            again = functools.partial(type(optimizer).from_config, config)
+            wider = dataclasses.replace(stage, optimizer=again, units=units)
             return wider, f"stalled, {units} units"
-        self.points = {n: MORE_POINTS * count for n, count in self.points.items()}
-        fit = {**stage.fit, "batch_size": self.points}
-        inside = max(self.points.values())
-        return dataclasses.replace(stage, fit=fit), f"stalled, {inside:,} points"
+        points = {n: MORE_POINTS * sources.places[n].requested for n in sources.drawn}
+        fit, most = {**stage.fit, "batch_size": points}, max(points.values(), default=0)
+        return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
 
     def _parameters(self):
         """Return values and standard deviations of unknown parameters."""
@@ -361,6 +359,13 @@ class _Run:
     def _print(self, text):
         if self.verbose:
             print(text, flush=True)
+
+
+def _declared(problem):
+    """Return equations, conditions and extents of a problem, comparable."""
+    conditions = {n: c.expressions for n, c in problem.conditions.items()}
+    extents = [*problem.domain.lower, *problem.domain.upper]
+    return problem.equations, problem.energy, conditions, extents
 
 
 def _copies(model):

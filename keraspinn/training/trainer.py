@@ -58,7 +58,7 @@ class Trainer:
     @property
     def is_second_order(self):
         """A flag: the optimizer is one of `keraspinn.optimizers`."""
-        return isinstance(self.model.optimizer, Optimizer)
+        return isinstance(getattr(self.model, "optimizer", None), Optimizer)
 
     # Settings
 

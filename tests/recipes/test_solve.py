@@ -189,8 +189,10 @@ def test_parameters_that_data_do_not_identify_end_the_training(judge):
     assert solution.reason == "The data do not identify 'k'."
 
 
-def run_of(problem, **state):
+def run_of(problem, optimizer=kp.optimizers.SSBroyden, **state):
     model = kp.PINNModel(problem, kp.networks.MLP(4, 2), seed=0)
+    model.compile(optimizer())
+    model.trainer.set_points(None, None)
     now = time.monotonic()
     run = strategy._Run(model, 1e-3, now - 10.0, now + 100.0, 0)
     run.history, run.epochs = [{"steps": 500, "seconds": 1.0, "loss": 1.0}], 5
@@ -220,17 +222,59 @@ def test_a_stalled_training_escalates():
     assert run._is_stalled()
     run.progress[-1] = math.inf, 0.1
     assert not run._is_stalled()
-    stage, run.optimizer = Stage(None, {"steps_per_epoch": 100}), SGD.optimizer
+    stage = Stage(None, {"steps_per_epoch": 100})
     solver, _ = run._escalated(stage)
     assert solver.optimizer is kp.optimizers.GaussNewton
     wider, decision = run._escalated(stage)
-    assert wider.units == 6 and wider.optimizer is SGD.optimizer
+    assert wider.units == 6 and type(wider.optimizer()) is kp.optimizers.SSBroyden
     assert decision == "stalled, 6 units"
     more, _ = run._escalated(stage)
     assert more.fit["batch_size"]["residual"] == 6_000
-    run = run_of(energy())
+    run.model.trainer.set_points(None, {"residual": 9_000})
+    run.escalations = 2
+    more, _ = run._escalated(stage)
+    assert more.fit["batch_size"]["residual"] == 18_000
+    run = run_of(energy(), kp.optimizers.GaussNewton)
     more, _ = run._escalated(stage)
     assert more.fit["batch_size"] == {"residual": 32_768}
+
+
+def test_a_model_to_go_on_with_is_widened(judge, monkeypatch):
+    judge(0.5)
+    monkeypatch.setattr(strategy, "PATIENCE", 1)
+    monkeypatch.setattr(strategy, "ESCALATIONS", 2)
+    monkeypatch.setattr(strategy, "DENSE", 0)
+    first = tiny_solve(max_time=1e-3)
+    on = Recipe([dataclasses.replace(SGD, optimizer=None)])
+    second = kp.solve(decay(), model=first.model, recipe=on, verbose=0)
+    assert second.model.network.units == 4
+    assert any("4 units: SGD" in row["decision"] for row in second.history)
+
+
+def test_a_model_of_another_problem_is_refused(solved):
+    model = solved[0].model
+    for other in (decay(2.0), decay(end=kp.Condition(u - 1, on={t: 2})), energy()):
+        with pytest.raises(ValueError, match="Leave out model="):
+            kp.solve(other, model=model)
+
+
+def test_a_training_interrupted_between_verdicts_is_judged(judge):
+    judge(0.5, 0.2)
+
+    class Interrupt(keras.callbacks.Callback):
+        trainings = 0
+
+        def on_train_begin(self, logs=None):
+            self.trainings += 1
+
+        def on_train_batch_end(self, batch, logs=None):
+            if self.trainings == 2:
+                raise KeyboardInterrupt
+
+    interrupt = Interrupt()
+    stage = dataclasses.replace(SGD, callbacks=lambda model: [interrupt])
+    solution = tiny_solve(recipe=Recipe([stage]))
+    assert solution.verdict.error == 0.2 == solution.history[-1]["error"]
 
 
 def test_a_wider_network_keeps_function_and_parameters():
