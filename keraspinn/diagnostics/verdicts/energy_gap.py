@@ -11,7 +11,6 @@ from keraspinn.common.checks import check_count
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.verdict import Verdict
-from keraspinn.optimizers.base import Optimizer
 from keraspinn.training.flat import joined, row_jacobians
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
@@ -134,15 +133,15 @@ def energy_verdict(model, tolerance, points):
         points: As for `energy_gap`.
     """
     gap = energy_gap(model, points)
-    is_second = isinstance(getattr(model, "optimizer", None), Optimizer)
     return Verdict(
         gap.errors,
         {"energy": gap.relative},
         {"energy": gap.left},
         tolerance,
         ("energy",),
-        is_second,
+        model.trainer.is_second_order,
         underdetermined=model.problem.underdetermined,
+        unreliable=model.problem.unreliable,
     )
 
 

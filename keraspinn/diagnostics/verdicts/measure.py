@@ -35,7 +35,6 @@ from keraspinn.diagnostics.verdicts.sensitivity import amplification
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.networks import TimeWindows
-from keraspinn.optimizers.base import Optimizer
 from keraspinn.training.deviation import unidentified
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
@@ -171,7 +170,7 @@ class _Measurement:
             left,
             tolerance,
             equations=tuple(self.problem.equations),
-            second_order=isinstance(getattr(self.model, "optimizer", None), Optimizer),
+            second_order=self.model.trainer.is_second_order,
             measured=self._measured,
             underdetermined=self.problem.underdetermined,
             sums={self.labels[key]: missed for key, missed in sums.items()},

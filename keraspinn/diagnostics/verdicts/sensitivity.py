@@ -28,8 +28,8 @@ def amplification(
     """Return the largest relative change of each field per residual.
 
     The directions d in the network's tangent space that maximise |F d|² / |J d|², with
-    F the Jacobian of the fields and J that of the residuals, are judged together at
-    fresh points, so that there may be more parameters than rows. Most well-posed
+    F the Jacobian of the fields and J that of the residuals, are judged at fresh
+    points, so that there may be more parameters than rows. Most well-posed
     problems have ratios from ten to a few thousand, and one that hardly determines a
     front's position or a source a hundred thousand.
 
@@ -41,7 +41,8 @@ def amplification(
         extents: Sizes that the fields are relative to.
 
     Returns:
-        Ratios of all fields along the direction whose largest is largest, `(F,)`.
+        Ratios of all fields along the direction whose largest is largest, `(F,)`;
+        infinite if no direction is finite.
     """
     residuals = np.concatenate(
         [
@@ -94,10 +95,11 @@ def _directions(residuals, fields, damping):
 
 def _judged(tangent, directions, norms, extents):
     """Return the fields' ratios along the best direction at fresh points."""
-    fresh, ratios = tangent.draw(-3), [np.zeros(len(extents))]
+    fresh, ratios = tangent.draw(-3), []
     for direction in directions.T:
         _, changes = tangent.moved(fresh, direction)
         pairs = zip(changes[FIELDS], extents, strict=True)
         moved = np.array([rms(change) / extent for change, extent in pairs])
         ratios.append(moved / total_norm(changes, norms))
-    return max(ratios, key=lambda ratio: np.nan_to_num(ratio.max()))
+    unknown = np.full(len(extents), np.inf)
+    return max(ratios, key=lambda r: np.nan_to_num(r.max()), default=unknown)

@@ -450,6 +450,19 @@ def test_unreliable_problem_is_not_trusted():
     assert np.isnan(found.errors["u"])
 
 
+def test_unreliable_energy_is_not_trusted():
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        energy=kp.integral(U.diff(X) ** 2 / 2 - U),
+        conditions={"ends": kp.Condition(U, on="boundary", hard=True)},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(2, 1), seed=0)
+    object.__setattr__(problem, "unreliable", "A derivative drops a jump.")
+    found = verdict(model, tolerance=1e9, points=20)
+    assert found.error < 1e9 and not found.trusted
+    assert "drops a jump" in str(found)
+
+
 @pytest.mark.parametrize("has_time", [False, True])
 def test_windows_are_advised_only_beside_a_time_coordinate(has_time):
     one = Verdict(

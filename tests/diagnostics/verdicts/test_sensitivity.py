@@ -4,8 +4,8 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.diagnostics.verdicts.sensitivity import amplification
-from keraspinn.training.tangent import Tangent
+from keraspinn.diagnostics.verdicts.sensitivity import _judged, amplification
+from keraspinn.training.tangent import FIELDS, Tangent
 
 X = sp.Symbol("x")
 U, F = sp.Function("u")(X), sp.Function("f")(X)
@@ -45,3 +45,19 @@ def test_unknown_source_with_few_values_is_hardly_determined(units):
 def test_units_of_an_equation_do_not_count():
     expected = amplified(U.diff(X, 2) + 1, ENDS)
     assert amplified(1e6 * U.diff(X, 2) + 1, ENDS) == pytest.approx(expected, 1e-3)
+
+
+def test_amplification_is_unknown_without_a_finite_direction():
+    class Fixed:
+        def draw(self, number):
+            return None
+
+        def moved(self, batches, direction):
+            return None, {FIELDS: [direction], "e": [direction]}
+
+    one, none = np.ones((3, 1)), np.ones((3, 0))
+    arguments = {"e": [1.0]}, [2.0]
+    assert _judged(Fixed(), one, *arguments) == pytest.approx([0.5 / np.sqrt(3)])
+    for directions in (none, np.nan * one):
+        ratio = _judged(Fixed(), directions, *arguments).max()
+        assert not ratio <= 1e9
