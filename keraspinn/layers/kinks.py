@@ -50,27 +50,18 @@ class Kinks(keras.layers.Layer):
             for polynomial in polynomials
         ]
 
-    def values(self, x, column):
-        """Return the polynomials' values or series, a list.
-
-        Args:
-            x: Points, as a tensor or a series.
-            column: Function of `x` and an index that returns a column, `(..., 1)`.
-        """
-        return [
+    def call(self, x):  # a tensor, or a series
+        values = [
             sum(
                 math.prod(
-                    (column(x, k) for k, n in enumerate(powers) for _ in range(n)),
+                    (columns(x, [k]) for k, n in enumerate(powers) for _ in range(n)),
                     start=factor,
                 )
                 for powers, factor in polynomial
             )
             for polynomial in self.polynomials
         ]
-
-    def call(self, x):
-        values = self.values(x, lambda x, k: x[..., k : k + 1])
-        return ops.concatenate([x, *map(ops.relu, values)], axis=-1)
+        return concatenated([x, *(activate(ops.relu, value) for value in values)])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], input_shape[-1] + len(self.polynomials))
@@ -79,7 +70,4 @@ class Kinks(keras.layers.Layer):
         return {**super().get_config(), "polynomials": self.polynomials}
 
 
-@register_rule(Kinks)
-def kinks(layer, x):
-    values = layer.values(x, lambda x, k: columns(x, [k]))
-    return concatenated([x, *(activate(ops.relu, value) for value in values)])
+register_rule(Kinks)(Kinks.call)

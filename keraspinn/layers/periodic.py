@@ -76,15 +76,12 @@ class Periodic(keras.layers.Layer):
         values = [2 * math.pi / self.periods[column] for column in self._circles]
         return ops.convert_to_tensor(values, dtype)
 
-    def call(self, x):
-        picked = [x[..., column] for column in self._circles]
-        phase = ops.stack(picked, axis=-1) * self.frequencies(x.dtype)
-        parts = [ops.cos(phase), ops.sin(phase)]
+    def call(self, x):  # a tensor, or a series
+        phase = columns(x, self._circles) * self.frequencies(x.dtype)
+        parts = [activate(ops.cos, phase), activate(ops.sin, phase)]
         if self._others:
-            parts.append(
-                ops.stack([x[..., column] for column in self._others], axis=-1)
-            )
-        return ops.concatenate(parts, axis=-1)
+            parts.append(columns(x, self._others))
+        return concatenated(parts)
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], input_shape[-1] + len(self._circles))
@@ -93,10 +90,4 @@ class Periodic(keras.layers.Layer):
         return {**super().get_config(), "periods": self.periods}
 
 
-@register_rule(Periodic)
-def periodic(layer, x):
-    phase = columns(x, layer._circles) * layer.frequencies(x.dtype)
-    parts = [activate(ops.cos, phase), activate(ops.sin, phase)]
-    if layer._others:
-        parts.append(columns(x, layer._others))
-    return concatenated(parts)
+register_rule(Periodic)(Periodic.call)

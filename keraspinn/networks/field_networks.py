@@ -9,6 +9,7 @@ from keraspinn.declaration.field_parts import extents_of
 from keraspinn.declaration.kinks import scaled_kinks
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
+from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.networks.base import Adapted, Network, scaled_periods
 
@@ -114,7 +115,7 @@ class FieldNetworks(Adapted):
         known = next(field for field in fields if field is not None)
         for number, outputs in enumerate(self.outputs_of):
             if fields[number] is None:
-                fields[number] = _columns(known, [0] * len(outputs))
+                fields[number] = columns_of(known, [0] * len(outputs))
         return self._in_order(fields)
 
     def call(self, x):
@@ -157,14 +158,10 @@ class FieldNetworks(Adapted):
         return Scales({s: known.get(s, pair) for s, pair in scales.coordinates.items()})
 
     def _in_order(self, fields):
-        order = self._order
-        if isinstance(fields[0], Taylor):
-            joined = concatenated(fields)
-        else:
-            joined = ops.concatenate(fields, axis=-1)
+        order, joined = self._order, concatenated(fields)
         if (order == np.arange(len(order))).all():
             return joined
-        return _columns(joined, order)
+        return columns_of(joined, order)
 
     def get_config(self):
         return {
@@ -223,25 +220,17 @@ def _rescaled(points, scales, others):
     return points * rate + shift
 
 
-def _select(points, columns):
+def _select(points, selected):
     """Return the points' columns for a network.
 
     For a series, drop the coefficients of other columns, on which the network's fields
     do not depend.
     """
-    if not isinstance(points, Taylor):
-        return _columns(points, columns)
-    indices, kept = points.indices, {points.indices.zero}
-    for column in columns:
-        unit = tuple(int(k == column) for k in range(indices.dimension))
-        kept |= {key for key, _ in indices.destinations(unit)}
-    return _columns(
-        Taylor(indices, {k: c for k, c in points.coefficients.items() if k in kept}),
-        columns,
-    )
-
-
-def _columns(x, columns):
-    if isinstance(x, Taylor):
-        return x.map(lambda coefficient: _columns(coefficient, columns))
-    return ops.stack([x[..., int(column)] for column in columns], axis=-1)
+    if isinstance(points, Taylor):
+        indices, kept = points.indices, {points.indices.zero}
+        for column in selected:
+            unit = tuple(int(k == column) for k in range(indices.dimension))
+            kept |= {key for key, _ in indices.destinations(unit)}
+        coefficients = points.coefficients.items()
+        points = Taylor(indices, {k: c for k, c in coefficients if k in kept})
+    return columns_of(points, selected)

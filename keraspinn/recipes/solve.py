@@ -119,8 +119,8 @@ def solve(
     if model is not None and _declared(model.problem) != _declared(problem):
         raise ValueError(
             "`model` must belong to a problem with the same equations, conditions and "
-            f"domain. Received: {model.problem!r}. Leave out model=, or train one value "
-            "of a keraspinn.Parameter after another by keraspinn.continuation."
+            f"domain. Received: {model.problem!r}. Leave out model=, or step through "
+            "values of a keraspinn.Parameter by keraspinn.continuation."
         )
     begin = time.monotonic()
     stages = [] if recipe is None else recipe.stages

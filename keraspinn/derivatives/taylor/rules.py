@@ -140,7 +140,9 @@ def _rule_for_operation(operation):
 
 
 def activate(activation, x):
-    """Return the Taylor series of an activation function of a series."""
+    """Apply an activation function to a series, or to a tensor."""
+    if not isinstance(x, Taylor):
+        return activation(x)
     coefficients = coefficients_of(activation)
     if coefficients is None:
         name = getattr(activation, "__name__", repr(activation))
@@ -175,18 +177,17 @@ def spread(coefficient, width):
 
 
 def columns(x, selected):
-    """Return the series of some features, in the order of `selected`."""
-    width = x.value.shape[-1]
-
-    def take(coefficient):
-        whole = spread(coefficient, width)
-        return ops.stack([whole[..., column] for column in selected], axis=-1)
-
-    return x.map(take)
+    """Return some features of a series or a tensor, in the order of `selected`."""
+    if isinstance(x, Taylor):
+        width = x.value.shape[-1]
+        return x.map(lambda c: columns(spread(c, width), selected))
+    return ops.stack([x[..., int(column)] for column in selected], axis=-1)
 
 
 def concatenated(series):
-    """Return concatenate the features of several series."""
+    """Concatenate the features of several series, or of tensors."""
+    if not isinstance(series[0], Taylor):
+        return ops.concatenate(series, axis=-1)
     indices = series[0].indices
 
     def join(key):
