@@ -31,8 +31,8 @@ def in_series(network, x):
     return network.in_units(x, propagate)
 
 
-class Adapted(keras.Model):
-    """Base class of networks that a problem's scales adapt.
+class Adaptable(keras.Model):
+    """Base class of networks that can adapt to a problem's scales.
 
     Attributes:
         scales: The `Scales` that the network is adapted to, or `None`.
@@ -73,7 +73,7 @@ class Adapted(keras.Model):
         return fields * ops.cast(1.0 / np.array(sizes), fields.dtype)
 
 
-class Network(Adapted):
+class Network(Adaptable):
     """Base class of networks, with their arguments, units and a forward rule."""
 
     _circles = None

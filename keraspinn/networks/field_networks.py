@@ -11,11 +11,11 @@ from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.derivatives.taylor.rules import concatenated
-from keraspinn.networks.base import Adapted, Network, scaled_periods
+from keraspinn.networks.base import Adaptable, Network, scaled_periods
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class FieldNetworks(Adapted):
+class FieldNetworks(Adaptable):
     """Separate networks for each field, or for groups of fields.
 
     `PINNModel(problem, {u: network, k: other})` creates it from the dict. Each network

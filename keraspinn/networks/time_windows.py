@@ -8,11 +8,11 @@ import numpy as np
 from keras import ops
 
 from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
-from keraspinn.networks.base import Adapted
+from keraspinn.networks.base import Adaptable
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class TimeWindows(Adapted):
+class TimeWindows(Adaptable):
     """One network for each time window, continuous at the edges by construction.
 
     In window j, from t_j to t_{j+1} = t_j + h, a field of first order in time is
