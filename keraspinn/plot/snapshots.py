@@ -23,8 +23,8 @@ def snapshots(
         model: A `PINNModel` whose problem has a time axis, one or two dimensions of
             space, and a reference on a grid.
         name: Name of the reference to compare with; by default the first.
-        times: Number of times, equidistant with both ends, or a list of them, in the
-            problem's units. The grid's nearest times are drawn.
+        times: Number of times, equidistant with both ends, or one moment or a list of
+            them, in the problem's units. The grid's nearest times are drawn.
         n: Number of points per side, for a reference in closed form.
         figure: Matplotlib figure or subfigure to draw into; by default a new one.
 
@@ -81,7 +81,7 @@ def snapshots(
 def _nearest(grid, times):
     if isinstance(times, (int, np.integer)):
         times = np.linspace(grid[0], grid[-1], check_count("times", times))
-    moments = real_array("times", times)
+    moments = np.atleast_1d(real_array("times", times))
     within = (grid[0] <= moments) & (moments <= grid[-1])
     if not within.all():
         raise ValueError(

@@ -29,6 +29,8 @@ def test_curves_at_several_times(trained):
     assert predicted.get_linestyle() == "--"
     assert first.get_ylim() == second.get_ylim()
     assert (first.get_xlabel(), first.get_ylabel()) == ("x", "u")
+    (part,) = kp.plot.snapshots(model, times=0.52, n=11).subfigs
+    assert part.get_suptitle() == "t = 0.5"
 
 
 def test_maps_at_several_times(trained):
