@@ -30,7 +30,9 @@ def hardened(problem: Problem, on: str | None = None) -> Problem:
         config["conditions"][name]["config"]["hard"] = True
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # a kink that a network would round
+                warnings.simplefilter(
+                    "error", UserWarning
+                )  # a kink that a network would round
                 problem = type(problem).from_config(config)
         except (ValueError, UserWarning):
             continue

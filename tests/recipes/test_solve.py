@@ -336,6 +336,17 @@ def test_a_clamp_of_an_energy_is_made_hard():
     assert not hardened(strong).conditions["clamp"].hard
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_warning_by_numpy_leaves_no_condition_soft():
+    v = sp.Function("v")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"e": v.diff(x, 2) + sp.exp(800 * x)},  # overflows in a check
+        {"ends": kp.Condition(v, on="boundary")},
+    )
+    assert hardened(problem).conditions["ends"].hard
+
+
 def test_a_network_is_chosen_for_fields_of_fewer_coordinates():
     c, m = sp.Function("c")(x, t), sp.Function("m")(t)
     problem = kp.Problem(
