@@ -178,7 +178,8 @@ class Network(Adaptable):
             sizes: List of the unit of each output.
             periods: The coordinates' periods in these scales, or `None`.
             offsets: List of the origin of each output; zero by default.
-            kinks: Polynomials in these scales, where gradients may jump, for `Kinks`.
+            kinks: Polynomials in these scales, where gradients may jump, for `Kinks`;
+                ignored beside periods, and by a network that was used before.
         """
         self.scales, self._sizes = scales, sizes
         self._offsets = offsets or [0.0] * len(sizes)
