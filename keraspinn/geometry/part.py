@@ -137,15 +137,14 @@ def quasi_random(count, draws):
 
 
 def sobol(count, draws, seed=0):
-    """Return scrambled Sobol points, `(count, draws)`, for pools of kept points.
+    """Return scrambled Sobol points, `(count, draws)`; `count` is a power of two.
 
     Means over them are several times as exact as over `quasi_random`, and SciPy's
     module takes most of a second to load.
     """
     from scipy.stats import qmc
 
-    power = int(np.ceil(np.log2(count)))
-    return qmc.Sobol(draws, scramble=True, rng=seed).random_base2(power)[:count]
+    return qmc.Sobol(draws, scramble=True, rng=seed).random(count)
 
 
 def exact_number(value):
