@@ -10,13 +10,13 @@ import keras
 from keras.callbacks import LambdaCallback
 
 from keraspinn.declaration import Condition, Problem
-from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
 from keraspinn.networks.base import Network
 from keraspinn.optimizers import GaussNewton
 from keraspinn.recipes.choices import GAUSS_NEWTON_ROUND, chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
+from keraspinn.recipes.reasons import describe_noise, describe_unsolved
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
 from keraspinn.training import PINNModel
@@ -26,9 +26,6 @@ MARGIN = 2.0
 
 ENERGY_MARGIN = 10.0
 """The same for an energy: beside a corner an error was 5.5 times its estimate."""
-
-DEVIATIONS = 2.0
-"""Standard deviations of a parameter that must be within the tolerance."""
 
 VERDICT_SHARE = 0.1
 """Largest share of the training's time that verdicts may take."""
@@ -151,7 +148,7 @@ class _Run:
     def solution(self, stages):
         """Train stages, and the last one again and again, until there is a reason."""
         try:
-            reason = self._trained(stages)
+            reason = self._train_to_tolerance(stages)
         except KeyboardInterrupt:
             reason = "Interrupted. Go on with solve(problem, model=solution.model)."
         if not self.history or math.isnan(self.history[-1]["error"]):
@@ -174,7 +171,7 @@ class _Run:
         self._print(str(solution))
         return solution
 
-    def _trained(self, stages):
+    def _train_to_tolerance(self, stages):
         """Train until the problem is solved; return the reason if it is not."""
         declared = self.problem.underdetermined or self.problem.unreliable
         decision = _described(self.model)
@@ -197,14 +194,19 @@ class _Run:
             if is_judged and self.judged.undetermined:
                 return self.judged.undetermined
             if is_judged and (self.judged.trusted or is_stalled):
-                if noise := self._noise():
+                parameters = self._parameters()
+                if noise := describe_noise(self.problem, self.judged, parameters):
                     return noise
             if is_judged and self._is_solved():
                 return ""
             if is_late:
-                return self._unsolved("Not within the tolerance in time.")
+                return describe_unsolved(
+                    self.problem, "Not within the tolerance in time."
+                )
             if is_stalled and self.escalations == ESCALATIONS:
-                return self._unsolved("The estimated error has stalled.")
+                return describe_unsolved(
+                    self.problem, "The estimated error has stalled."
+                )
             if is_stalled:
                 stage, decision = self._escalated(stage)
             else:
@@ -309,43 +311,6 @@ class _Run:
         if values and self.judged.measured:
             deviations = self.model.parameter_deviation()
         return {n: (v, deviations.get(n, math.nan)) for n, v in values.items()}
-
-    def _noise(self):
-        """Return a sentence if measurements limit the accuracy, or ""."""
-        terms = [(name, self.problem.terms[name]) for name in self.judged.measured]
-        labels = [label for name, term in terms for label in term.labels or (name,)]
-        missed = max((self.judged.misfits.get(n, 0.0) for n in labels), default=0.0)
-        spreads = {
-            name: DEVIATIONS * deviation / abs(value or 1.0)
-            for name, (value, deviation) in self._parameters().items()
-        }
-        spread = max(spreads.values(), default=math.inf)
-        if spreads and spread <= self.tolerance:
-            return ""
-        if spreads and math.isfinite(spread) and self.judged.trusted:
-            name = max(spreads, key=spreads.get)
-            return (
-                f"The training has converged, but the measurements determine {name!r} "
-                f"to {100 * spread:.2g} % only (two standard deviations). Give more or "
-                "better ones, or a larger tolerance."
-            )
-        if missed <= self.tolerance:
-            return ""
-        return (
-            f"The measurements are missed by {100 * missed:.2g} % of their size: they "
-            "are noisy, or contradict the equations. Give better ones, or a larger "
-            "tolerance."
-        )
-
-    def _unsolved(self, text):
-        """Return the reason with advice."""
-        text += " Give more time, max_time=, or go on with model=solution.model."
-        if self.problem.domain.time_coordinate is not None:
-            text += " Where the time is long, train windows: keraspinn.march."
-        if self.problem.energy is None:
-            terms = self.problem.domain, self.problem._every_term
-            text = f"{text} {describe_unreliable_elasticity(*terms)}".rstrip()
-        return text
 
     def _report(self):
         row, elapsed = self.history[-1], time.monotonic() - self.begin

@@ -1,0 +1,62 @@
+"""Reasons for which `solve` does not reach its tolerance, and advice."""
+
+import math
+
+from keraspinn.declaration import Problem
+from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
+from keraspinn.diagnostics import Verdict
+
+DEVIATIONS = 2.0
+"""Standard deviations of a parameter that must be within the tolerance."""
+
+
+def describe_noise(
+    problem: Problem, verdict: Verdict, parameters: dict[str, tuple[float, float]]
+) -> str:
+    """Return a sentence if measurements limit the accuracy, or "".
+
+    Args:
+        problem: The `Problem`.
+        verdict: The `Verdict` on its model.
+        parameters: Dict from names of unknown parameters to values and deviations.
+    """
+    terms = [(name, problem.terms[name]) for name in verdict.measured]
+    labels = [label for name, term in terms for label in term.labels or (name,)]
+    missed = max((verdict.misfits.get(n, 0.0) for n in labels), default=0.0)
+    spreads = {
+        name: DEVIATIONS * deviation / abs(value or 1.0)
+        for name, (value, deviation) in parameters.items()
+    }
+    spread = max(spreads.values(), default=math.inf)
+    if spreads and spread <= verdict.tolerance:
+        return ""
+    if spreads and math.isfinite(spread) and verdict.trusted:
+        name = max(spreads, key=lambda n: spreads[n])
+        return (
+            f"The training has converged, but the measurements determine {name!r} "
+            f"to {100 * spread:.2g} % only (two standard deviations). Give more or "
+            "better ones, or a larger tolerance."
+        )
+    if missed <= verdict.tolerance:
+        return ""
+    return (
+        f"The measurements are missed by {100 * missed:.2g} % of their size: they "
+        "are noisy, or contradict the equations. Give better ones, or a larger "
+        "tolerance."
+    )
+
+
+def describe_unsolved(problem: Problem, text: str) -> str:
+    """Return a sentence with advice that suits the problem.
+
+    Args:
+        problem: The `Problem`.
+        text: The sentence.
+    """
+    text += " Give more time, max_time=, or go on with model=solution.model."
+    if problem.domain.time_coordinate is not None:
+        text += " Where the time is long, train windows: keraspinn.march."
+    if problem.energy is None:
+        terms = problem.domain, problem._every_term
+        text = f"{text} {describe_unreliable_elasticity(*terms)}".rstrip()
+    return text
