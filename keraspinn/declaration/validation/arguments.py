@@ -64,8 +64,9 @@ def validate_declaration(equations, conditions, domain, densities):
         for name, group in groups.items()
     }
     for where, expressions in summed.items():
-        normals = () if where.startswith("equation") else domain.normal
-        is_drawn = isinstance(items.get(where), Condition)
+        is_equation = isinstance(items.get(where), Equation)
+        normals = () if is_equation else domain.normal
+        is_drawn = isinstance(items.get(where), Condition) and not is_equation
         validate(expressions, coordinates, normals, where, is_drawn)
         for expression in expressions:
             check_holds_a_field(expression, where)

@@ -37,6 +37,8 @@ SMALLEST_SHARE = 0.1
 # Magnitude of the logarithm that replaces that of zero or NaN.
 HUGE = 1e300
 LIMITS = {"nan": -HUGE, "neginf": -HUGE, "posinf": HUGE}
+# Operations of an expression, up to which its products are expanded.
+MOST_EXPANDED = 1_000
 # Order of growth, up to which a function is bounded.
 BOUNDED = 0.3
 # Order of a pole, from which on training fails: 1/r trains to 2e-7, 1/r^2 to 4 to 94 %.
@@ -78,7 +80,9 @@ def _known(expression):
     """Yield steep functions of the coordinates, and whether each is a source."""
     factors = {}
     if _is_steep(expression):
-        for term in sp.Add.make_args(sp.expand_mul(expression)):
+        is_long = expression.count_ops() > MOST_EXPANDED
+        terms = expression if is_long else sp.expand_mul(expression)
+        for term in sp.Add.make_args(terms):
             known, others = term.as_independent(*_FIELDS, as_Add=False)
             factors[others] = factors.get(others, 0) + known
     for others, known in factors.items():
@@ -169,8 +173,10 @@ def _faults(known, is_source, domain, part):
         while level < HALVINGS and np.mean(size(box(centre, 0.5**level)) > half) < 0.5:
             level += 1
         width = 2 * 0.5**level
-        peak = width * np.exp(half)
-        if peak > SMALLEST_SHARE * (peak + np.exp(rest).mean()):
+        # Logarithms of the integrals of the peak and of the whole function.
+        peak = half + np.log(width)
+        others = np.logaddexp.reduce(rest) - np.log(len(rest))
+        if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
             yield (
                 False,
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "

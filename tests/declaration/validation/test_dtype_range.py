@@ -183,7 +183,7 @@ def test_a_reference_out_of_range_raises():
     box = kp.geometry.Box(time={T: (UNIX, UNIX + 100)})
     exact = sp.exp(-(T - sp.Integer(int(UNIX))) / 50)
     kp.Problem(box, equation, start, reference={U: exact})
-    with pytest.raises(ValueError, match="In the reference: .* float64 can hold"):
+    with pytest.raises(ValueError, match="In the reference of u.*float64 can hold"):
         kp.Problem(box, equation, start, reference={U: sp.exp(-(T - UNIX) / 50)})
 
 
