@@ -313,10 +313,13 @@ def test_waves_of_sources_choose_sines_and_gauss_newton():
     assert type(chosen_network(decay())) is kp.networks.MLP
 
 
-def test_an_energy_needs_a_smaller_estimate(judge):
-    run = run_of(energy())
+@pytest.mark.parametrize(
+    ("problem", "data"), [(energy(), ()), (measured(), ("sensor",))]
+)
+def test_an_energy_or_measurements_need_a_smaller_estimate(judge, problem, data):
+    run = run_of(problem)
     for error, is_solved in ((0.4e-3, False), (0.9e-4, True)):
-        judge(error)
+        judge(error, measured=data)
         run._judge()
         assert run._is_solved() is is_solved
 
