@@ -1,8 +1,10 @@
 """Choices that `solve` makes from a declaration: network, points and first stages."""
 
+import keras
 import sympy as sp
 
 from keraspinn.declaration import Data, Problem
+from keraspinn.layers import FourierFeatures
 from keraspinn.networks import MLP, SIREN
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.recipes.stages import Recipe, Stage, adam_stage
@@ -13,8 +15,11 @@ ADAM_STEPS = 2_000
 ROUND = {"steps_per_epoch": 100, "epochs": 5}
 """Steps of SSBroyden in a round. Its points are renewed every 500 steps."""
 
-GAUSS_NEWTON_ROUND = {"steps_per_epoch": 20, "epochs": 1}
-"""Steps of Gauss–Newton in a round."""
+ENERGY_ROUND = {"steps_per_epoch": 20, "epochs": 1}
+"""Steps of Gauss–Newton in a round for an energy."""
+
+GAUSS_NEWTON_ROUND = {**ENERGY_ROUND, "batch_size": 2_000}
+"""The same for equations; with fewer points than weights it overfits them."""
 
 SIZES = {1: (20, 2), 2: (30, 3)}
 """Units and depth of the network by the number of coordinates."""
@@ -31,6 +36,9 @@ HIGH_WAVE_NUMBER = 20.0
 FREQUENCY = 0.4
 """Frequency of its layers relative to the wave number: layers multiply it."""
 
+FEATURES, FEATURES_FREQUENCY = 20, 0.75
+"""Waves of Fourier features in one dimension, and their frequency likewise."""
+
 
 def chosen_network(problem: Problem):
     """Return a network for a problem, or a dict where fields have fewer coordinates.
@@ -42,6 +50,10 @@ def chosen_network(problem: Problem):
 
     def network(fields):
         units, depth = SIZES.get(len(fields[0].args), LARGER_SIZE)
+        if waves > HIGH_WAVE_NUMBER and len(fields[0].args) == 1:
+            features = FourierFeatures(FEATURES, FEATURES_FREQUENCY * waves)
+            hidden = keras.layers.Dense(SIZES[2][0], "tanh")
+            return keras.Sequential([features, hidden, keras.layers.Dense(len(fields))])
         if waves > HIGH_WAVE_NUMBER:
             frequency = FREQUENCY * waves
             return SIREN(*SIZE_FOR_WAVES, outputs=len(fields), frequency=frequency)
@@ -91,12 +103,11 @@ def chosen_recipe(problem: Problem) -> Recipe:
     Args:
         problem: The `Problem`.
     """
-    gauss_newton = Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")
     if problem.energy is not None:
-        return Recipe([gauss_newton])
+        return Recipe([Stage(GaussNewton, ENERGY_ROUND, dtype="float64")])
     measured = any(isinstance(c, Data) for c in problem.conditions.values())
     annealing = not (measured or problem.parameters or len(problem.coordinates) == 1)
     second = Stage(SSBroyden, ROUND, dtype="float64")
     if wave_number(problem) > HIGH_WAVE_NUMBER:
-        second = gauss_newton
+        second = Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")
     return Recipe([adam_stage(ADAM_STEPS, annealing=annealing), second])

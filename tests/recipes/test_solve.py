@@ -295,18 +295,25 @@ def test_arguments_out_of_range_are_refused(argument):
 
 
 def test_waves_of_sources_choose_sines_and_gauss_newton():
-    v = sp.Function("v")(x)
-    problem = kp.Problem(
-        kp.geometry.Box({x: (0, 2)}),
-        {"poisson": sp.Eq(v.diff(x, 2), sp.sin(40 * x) + sp.cos(3 * x))},
-        {"ends": kp.Condition(v, on="boundary")},
-    )
-    assert wave_number(problem) == pytest.approx(40.0)
-    network = chosen_network(problem)
-    assert (
-        type(network) is kp.networks.SIREN and network.get_config()["frequency"] == 16.0
-    )
-    assert chosen_recipe(problem).stages[-1].optimizer is kp.optimizers.GaussNewton
+    y, wave = sp.Symbol("y"), sp.sin(40 * x) + sp.cos(3 * x)
+
+    def poisson(*coordinates):
+        v = sp.Function("v")(*coordinates)
+        return kp.Problem(
+            kp.geometry.Box(dict.fromkeys(coordinates, (0, 2))),
+            {"poisson": sp.Eq(sum(v.diff(c, 2) for c in coordinates), wave)},
+            {"ends": kp.Condition(v, on="boundary")},
+        )
+
+    assert wave_number(poisson(x)) == pytest.approx(40.0)
+    features = chosen_network(poisson(x)).layers[0]
+    assert isinstance(features, kp.layers.FourierFeatures) and features.scale == 30.0
+    network = chosen_network(poisson(x, y))
+    assert type(network) is kp.networks.SIREN
+    assert network.get_config()["frequency"] == 16.0
+    second = chosen_recipe(poisson(x)).stages[-1]
+    assert second.optimizer is kp.optimizers.GaussNewton
+    assert second.fit["batch_size"] == 2_000  # more than weights
     assert wave_number(decay()) == 0.0
     (only,) = chosen_recipe(energy()).stages
     assert only.optimizer is kp.optimizers.GaussNewton
