@@ -100,7 +100,8 @@ class Problem:
         field_terms: Dict from names of fields to the terms of these equations.
         underdetermined: Text of the warning if the problem is underdetermined, or "".
         unreliable: Text of the warning on jumps of coefficients and peaks, or "".
-        poles: Text of the warning on coefficients with a pole, or "".
+        poles: Text of the warnings on coefficients with a pole and on fluxes that
+            contradict a hard value, whose effect the verdict measures, or "".
 
     Raises:
         TypeError: If an argument has another type.
@@ -187,6 +188,9 @@ class Problem:
         check_field_parts(domain, terms, names)
         expressions = {name: e.expression for name, e in equations.items()}
         soft = {name: term for name, term in terms.items() if not term.hard}
+        hard = build_hard_forms(domain, conditions)
+        corner = describe_contradictory_corners(domain, terms, hard)
+        difficult = [*filter(None, [poles, corner])]
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(expressions),
@@ -196,19 +200,18 @@ class Problem:
             fields=fields,
             parameters=parameters,
             terms=types.MappingProxyType(soft),
-            hard=types.MappingProxyType(build_hard_forms(domain, conditions)),
+            hard=types.MappingProxyType(hard),
             scales=validate_scales(scales, domain, terms, fields),
             underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
-            poles=poles,
+            poles=" ".join(difficult),
             field_parts=types.MappingProxyType(parts_of_fields(domain, terms, names)),
             field_terms=types.MappingProxyType(names_of_terms(domain, terms, names)),
             _every_term=terms,
             _declared=equations,
         )
         stiff = not densities and describe_unreliable_elasticity(domain, terms)
-        corner = describe_contradictory_corners(domain, terms, self.hard)
-        faults = self.underdetermined, unreliable, poles, stiff, corner
+        faults = self.underdetermined, unreliable, *difficult, stiff
         for fault in filter(None, faults):
             warnings.warn(fault, stacklevel=2)
 

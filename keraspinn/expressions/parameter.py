@@ -68,6 +68,8 @@ class Parameter(sp.Symbol):
 
 
 def _finite_float(name, initial):
+    if isinstance(initial, int) and not isinstance(initial, bool):
+        initial = sp.Integer(initial)  # SymPy's conversion does not overflow
     if isinstance(initial, sp.Expr) and initial.is_number and initial.is_extended_real:
         initial = float(initial)
     if isinstance(initial, bool) or not isinstance(initial, numbers.Real):

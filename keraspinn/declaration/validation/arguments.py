@@ -22,7 +22,10 @@ from keraspinn.declaration.validation.equations import (
     warn_of_no_conditions,
 )
 from keraspinn.declaration.validation.peaks import describe_peaks
-from keraspinn.declaration.validation.periodicity import check_periodicity
+from keraspinn.declaration.validation.periodicity import (
+    check_periodic_data,
+    check_periodicity,
+)
 from keraspinn.declaration.validation.shifted_arguments import (
     check_kernels,
     check_shifted_points,
@@ -85,6 +88,8 @@ def validate_declaration(equations, conditions, domain, densities):
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
         check_periodicity(outside, domain, blocks[where], where)
+        if isinstance(items.get(where), Data):
+            check_periodic_data(items[where], domain, where)
     held = declared[len(equations) :]
     warn_of_no_conditions(declared[: len(equations)], held, domain)
     return declared, " ".join(unreliable), " ".join(poles)

@@ -20,7 +20,7 @@ from keraspinn.declaration.terms import (
 from keraspinn.declaration.validation.equations import shorten
 from keraspinn.declaration.validation.normal_order import NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
-from keraspinn.expressions import Parameter, required_derivatives
+from keraspinn.expressions import Parameter, fields_of, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
@@ -59,7 +59,10 @@ def describe_missing_conditions(domain, terms):
     """
     parts = parts_without_conditions(domain, terms)
     if not parts:
-        return _describe_missing_initial_condition(domain, terms)
+        if any(_fills_volume(domain, term) for term in condition_terms(terms)):
+            return ""
+        initial = _describe_missing_initial_condition(domain, terms)
+        return initial or _describe_missing_end(domain, terms)
     texts = []
     for part, share, point in parts[:PARTS_IN_MESSAGE]:
         pairs = zip(domain.coordinates, point, strict=True)
@@ -77,33 +80,107 @@ def describe_missing_conditions(domain, terms):
 
 def _describe_missing_initial_condition(domain, terms):
     """Return a sentence if single times have fewer equations than the order in time."""
-    time, equations = domain.time_coordinate, equation_expressions(terms)
-    conditions = condition_terms(terms)
+    time, conditions = domain.time_coordinate, condition_terms(terms)
     if time is None or time in domain.periodic or not conditions:
         return ""
-    if any(t.table is not None or _fills_volume(domain, t) for t in conditions):
-        return ""
-    initial = [term for term in conditions if _count_at_moments(domain, term)]
-    count = sum(_count_at_moments(domain, term) for term in initial)
-    if domain.dimension == 1:  # integrals count too
-        count = _count_conditions(terms)
-    values = list(_initial_values(domain, equations))
-    if count >= len(values):  # an upper bound of the order
-        return ""
-    order = NormalOrder(domain, equations).order_in_time()
-    if count >= order:
-        return ""
-    number = "one equation" if count == 1 else f"{max(count, 0) or 'no'} equations"
+    initial = [t for t in conditions if _count_at_values(domain, t, time)]
     known = set().union(
         *(e.atoms() for t in initial for e in map(shorten, t.expressions))
     )
-    missing = [f"{value.name} - ..." for value in values if value not in known]
-    return (
-        f"An initial condition is missing: together the equations are of order {order} "
-        f"in {time}, and conditions hold {number} at single times. {_CONSEQUENCE}"
-        f'Declare keraspinn.Condition([{", ".join(missing) or "..."}], on="initial"), '
-        f"or a condition at another time. {_ARCHITECTURE}"
+    for subject, values, order, count in _orders_in_time(domain, terms, initial):
+        if count < order:
+            missing = [f"{value.name} - ..." for value in values if value not in known]
+            return (
+                f"An initial condition is missing: {subject} of order {order} in "
+                f"{time}, and conditions hold {_number(count)} at single times. "
+                f"{_CONSEQUENCE}Declare keraspinn.Condition([{', '.join(missing)}], "
+                f'on="initial"), or a condition at another time. {_ARCHITECTURE}'
+            )
+    return ""
+
+
+def _number(count):
+    return "one equation" if count == 1 else f"{max(count, 0) or 'no'} equations"
+
+
+def _describe_missing_end(domain, terms):
+    """Return a sentence if the ends of an interval have too few conditions in all.
+
+    It is for one equation in time: those of a system may need fewer than its order.
+    """
+    equations, conditions = equation_expressions(terms), condition_terms(terms)
+    space = domain.space_coordinates
+    is_one = len(space) == len(equations) == 1 and conditions
+    if domain.time_coordinate is None or not is_one:
+        return ""
+    if any(t.regions for t in conditions):
+        return ""
+    number = len(fields_of(e for t in terms.values() for e in t.expressions))
+    count = sum(_count_at_values(domain, t, *space) for t in conditions) - number + 1
+    order = NormalOrder(domain, equations)
+    order = min(
+        (
+            order.order(piece, _count_at_points(domain, piece, (), ())[0])
+            for part in domain.boundary
+            for piece in part.pieces()
+        ),
+        default=0,
     )
+    if count >= order:
+        return ""
+    return (
+        f"A condition is missing: the equation is of order {order} in {space[0]}, and "
+        f"conditions at its ends hold {_number(count)} beside those of fields of time "
+        f"alone. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
+    )
+
+
+def _orders_in_time(domain, terms, initial):
+    """Yield tuples of a subject, initial values, order in time, and conditions.
+
+    Data on a side may replace initial conditions where waves are infinitely fast, so
+    that the order across the side is larger than that in time, as for heat.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        initial: Those with conditions at single times.
+    """
+    equations = equation_expressions(terms)
+    values = list(_initial_values(domain, equations))
+    count = sum(
+        _count_at_values(domain, term, domain.time_coordinate) for term in initial
+    )
+    if domain.dimension == 1:  # integrals count too
+        count = _count_conditions(terms)
+    if count < len(values):  # an upper bound of the order
+        order = NormalOrder(domain, equations).order_in_time()
+        if order >= _order_of_cauchy_data(domain, terms):
+            yield "together the equations are", values, order, count
+    expressions = [e for term in terms.values() for e in term.expressions]
+    for field in fields_of_fewer_coordinates(domain, terms.values()):
+        within = [e for e in expressions if e.has(field)]
+        if any(len(fields_of([e])) > 1 and not e.has(sp.Derivative) for e in within):
+            continue  # M = u: the initial value of u determines it
+        name = field.func.__name__
+        coupled = [e for e in within if len(fields_of([e])) > 1]
+        values = [
+            v for v in _initial_values(domain, coupled) if v.name.startswith(name)
+        ]
+        count = sum(e.has(field) for term in initial for e in term.expressions)
+        yield f"the equations of {name} are", values, len(values), count
+
+
+def _order_of_cauchy_data(domain, terms):
+    """Return the largest order across a side that has as many conditions, or 0."""
+    equations, counted = equation_expressions(terms), _counted_parts(domain, terms)
+    order, orders = NormalOrder(domain, equations), [0]
+    for piece in (piece for part in domain.boundary for piece in part.pieces()):
+        points, count, _ = _count_at_points(domain, piece, counted, ())
+        across = order.order(piece, points[:ORDER_POINTS])
+        if np.quantile(count, SMALLEST_SHARE) >= across:
+            orders.append(across)
+    return max(orders)
 
 
 def _initial_values(domain, equations):
@@ -115,21 +192,22 @@ def _initial_values(domain, equations):
             yield sp.Symbol(f"{field}_{suffix}" if suffix else field)
 
 
-def _count_at_moments(domain, term):
-    """Count the equations of a condition that hold at single times."""
-    column = domain.coordinates.index(domain.time_coordinate)
+def _count_at_values(domain, term, symbol):
+    """Count the equations of a condition that hold at single values of a coordinate."""
+    column = domain.coordinates.index(symbol)
+    parts = itertools.chain.from_iterable(term.blocks)
     return len(term.expressions) * sum(
-        _extent(domain, *block)[column] == 0 for block in term.blocks
+        _extent(domain, part)[column] == 0 for part in parts
     )
 
 
 def _fills_volume(domain, term):
-    """Return whether a condition holds at all points of a part of the interior."""
-    return not term.regions and any(
+    """Return whether a condition holds in part of the interior, as `Data` may."""
+    return term.table is not None or any(
         part is not domain.interior  # as an equation holds
         and missing_normals_error(domain, part)
         and _extent(domain, part).all()
-        for part in itertools.chain.from_iterable(term.blocks)
+        for part in itertools.chain.from_iterable(() if term.regions else term.blocks)
     )
 
 

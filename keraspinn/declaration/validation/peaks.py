@@ -27,9 +27,12 @@ SEARCH_POINTS = 2**16
 RESOLVED = 8
 # Halvings of the box, down to the round-off of float64.
 HALVINGS = 44
-# Halvings at the two distances between which a pole's growth is measured.
-NEAR = 26
-NEARER = 38
+# Halvings at the two distances between which a pole's growth is measured. Nearer to it,
+# round-off would cancel 1 - cos(r).
+NEAR = 8
+NEARER = 12
+# Part of this growth that goes on to the centre: that of a narrow peak ends before.
+GROWING = 0.5
 # Points in each box.
 BOX_POINTS = 256
 # Share of a function's integral, below which a missed peak does not matter.
@@ -42,7 +45,7 @@ MOST_EXPANDED = 1_000
 # Order of growth, up to which a function is bounded.
 BOUNDED = 0.3
 # Order of a pole, from which on training fails: 1/r trains to 2e-7, 1/r^2 to 4 to 94 %.
-LEAST_POLE = 1.5
+LEAST_POLE = 1.4
 # Order of growth, from which on it is an essential singularity.
 LARGEST_POLE = 100.0
 
@@ -109,9 +112,20 @@ def _logarithm(node):
         return -sp.Abs(node.args[0], evaluate=False)
     if isinstance(node, sp.Pow) and node.exp.is_number:
         return node.exp * _logarithm(node.base)
+    exact = sp.log(sp.Abs(node, evaluate=False), evaluate=False)
     if isinstance(node, sp.Add) and node.has(sp.exp, sp.sech):
-        return sp.Max(*map(_logarithm, node.args), evaluate=False)
-    return sp.log(sp.Abs(node, evaluate=False), evaluate=False)
+        largest = sp.Max(*map(_logarithm, node.args), evaluate=False)
+        is_finite = sp.StrictLessThan(sp.Abs(exact), HUGE, evaluate=False)
+        return sp.Piecewise((exact, is_finite), (largest, True), evaluate=False)
+    return exact
+
+
+def _growth(logarithm, box, centre):
+    """Return the order of a pole at the centre of a box, 0 if growth ends before it."""
+    near, nearer = (np.median(logarithm(box(centre, 0.5**n))) for n in (NEAR, NEARER))
+    order = (nearer - near) / (NEARER - NEAR) / np.log(2)
+    rest = (logarithm(centre[None])[0] - nearer) / (HALVINGS - NEARER) / np.log(2)
+    return order if rest > GROWING * order else 0.0
 
 
 def _faults(known, is_source, domain, part):
@@ -154,8 +168,7 @@ def _faults(known, is_source, domain, part):
             centre = candidates[logarithm(candidates).argmax()]
         pairs = zip(symbols, located(centre[None].round(9))[0], strict=True)
         at = ", ".join(f"{s} = {v:.4g}" for s, v in pairs if s in term.free_symbols)
-        near, nearer = (np.median(size(box(centre, 0.5**n))) for n in (NEAR, NEARER))
-        order = (nearer - near) / (NEARER - NEAR) / np.log(2)
+        order = min(_growth(values, box, centre) for values in (size, logarithm))
         if LEAST_POLE < order < LARGEST_POLE and not (is_source or term.is_Add):
             factor = sp.fraction(term)[1]
             factor = factor if factor.free_symbols else 1 / term

@@ -23,8 +23,11 @@ from keraspinn.declaration.validation.missing_conditions import (
     describe_missing_conditions,
 )
 
-# Relative singular value of round-off, below which a direction is in the null space.
+# Relative singular value of round-off.
 ROUND_OFF = 1e-13
+# Relative singular value below which a direction is in the null space without a gap:
+# those of Cauchy data on a side fall to 2e-14, gradually.
+VANISHING = 2e-15
 # Relative singular value below which it is in the null space if a gap precedes it.
 SMALL = 1e-8
 # Ratio of neighbouring singular values at a gap. Those of a slender beam fall as low,
@@ -149,7 +152,7 @@ def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     _, values, changes = np.linalg.svd(np.linalg.qr(jacobian, mode="r"))
     relative = values / values[0]
     is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])
-    is_null = relative < ROUND_OFF
+    is_null = relative < VANISHING
     is_null[1:] |= np.logical_or.accumulate(is_gap)
     changes = changes[is_null].reshape(-1, *norms.shape) / norms
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)

@@ -164,4 +164,4 @@ def test_a_missing_condition_warns(name, left_out):
 
 def test_a_face_without_a_condition_is_named():
     assert "missing on x = 1" in says("lumped mass", "mass")
-    assert "differ in M" in says("absorbed mass", "M(0)")
+    assert "equations of M are of order 1 in t" in says("absorbed mass", "M(0)")
