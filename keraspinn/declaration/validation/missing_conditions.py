@@ -17,10 +17,10 @@ from keraspinn.declaration.terms import (
     is_on,
     missing_normals_error,
 )
-from keraspinn.declaration.validation.equations import shorten
+from keraspinn.declaration.validation.equations import collect_parameters, shorten
 from keraspinn.declaration.validation.normal_order import NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
-from keraspinn.expressions import Parameter, fields_of, required_derivatives
+from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
@@ -104,20 +104,11 @@ def _number(count):
 
 
 def _describe_missing_end(domain, terms):
-    """Return a sentence if the ends of an interval have too few conditions in all.
-
-    It is for one equation in time: those of a system may need fewer than its order.
-    """
-    equations, conditions = equation_expressions(terms), condition_terms(terms)
-    space = domain.space_coordinates
-    is_one = len(space) == len(equations) == 1 and conditions
-    if domain.time_coordinate is None or not is_one:
+    """Return a sentence if the ends of an interval have too few conditions in all."""
+    count = _count_in_all(domain, terms)
+    if domain.dimension != 2 or count is None:
         return ""
-    if any(t.regions for t in conditions):
-        return ""
-    number = len(fields_of(e for t in terms.values() for e in t.expressions))
-    count = sum(_count_at_values(domain, t, *space) for t in conditions) - number + 1
-    order = NormalOrder(domain, equations)
+    order = NormalOrder(domain, equation_expressions(terms))
     order = min(
         (
             order.order(piece, _count_at_points(domain, piece, (), ())[0])
@@ -129,9 +120,10 @@ def _describe_missing_end(domain, terms):
     if count >= order:
         return ""
     return (
-        f"A condition is missing: the equation is of order {order} in {space[0]}, and "
-        f"conditions at its ends hold {_number(count)} beside those of fields of time "
-        f"alone. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
+        f"A condition is missing: the equation is of order {order} along "
+        f"{domain.space_coordinates[0]}, and conditions there hold {_number(count)} "
+        "beside those that other fields need. "
+        f"{_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
     )
 
 
@@ -152,12 +144,12 @@ def _orders_in_time(domain, terms, initial):
         _count_at_values(domain, term, domain.time_coordinate) for term in initial
     )
     if domain.dimension == 1:  # integrals count too
-        count = _count_conditions(terms)
+        count = _count_in_all(domain, terms)
     if count < len(values):  # an upper bound of the order
         order = NormalOrder(domain, equations).order_in_time()
         if order >= _order_of_cauchy_data(domain, terms):
             yield "together the equations are", values, order, count
-    expressions = [e for term in terms.values() for e in term.expressions]
+    expressions = _expressions(terms)
     for field in fields_of_fewer_coordinates(domain, terms.values()):
         within = [e for e in expressions if e.has(field)]
         if any(len(fields_of([e])) > 1 and not e.has(sp.Derivative) for e in within):
@@ -247,8 +239,7 @@ def parts_without_conditions(domain, terms):
     counts = [_count_at_points(domain, piece, counted, shifted) for piece in pieces]
     # Conditions on a fraction of a part may determine the fields.
     most = max((np.quantile(c, 1 - SMALLEST_SHARE) for _, c, _ in counts), default=0)
-    if domain.dimension == 1:  # so may values inside, and integrals
-        most = max(most, _count_conditions(terms))
+    most = max(most, _count_in_all(domain, terms) or 0)  # so may values inside
     missing, orders = [], {}
     for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
         for expressions, is_here in _equations_at(domain, terms, points):
@@ -311,12 +302,36 @@ def _equations_across(domain, term):
             yield number if is_face and not term.regions else 0, part
 
 
-def _count_conditions(terms):
-    """Count the equations of conditions, less one for each unknown parameter."""
+def _count_in_all(domain, terms):
+    """Count the equations of conditions along the only coordinate in space.
+
+    They need not be on certain ends. `None` for systems in time, which may need fewer
+    than their order, for integrals in time, and in more dimensions.
+    """
     conditions = condition_terms(terms)
-    count = sum(len(t.expressions) * max(len(t.blocks), 1) for t in conditions)
-    expressions = [e for term in terms.values() for e in term.expressions]
-    return count - len(set().union(*(e.atoms(Parameter) for e in expressions)))
+    if domain.dimension == 1:
+        count = sum(len(t.expressions) * max(len(t.blocks), 1) for t in conditions)
+        return count - len(collect_parameters(_expressions(terms)))
+    is_one = domain.dimension == 2 and len(equation_expressions(terms)) == 1
+    if not is_one or not domain.time_coordinate or any(t.regions for t in conditions):
+        return None
+    return _count_along(domain, terms, *domain.space_coordinates)
+
+
+def _count_along(domain, terms, symbol):
+    """Count the equations of conditions at single values of a coordinate.
+
+    Fields that do not depend on it need one each, beside their equations.
+    """
+    conditions, names = condition_terms(terms), fields_of(_expressions(terms))
+    count = sum(_count_at_values(domain, term, symbol) for term in conditions)
+    fewer = fields_of_fewer_coordinates(domain, terms.values())
+    without = sum(symbol not in field.args for field in fewer)
+    return count - min(without, len(names) - len(equation_expressions(terms)))
+
+
+def _expressions(terms):
+    return [e for term in terms.values() for e in term.expressions]
 
 
 def _shifted_points(domain, term):

@@ -102,7 +102,7 @@ class NormalOrder:
         It is the smallest of the orders inside and at both ends: a smooth field needs
         fewer conditions where a coefficient vanishes.
         """
-        if self._program is None or self._shape[0] != self._shape[1]:
+        if self._program is None:
             return 0
         domain, orders = self._domain, []
         column = domain.coordinates.index(domain.time_coordinate)
