@@ -95,8 +95,10 @@ def check_numbers(expressions, domain, dtype):
         dtype: `"float32"` or `"float64"`.
     """
     points = probe_points(domain, domain.blocks("interior"), RESIDUAL_POINTS)
+    least = np.finfo(dtype).tiny  # from which on digits are lost
     for expression in expressions:
-        if _is_wrong(expression, domain, points, dtype):
+        is_lost = any(0 < abs(n) < least for n in expression.atoms(sp.Number))
+        if is_lost or _is_wrong(expression, domain, points, dtype):
             raise ValueError(
                 f"{dtype} cannot hold a number in {shorten(expression)}, in the units "
                 "of training. Divide the expression by its largest coefficient."
