@@ -81,3 +81,9 @@ def test_rejects_bad_names():
 def test_rejects_a_value_that_contradicts_the_assumptions():
     with pytest.raises(ValueError, match="positive=True.*initial=-1.0"):
         Parameter("a", -1.0, positive=True)
+
+
+@pytest.mark.parametrize("initial", [10**400, -(10**400), sp.Integer(10) ** 400])
+def test_a_number_beyond_float64_raises(initial):
+    with pytest.raises(ValueError, match="`initial` must be finite"):
+        Parameter("a", initial)

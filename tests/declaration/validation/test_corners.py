@@ -65,3 +65,19 @@ def test_contradictory_corners_are_named(value, side):
 )
 def test_other_corners_are_not_named(value, side):
     assert not warned(value, side)
+
+
+def test_the_verdict_names_the_contradictory_corner():
+    laplace = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
+    conditions = {
+        "base": kp.Condition(U, on={X: 0}, hard=True),
+        "side": kp.Condition(sp.Eq(NORMAL, 1), on={Y: 0}),
+        "rest": kp.Condition(U.diff(X), on={X: 2}),
+        "top": kp.Condition(U, on={Y: 1}),
+    }
+    with pytest.warns(UserWarning, match="'side' contradicts"):
+        problem = kp.Problem(BOX, laplace, conditions)
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    model.compile("adam")
+    words = str(kp.diagnostics.verdict(model, points=50, points_on_face=20))
+    assert "'side' contradicts the hard value on x = 0" in words

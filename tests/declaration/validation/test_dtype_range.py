@@ -211,3 +211,18 @@ def test_initial_coefficient_outside_of_the_real_domain_is_no_fault_of_the_type(
     box = kp.geometry.Box({X: (0, 1)})
     problem = kp.Problem(box, {"e": rate * u.diff(X) - 1}, WALL)
     assert precision_fault(problem, "float32") is None
+
+
+def test_a_small_term_whose_number_underflows_raises_in_predictions():
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1e7)}),
+        {"e": u.diff(x) - 1e-7},
+        {"c": kp.Condition(u, on={x: 0})},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
+    small = 1e-40 * x + 7e-29
+    with pytest.raises(ValueError, match="cannot hold a number in"):
+        model.predict_expression(7e-29 * u + small, [[5e6]])
+    model.predict_expression((7e-29 * u + small) / 7e-29, [[5e6]])  # as advised

@@ -1,5 +1,6 @@
 """Peaks that sampling misses, and poles of coefficients."""
 
+import re
 import warnings
 
 import pytest
@@ -136,4 +137,43 @@ def test_a_pole_of_the_first_order_trains_well(recwarn):
     radial = u.diff(X, 2) + u.diff(X) / X + 1
     ends = {"axis": kp.Condition(u.diff(X), on={X: 0}), "rim": kp.Condition(u, {X: 1})}
     kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": radial}, ends)
+    assert not recwarn
+
+
+@pytest.mark.parametrize(
+    ("pole", "at"),
+    [
+        (1 / (1 - sp.cos(X)), 0),
+        (1 / sp.sin(X) ** 2, 0),
+        (1 / (X - sp.sin(X)), 0),
+        (1 / (sp.exp(X) - 1) ** 2, 0),
+        (1 / (sp.cos(X - 0.37) - 1), 0.37),
+        (1 / (X - sp.Rational(1, 3)) ** 2, 0.3333),
+        (X ** sp.Rational(-3, 2), 0),
+        (1 / X**2 + 1 / X, 0),
+    ],
+)
+def test_a_pole_of_higher_order_warns_and_the_advice_works(pole, at):
+    u = sp.Function("u")(X)
+    bar, ends = kp.geometry.Box({X: (0, 1)}), {"ends": kp.Condition(u, on="boundary")}
+    equation = u.diff(X, 2) + pole * u - 1
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        kp.Problem(bar, {"e": equation}, ends)
+    (said,) = [str(warning.message) for warning in told]
+    place, factor = re.match(r".*unbounded at x = (\S+),.*by (.*)\.$", said).groups()
+    assert abs(float(place) - at) < 1e-4
+    scaled = sp.expand_mul(equation * sp.sympify(factor))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kp.Problem(bar, {"e": scaled}, ends)
+
+
+@pytest.mark.parametrize(
+    "bounded", [1 / X, sp.sin(X) / (1 - sp.cos(X)), (1 - sp.cos(X)) / X**2]
+)
+def test_a_pole_that_cancels_does_not_warn(bounded, recwarn):
+    u = sp.Function("u")(X)
+    ends = {"ends": kp.Condition(u, on="boundary")}
+    kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) + bounded * u}, ends)
     assert not recwarn
