@@ -100,8 +100,7 @@ class Problem:
         field_terms: Dict from names of fields to the terms of these equations.
         underdetermined: Text of the warning if the problem is underdetermined, or "".
         unreliable: Text of the warning on jumps of coefficients and peaks, or "".
-        poles: Text of the warnings on coefficients with a pole and on fluxes that
-            contradict a hard value, whose effect the verdict measures, or "".
+        poles: Text of the warnings on poles and on contradictory corners, or "".
 
     Raises:
         TypeError: If an argument has another type.
@@ -111,8 +110,7 @@ class Problem:
 
     Warns:
         UserWarning: If the problem is `underdetermined`, which is detected without
-            `Data`; if it is `unreliable`, has a pole or a flux that contradicts a hard
-            value, or is clamped elasticity in strong form.
+            `Data`; if it is `unreliable`, has `poles`, or is clamped elasticity.
 
     Example:
 
@@ -190,7 +188,6 @@ class Problem:
         soft = {name: term for name, term in terms.items() if not term.hard}
         hard = build_hard_forms(domain, conditions)
         corner = describe_contradictory_corners(domain, terms, hard)
-        difficult = [*filter(None, [poles, corner])]
         self.__dict__.update(
             domain=domain,
             equations=types.MappingProxyType(expressions),
@@ -204,14 +201,14 @@ class Problem:
             scales=validate_scales(scales, domain, terms, fields),
             underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
-            poles=" ".join(difficult),
+            poles=f"{poles} {corner}".strip(),
             field_parts=types.MappingProxyType(parts_of_fields(domain, terms, names)),
             field_terms=types.MappingProxyType(names_of_terms(domain, terms, names)),
             _every_term=terms,
             _declared=equations,
         )
-        stiff = not densities and describe_unreliable_elasticity(domain, terms)
-        faults = self.underdetermined, unreliable, *difficult, stiff
+        stiff = "" if densities else describe_unreliable_elasticity(domain, terms)
+        faults = self.underdetermined, unreliable, self.poles, stiff
         for fault in filter(None, faults):
             warnings.warn(fault, stacklevel=2)
 

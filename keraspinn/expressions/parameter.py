@@ -68,8 +68,9 @@ class Parameter(sp.Symbol):
 
 
 def _finite_float(name, initial):
-    if isinstance(initial, int) and not isinstance(initial, bool):
-        initial = sp.Integer(initial)  # SymPy's conversion does not overflow
+    if isinstance(initial, numbers.Rational) and not isinstance(initial, bool):
+        # SymPy's conversion does not overflow.
+        initial = sp.Rational(int(initial.numerator), int(initial.denominator))
     if isinstance(initial, sp.Expr) and initial.is_number and initial.is_extended_real:
         initial = float(initial)
     if isinstance(initial, bool) or not isinstance(initial, numbers.Real):
