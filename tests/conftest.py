@@ -44,6 +44,8 @@ settings.register_profile(
 settings.load_profile("keraspinn")
 
 TESTS = Path(__file__).parent
+# Folders of slow tests: commands of studies, and processes on several devices.
+SLOW = ("distribution", "examples")
 ELSEWHERE = elsewhere()
 
 
@@ -71,10 +73,13 @@ class _Skipped(pytest.Module):
         pytest.skip(self._why)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Skip the tests that run on the other backend."""
+    """Skip the tests that run on the other backend, and mark folders as slow."""
     for item in items:
         path = item.path.relative_to(TESTS).as_posix()
+        if path.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
         test, bracket, parameters = item.name.partition("[")
         for name in (item.name, test, f"*{bracket}{parameters}"):
             if why := ELSEWHERE.get(f"{path}::{name}"):
