@@ -133,8 +133,13 @@ def second_is_refused(name, folder, options, life, counts):
 
 
 def half_written(folder):
-    """Files that a death left half-written, under names that say so or do not."""
-    marked = [path for path in folder.rglob("partial-*") if path.parent.is_dir()]
+    """Files that a death left half-written, under names that say so or do not.
+
+    Those under such names are removed: later processes write to other names.
+    """
+    marked = list(folder.rglob("partial-*"))
+    for path in marked:
+        path.unlink()
     checkpoint = folder / "model.keras"
     unmarked = checkpoint.exists() and not zipfile.is_zipfile(checkpoint)
     return len(marked), int(unmarked)

@@ -121,7 +121,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._complete_history()
         if self.delete_checkpoint:
             # The newest last: a restart uses it until it is deleted.
-            for path in reversed(self._backups()):
+            for path in [*self.directory.glob("partial-*"), *self._backups()[::-1]]:
                 path.unlink()
         self._lock.release()
         if self.delete_checkpoint:

@@ -7,8 +7,8 @@ import pathlib
 def write_whole(path, write):
     """Write a file so that `path` never holds half of it.
 
-    The content goes to a file beside it first, named `partial-…`. When the disk has it,
-    that file replaces the one at `path`.
+    The content goes to a file beside it first, named `partial-…` with the number of
+    this process. When the disk has it, that file replaces the one at `path`.
 
     Args:
         path: The path of the file.
@@ -21,7 +21,7 @@ def write_whole(path, write):
             "it first."
         )
     # In front: Keras tells formats apart by the end of a name.
-    partial = path.with_name(f"partial-{path.name}")
+    partial = path.with_name(f"partial-{os.getpid()}-{path.name}")
     try:
         write(partial)
         sync(partial)

@@ -152,7 +152,7 @@ def test_resume_after_two_kills_is_bit_exact(folder, undisturbed):
 
 def test_partial_backup_is_ignored(folder, undisturbed):
     die_after(folder, 1)
-    (folder / "partial-epoch-00000003.npz").write_bytes(b"PK")
+    (folder / "partial-1-epoch-00000003.npz").write_bytes(b"PK")
     model = compiled()
     fit(model, backup(folder))
     assert state(model) == undisturbed[0] and not folder.exists()

@@ -34,11 +34,18 @@ def test_old_file_stays_until_the_new_one_is_complete(tmp_path):
     assert seen == [(".txt", "old")] and path.read_text() == "new"
 
 
-def test_the_file_of_a_dead_process_is_replaced(tmp_path):
-    (tmp_path / "partial-file.txt").write_text("half")
+def test_two_processes_write_one_file(tmp_path, monkeypatch):
     path = tmp_path / "file.txt"
-    write_whole(path, lambda partial: partial.write_text("whole"))
-    assert list(tmp_path.iterdir()) == [path]
+
+    def write(partial):
+        partial.write_text("first")
+        with monkeypatch.context() as patch:
+            patch.setattr("os.getpid", lambda: 1)
+            write_whole(path, lambda other: other.write_text("second"))
+        assert path.read_text() == "second"
+
+    write_whole(path, write)
+    assert path.read_text() == "first" and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", ["model.keras", "model.weights.h5"])
