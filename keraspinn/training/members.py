@@ -9,6 +9,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.compatibility import every_layer
 from keraspinn.backend.scopes import stateless
 from keraspinn.training.checks import check_network
 from keraspinn.training.precision import rebuilt
@@ -172,10 +173,13 @@ def drawn_networks(problem, network, dtype, seeds):
             networks.append(copy := rebuilt(network, dtype))
             if hasattr(copy, "adapt") and not copy.adapted:
                 copy.adapt(problem)
+            # The configuration may lack frozen layers, and frozen variables of these.
+            pairs = [*zip(every_layer(copy), every_layer(network), strict=False)]
             check_network(problem, copy, points)  # which builds it
-            if network.built:  # its configuration may lack frozen layers
-                for new, old in zip(copy.weights, network.weights, strict=True):
-                    new.trainable = old.trainable
+            if network.built:
+                pairs = zip(copy.weights, network.weights, strict=True)
+            for new, old in pairs:
+                new.trainable = old.trainable
     return networks
 
 

@@ -199,6 +199,17 @@ def test_frozen_inner_layer_of_an_ensemble(tmp_path):
         assert [not np.array_equal(*pair) for pair in pairs] == expected
 
 
+@pytest.mark.parametrize("by_field", [False, True])
+def test_ensemble_of_a_network_not_built_keeps_inner_layers_frozen(by_field):
+    block = Block()
+    block.second.trainable = False
+    network = sequential(block)
+    ensemble = kp.Ensemble(problem(), {U: network} if by_field else network, size=2)
+    expected = [True] * 2 + [False] * 2 + [True] * 4
+    assert kernels(ensemble.network) == expected
+    assert len(ensemble.trainable_variables) == 7  # c among them
+
+
 def members(ensemble):
     return [ensemble.member(number).network for number in range(ensemble.size)]
 
