@@ -104,6 +104,8 @@ def _tuples(method, generator):
         empty = False
         if isinstance(batch, list):
             batch = np.asarray(batch)
+        for array in keras.tree.flatten(batch):
+            check_unmasked(f"points of `{method}`", array)
         yield batch if isinstance(batch, tuple) else (batch,)
     if empty:
         raise ValueError(without_batches(method))

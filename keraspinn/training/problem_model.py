@@ -291,8 +291,12 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         if not ready:
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
-        with _exact_batches():
-            return super().evaluate(x, y, batch_size, verbose, **kwargs)
+        rule = self.trainer.weighting.rule
+        try:
+            with _exact_batches():
+                return super().evaluate(x, y, batch_size, verbose, **kwargs)
+        finally:
+            self.trainer.weighting.rule = rule  # callbacks here adapt no steps
 
     def predict(
         self,

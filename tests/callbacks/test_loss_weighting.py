@@ -132,3 +132,11 @@ def test_rule_config_round_trip():
     callback = kp.callbacks.LossWeighting(Counting(3.0))
     again = kp.callbacks.LossWeighting.from_config(callback.get_config())
     assert again.rule == Counting(3.0)
+
+
+def test_a_rule_in_evaluate_adapts_no_later_step():
+    model = compiled()
+    callbacks = [kp.callbacks.LossWeighting(Counting(2.0))]
+    model.evaluate(*model.problem.test_data(9), verbose=0, callbacks=callbacks)
+    model.train_on_batch()
+    assert weight_of(model) == 1 and model.weighting is None
