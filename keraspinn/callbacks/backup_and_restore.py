@@ -1,3 +1,4 @@
+import contextlib
 import pathlib
 import warnings
 from typing import Any
@@ -10,7 +11,6 @@ from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.callbacks.backup_files import read_state, write_state
 from keraspinn.callbacks.identity import compare, identity, listed
 from keraspinn.common.checks import checked_flag
-from keraspinn.common.differences import differences
 from keraspinn.common.lock import Lock
 from keraspinn.common.typing import PathLike
 from keraspinn.training.digests import sampled_fields, weights_digest
@@ -125,7 +125,7 @@ class BackupAndRestore(keras.callbacks.Callback):
                 path.unlink()
         self._lock.release()
         if self.delete_checkpoint:
-            if self.directory.is_dir() and not any(self.directory.iterdir()):
+            with contextlib.suppress(OSError):  # it holds files of the user's
                 self.directory.rmdir()
 
     def _resume(self):
@@ -160,20 +160,26 @@ class BackupAndRestore(keras.callbacks.Callback):
     def _arrays(self):
         """Return the arrays of a backup, by names that do not depend on the model."""
         values = map(ops.convert_to_numpy, self.model.trainer.state_variables)
-        arrays = {f"variable {index}": value for index, value in enumerate(values)}
-        return arrays | self.model.trainer.extra()
+        return {f"variable {index}": value for index, value in enumerate(values)}
 
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])
         declared_rate, weights = self._check_identity(path, saved["identity"])
         fields = arrays.pop(FIELDS)
-        self._check_alike(path, arrays, self._arrays())
+        saved_kinds, kinds = (
+            {name: (array.dtype, array.shape) for name, array in group.items()}
+            for group in (arrays, self._arrays())
+        )
+        if saved_kinds != kinds:
+            raise ValueError(
+                f"The backup {path} is of another model or optimizer, whose variables "
+                f"have other types or shapes. {self._remedy}"
+            )
         for index, variable in enumerate(self.model.trainer.state_variables):
-            variable.assign(arrays.pop(f"variable {index}"))
+            variable.assign(arrays[f"variable {index}"])
         self._check_fields(path, fields)
         for name, weight in weights.items():
             self.model.loss_weights[name].assign(weight)
-        self.model.trainer.restore_extra(arrays)
         if declared_rate is not None:
             self.model.optimizer.learning_rate = declared_rate
         begin_at_epoch(self.model, saved["begin"])
@@ -245,19 +251,6 @@ class BackupAndRestore(keras.callbacks.Callback):
             f"To start again, delete {self.directory}, or give BackupAndRestore "
             "another directory."
         )
-
-    def _check_alike(self, path, saved, expected):
-        """Reject arrays of other names, types or shapes."""
-        kinds = [
-            {name: f"{a.dtype}{list(a.shape)}" for name, a in arrays.items()}
-            for arrays in (saved, expected)
-        ]
-        if differing := differences(*kinds):
-            lines = (f"{name}: {was} became {now}" for name, was, now in differing)
-            raise ValueError(
-                f"The backup {path} is of another model or optimizer:"
-                f"{listed([*lines])}\n{self._remedy}"
-            )
 
     def _complete_history(self):
         # `History` resets the epochs when training begins, after this callback.

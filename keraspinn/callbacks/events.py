@@ -1,8 +1,5 @@
 """Files for TensorBoard, written without TensorFlow."""
 
-import os
-import pathlib
-import socket
 import time
 
 import numpy as np
@@ -21,7 +18,7 @@ class EventWriter:
     def __init__(self, directory):
         try:
             from tensorboard.compat.proto import event_pb2
-            from tensorboard.summary.writer.record_writer import RecordWriter
+            from tensorboard.summary.writer.event_file_writer import EventFileWriter
             from tensorboard.util import tensor_util
         except ImportError as error:
             raise ImportError(
@@ -29,14 +26,7 @@ class EventWriter:
                 "install tensorboard`, or leave `tensorboard=` out."
             ) from error
         self._event, self._as_proto = event_pb2.Event, tensor_util.make_tensor_proto
-        directory = pathlib.Path(directory)
-        directory.mkdir(parents=True, exist_ok=True)
-        now = time.time()
-        name = f"events.out.tfevents.{int(now)}.{socket.gethostname()}.{os.getpid()}"
-        self._file = (directory / f"{name}.{time.monotonic_ns()}").open("wb")
-        self._records = RecordWriter(self._file)
-        event = self._event(wall_time=now, file_version="brain.Event:2")
-        self._records.write(event.SerializeToString())
+        self._file = EventFileWriter(str(directory))
 
     def scalar(self, name, value, step):
         """Write a number."""
@@ -49,14 +39,14 @@ class EventWriter:
 
     def flush(self):
         """Make the written data readable."""
-        self._records.flush()
+        self._file.flush()
 
     def close(self):
         """Close the file."""
-        self._records.close()
+        self._file.close()
 
     def _write(self, plugin, name, value, step):
         event = self._event(wall_time=time.time(), step=int(step))
         entry = event.summary.value.add(tag=name, tensor=self._as_proto(value))
         entry.metadata.plugin_data.plugin_name = plugin
-        self._records.write(event.SerializeToString())
+        self._file.add_event(event)

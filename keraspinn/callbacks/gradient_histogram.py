@@ -59,9 +59,6 @@ class GradientHistogram(Measurement):
         self._probe = None
         self.statistics: list[GradientStatistics] = []
 
-    def __repr__(self):
-        return f"GradientHistogram(every={self._schedule.every})"
-
     def set_model(self, model):
         super().set_model(model)
         self._probe = GradientProbe(model, self._points, self._batch_size)

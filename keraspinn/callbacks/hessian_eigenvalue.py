@@ -68,11 +68,6 @@ class HessianEigenvalue(Measurement):
         self.steps: list[int] = []
         self.eigenvalues: dict[str, list[float]] = {name: [] for name in self._terms}
 
-    def __repr__(self):
-        return (
-            f"HessianEigenvalue(every={self._schedule.every}, terms={[*self._terms]})"
-        )
-
     def set_model(self, model):
         super().set_model(model)
         self._hessians = {

@@ -63,7 +63,4 @@ class LossWeighting(keras.callbacks.Callback):
     @classmethod
     def from_config(cls, config):
         """Create a callback from the result of `get_config`."""
-        config = dict(config)
-        if "rule" in config and isinstance(config["rule"], dict):
-            config["rule"] = keras.saving.deserialize_keras_object(config["rule"])
-        return cls(**config)
+        return cls(**keras.saving.deserialize_keras_object(config))

@@ -62,7 +62,8 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
                 self._keep()
             return
         text = self.model.trainer.explain_nonfinite(logs)
-        for variable, value in zip(self._variables, self._kept, strict=True):
+        variables = self.model.trainer.state_variables
+        for variable, value in zip(variables, self._kept, strict=True):
             variable.assign(value)
         back = f"Back to iteration {self.model.steps_taken}. "
         warnings.warn(back + text, RuntimeWarning, stacklevel=2)
@@ -78,12 +79,8 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
     def from_config(cls, config):
         return cls(**config)
 
-    @property
-    def _variables(self):
-        return [*self.model.weights, *self.model.optimizer.variables]
-
     def _keep(self):
-        values = [variable.numpy() for variable in self._variables]
         # An update may overflow before the loss does.
-        if self._kept is None or all(np.isfinite(value).all() for value in values):
-            self._kept = values
+        variables = [*self.model.weights, *self.model.optimizer.variables]
+        if self._kept is None or all(np.isfinite(v.numpy()).all() for v in variables):
+            self._kept = [v.numpy() for v in self.model.trainer.state_variables]

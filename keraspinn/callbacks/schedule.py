@@ -50,7 +50,12 @@ class Measurement(keras.callbacks.Callback):
     def __init__(self, every, tensorboard=None):
         super().__init__()
         self._schedule = Schedule(every)
-        self._directory, self._writer = log_directory(tensorboard), None
+        if isinstance(tensorboard, keras.callbacks.TensorBoard):
+            tensorboard = pathlib.Path(tensorboard.log_dir) / "train"
+        self._directory, self._writer = tensorboard, None
+
+    def __repr__(self):
+        return f"{type(self).__name__}(every={self._schedule.every})"
 
     def on_train_begin(self, logs=None):
         """Start to count steps."""
@@ -79,10 +84,3 @@ class Measurement(keras.callbacks.Callback):
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-
-def log_directory(tensorboard):
-    """Return the directory of a TensorBoard callback's training files, or `None`."""
-    if isinstance(tensorboard, keras.callbacks.TensorBoard):
-        return pathlib.Path(tensorboard.log_dir) / "train"
-    return tensorboard

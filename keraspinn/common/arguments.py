@@ -54,7 +54,6 @@ def check_fit(y, steps_per_epoch, validation_batch_size, arguments):
     unknown = sorted(set(arguments) - OF_FIT)
     if unknown:
         raise TypeError(f"`fit` takes {sorted(OF_FIT - OF_DATA)}. Received: {unknown}")
-    callback_list(arguments.get("callbacks"))
     check_count("steps_per_epoch", steps_per_epoch, None)
     check_count("validation_batch_size", validation_batch_size, None)
 
@@ -162,28 +161,3 @@ def _yields_batches(x):
         return True
     packages = {base.__module__.partition(".")[0] for base in type(x).__mro__}
     return bool(packages & {"torch", "grain"})  # which Keras reads as well
-
-
-def check_optimizer(optimizer, replicas, is_second_order):
-    """Raise `ValueError` for settings that have no effect on these replicas.
-
-    Args:
-        optimizer: A Keras optimizer.
-        replicas: Number of devices that share a batch.
-        is_second_order: Whether the optimizer is one of `keraspinn.optimizers`.
-    """
-    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
-    if scales or optimizer.loss_scale_factor is not None:
-        raise ValueError(
-            "Losses are not scaled: they are computed in float32 or float64, where "
-            "gradients do not underflow. Pass the optimizer itself, without "
-            "LossScaleOptimizer or `loss_scale_factor`. Received: "
-            f"{type(optimizer).__name__}"
-        )
-    if replicas > 1 and is_second_order:
-        raise ValueError(
-            f"{type(optimizer).__name__} trains on one device: its searches along a "
-            "line would have to agree on every one. Make the model outside of the "
-            "strategy's scope, with as many points a step as one device holds. "
-            f"Received: {replicas} devices"
-        )

@@ -77,10 +77,6 @@ def continuation(
             stage = dataclasses.replace(stage, optimizer=None)
         history.append(row | {"loss": trained.history[-1].history["loss"][-1]})
         if verbose:
-            print(
-                ", ".join(
-                    f"{name} {number:.3g}" for name, number in history[-1].items()
-                )
-            )
+            print(", ".join(f"{n} {number:.3g}" for n, number in history[-1].items()))
     model.continuation_history = history
     return model

@@ -192,31 +192,31 @@ class _Run:
                 self._judge()
             self._report()
             is_stalled = is_judged and self._is_stalled()
-            if is_judged and self.judged.undetermined:
-                return self.judged.undetermined
-            if is_judged and (self.judged.trusted or is_stalled):
-                parameters = self._parameters()
-                if noise := describe_noise(self.problem, self.judged, parameters):
-                    return noise
-            if is_judged and self._is_solved():
-                return ""
-            if is_late:
-                return describe_unsolved(
-                    self.problem, "Not within the tolerance in time."
-                )
-            if is_stalled and self.escalations == ESCALATIONS:
-                return describe_unsolved(
-                    self.problem, "The estimated error has stalled."
-                )
+            reason = self._reason(is_late, is_stalled) if is_judged else None
+            if reason is not None:
+                return reason
             if is_stalled:
                 stage, decision = self._escalated(stage)
             else:
                 stage, decision = self._continued(stage), ""
 
-    def _is_solved(self):
-        is_hard = self.problem.energy is not None or self.judged.measured
+    def _reason(self, is_late, is_stalled):
+        """Return a reason to end after a verdict, "" if solved, `None` to go on."""
+        judged = self.judged
+        if judged.undetermined:
+            return judged.undetermined
+        if judged.trusted or is_stalled:
+            if noise := describe_noise(self.problem, judged, self._parameters()):
+                return noise
+        is_hard = self.problem.energy is not None or judged.measured
         margin = WIDE_MARGIN if is_hard else MARGIN
-        return self.judged.trusted and self.judged.error * margin <= self.tolerance
+        if judged.trusted and judged.error * margin <= self.tolerance:
+            return ""
+        if is_late:
+            return describe_unsolved(self.problem, "Not within the tolerance in time.")
+        if is_stalled and self.escalations == ESCALATIONS:
+            return describe_unsolved(self.problem, "The estimated error has stalled.")
+        return None
 
     def _train(self, stage, decision):
         """Train a stage, up to the deadline, and add it to the history."""
@@ -305,10 +305,7 @@ class _Run:
 
     def _parameters(self):
         """Return values and standard deviations of unknown parameters."""
-        values = {
-            name: float(keras.ops.convert_to_numpy(value))
-            for name, value in self.model.coefficients.items()
-        }
+        values = {n: float(v.numpy()) for n, v in self.model.coefficients.items()}
         deviations = {}
         if values and self.judged.measured:
             deviations = self.model.parameter_deviation()

@@ -187,14 +187,11 @@ class TwoStage(Recipe):
         annealing: bool = True,
         points: int | dict | None = None,
     ) -> None:
-        second: dict[str, Any] = {"epochs": EPOCHS}
-        second["steps_per_epoch"] = max(1, steps // EPOCHS)
-        if points is not None:
-            second["batch_size"] = points
+        second = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
         super().__init__(
             [
                 adam_stage(adam_steps, learning_rate, annealing),
-                Stage(SSBroyden, second, dtype="float64"),
+                Stage(SSBroyden, {**second, "batch_size": points}, dtype="float64"),
             ]
         )
 

@@ -106,14 +106,19 @@ def deserialized_parts(config):
     return config
 
 
-def check_network(problem, network, points):
-    """Raise `ValueError` unless a network outputs one column for each field.
+def build_network(problem, network, points):
+    """Adapt a network to a problem and build it, or raise `ValueError`.
+
+    It must output one column for each field.
 
     Args:
         problem: The `Problem`.
         network: The Keras layer or model.
         points: Symbolic tensor `(None, d)`.
     """
+    # keraspinn's networks are adapted to the problem's units.
+    if hasattr(network, "adapt") and not network.adapted:
+        network.adapt(problem)
     coordinates = [symbol.name for symbol in problem.coordinates]
     try:
         outputs = network(points)
@@ -283,6 +288,8 @@ def check_one_type(model, network):
 def check_numbers(problem, network, dtype):
     """Raise `ValueError` if a problem's numbers overflow or underflow in a type.
 
+    Warn of unknown coefficients with an initial value far from one, except zero.
+
     Args:
         problem: The `Problem`.
         network: The Keras layer or model, adapted to the problem if it can be.
@@ -291,19 +298,9 @@ def check_numbers(problem, network, dtype):
     fault = precision_fault(problem, dtype, _is_adapted(network))
     if fault is not None:
         raise ValueError(fault)
-    warn_of_coefficients(problem.parameters)
-
-
-def warn_of_coefficients(parameters):
-    """Warn of unknown coefficients with an initial value far from one, except zero.
-
-    Adam moves a variable by about its learning rate in a step. In float32 a variable of
-    1e11 does not change by a bit.
-
-    Args:
-        parameters: The problem's `Parameter`s.
-    """
-    for symbol in parameters:
+    # Adam moves a variable by about its learning rate in a step; 1e11 in float32 does
+    # not change by a bit.
+    for symbol in problem.parameters:
         scale = abs(symbol.initial)
         if scale and not 1 / FARTHEST_COEFFICIENT <= scale <= FARTHEST_COEFFICIENT:
             unit = 10.0 ** round(np.log10(scale))

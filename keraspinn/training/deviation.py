@@ -137,13 +137,8 @@ def _deviations(model):
         leverages = np.split(np.sum(np.square(q[: ends[-1]]), axis=1), ends[:-1])
         variances = _variances([values - j @ change for values, j in data], leverages)
         if not np.isfinite(variances).all():
-            labels = [name for name in measured for _ in rows[name]]
-            lacking = {
-                name: len(residual)
-                for name, (residual, _), v in zip(labels, data, variances, strict=True)
-                if not np.isfinite(v)
-            }
-            return dict.fromkeys(names, np.inf), [_of_few_rows(names, lacking)], ""
+            counts = {name: len(rows[name][0][0]) for name in measured}
+            return dict.fromkeys(names, np.inf), [_of_few_rows(names, counts)], ""
     undetermined = np.diagonal(null) > LOST
     deviations = np.where(undetermined, np.inf, np.linalg.norm(inverse, axis=1))
     estimates = dict(zip(names, deviations.tolist(), strict=True))
@@ -207,14 +202,14 @@ def _variances(residuals, leverages):
     ]
 
 
-def _of_few_rows(names, lacking):
+def _of_few_rows(names, counts):
     """Return the warning for data with too few rows to estimate their noise.
 
     Args:
         names: Names of the parameters.
-        lacking: Dict from names of `Data` to the number of rows of an expression.
+        counts: Dict from names of `Data` to the number of rows of an expression.
     """
-    rows = ", ".join(f"'{name}' has {count}" for name, count in lacking.items())
+    rows = ", ".join(f"'{name}' has {count}" for name, count in counts.items())
     return (
         f"The deviation of {' and '.join(names)} is infinite: too few rows of Data "
         f"({rows}), not more than the degrees of freedom of parameters and "

@@ -10,7 +10,7 @@ import numpy as np
 from keras import ops
 from numpy.typing import ArrayLike
 
-from keraspinn import backend, optimizers
+from keraspinn import backend
 from keraspinn.backend.compatibility import has_exclusions
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
@@ -19,7 +19,7 @@ from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.digests import weights_digest
 from keraspinn.training.member_trainer import MemberTrainer
-from keraspinn.training.members import Members, check_one_device, drawn_networks
+from keraspinn.training.members import Members, drawn_networks
 from keraspinn.training.model import PINNModel
 from keraspinn.training.problem_model import ProblemModel
 from keraspinn.training.spread import Spread, mean_and_deviation
@@ -105,7 +105,11 @@ class Ensemble(ProblemModel):
         self.size = int(check_count("size", size))
         self.seed = checked_seed(seed)
         checked_seed(self.seed + self.size - 1)
-        check_one_device(self.replica_count)
+        if self.replica_count > 1:
+            raise ValueError(
+                "An ensemble trains on one device. Make it outside of the strategy's "
+                f"scope. Received: {self.replica_count} devices"
+            )
         backend.check_dtype(self.variable_dtype)
         network = checks.checked_network(problem, network)
         seeds = range(self.seed, self.seed + self.size)
@@ -163,16 +167,16 @@ class Ensemble(ProblemModel):
     # Training
 
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
-        optimizer = optimizer and optimizers.get(optimizer)  # None is refused below
-        if getattr(optimizer, "use_ema", False) or has_exclusions(optimizer):
+        self._members.model.compile(optimizer, *args, **kwargs)
+        optimizer = self._members.model.optimizer
+        if optimizer.use_ema or has_exclusions(optimizer):
             raise ValueError(
                 "Keras keeps averages of weights and exclusions from weight decay for "
                 "one model. Leave `use_ema` and `exclude_from_weight_decay` out, or "
                 "train a member alone: `model = ensemble.member(0)`, then "
                 f"`model.compile`. Received: {type(optimizer).__name__} with one"
             )
-        self._members.model.compile(optimizer, *args, **kwargs)
-        super().compile(self._members.model.optimizer, *args, **kwargs)
+        super().compile(optimizer, *args, **kwargs)
 
     compile.__doc__ = ProblemModel.compile.__doc__
 

@@ -1,8 +1,9 @@
 """Arguments of `compile` and `fit`: checks, and their translation for Keras."""
 
+import keras
+
 from keraspinn import backend, optimizers
 from keraspinn.common import arguments
-from keraspinn.common.checks import check_count, checked_flag
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training.execution import executions
 from keraspinn.training.guard import with_guard
@@ -13,44 +14,52 @@ STEPS_PER_EPOCH = 1000
 DECLARED = ("loss", "loss_weights", "metrics", "weighted_metrics")
 
 
-def compile_arguments(optimizer, declared, unknown, settings, replicas):
-    """Check the arguments of `compile`.
+def check_compile(arguments):
+    """Raise `ValueError` or `TypeError` for arguments that `compile` does not take.
 
     Args:
-        optimizer: Name or instance of an optimizer.
-        declared: The arguments `DECLARED`, which must be `None`.
-        unknown: Dict of arguments that `compile` does not take.
-        settings: Dict of the others.
-        replicas: Number of devices that share a batch.
-
-    Returns:
-        The optimizer, and the settings with flags as Python's booleans.
+        arguments: Dict of the arguments that it does not know.
     """
-    if unknown:
+    given = sorted(name for name, value in arguments.items() if value is not None)
+    if unknown := [name for name in given if name not in DECLARED]:
         raise TypeError(
-            f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are its "
+            f"`compile` takes no {unknown}. Settings of an optimizer are its "
             "arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
         )
-    pairs = zip(DECLARED, declared, strict=True)
-    if given := [name for name, value in pairs if value is not None]:
+    if given:
         raise ValueError(
             "A PINNModel takes its loss from the problem's equations and conditions "
             f"and its metrics from the problem's reference. Received: {given}. Set "
             "initial loss weights with `Condition(..., weight=)`."
         )
-    for name in ("steps_per_execution", "max_points_per_pass"):
-        check_count(name, settings[name], "auto")
-    settings = dict(settings)
-    if settings["jit_compile"] == "auto":
-        settings["jit_compile"] = True  # Keras's "auto" means to compile here
-    for name in ("jit_compile", "run_eagerly"):
-        settings[name] = checked_flag(name, settings[name])
+
+
+def checked_optimizer(optimizer, replicas):
+    """Return an optimizer, or raise `ValueError` for settings without an effect.
+
+    Args:
+        optimizer: Its name, or an instance.
+        replicas: Number of devices that share a batch.
+    """
+    optimizer = optimizers.get(optimizer)
     if optimizer is None:
         raise ValueError("`compile` needs an optimizer. Received: None")
-    optimizer = optimizers.get(optimizer)
-    is_second_order = isinstance(optimizer, optimizers.Optimizer)
-    arguments.check_optimizer(optimizer, replicas, is_second_order)
-    return optimizer, settings
+    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+    if scales or optimizer.loss_scale_factor is not None:
+        raise ValueError(
+            "Losses are not scaled: they are computed in float32 or float64, where "
+            "gradients do not underflow. Pass the optimizer itself, without "
+            "LossScaleOptimizer or `loss_scale_factor`. Received: "
+            f"{type(optimizer).__name__}"
+        )
+    if replicas > 1 and isinstance(optimizer, optimizers.Optimizer):
+        raise ValueError(
+            f"{type(optimizer).__name__} trains on one device: its searches along a "
+            "line would have to agree on every one. Make the model outside of the "
+            "strategy's scope, with as many points a step as one device holds. "
+            f"Received: {replicas} devices"
+        )
+    return optimizer
 
 
 def fit_arguments(

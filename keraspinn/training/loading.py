@@ -1,6 +1,5 @@
 """Model files of unknown origin, loaded in Keras's safe mode."""
 
-import os
 import pathlib
 import zipfile
 from typing import Any
@@ -39,10 +38,6 @@ def load_model(filepath: PathLike, compile: bool = True) -> Any:
     model = keraspinn.load_model("helmholtz.keras")
     ```
     """
-    if not isinstance(filepath, (str, os.PathLike)):
-        raise TypeError(
-            f"`load_model` takes the path of a `.keras` file. Received: {filepath!r}"
-        )
     path = pathlib.Path(filepath)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}")

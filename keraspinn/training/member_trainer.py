@@ -7,7 +7,6 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.common import arguments
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
 from keraspinn.training.trainer import Trainer
@@ -118,11 +117,6 @@ class MemberTrainer(Trainer):
         names = [variable.name for variable in self.model.optimizer.variables]
         return [index for index, other in enumerate(names) if other == name]
 
-    def train_step(self, x, y):
-        """Make one step of all members on the points of a pipeline."""
-        arguments.reject_targets("fit", y)
-        return self.logs(self.run(self._given(x)))
-
     def logs(self, losses, steps=1):
         """Return means over the members of their running means, λ and coefficients."""
         losses = dict(losses)
@@ -168,7 +162,7 @@ class MemberTrainer(Trainer):
         """
         members, model = self._members, self._members.model
         logs = members.logged(
-            lambda seed: model.evaluation_logs(x, y, seed),
+            lambda seed: model._evaluation.update(model, x, y, seed),
             (members.seed_tensor,),
             model.variables,
         )
@@ -185,17 +179,14 @@ class MemberTrainer(Trainer):
 
     # Saving
 
-    def save(self, store):
-        super().save(store)
-        for index, variable in enumerate(self._members.optimizer):
-            store[f"{_OPTIMIZER}{index}"] = variable
+    def saved(self):
+        optimizer = enumerate(self._members.optimizer)
+        return super().saved() | {f"{_OPTIMIZER}{index}": v for index, v in optimizer}
 
-    def load(self, store):
-        # No dict, but a group of an HDF5 file.
-        rest = {name: store[name] for name in store.keys()}  # noqa: SIM118
+    def load(self, arrays):
         for index, variable in enumerate(self._members.optimizer):
-            variable.assign(rest.pop(f"{_OPTIMIZER}{index}"))
-        return super().load(rest)
+            variable.assign(arrays.pop(f"{_OPTIMIZER}{index}"))
+        super().load(arrays)
 
     def extracted(self, number):
         """Return a member as a `PINNModel`, with copies of all numbers."""

@@ -1,6 +1,5 @@
 """The members of an ensemble: their variables, stacked along a first axis."""
 
-import contextlib
 import random
 import types
 
@@ -11,7 +10,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.compatibility import every_layer
 from keraspinn.backend.scopes import stateless
-from keraspinn.training.checks import check_network
+from keraspinn.training.checks import build_network
 from keraspinn.training.precision import rebuilt
 from keraspinn.training.spread import MemberMetrics, result_or_nan
 
@@ -118,15 +117,16 @@ class Members:
         )
 
     def mean(self, values):
-        """Return the mean over the members that have not stopped, of `(size, ...)`."""
-        going = ops.cast(self.going, values.dtype)
-        shares = ops.divide_no_nan(going, ops.sum(going))
-        shares = ops.reshape(shares, (-1,) + (1,) * (len(values.shape) - 1))
+        """Return the mean over the members that have not stopped, NaN without any.
+
+        Args:
+            values: Tensor `(size, ...)`.
+        """
+        going = ops.convert_to_tensor(self.going)
+        rows = ops.reshape(going, (-1,) + (1,) * (len(values.shape) - 1))
         # A member that stopped may hold NaN, which zero times is NaN.
-        kept = ops.where(shares > 0, values, ops.zeros_like(values))
-        mean = ops.sum(shares * kept, axis=0)
-        none = ops.full_like(mean, float("nan"))
-        return ops.where(ops.any(self.going.value), mean, none)
+        kept = ops.where(rows, values, ops.zeros_like(values))
+        return ops.sum(kept, axis=0) / ops.sum(ops.cast(going, values.dtype))
 
     def means(self, logs):
         """Return `mean` of each entry of a dict."""
@@ -166,20 +166,21 @@ def drawn_networks(problem, network, dtype, seeds):
         dtype: Floating-point type.
         seeds: Python's `random`, from which Keras draws seeds, is seeded by each.
     """
-    networks = []
+    networks, kept = [], random.getstate()
     points = keras.Input((problem.domain.dimension,), dtype=dtype)
-    for seed in seeds:
-        with _seeded(seed):
+    try:
+        for seed in seeds:
+            random.seed(seed)
             networks.append(copy := rebuilt(network, dtype))
-            if hasattr(copy, "adapt") and not copy.adapted:
-                copy.adapt(problem)
             # The configuration may lack frozen layers, and frozen variables of these.
             pairs = [*zip(every_layer(copy), every_layer(network), strict=False)]
-            check_network(problem, copy, points)  # which builds it
+            build_network(problem, copy, points)
             if network.built:
                 pairs = zip(copy.weights, network.weights, strict=True)
             for new, old in pairs:
                 new.trainable = old.trainable
+    finally:
+        random.setstate(kept)
     return networks
 
 
@@ -195,23 +196,3 @@ def check_distinct(stacked):
             "network are the same for every seed: leave the seed of its initializers "
             "out, and draw random numbers with initializers of Keras's."
         )
-
-
-def check_one_device(devices):
-    """Raise `ValueError` if an ensemble is made for several devices of a strategy."""
-    if devices > 1:
-        raise ValueError(
-            "An ensemble trains on one device. Make it outside of the strategy's "
-            f"scope. Received: {devices} devices"
-        )
-
-
-@contextlib.contextmanager
-def _seeded(seed):
-    """Seed Python's `random` for a while."""
-    kept = random.getstate()
-    random.seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(kept)

@@ -135,10 +135,7 @@ class PINNModel(ProblemModel):
     def build(self, input_shape):
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
-        # keraspinn's networks are adapted to the problem's units.
-        if hasattr(self.network, "adapt") and not self.network.adapted:
-            self.network.adapt(self.problem)
-        checks.check_network(self.problem, self.network, points)
+        checks.build_network(self.problem, self.network, points)
         checks.check_one_type(self, self.network)
         checks.check_numbers(self.problem, self.network, self.compute_dtype)
         self.built = True
@@ -173,11 +170,7 @@ class PINNModel(ProblemModel):
     def test_step(self, data):
         """Return losses at given points, and errors against reference values there."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        return self.evaluation_logs(x, y, self.seed)
-
-    def evaluation_logs(self, x, y, seed):
-        """Return the logs of a step of `evaluate`; see `Evaluation.update`."""
-        return self._evaluation.update(self, x, y, seed)
+        return self._evaluation.update(self, x, y, self.seed)
 
     def predict_step(self, data):
         """Return the fields at given points."""

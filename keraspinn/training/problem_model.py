@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments, files
-from keraspinn.common.checks import check_unmasked
+from keraspinn.common.checks import check_count, check_unmasked, checked_flag
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import evaluation_data
-from keraspinn.training import checks
-from keraspinn.training.fitting import compile_arguments, fit_arguments
+from keraspinn.training import checks, fitting
 from keraspinn.training.frozen import freeze, frozen
 from keraspinn.training.logs import shown
 from keraspinn.training.precision import converted, policy
@@ -80,23 +79,20 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         self,
         optimizer: Optimizer = "adam",
         loss: None = None,
-        loss_weights: None = None,
-        metrics: None = None,
-        weighted_metrics: None = None,
+        *,
         run_eagerly: bool = False,
         steps_per_execution: int | str = "auto",
         jit_compile: bool | str = True,
-        *,
         max_points_per_pass: int | str = "auto",
-        **unknown: Any,
+        **declared: None,
     ) -> None:
         """Configure training.
 
         Args:
             optimizer: Name or instance of an optimizer of Keras's or of
                 `keraspinn.optimizers`, as `keraspinn.optimizers.get` takes it.
-            loss, loss_weights, metrics, weighted_metrics: Must be `None`: the problem
-                declares them.
+            loss, **declared: Must be `None`, like Keras's `loss_weights`, `metrics`
+                and `weighted_metrics`: the problem declares them.
             run_eagerly: Whether to run uncompiled, for debugging.
             steps_per_execution: Number of steps run as one program; `"auto"` takes
                 as many as keep the progress bar moving a few times a second.
@@ -111,24 +107,23 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 number of steps or points that is not a positive integer.
             TypeError: For an unknown argument, or a flag that is not True or False.
         """
-        optimizer, settings = compile_arguments(
-            optimizer,
-            (loss, loss_weights, metrics, weighted_metrics),
-            unknown,
-            {
-                "steps_per_execution": steps_per_execution,
-                "jit_compile": jit_compile,
-                "run_eagerly": run_eagerly,
-                "max_points_per_pass": max_points_per_pass,
-            },
-            self.replica_count,
-        )
+        fitting.check_compile({"loss": loss, **declared})
+        optimizer = fitting.checked_optimizer(optimizer, self.replica_count)
+        eager = checked_flag("run_eagerly", run_eagerly)
+        # Keras's "auto" means to compile here.
+        jit = jit_compile == "auto" or checked_flag("jit_compile", jit_compile)
+        steps = check_count("steps_per_execution", steps_per_execution, "auto")
+        most = check_count("max_points_per_pass", max_points_per_pass, "auto")
         self.check_devices()
-        eager, jit = (settings[name] for name in ("run_eagerly", "jit_compile"))
         # XLA has no way for replicas to exchange gradients within a program.
-        jit = jit and not eager and self.replica_count == 1
-        super().compile(optimizer=optimizer, jit_compile=jit, run_eagerly=eager)
-        self.compiled_with = settings
+        fused = jit and not eager and self.replica_count == 1
+        super().compile(optimizer=optimizer, jit_compile=fused, run_eagerly=eager)
+        self.compiled_with = {
+            "run_eagerly": eager,
+            "steps_per_execution": steps,
+            "jit_compile": jit,
+            "max_points_per_pass": most,
+        }
         self.optimizer.build(self.trainable_variables)
         self.train_function = self.test_function = self.predict_function = None
         self.trainer.follow(self.optimizer)
@@ -140,9 +135,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         return {"optimizer": optimizer, **self.compiled_with}
 
     def compile_from_config(self, config):
-        config = dict(config)
-        optimizer = keras.saving.deserialize_keras_object(config.pop("optimizer"))
-        self.compile(optimizer, **config)
+        self.compile(**keras.saving.deserialize_keras_object(config))
 
     def fit(
         self,
@@ -184,7 +177,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 `keraspinn.optimizers` that sees all parameters at once.
             FloatingPointError: If a loss or gradient is not finite.
         """
-        data, steps_per_execution, settings = fit_arguments(
+        data, steps_per_execution, settings = fitting.fit_arguments(
             self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
         self.steps_per_execution = steps_per_execution
@@ -292,11 +285,10 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
         rule = self.trainer.weighting.rule
-        try:
-            with _exact_batches():
-                return super().evaluate(x, y, batch_size, verbose, **kwargs)
-        finally:
-            self.trainer.weighting.rule = rule  # callbacks here adapt no steps
+        with _exact_batches():
+            results = super().evaluate(x, y, batch_size, verbose, **kwargs)
+        self.trainer.weighting.rule = rule  # callbacks here adapt no steps
+        return results
 
     def predict(
         self,
@@ -389,10 +381,14 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def save_own_variables(self, store):
         super().save_own_variables(store)
-        self.trainer.save(store)
+        for name, array in self.trainer.saved().items():
+            store[name] = array
 
     def load_own_variables(self, store):
-        super().load_own_variables(self.trainer.load(store))
+        # No dict, but a group of an HDF5 file.
+        arrays = {name: store[name] for name in store.keys()}  # noqa: SIM118
+        self.trainer.load(arrays)
+        super().load_own_variables(arrays)
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-_PREFIX, _DIGEST = "resuming.", "resuming.digest"
+_DIGEST = "digest"
 
 
 class Resuming:
@@ -17,26 +17,20 @@ class Resuming:
     def __init__(self):
         self._arrays = {}
 
-    def save(self, store, variables, text):
-        """Put a training's state, or the loaded one, into a dict of arrays.
+    def saved(self, variables, text):
+        """Return a training's state, or else the loaded one, a dict of arrays.
 
         Args:
-            store: The dict.
             variables: List of the state's variables.
             text: As for `resume`.
         """
-        arrays = self._arrays
-        if not arrays and variables:
-            arrays = {_PREFIX + v.name: v for v in variables}
-            arrays[_DIGEST] = _digest(text)
-        for name, array in arrays.items():
-            store[name] = array
+        if self._arrays or not variables:
+            return self._arrays
+        return {v.name: v for v in variables} | {_DIGEST: _digest(text)}
 
-    def load(self, arrays):
-        """Take back the arrays that `save` put into a dict, and return the rest."""
-        saved = {name for name in arrays if name.startswith(_PREFIX)}
-        self._arrays = {name: np.array(arrays[name]) for name in saved}
-        return {name: array for name, array in arrays.items() if name not in saved}
+    def load(self, saved):
+        """Take back the dict of arrays that `saved` returned."""
+        self._arrays = {name: np.array(array) for name, array in saved.items()}
 
     def resume(self, variables, text):
         """Assign the loaded state to a training's variables, if it belongs to it.
@@ -48,7 +42,7 @@ class Resuming:
         arrays, self._arrays = self._arrays, {}
         if np.array_equal(arrays.get(_DIGEST), _digest(text)):
             for variable in variables:
-                variable.assign(arrays[_PREFIX + variable.name])
+                variable.assign(arrays[variable.name])
 
 
 def _digest(text):

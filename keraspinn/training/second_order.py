@@ -21,8 +21,7 @@ class SecondOrderStep(Step):
     """
 
     def __call__(self, state, iteration, given=None, going=None):
-        given = given or {}
-        batches, sampling = self._points(state, iteration, given)
+        batches, sampling = self.points(state, iteration, given, backend.replica())
         renewed = bool(given) or self.sources.renewed(iteration)
         weights, weighting = state["weights"], state["weighting"]
         if self.rule is not None:

@@ -67,22 +67,22 @@ class Step:
         """
         raise NotImplementedError
 
-    def points(self, state, iteration, replica=0):
-        """Return the batches that a step draws, by term."""
-        names = set(self.sources.samplers)
-        return self._drawn(state, iteration, names, replica)[0]
+    def points(self, state, iteration, given=None, replica=0):
+        """Return the batches of a step by term, and the samplers' states after it.
 
-    def _points(self, state, iteration, given):
+        Args:
+            state: The state.
+            iteration: Number of steps taken before.
+            given: Batches by term name that replace drawn ones.
+            replica: Index of the replica that draws.
+        """
+        given = given or {}
         names = set(self.sources.samplers) - set(given)
-        drawn, sampling = self._drawn(state, iteration, names, backend.replica())
-        return drawn | backend.shard(given), sampling
-
-    def _drawn(self, state, iteration, names, replica):
         batches, sampling = self.sources.step(
             state["sampling"], self.seed, iteration, self._error(state), names, replica
         )
         # Each device draws all of them: samplers do not exchange points.
-        return backend.shard(backend.replicate(batches)), sampling
+        return backend.shard(backend.replicate(batches) | given), sampling
 
     def fresh_points(self, state, iteration):
         """Return batches of points that differ from the step's, by term."""
@@ -171,7 +171,7 @@ class FirstOrderStep(Step):
             The new state without `"variables"` and `"optimizer"`; the gradient of the
             weighted loss, a list; the losses; and whether all of that is finite.
         """
-        batches, sampling = self._points(state, iteration, given or {})
+        batches, sampling = self.points(state, iteration, given, backend.replica())
         values = state["variables"]
         losses, gradients = backend.replica_mean(
             self.objective.gradients(batches, self.variables, values, self.largest)
@@ -279,20 +279,6 @@ class TrainingState:
         )
         seen = self.structure["seen"]["weights"]
         seen.assign(ops.full(seen.shape, np.nan, seen.dtype))
-
-    def extra(self):
-        """Return the state outside of weights and optimizer, arrays by name."""
-        return {v.name: ops.convert_to_numpy(v) for v in self._extra}
-
-    def restore_extra(self, arrays):
-        """Put back the arrays that `extra` returned."""
-        for variable in self._extra:
-            variable.assign(arrays[variable.name])
-
-    @property
-    def _extra(self):
-        parts = ("weighting", "sampling", "seen")
-        return keras.tree.flatten([self.structure[part] for part in parts])
 
 
 def state_variables(tensors, prefix):

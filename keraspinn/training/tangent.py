@@ -3,6 +3,7 @@
 import contextlib
 import math
 
+import keras
 import numpy as np
 from keras import ops
 
@@ -59,10 +60,7 @@ class Tangent:
             arrays `(N,)` and `(N, P)`.
         """
         rows = self._programs["_rows"](batches)
-        return {
-            name: [tuple(map(ops.convert_to_numpy, pair)) for pair in pairs]
-            for name, pairs in rows.items()
-        }
+        return keras.tree.map_structure(ops.convert_to_numpy, rows)
 
     def norm(self):
         """Return the norm of the parameters."""
@@ -110,18 +108,16 @@ class Tangent:
         for name, batch in batches.items():
             residuals = self._objective.residuals(name, batch)
             term = self._objective.terms[name]
-            if not term.is_pointwise:
-                parts = self._fields, batch, self._variables, values
-                pairs[name] = [
-                    *zip(residuals, integral_gradients(term, *parts), strict=True)
-                ]
-                continue
 
             def rows(values, points, name=name):
                 with substituted(self._variables, values):
                     return self._objective.residuals(name, Batch(**points))
 
-            jacobians = backend.jacobian(rows, values, batch.by_point())
+            if term.is_pointwise:
+                jacobians = backend.jacobian(rows, values, batch.by_point())
+            else:
+                parts = self._fields, batch, self._variables, values
+                jacobians = integral_gradients(term, *parts)
             pairs[name] = list(zip(residuals, jacobians, strict=True))
         return pairs
 

@@ -200,26 +200,26 @@ class Trainer:
 
     @property
     def state_variables(self):
-        """The model's and the optimizer's variables, without those of `extra`."""
-        return [*self.model.variables, *self.model.optimizer.variables]
+        """All variables that a training depends on, a list."""
+        state = self.state.structure
+        kept = [state[part] for part in ("weighting", "sampling", "seen")]
+        model = self.model
+        return [*model.variables, *model.optimizer.variables, *keras.tree.flatten(kept)]
 
-    def extra(self):
-        """Return the states of samplers and weighting rule: arrays by name."""
-        return self.state.extra()
-
-    def restore_extra(self, arrays):
-        """Put back the arrays that `extra` returned."""
-        self.state.restore_extra(arrays)
-
-    def save(self, store):
-        """Put the states of rule and samplers into a dict of arrays."""
-        self.weighting.save(store)
+    def saved(self):
+        """Return the states of rule and samplers, a dict of arrays."""
         is_current = self.state is not None and self._prepared_for == self._target
-        self._resuming.save(store, *(self._resumable() if is_current else ((), "")))
+        resuming = self._resuming.saved(
+            *(self._resumable() if is_current else ((), ""))
+        )
+        return _prefixed("weighting.", self.weighting.saved()) | _prefixed(
+            "resuming.", resuming
+        )
 
-    def load(self, store):
-        """Take back the arrays that `save` put into a dict, and return the rest."""
-        return self._resuming.load(self.weighting.load(store))
+    def load(self, arrays):
+        """Take the arrays that `saved` returned out of a dict."""
+        self.weighting.load(_taken("weighting.", arrays))
+        self._resuming.load(_taken("resuming.", arrays))
 
     def _resumable(self):
         """Return the variables that no other file holds, and a text that identifies.
@@ -280,16 +280,12 @@ class Trainer:
 
     def train_step(self, x, y):
         """Make one step on the points of a pipeline, drawing those it lacks."""
-        if y is not None:
-            arguments.reject_targets("fit", y)
+        arguments.reject_targets("fit", y)
         # A step not taken ends the epoch: later ones see NaN in the mean loss.
-        return self.logs(self.run(self._given(x), self.single._logs.is_finite))
-
-    def _given(self, x):
-        """Return the points that a step does not draw, batches by term name."""
-        if backend.is_tick(x):
-            return {}
-        return given_batches(self.sources, self.model.problem, x)
+        given = {}
+        if not backend.is_tick(x):
+            given = given_batches(self.sources, self.model.problem, x)
+        return self.logs(self.run(given, self.single._logs.is_finite))
 
     def logs(self, losses, steps=1):
         """Return running means of the losses, λ and the coefficients."""
@@ -365,5 +361,15 @@ class Trainer:
         # Streamed points are gone; drawn ones are drawn again.
         replicas = range(0 if self.streams else model.replica_count)
         iteration = ops.convert_to_tensor(steps)
-        draws = (step.points(state, iteration, replica) for replica in replicas)
+        draws = (step.points(state, iteration, None, r)[0] for r in replicas)
         return explanation(model, step, draws, steps, logs)
+
+
+def _prefixed(prefix, arrays):
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def _taken(prefix, arrays):
+    """Take the entries with a prefix out of a dict; return them without it."""
+    names = [name for name in arrays if name.startswith(prefix)]
+    return {name.removeprefix(prefix): arrays.pop(name) for name in names}

@@ -6,8 +6,6 @@ from keraspinn import backend
 from keraspinn.training.step import state_variables
 from keraspinn.weighting import FunctionRule, WeightingRule
 
-_PREFIX = "weighting."
-
 
 class Weighting:
     """The weighting rule of a model: set for a fit, and kept after it.
@@ -32,18 +30,18 @@ class Weighting:
             weights: Dict from condition names to the variables of their weights.
             paths: The paths of the network's trainable variables.
         """
-        if rule is not None and not isinstance(rule, WeightingRule):
-            rule = FunctionRule(rule)
-        if rule is not None and not weights:
-            raise ValueError(
-                "There are no loss weights to adapt: the problem has no conditions."
-            )
-        if rule is not None and self.rule not in (None, rule):
-            raise ValueError(
-                "Two callbacks adapt the loss weights; give `fit` one of them. "
-                f"Received: {self.rule} and {rule}"
-            )
         if rule is not None:
+            if not isinstance(rule, WeightingRule):
+                rule = FunctionRule(rule)
+            if not weights:
+                raise ValueError(
+                    "There are no loss weights to adapt: the problem has no conditions."
+                )
+            if self.rule not in (None, rule):
+                raise ValueError(
+                    "Two callbacks adapt the loss weights; give `fit` one of them. "
+                    f"Received: {self.rule} and {rule}"
+                )
             rule.check(paths)
         self.rule = rule
 
@@ -90,25 +88,15 @@ class Weighting:
             return None
         return keras.saving.serialize_keras_object(self.last)
 
-    def save(self, store):
-        """Put the state of the last rule into a dict of arrays."""
-        if self.get_config() is not None:
-            for name, variable in (self._memory or {}).items():
-                store[_PREFIX + name] = variable
+    def saved(self):
+        """Return the state of the last rule, a dict of variables."""
+        return self._memory or {} if self.get_config() is not None else {}
 
-    def load(self, store):
-        """Take back the arrays that `save` put into a dict, and return the rest."""
-        # No dict, but a group of an HDF5 file.
-        arrays = {name: store[name] for name in store.keys()}  # noqa: SIM118
-        saved = {
-            name.removeprefix(_PREFIX): array
-            for name, array in arrays.items()
-            if name.startswith(_PREFIX)
-        }
+    def load(self, saved):
+        """Take back the dict of arrays that `saved` returned."""
         if self._memory is None or set(self._memory) != set(saved):
             values = {name: keras.ops.array(array) for name, array in saved.items()}
             self._memory = state_variables(values, "weighting") if saved else None
         else:
             for name, variable in self._memory.items():
                 variable.assign(saved[name])
-        return {n: a for n, a in arrays.items() if not n.startswith(_PREFIX)}

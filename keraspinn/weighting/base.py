@@ -11,6 +11,7 @@ To add one, copy `gradient_ratio.py`: a frozen dataclass with `update`. A rule w
 state defines `init`, or `begin` if the state depends on more than the weights.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -116,6 +117,7 @@ class WeightingRule(Configured):
         """
 
 
+@dataclasses.dataclass(frozen=True)
 class FunctionRule(WeightingRule):
     """A plain function of `(gradients, weights, iteration)` as a rule.
 
@@ -129,17 +131,7 @@ class FunctionRule(WeightingRule):
     >>> rule = keraspinn.weighting.FunctionRule(constant)
     """
 
-    def __init__(self, function: Callable[..., dict[str, Tensor]]) -> None:
-        self.function = function
+    function: Callable[..., dict[str, Tensor]]
 
     def update(self, gradients, losses, state):
         return self.function(gradients, state["weights"], state["iteration"]), {}
-
-    def __eq__(self, other):
-        return isinstance(other, FunctionRule) and self.function == other.function
-
-    def __hash__(self):
-        return hash(self.function)
-
-    def __repr__(self):
-        return repr(self.function)

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from typing import ClassVar
 
 import keras
 import numpy as np
@@ -228,59 +227,48 @@ def test_resume_with_other_steps_per_execution(folder):
     assert model.steps_taken == 4 * STEPS and state(model) == state(whole)
 
 
+class Further(np.ndarray):
+    """Array that is assigned to as a variable is."""
+
+    def assign(self, value):
+        self[:] = value
+
+
 class FurtherState(Trainer):
-    """Trainer whose state outside of the variables is set by the test."""
+    """Trainer with state that the test sets."""
 
-    memory: ClassVar[dict] = {"file": np.zeros(3), "a/b": np.zeros(2, "int64")}
+    memory = ()
 
-    def extra(self):
-        return self.memory
-
-    def restore_extra(self, arrays):
-        self.memory = arrays
+    @property
+    def state_variables(self):
+        return [*super().state_variables, *self.memory]
 
 
-def with_further_state(memory=FurtherState.memory):
+def with_further_state(*memory):
     model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
     model.trainer = FurtherState(model)
-    model.trainer.memory = memory
+    model.trainer.memory = [np.array(array).view(Further) for array in memory]
     model.compile(**FEW_STEPS)
     return model
 
 
 def test_restores_further_state_bit_exact(folder):
-    memory = {
-        "file": np.array([np.nan, -0.0, 5e-324]),
-        "a/b": np.array([2**62 + 1, -1]),
-    }
+    memory = [np.array([np.nan, -0.0, 5e-324]), np.array([2**62 + 1, -1])]
     with pytest.raises(Died):
-        fit(with_further_state(memory), Dies(1), backup(folder))
-    resumed = with_further_state()
+        fit(with_further_state(*memory), Dies(1), backup(folder))
+    resumed = with_further_state(np.zeros(3), np.zeros(2, "int64"))
     fit(resumed, backup(folder))
-    for name, expected in memory.items():
-        restored = resumed.trainer.memory[name]
+    for restored, expected in zip(resumed.trainer.memory, memory, strict=True):
         assert restored.dtype == expected.dtype
         assert restored.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize(
-    ("memory", "differs"),
-    [
-        ({"file": np.zeros(3)}, r"a/b: int64\[2\] became nothing"),
-        (
-            {"file": np.zeros(4), "a/b": np.zeros(2, "int64"), "more": np.zeros(1)},
-            r"(?s)file: .*\[3\] became .*\[4\].*more: nothing",
-        ),
-    ],
-)
-def test_rejects_further_state_of_another_kind(folder, memory, differs):
+@pytest.mark.parametrize("memory", [[np.zeros(3)], [np.zeros(4), np.zeros(2)]])
+def test_rejects_state_of_other_shapes(folder, memory):
     with pytest.raises(Died):
-        fit(with_further_state(), Dies(1), backup(folder))
-    other = with_further_state(memory)
-    before = state(other)
-    with pytest.raises(ValueError, match=differs):
-        fit(other, backup(folder))
-    assert state(other) == before
+        fit(with_further_state(np.zeros(3), np.zeros(2)), Dies(1), backup(folder))
+    with pytest.raises(ValueError, match="another model or optimizer"):
+        fit(with_further_state(*memory), backup(folder))
 
 
 class FullDisk(keras.callbacks.Callback):

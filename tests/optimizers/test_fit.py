@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.training.fitting import checked_optimizer
 
 X, T = sp.symbols("x t")
 U = sp.Function("u")(X, T)
@@ -50,8 +51,7 @@ RUN = {"batch_size": 64, "steps_per_epoch": 20, "verbose": 0}
 
 def values_of(model):
     """Return the state that a training resumes from."""
-    optimizer = map(np.array, model.optimizer.variables)
-    return [*model.get_weights(), *optimizer, *model.trainer.extra().values()]
+    return list(map(keras.ops.convert_to_numpy, model.trainer.state_variables))
 
 
 def assert_same(one, other):
@@ -225,4 +225,4 @@ def test_rejects_options_that_do_not_apply():
     with pytest.raises(TypeError, match="gradient_accumulation"):
         kp.optimizers.SSBroyden(gradient_accumulation_steps=4)
     with pytest.raises(ValueError, match="trains on one device"):
-        kp.common.arguments.check_optimizer(kp.optimizers.SSBroyden(), 2, True)
+        checked_optimizer(kp.optimizers.SSBroyden(), 2)

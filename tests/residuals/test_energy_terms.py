@@ -29,7 +29,7 @@ def objective_of(model, count=512):
     model.fit(batch_size=count, steps_per_epoch=1, verbose=0)
     step, state = model.trainer.step, model.trainer.state.read()
     iteration = ops.convert_to_tensor(3, "int32")
-    batches = step.points(state, iteration)
+    batches, _ = step.points(state, iteration)
     flat = FlatObjective(step, batches, state["weights"], state, iteration)
     return flat, joined(state["variables"])
 

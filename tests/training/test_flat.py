@@ -48,7 +48,7 @@ def flat_of(model, largest=None):
     step, state = model.trainer.step, model.trainer.state.read()
     object.__setattr__(step, "largest", largest)
     iteration = ops.convert_to_tensor(3, "int32")
-    batches = step.points(state, iteration)
+    batches, _ = step.points(state, iteration)
     flat = FlatObjective(step, batches, state["weights"], state, iteration)
     return flat, joined(state["variables"])
 

@@ -64,7 +64,7 @@ def test_float64_from_points_to_gradients(policy, name):
 
     def gradients_and_weights():
         step = model.trainer.step
-        batches = step.points(state, iteration)
+        batches, _ = step.points(state, iteration)
         losses, gradients = model._objective.gradients(batches, step.variables)
         return gradients, step.updated_weights(gradients, losses, state, iteration)
 

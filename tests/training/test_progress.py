@@ -126,7 +126,7 @@ def test_html_of_a_model(thing, latex):
         (kp.optimizers.SSBroyden(), ["SSBroyden(", "resample_every=500"]),
         (kp.optimizers.SOAP(), ["SOAP(", "update_freq=10"]),
         (kp.callbacks.LearningRateAnnealing(), ["LearningRateAnnealing(alpha=0.1"]),
-        (kp.callbacks.HessianEigenvalue(), ["every=1000", "'loss'"]),
+        (kp.callbacks.HessianEigenvalue(), ["HessianEigenvalue(every=1000)"]),
         (kp.callbacks.BackupAndRestore("b"), ["BackupAndRestore('b')"]),
         (kp.Scales({x: (1, 2)}, {"u": 3}), ["x = 1 + 2 ξ", "u = 3 û"]),
         (kp.problems.poisson(1), ["Problem in", "boundary"]),
