@@ -6,8 +6,8 @@ Each row is trained in its forms, one after the other: Gauss–Newton steps on t
 or `SSBroyden` on a field for each material, a fixed number of steps; then the others
 for as much CPU time as the first. All is in double precision. References are closed
 forms, or finite elements by scikit-fem that this program refines. The results are
-written after every run; runs that they hold are skipped unless `--again`. Without names
-all rows are run.
+written after every run, into the file as it is then, so several programs may share one;
+runs that it holds are skipped unless `--again`. Without names all rows are run.
 """
 
 import argparse
@@ -95,22 +95,28 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default="energies.json")
     arguments = parser.parse_args()
     path = arguments.results
-    results = json.loads(path.read_text()) if path.exists() else {}
-    results = {"references": {}, "runs": {}} | results
-    results["machine"] = f"{platform.machine()}, {os.cpu_count()} cores, shared"
-    results["aims"] = {name: case.aims for name, case in CASES.items()}
 
-    def write():
-        path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    def read():
+        results = json.loads(path.read_text()) if path.exists() else {}
+        return {"references": {}, "runs": {}} | results
+
+    def write(kind, key, value):
+        results = read()
+        results[kind][key] = value
+        results["machine"] = f"{platform.machine()}, {os.cpu_count()} cores, shared"
+        results["aims"] = {name: case.aims for name, case in CASES.items()}
+        text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+        part = path.with_name(f"{path.name}.{os.getpid()}")
+        part.write_text(text)
+        part.replace(path)
 
     for seed in arguments.seeds:
         for name in arguments.rows or CASES:
-            if name not in results["references"]:
-                results["references"][name] = CASES[name].reference()
-                write()
+            if name not in read()["references"]:
+                write("references", name, CASES[name].reference())
             first, *_ = CASES[name].forms
             for form in arguments.forms or CASES[name].forms:
-                key = f"{name} | {form} | {seed}"
+                key, results = f"{name} | {form} | {seed}", read()
                 if form not in CASES[name].forms:
                     continue
                 if key in results["runs"] and not arguments.again:
@@ -123,9 +129,8 @@ def main():
                 except Exception:  # the other rows are worth their time
                     traceback.print_exc()
                     continue
-                results["runs"][key] = record
+                write("runs", key, record)
                 print(key, record["errors"], record.get("cpu_seconds"), flush=True)
-                write()
 
 
 if __name__ == "__main__":
