@@ -18,6 +18,7 @@ from keraspinn.optimizers.linear_solves import (
     free_solve,
     lower_product,
     nystroem,
+    positive_or_one,
     solved,
 )
 
@@ -41,7 +42,7 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
     """
     loss, gradient = objective.value_and_gradient(parameters)
     system = _dense if is_dense else _free
-    solve = system(optimizer, objective, parameters, gradient / 2)
+    solve, trace = system(optimizer, objective, parameters, gradient / 2)
     judge = objective.fresh()
     before = judge.loss(parameters)
 
@@ -49,7 +50,7 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         return number < _TRIED
 
     def attempt(number, trial, best, kept, direction):
-        change = solve(trial)
+        change = solve(trial * trace / parameters.shape[0])
         value = judge.loss(parameters - change)
         better = value < best  # not where it is not finite
         direction = ops.where(ops.logical_or(better, number == 0), change, direction)
@@ -82,10 +83,10 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
 
 
 def _dense(optimizer, objective, parameters, right):
-    """Return a function from μ to (JᵀJ + μI)⁻¹ b, by a factor of the matrix."""
+    """Return a function from μ to (JᵀJ + μI)⁻¹ b, and the matrix's trace."""
     matrix = lower_product(ops.transpose(objective.jacobian(parameters)))
-    scale = ops.trace(matrix) / parameters.shape[0]
-    return lambda damping: solved(damped_factor(matrix, damping * scale)[0], right)
+    trace = positive_or_one(ops.trace(matrix))
+    return lambda μ: solved(damped_factor(matrix, μ)[0], right), trace
 
 
 def _free(optimizer, objective, parameters, right):
@@ -95,5 +96,5 @@ def _free(optimizer, objective, parameters, right):
         return objective.vjp(parameters, objective.jvp(parameters, v))
 
     sketch, trace = nystroem(product, parameters, optimizer.rank)
-    scale, count = trace / parameters.shape[0], optimizer.products
-    return lambda damping: free_solve(product, right, damping * scale, count, sketch)
+    count = optimizer.products
+    return lambda μ: free_solve(product, right, μ, count, sketch), trace

@@ -141,13 +141,18 @@ def nystroem(product, like, rank):
     dtype = keras.backend.standardize_dtype(like.dtype)
     vectors = keras.random.normal((rank, like.shape[0]), dtype=dtype, seed=0)
     images = ops.map(product, vectors)
-    trace = ops.sum(vectors * images) / rank
+    trace = positive_or_one(ops.sum(vectors * images) / rank)
     # Shift A slightly, so that it stays positive definite despite round-off.
     shift = float(np.finfo(dtype).eps) * trace
     images = images + shift * vectors
     core = ops.matmul(vectors, ops.transpose(images))
     factor, _ = damped_factor((core + ops.transpose(core)) / 2, shift)
     return ops.transpose(ops.solve_triangular(factor, images, lower=True)), trace
+
+
+def positive_or_one(trace):
+    """Return a trace, or one: a concave energy has JᵀJ = 0, and steps along −g."""
+    return ops.where(trace > 0, trace, ops.ones_like(trace))
 
 
 def _nystroem_inverse(sketch, damping):

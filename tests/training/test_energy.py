@@ -115,6 +115,15 @@ def test_an_energy_that_falls_without_bound_ends_the_fit():
         trained(problem, kp.optimizers.GaussNewton(), 20, epochs=20)
 
 
+@pytest.mark.parametrize("form", ["dense", "free"])
+def test_an_energy_of_the_wrong_sign_ends_the_fit(form):
+    """−u'²/2 is concave at every point, so that JᵀJ = 0."""
+    with pytest.warns(UserWarning, match="has no minimum"):
+        problem = bar(stiffness=-1)
+    with pytest.raises(FloatingPointError, match="without bound.*Check its signs"):
+        trained(problem, kp.optimizers.GaussNewton(form=form), 20)
+
+
 def test_points_of_an_energy_are_drawn():
     model = kp.PINNModel(bar(), kp.networks.MLP(4, 1))
     model.compile("adam")
