@@ -305,15 +305,32 @@ def block_reference():
 
 
 HOLE, SIDE = 0.02, 0.08
+RINGS, SPOKES = 8, 48
+
+
+def quarter():
+    """Return a mesh of a quarter of a plate with a hole, rings finer at the hole."""
+    angles = np.linspace(0, np.pi / 2, SPOKES + 1)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    around[[0, -1]] = (1, 0), (0, 1)
+    inner, outer = HOLE * around, SIDE * (around / abs(around).max(axis=1)[:, None])
+    share = np.linspace(0, 1, RINGS + 1)[:, None, None] ** 1.3
+    nodes = np.arange((RINGS + 1) * (SPOKES + 1)).reshape(RINGS + 1, -1)
+    a, b, c, d = nodes[:-1, :-1], nodes[1:, :-1], nodes[1:, 1:], nodes[:-1, 1:]
+    cells = np.reshape([[a, b, c], [a, c, d]], (2, 3, -1)).swapaxes(1, 2)
+    return kp.geometry.Mesh(
+        np.round(inner + (outer - inner) * share, 15).reshape(-1, 2),
+        cells.reshape(-1, 3),
+        named={"hole": np.stack([nodes[0, :-1], nodes[0, 1:]], axis=1)},
+        coordinates=(x, y),
+    )
 
 
 class Plate(Body):
     """Quarter of a plate with Kirsch's tractions on its outer sides."""
 
-    def __init__(self):
-        hole = kp.geometry.Disk((0, 0), HOLE)
-        plate = kp.geometry.Box({x: (0, SIDE), y: (0, SIDE)}) - hole
-        super().__init__(plate, {x: 0}, {x: SIDE}, (LOAD, 0), hole, (0.0, HOLE))
+    def __init__(self, domain, hole):
+        super().__init__(domain, {x: 0}, {x: SIDE}, (LOAD, 0), hole, (0.0, HOLE))
         r2 = x**2 + y**2
         q, cos2, sin2 = HOLE**2 / r2, (x**2 - y**2) / r2, 2 * x * y / r2
         radial = LOAD / 2 * ((1 - q) + (1 - 4 * q + 3 * q**2) * cos2)
@@ -359,7 +376,9 @@ class Plate(Body):
         return {"factor": abs(float(top) / LOAD / reference["factor"] - 1)}
 
 
-PLATE = Plate()
+DISK = kp.geometry.Disk((0, 0), HOLE)
+PLATE = Plate(kp.geometry.Box({x: (0, SIDE), y: (0, SIDE)}) - DISK, DISK)
+MESHED = Plate(quarter(), "hole")
 MODULUS = sp.Piecewise((POLYMER, y < 0.015), (STEEL, True))
 TWO = Layers(BOX.domain, {x: 0}, {x: 0.12}, (0, -LOAD), BOX.free, BOX.tip, MODULUS)
 
@@ -368,6 +387,9 @@ CASES = {
         BOX, functools.partial(beam_reference, BOX), 60, {"tip": 0.005}, depth=2
     ),
     "plate with a hole": case(PLATE, lambda: {"factor": 3.0}, 120, {"factor": 0.01}),
+    "plate with a hole, mesh": case(
+        MESHED, lambda: {"factor": 3.0}, 120, {"factor": 0.01}
+    ),
     "L-bracket": case(BRACKET, bracket_reference, 120, BOTH),
     "T": case(TEE, tee_reference, 120, BOTH),
     "hook": case(HOOK, hook_reference, 120, BOTH),

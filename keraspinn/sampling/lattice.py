@@ -6,6 +6,10 @@ import numpy as np
 from keras import ops
 
 _TRIED = 256  # candidates for a lattice's generator
+# Offset from each triangle's lattice to the next, powers of 1/φ with φ⁴ = φ + 1. With
+# one shift, errors of all have the same sign: 1e-3, not 5e-5, in a quarter of a plate
+# with a hole, 768 triangles, 16,384 points.
+_APART = 1.22074408460576 ** -np.arange(4.0)
 _BELOW_ONE = 1 - 2.0**-24  # the largest number below one in float32
 
 
@@ -37,7 +41,11 @@ def lattice(counts, shift):
 def _unshifted(counts, dimension):
     """Return lattices without a shift, `(Σ n, d)`."""
     return np.concatenate(
-        [np.arange(n)[:, None] * _generator(n, dimension)[None] % n / n for n in counts]
+        [
+            np.arange(n)[:, None] * _generator(n, dimension) % n / n
+            + (k and k * _APART[:dimension] % 1)
+            for k, n in enumerate(counts)
+        ]
     )
 
 
