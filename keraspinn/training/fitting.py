@@ -14,19 +14,20 @@ STEPS_PER_EPOCH = 1000
 DECLARED = ("loss", "loss_weights", "metrics", "weighted_metrics")
 
 
-def check_compile(arguments):
+def check_compile(declared, unknown):
     """Raise `ValueError` or `TypeError` for arguments that `compile` does not take.
 
     Args:
-        arguments: Dict of the arguments that it does not know.
+        declared: The arguments `DECLARED`, which must be `None`.
+        unknown: Dict of arguments that it does not know.
     """
-    given = sorted(name for name, value in arguments.items() if value is not None)
-    if unknown := [name for name in given if name not in DECLARED]:
+    if unknown:
         raise TypeError(
-            f"`compile` takes no {unknown}. Settings of an optimizer are its "
+            f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are its "
             "arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
         )
-    if given:
+    pairs = zip(DECLARED, declared, strict=True)
+    if given := [name for name, value in pairs if value is not None]:
         raise ValueError(
             "A PINNModel takes its loss from the problem's equations and conditions "
             f"and its metrics from the problem's reference. Received: {given}. Set "

@@ -79,25 +79,28 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         self,
         optimizer: Optimizer = "adam",
         loss: None = None,
-        *,
+        loss_weights: None = None,
+        metrics: None = None,
+        weighted_metrics: None = None,
         run_eagerly: bool = False,
         steps_per_execution: int | str = "auto",
         jit_compile: bool | str = True,
+        *,
         max_points_per_pass: int | str = "auto",
-        **declared: None,
+        **unknown: Any,
     ) -> None:
         """Configure training.
 
         Args:
             optimizer: Name or instance of an optimizer of Keras's or of
                 `keraspinn.optimizers`, as `keraspinn.optimizers.get` takes it.
-            loss, **declared: Must be `None`, like Keras's `loss_weights`, `metrics`
-                and `weighted_metrics`: the problem declares them.
+            loss, loss_weights, metrics, weighted_metrics: Must be `None`: the problem
+                declares them.
             run_eagerly: Whether to run uncompiled, for debugging.
             steps_per_execution: Number of steps run as one program; `"auto"` takes
                 as many as keep the progress bar moving a few times a second.
-            jit_compile: Whether XLA compiles the steps. Unlike Keras's "auto", the
-                default is to compile on a CPU too. On several replicas it never does.
+            jit_compile: Whether XLA compiles the steps, also on a CPU with `"auto"`. On
+                several replicas it never does.
             max_points_per_pass: Number of points of a term that are differentiated at
                 a time, on each device; `"auto"` takes as many as are fast. It bounds
                 the memory of a step, but for streamed batches of unknown size.
@@ -107,10 +110,9 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 number of steps or points that is not a positive integer.
             TypeError: For an unknown argument, or a flag that is not True or False.
         """
-        fitting.check_compile({"loss": loss, **declared})
+        fitting.check_compile((loss, loss_weights, metrics, weighted_metrics), unknown)
         optimizer = fitting.checked_optimizer(optimizer, self.replica_count)
         eager = checked_flag("run_eagerly", run_eagerly)
-        # Keras's "auto" means to compile here.
         jit = jit_compile == "auto" or checked_flag("jit_compile", jit_compile)
         steps = check_count("steps_per_execution", steps_per_execution, "auto")
         most = check_count("max_points_per_pass", max_points_per_pass, "auto")
