@@ -1,4 +1,4 @@
-"""Files for TensorBoard, written without TensorFlow."""
+"""Files for TensorBoard, written by the package `tensorboard`."""
 
 import time
 
