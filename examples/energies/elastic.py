@@ -390,8 +390,8 @@ CASES = {
     "plate with a hole, mesh": case(
         MESHED, lambda: {"factor": 3.0}, 120, {"factor": 0.01}
     ),
-    "L-bracket": case(BRACKET, bracket_reference, 120, BOTH),
-    "T": case(TEE, tee_reference, 120, BOTH),
+    "L-bracket": case(BRACKET, bracket_reference, 200, BOTH),
+    "T": case(TEE, tee_reference, 360, BOTH),
     "hook": case(HOOK, hook_reference, 120, BOTH),
     "beam 20 : 1": case(
         SLENDER,
