@@ -172,7 +172,7 @@ def table(records):
 def write_page(records):
     """Replace the table of the page."""
     parts = re.split(
-        r"(<!-- table -->\n\n).*?(?=\n\n)", PAGE.read_text(), flags=re.DOTALL
+        r"(<!-- table -->\n\n).*?(?=\n\n)", PAGE.read_text("utf-8"), flags=re.DOTALL
     )
     PAGE.write_text(f"{parts[0]}{parts[1]}{table(records)}{parts[2]}", "utf-8")
 
