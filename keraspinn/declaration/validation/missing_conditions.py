@@ -139,7 +139,7 @@ def _orders_in_time(domain, terms, initial):
         initial: Those with conditions at single times.
     """
     equations = equation_expressions(terms)
-    values = list(_initial_values(domain, equations))
+    values = [value for _, value in _initial_values(domain, equations)]
     count = sum(
         _count_at_values(domain, term, domain.time_coordinate) for term in initial
     )
@@ -156,9 +156,7 @@ def _orders_in_time(domain, terms, initial):
             continue  # M = u: the initial value of u determines it
         name = field.func.__name__
         coupled = [e for e in within if len(fields_of([e])) > 1]
-        values = [
-            v for v in _initial_values(domain, coupled) if v.name.startswith(name)
-        ]
+        values = [v for n, v in _initial_values(domain, coupled) if n == name]
         count = sum(e.has(field) for term in initial for e in term.expressions)
         yield f"the equations of {name} are", values, len(values), count
 
@@ -176,12 +174,12 @@ def _order_of_cauchy_data(domain, terms):
 
 
 def _initial_values(domain, equations):
-    """Yield the symbols u, u_t, … of all initial values, as `shorten` writes them."""
+    """Yield names of fields with u, u_t, … for initial values, as `shorten` does."""
     axis = domain.coordinates.index(domain.time_coordinate)
     for field, indices in required_derivatives(equations, domain.coordinates).items():
         for count in range(max(index[axis] for index in indices)):
             suffix = domain.time_coordinate.name * count
-            yield sp.Symbol(f"{field}_{suffix}" if suffix else field)
+            yield field, sp.Symbol(f"{field}_{suffix}" if suffix else field)
 
 
 def _count_at_values(domain, term, symbol):

@@ -102,3 +102,13 @@ def test_an_unknown_source_or_flux_needs_a_further_condition(
 ):
     assert "underdetermined" in says(equation, *conditions)
     assert says(equation, *conditions, more) == ""
+
+
+@pytest.mark.parametrize("name", ["N", "Ma", "M_a"])
+def test_two_coupled_masses_need_an_initial_value_each(name):
+    other = sp.Function(name)(T)
+    coupled = M.diff(T) + U.diff(X) + M - other, other.diff(T) + other - M
+    film = (RIGHT, U.diff(X) - M + U, *coupled)
+    known = [(LEFT, U), ("initial", U - X), film]
+    assert says(HEAT, *known, ("initial", M, other - 1)) == ""
+    assert f"{name} - ..." in says(HEAT, *known, ("initial", M))
