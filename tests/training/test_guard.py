@@ -69,6 +69,20 @@ def test_nonfinite_loss_stops_before_the_step_and_names_points(options):
     assert_same(state(model), state(exact))
 
 
+def test_points_of_a_nonfinite_loss_are_found_pass_by_pass(monkeypatch):
+    model = compiled(problem(initial=-1.0), max_points_per_pass=2)
+    sizes, residuals = [], type(model._objective).residuals
+
+    def counted(objective, name, batch):
+        sizes.append(batch.points.shape[0])
+        return residuals(objective, name, batch)
+
+    monkeypatch.setattr(type(model._objective), "residuals", counted)
+    with pytest.raises(FloatingPointError, match="from 4 of 4 points"):
+        model.fit(**RUN)
+    assert set(sizes) <= {1, 2}
+
+
 def test_undefined_initial_field_is_named():
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
