@@ -80,7 +80,8 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
         return cls(**config)
 
     def _keep(self):
+        values = {id(v): v.numpy() for v in self.model.trainer.state_variables}
         # An update may overflow before the loss does.
-        variables = [*self.model.weights, *self.model.optimizer.variables]
-        if self._kept is None or all(np.isfinite(v.numpy()).all() for v in variables):
-            self._kept = [v.numpy() for v in self.model.trainer.state_variables]
+        checked = [*self.model.weights, *self.model.optimizer.variables]
+        if self._kept is None or all(np.isfinite(values[id(v)]).all() for v in checked):
+            self._kept = list(values.values())
