@@ -86,7 +86,7 @@ def _dense(optimizer, objective, parameters, right):
     """Return a function from μ to (JᵀJ + μI)⁻¹ b, and the matrix's trace."""
     matrix = lower_product(ops.transpose(objective.jacobian(parameters)))
     trace = positive_or_one(ops.trace(matrix))
-    return lambda μ: solved(damped_factor(matrix, μ)[0], right), trace
+    return lambda damping: solved(damped_factor(matrix, damping)[0], right), trace
 
 
 def _free(optimizer, objective, parameters, right):
@@ -97,4 +97,8 @@ def _free(optimizer, objective, parameters, right):
 
     sketch, trace = nystroem(product, parameters, optimizer.rank)
     count = optimizer.products
-    return lambda μ: free_solve(product, right, μ, count, sketch), trace
+
+    def solve(damping):
+        return free_solve(product, right, damping, count, sketch)
+
+    return solve, trace
