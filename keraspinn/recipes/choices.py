@@ -36,8 +36,14 @@ HIGH_WAVE_NUMBER = 20.0
 FREQUENCY = 0.4
 """Frequency of its layers relative to the wave number: layers multiply it."""
 
-FEATURES, FEATURES_FREQUENCY = 20, 0.75
-"""Waves of Fourier features in one dimension, and their frequency likewise."""
+FEATURES = 20
+"""Fourier features of a network for high wave numbers in one dimension."""
+
+FEATURES_FREQUENCY = 0.75
+"""Standard deviation of their frequencies relative to the wave number."""
+
+FEATURES_UNITS = 30
+"""Units of its hidden layer."""
 
 
 def chosen_network(problem: Problem):
@@ -50,9 +56,9 @@ def chosen_network(problem: Problem):
 
     def network(fields):
         units, depth = SIZES.get(len(fields[0].args), LARGER_SIZE)
-        if waves > HIGH_WAVE_NUMBER and len(fields[0].args) == 1:
+        if waves > HIGH_WAVE_NUMBER and len(problem.coordinates) == 1:
             features = FourierFeatures(FEATURES, FEATURES_FREQUENCY * waves)
-            hidden = keras.layers.Dense(SIZES[2][0], "tanh")
+            hidden = keras.layers.Dense(FEATURES_UNITS, "tanh")
             return keras.Sequential([features, hidden, keras.layers.Dense(len(fields))])
         if waves > HIGH_WAVE_NUMBER:
             frequency = FREQUENCY * waves
