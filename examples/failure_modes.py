@@ -60,23 +60,27 @@ def reaction(rate=5):
 
 def reaction_diffusion(viscosity=3, rate=5):
     """Return u_t = ν u_xx + ρ u (1 − u), periodic; reference by Fourier series."""
-    truth = evolution(
-        "u",
-        lambda ik: viscosity * ik**2,
-        lambda u, _: np.fft.fft(rate * u * (1 - u)),
-        lambda x: np.exp(-((x - np.pi) ** 2) / (2 * (np.pi / 4) ** 2)),
-        (0, 2 * np.pi),
-        1,
-        256,
-        4_000,
-    )
-    points, values, _ = truth()
+    points, values, _ = fourier_reference(viscosity, rate)
     return kp.Problem(
         CIRCLE,
         {"growth": U.diff(T) - viscosity * U.diff(X, 2) - rate * U * (1 - U)},
         {"initial": kp.Condition(sp.Eq(U, HILL), on="initial")},
         reference=kp.Reference(points, {U: values["u"]}),
     )
+
+
+def fourier_reference(viscosity=3, rate=5):
+    """Return points, values and the error of reaction–diffusion by Fourier series."""
+    return evolution(
+        "u",
+        lambda ik: viscosity * ik**2,
+        lambda u, _: np.fft.fft(rate * u * (1 - u)),
+        sp.lambdify(X, HILL),
+        (0, 2 * np.pi),
+        1,
+        256,
+        4_000,
+    )()
 
 
 def wave():

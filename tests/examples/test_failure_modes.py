@@ -18,6 +18,12 @@ def test_exact_references_satisfy_their_equations(name):
     assert abs(residual.subs(at).evalf(30)) < 1e-20
 
 
+def test_reference_of_reaction_diffusion_is_converged():
+    *_, error = failure_modes.fourier_reference()
+    assert error < 3e-7
+    assert "differs by 2e-7" in failure_modes.PAGE.read_text("utf-8")
+
+
 def test_table_has_bounds_of_seeds_and_median_time():
     def entry(error, seconds):
         return {"last": {"error": error, "cpu_seconds": seconds}}
