@@ -13,12 +13,16 @@ from keraspinn.declaration.terms import build_terms
 from keraspinn.declaration.validation.equations import RESIDUAL
 from keraspinn.expressions import to_json
 from keraspinn.expressions.derivatives import required_derivatives
+from keraspinn.expressions.image import At
+from keraspinn.expressions.line_integral import LineIntegral
 
 # Points of a term that show whether it holds at the initial time alone.
 INITIAL_POINTS = 16
 # Factor by which rates of change may exceed the estimate from the other terms, which is
 # low where a field varies within a small part of the domain.
 MARGIN = 10.0
+# Relative difference up to which lengths of windows are equal.
+ROUND_OFF = 1e-9
 
 
 def orders_in_time(problem):
@@ -174,6 +178,35 @@ def in_window_scales(problem, window):
             change /= float(abs(factor).max())
         changes.append(change)
     return window.with_scales(changed), changes
+
+
+def differ_in_time_only(one, other):
+    """Return whether the terms of two windows hold at the same points later in time.
+
+    Args:
+        one: A problem restricted to a window.
+        other: The same problem, restricted to another.
+    """
+    column = one.coordinates.index(one.domain.time_coordinate)
+    lengths = [2 * window.domain.half[column] for window in (one, other)]
+    if not np.isclose(*lengths, rtol=ROUND_OFF) or [*one.terms] != [*other.terms]:
+        return False
+    later = np.zeros(one.domain.dimension)
+    later[column] = other.domain.lower[column] - one.domain.lower[column]
+    for name, term in one.terms.items():
+        if (
+            term.table is not None
+            or term.regions
+            or any(expression.has(At, LineIntegral) for expression in term.expressions)
+        ):
+            return False
+        points, others = (
+            probe_points(window.domain, window.terms[name].blocks, INITIAL_POINTS)
+            for window in (one, other)
+        )
+        if points.shape != others.shape or not np.allclose(points + later, others):
+            return False
+    return True
 
 
 def _in_time(domain, start, end):

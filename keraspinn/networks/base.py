@@ -36,9 +36,11 @@ class Adaptable(keras.Model):
 
     Attributes:
         scales: The `Scales` that the network is adapted to, or `None`.
+        time_shift: Variable by which times are later than in the problem, or `None`.
     """
 
     scales: Scales | None = None
+    time_shift: Any = None
     _sizes: Any = None
     _offsets: Any = None
 

@@ -34,8 +34,6 @@ class TimeWindows(Adaptable):
         orders: List with the order in time, 0, 1 or 2, of each field.
         jumps: Optional dict from an inner edge to a list of pairs `(factor, shift)`,
             one for each field: the field behind the edge is factor · field + shift.
-        active: Number of the only window that is evaluated, for training; `None` for
-            all of them.
         final_losses: Optional list of each window's loss at the end of its training.
         **kwargs: `name`, `dtype` of `keras.Model`.
 
@@ -63,7 +61,6 @@ class TimeWindows(Adaptable):
         edges: Sequence[float],
         orders: Sequence[int],
         jumps: Mapping[float, Sequence[tuple[float, float]]] | None = None,
-        active: int | None = None,
         final_losses: Sequence[float] = (),
         **kwargs: Any,
     ) -> None:
@@ -82,7 +79,6 @@ class TimeWindows(Adaptable):
         self.networks = list(networks)
         self.orders = [int(order) for order in orders]
         self.jumps = {float(t): [*map(tuple, j)] for t, j in (jumps or {}).items()}
-        self.active = active
         self.final_losses = [float(loss) for loss in final_losses]
 
     @property
@@ -126,11 +122,6 @@ class TimeWindows(Adaptable):
         return self._series(Taylor.of_points(x, value_only)).value
 
     def _series(self, x):
-        if self.active is not None:
-            state = None
-            for earlier in range(self.active):
-                state = self._end(earlier, x, state)
-            return self._window(self.active, x, state)
         state, result = None, None
         for number in range(len(self.networks)):
             fields = self._window(number, x, state)
@@ -149,42 +140,33 @@ class TimeWindows(Adaptable):
         if state is None:
             return fields
         start, end = self.edges[number : number + 2]
-        value, slope = state
         elapsed = Taylor(
             x.indices, {key: c[..., -1:] for key, c in x.coefficients.items()}
         )
-        elapsed = elapsed + -start
-        share = elapsed * (1.0 / (end - start))
-        first, second = self._mask(1, x.dtype), self._mask(2, x.dtype)
-        result = value * (first + second) + fields * self._mask(0, x.dtype)
-        if 1 in self.orders:
-            result = result + share * fields * first
-        if 2 in self.orders:
-            result = result + elapsed * slope + share * share * fields * second
-        return result
+        share = (elapsed + -start) * (1.0 / (end - start))
+        return continued(state, fields, share, end - start, self.orders)
 
     def _end(self, number, x, state):
         """Return value and time derivative at the end of a window, behind its jump."""
         start, end = self.edges[number : number + 2]
-        length, second = end - start, self._mask(2, x.dtype)
         fields, slopes = self._at(number, x, end)
-        if state is None:
-            value, slope = fields, slopes
-        else:
-            value = state[0] + fields
-            slope = None
-            if slopes is not None:
-                value = value + state[1] * length
-                slope = state[1] + fields * (2.0 / length) + slopes
-        if slope is not None:
-            slope = slope * second
-        if jump := self.jumps.get(end):
-            factors, shifts = (
-                ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)
-            )
-            value = value * factors + shifts
-            slope = None if slope is None else slope * factors
-        return value, slope
+        jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
+        factors, shifts = (
+            ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)
+        )
+        if state is None:  # the first window's field is its network's
+            value, slope = fields * factors + shifts, slopes
+            return value, slope and slope * (factors * mask(self.orders, 2, x.dtype))
+        return at_end(
+            state,
+            fields,
+            slopes,
+            end - start,
+            2.0 / (end - start),
+            factors,
+            shifts,
+            self.orders,
+        )
 
     def _at(self, number, x, time):
         """Return a network's series in space at a fixed time, and its time derivative.
@@ -222,10 +204,6 @@ class TimeWindows(Adaptable):
 
         return mapped(0), mapped(1) if later else None
 
-    def _mask(self, order, dtype):
-        """Return ones for fields of an order in time, zeros for others, `(F,)`."""
-        return ops.cast(np.array(self.orders) == order, dtype)
-
     def get_config(self):
         return {
             **super().get_config(),
@@ -233,28 +211,69 @@ class TimeWindows(Adaptable):
             "edges": self.edges,
             "orders": self.orders,
             "jumps": [[t, *map(list, pairs)] for t, pairs in self.jumps.items()],
-            "active": self.active,
             "final_losses": self.final_losses,
-            "frozen": [not network.trainable for network in self.networks],
         }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         config = dict(config)
-        frozen = config.pop("frozen", ())
         config["networks"] = [
             keras.saving.deserialize_keras_object(network, custom_objects)
             for network in config["networks"]
         ]
         config["jumps"] = {t: pairs for t, *pairs in config["jumps"]}
-        for network, is_frozen in zip(config["networks"], frozen, strict=False):
-            network.trainable = not is_frozen
         return cls(**config)
 
 
 @register_rule(TimeWindows)
 def time_windows(network, x):
     return network._fields(x)
+
+
+def mask(orders, order, dtype):
+    """Return ones for fields of an order in time, zeros for others, `(F,)`."""
+    return ops.cast(np.array(orders) == order, dtype)
+
+
+def continued(state, fields, share, length, orders):
+    """Return the fields of a window behind the first, as series.
+
+    Args:
+        state: Pair of the fields and their time derivatives at the start.
+        fields: The outputs of the window's network.
+        share: Share of the window that has elapsed.
+        length: Length of the window.
+        orders: List with the order in time of each field.
+    """
+    value, slope = state
+    zeroth, first, second = (mask(orders, k, fields.dtype) for k in range(3))
+    result = value * (first + second) + fields * zeroth
+    if 1 in orders:
+        result = result + share * fields * first
+    if 2 in orders:
+        result = result + share * (slope * length + share * fields) * second
+    return result
+
+
+def at_end(state, fields, slopes, length, rate, factors, shifts, orders):
+    """Return fields and time derivatives at the end of a window, behind its jump.
+
+    Args:
+        state: The same at its start.
+        fields: The outputs of the window's network at the end.
+        slopes: Their time derivatives; `None` if no field is of second order.
+        length: Length of the window.
+        rate: 2 / length; 0 in the first window, whose field is its network's.
+        factors: Factors of the jump.
+        shifts: Shifts of the jump.
+        orders: List with the order in time of each field.
+    """
+    value = state[0] + fields
+    if slopes is None:
+        return value * factors + shifts, None
+    value = value + state[1] * length
+    slope = (state[1] + fields * rate + slopes) * mask(orders, 2, fields.dtype)
+    return value * factors + shifts, slope * factors
 
 
 def _unit_slopes(x):

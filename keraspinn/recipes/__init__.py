@@ -4,9 +4,10 @@ from keraspinn.recipes.continuation import continuation
 from keraspinn.recipes.march import march
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.solve import solve
-from keraspinn.recipes.stages import Recipe, Stage, Trained, TwoStage
+from keraspinn.recipes.stages import OneStage, Recipe, Stage, Trained, TwoStage
 
 __all__ = [
+    "OneStage",
     "Recipe",
     "Solution",
     "Stage",

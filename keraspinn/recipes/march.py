@@ -17,9 +17,11 @@ from keraspinn.declaration.windows import (
     restricted,
 )
 from keraspinn.networks import TimeWindows
+from keraspinn.networks.active_window import ActiveWindow
 from keraspinn.networks.base import Network, scaled_periods
 from keraspinn.recipes.hardening import hardened
-from keraspinn.recipes.stages import Recipe, TwoStage
+from keraspinn.recipes.repeated import Repeated, last_loss
+from keraspinn.recipes.stages import OneStage, Recipe
 from keraspinn.training import PINNModel, load_model
 
 LARGEST_LOSS = 1e-6
@@ -54,7 +56,9 @@ def march(
 
     The field in a window is the last window's at its end plus the elapsed time times a
     network (`networks.TimeWindows`), so that it is continuous by construction. Each
-    network begins with the weights of the one before.
+    network begins with the weights of the one before, and is trained by the last stage
+    of the recipe if its optimizer is of second order. Windows of equal length share
+    one compiled program.
 
     Args:
         problem: The `Problem`, with time.
@@ -63,9 +67,8 @@ def march(
         windows: Number of windows of equal length; a list of edges from the start to
             the end of time; or `"auto"`, which halves a window whose loss stays above
             1e-6 and lengthens the window behind an easy one.
-        recipe: The `recipes.Recipe` of each window, `recipes.TwoStage(1_000, 1_500)` if
-            not given.
-        hard: Whether initial conditions hold by construction where they can.
+        recipe: The `recipes.Recipe` of a window, `recipes.OneStage()` if not given.
+        hard: Whether conditions hold by construction where they can.
         jumps: Optional dict from inner edges to dicts from fields to pairs `(factor,
             shift)`: the field behind the edge is factor · field + shift, as for a dose
             or an impact. The shift is in the field's unit.
@@ -98,14 +101,14 @@ def march(
             f"keraspinn.networks.MLP(30, 3). Received: {network!r}"
         )
     orders = orders_in_time(problem)
-    problem = hardened(problem, on="initial") if hard else problem
+    problem = hardened(problem) if hard else problem
     automatic = isinstance(windows, str) and windows == "auto"
     edges = checked_edges(problem, 1 if automatic else windows)
     begin, end = edges[0], edges[-1]
     shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
-    recipe = recipe or TwoStage(1_000, 1_500)
+    recipe = recipe or OneStage()
     whole = functools.partial(_model, orders=orders, jumps=shifts)
-    done, trained, losses = [begin], [], []
+    done, trained, losses, program = [begin], [], [], None
     if path is not None and Path(path).exists():
         done, trained, losses = _resumed(path, edges, automatic)
     length = FIRST_SHARE * (end - begin)
@@ -117,15 +120,19 @@ def march(
         if automatic and end - stop < LEAST_SHARE * (end - begin):
             stop = end
         window, changes = in_window_scales(problem, restricted(problem, start, stop))
-        networks = [*trained, _new_network(network, trained, window, changes)]
-        for earlier in trained:
-            earlier.trainable = False
-        active = len(trained)
-        model = whole(
-            window, networks, [*done, stop], seed=seed + active, active=active
-        )
-        result = recipe.train(model, verbose=0)
-        loss = float(result.history[-1].history["loss"][-1])
+        current = _new_network(network, trained, window, changes)
+        if not trained:
+            model = whole(window, [current], [start, stop], seed=seed)
+            result = recipe.train(model, verbose=0)
+            (current,), loss = result.model.network.networks, last_loss(result)
+        else:
+            if program is None or not program.serves(window, trained):
+                capacity = len(trained) if automatic else len(edges) - 2
+                active = ActiveWindow(
+                    _copy(current), orders, start, capacity, dtype=current.dtype_policy
+                )
+                program = Repeated(window, active, recipe, seed + 1)
+            loss = program.train(current, trained, [*done, stop], shifts)
         if automatic and not loss <= LARGEST_LOSS:
             length = (stop - start) / 2
             if length < LEAST_SHARE * (end - begin):
@@ -135,7 +142,7 @@ def march(
                     "larger network or a longer recipe, or the number of windows."
                 )
             continue
-        trained = [*result.model.network.networks]
+        trained.append(current)
         done.append(float(stop))
         losses.append(loss)
         length = _next_length(done, losses)
@@ -173,6 +180,10 @@ def _checked_jumps(problem, jumps, edges, automatic):
     return shifts_at
 
 
+def _copy(network):
+    return type(network).from_config(network.get_config())
+
+
 def _new_network(pattern, trained, problem, changes):
     """Return a network adapted to a window, with the weights of the one before."""
     config = (trained[-1] if trained else pattern).get_config()
@@ -191,14 +202,11 @@ def _new_network(pattern, trained, problem, changes):
     return network
 
 
-def _model(problem, networks, edges, orders, jumps, *, seed, active=None, losses=()):
-    """Return the model of one active window, or over all windows so far."""
-    if active is None:
-        for network in networks:
-            network.trainable = True
+def _model(problem, networks, edges, orders, jumps, *, seed, losses=()):
+    """Return the model over all windows so far."""
     dtype = networks[-1].dtype_policy
     network = TimeWindows(
-        networks, edges, orders, jumps, active=active, final_losses=losses, dtype=dtype
+        networks, edges, orders, jumps, final_losses=losses, dtype=dtype
     )
     model = PINNModel(problem, network, seed=seed, dtype=dtype)
     model.march_history = network.history

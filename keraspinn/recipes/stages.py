@@ -8,7 +8,7 @@ import keras
 
 from keraspinn.callbacks import LearningRateAnnealing
 from keraspinn.networks import widened
-from keraspinn.optimizers import SSBroyden
+from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.training import PINNModel
 
 EPOCHS = 5
@@ -194,6 +194,28 @@ class TwoStage(Recipe):
                 Stage(SSBroyden, {**second, "batch_size": points}, dtype="float64"),
             ]
         )
+
+
+class OneStage(Recipe):
+    """Gauss–Newton in float64 from the first step, for the windows of `march`.
+
+    A network of one or two thousand parameters at most is trained in a few hundred
+    steps where the solution is smooth in a window.
+
+    Args:
+        steps: Number of steps.
+        points: Number of collocation points inside, new ones in each step; more than
+            parameters.
+
+    Example:
+
+    >>> recipe = keraspinn.recipes.OneStage(steps=100)
+    """
+
+    def __init__(self, steps: int = 200, points: int = 1_500) -> None:
+        fit = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
+        fit["batch_size"] = {"residual": points}
+        super().__init__([Stage(GaussNewton, fit, dtype="float64")])
 
 
 def adam_stage(steps: int, learning_rate: float = 3e-3, annealing: bool = True):

@@ -56,6 +56,7 @@ class Fields:
             getattr(network, "scales", None) == problem.scales
             and network.is_its_forward
         )
+        self._time_shift = getattr(network, "time_shift", None)
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
         self.engine = choose_engine(self._series, len(self._coordinates), self._dtype)
@@ -88,8 +89,22 @@ class Fields:
         if self._hard is None:
             return fields
         if isinstance(points, Taylor):
-            return self._hard.series(points.value, fields)
-        return self._hard.values(points, fields)
+            return self._hard.series(self._later(points.value, "scaled"), fields)
+        return self._hard.values(self._later(points, "scaled"), fields)
+
+    def _later(self, points, units=None):
+        """Return points at the network's times, which may be later than the problem's.
+
+        Args:
+            points: Tensor `(N, d)`.
+            units: `"scaled"` if the points are.
+        """
+        if self._time_shift is None:
+            return points
+        shift = ops.convert_to_tensor(self._time_shift)
+        if units == "scaled":
+            shift = shift / float(self._scales.half[-1])
+        return ops.concatenate([points[..., :-1], points[..., -1:] + shift], axis=-1)
 
     def _unscaled(self, points, coordinates):
         unscaled = points * ops.cast(self._scales.half, points.dtype)
@@ -162,9 +177,9 @@ class Fields:
             coordinates: Tensor `(N, d)`, the same points in the user's units.
             normals: Tensor `(N, s)`, if the program holds the outward normal.
         """
+        actual = self._later(coordinates)
         columns = {
-            name: coordinates[..., column]
-            for column, name in enumerate(self._coordinates)
+            name: actual[..., column] for column, name in enumerate(self._coordinates)
         }
         derivatives = self.derivatives(
             points, program.derivatives, program.combinations, coordinates

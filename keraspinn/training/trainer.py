@@ -147,6 +147,11 @@ class Trainer:
         """Forget the state, so that the next training makes it anew."""
         self.state = self._prepared_for = None
 
+    def restart(self):
+        """Let the next training begin with the samplers' first states."""
+        if self._prepared_for is not None:
+            self._prepared_for = self._prepared_for[0], None
+
     @property
     def _target(self):
         """The settings that step and state are made for."""
