@@ -28,9 +28,8 @@ class Case:
         windows: As for `march`.
         units: Units of each layer.
         depth: Number of hidden layers.
-        adam: Steps of Adam in each window.
-        steps: Steps of SSBroyden in each window.
-        points: Collocation points of SSBroyden.
+        steps: Steps of Gauss–Newton in each window.
+        points: Collocation points of a step.
         held_back: Whether the problem was written before its first run and never tuned.
     """
 
@@ -39,10 +38,9 @@ class Case:
     problem: kp.Problem
     truth: Callable[[], tuple]
     windows: int | Sequence[float] | str = 10
-    units: int = 30
-    depth: int = 3
-    adam: int = 500
-    steps: int = 500
+    units: int = 20
+    depth: int = 2
+    steps: int = 200
     points: int = 1_500
     held_back: bool = False
 

@@ -35,8 +35,6 @@ CASE = Case(
     problem,
     truth,
     15,
-    units=20,
-    depth=2,
     points=500,
     held_back=True,
 )

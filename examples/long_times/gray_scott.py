@@ -43,4 +43,6 @@ def truth():
     return points, fields, float(error)
 
 
-CASE = Case("Gray–Scott (PINNacle)", 1e-2, pinnacle.gray_scott(), truth, windows=10)
+CASE = Case(
+    "Gray–Scott (PINNacle)", 1e-2, pinnacle.gray_scott(), truth, windows=10, steps=100
+)

@@ -40,4 +40,6 @@ def truth():
     return points, {"u": values.ravel()}, float(error)
 
 
-CASE = Case("PINNacle Heat 2d-LT", 1.0, pinnacle.heat_2d_lt(), truth, windows=25)
+CASE = Case(
+    "PINNacle Heat 2d-LT", 1.0, pinnacle.heat_2d_lt(), truth, windows=25, steps=100
+)

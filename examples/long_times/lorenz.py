@@ -29,4 +29,4 @@ def right_side(t, v):
 
 
 truth = ode(right_side, [1, 1, 1], END, ["x", "y", "z"])
-CASE = Case("Lorenz, to t = 3", 1e-3, problem, truth, 6, units=20, depth=2, points=500)
+CASE = Case("Lorenz, to t = 3", 1e-3, problem, truth, 6, points=500)

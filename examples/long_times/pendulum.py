@@ -16,6 +16,4 @@ problem = kp.Problem(
     {"initial": kp.Condition([sp.Eq(angle, 1), sp.Eq(angle.diff(t), 0)], on="initial")},
 )
 truth = ode(lambda t, y: [y[1], -np.sin(y[0])], [1, 0], END, ["angle"], columns=[0])
-CASE = Case(
-    "Pendulum, 10 periods", 1e-4, problem, truth, 10, units=20, depth=2, points=500
-)
+CASE = Case("Pendulum, 10 periods", 1e-4, problem, truth, 10, points=500)

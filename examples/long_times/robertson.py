@@ -32,7 +32,5 @@ CASE = Case(
     problem,
     truth,
     [0, 1e-3, 1e-2, 0.1, 1, 5, 15, END],  # a window a decade
-    units=20,
-    depth=2,
     points=500,
 )

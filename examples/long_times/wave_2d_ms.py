@@ -24,4 +24,6 @@ problem = kp.Problem(
     },
     reference={u: solution},
 )
-CASE = Case("PINNacle Wave 2d-MS", 0.98, problem, exact(problem, 30), windows=50)
+CASE = Case(
+    "PINNacle Wave 2d-MS", 0.98, problem, exact(problem, 30), windows=25, steps=100
+)

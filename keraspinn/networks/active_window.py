@@ -126,8 +126,8 @@ class ActiveWindow(Adaptable):
 
     def _fields(self, x):
         """Return the fields in the user's units from scaled points, as series."""
-        frames = ops.convert_to_tensor(self.frames)
-        count = ops.cast(ops.convert_to_tensor(self.count), "int32")
+        frames = _value(self.frames)
+        count = ops.cast(_value(self.count), "int32")
         frame = ops.take(frames, count, axis=0)
         state = self._at_start(x, frames, count)
         fields = self._outputs(x, frame)
@@ -163,7 +163,7 @@ class ActiveWindow(Adaptable):
             [points[..., :-1], ops.ones_like(points[..., -1:])], axis=-1
         )
         ends = Taylor.of_points(points, IndexSet([*space, *later]))
-        stacks = [*map(ops.convert_to_tensor, self.stacks)]
+        stacks = [*map(_value, self.stacks)]
         zero = ops.repeat(ops.zeros_like(points[..., :1]), len(self.orders), axis=-1)
         keys = sorted(
             {key for i in space for key, _ in indices.destinations(i)}, key=str
@@ -236,6 +236,11 @@ def active_window(network, x):
         for numbers in (network.scales.half, network.scales.centre)
     )
     return network._fields((x - centre) * (1.0 / half))
+
+
+def _value(variable):
+    """Return a variable's value as a tensor, which loops in a mapped function need."""
+    return ops.copy(ops.convert_to_tensor(variable))
 
 
 def _values_only(x):

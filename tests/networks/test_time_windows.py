@@ -1,14 +1,21 @@
 """Time windows: continuous at edges, with exact derivatives, saved and loaded."""
 
+import itertools
+
 import keras
 import numpy as np
 import pytest
+import sympy as sp
 from keras import ops
 
 import keraspinn as kp
-from keraspinn.derivatives.taylor import IndexSet, Taylor
+from keraspinn.declaration.windows import restricted
+from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate
+from keraspinn.networks.active_window import ActiveWindow
 
 EDGES = [0.0, 1.0, 1.5, 3.0]
+x, t = sp.symbols("x t")
+FIELDS = [sp.Function(name)(x, t) for name in "abc"]
 NEAR = 1e-7  # distance from an edge, in the unit of time
 
 
@@ -78,14 +85,40 @@ def difference(function, points, index, step=1e-4):
     return (forward - backward) / (2 * step)
 
 
-def test_only_the_active_window_is_evaluated(windows):
-    config = windows.get_config()
-    config["active"] = 1
-    active = kp.networks.TimeWindows.from_config(config)
+@pytest.mark.parametrize("index", [(0, 0), (2, 0), (0, 1)])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_active_window_agrees_with_all_windows(float64_policy, index, standardize):
+    problem = kp.Problem(
+        kp.geometry.Box({x: (-1, 1)}, time={t: (0, 3)}),
+        {f"{f.func}": f.diff(t) - f.diff(x, 2) for f in FIELDS},
+        {"initial": kp.Condition(list(FIELDS), on="initial")},
+    )
+    networks = []
+    for start, end in itertools.pairwise(EDGES):
+        one = kp.networks.MLP(5, 2, outputs=3, standardize=standardize)
+        window = restricted(problem, start, end)
+        one.work_in(window.scales, [0.5, 2.0, 3.0]) if standardize else None
+        one.build((None, 2))
+        networks.append(one)
+    jumps, orders = {1.5: [(1.0, 0.0), (0.5, 2.0), (0.5, 0.0)]}, [0, 1, 2]
+    whole = kp.networks.TimeWindows(networks, EDGES, orders, jumps)
+    whole.build((None, 2))
+    # A program of the second window, which is as long as the third.
+    program = restricted(problem, 0.0, 1.5)
+    copy = type(networks[2]).from_config(networks[2].get_config())
+    active = ActiveWindow(copy, orders, start=0.0, capacity=3)
     active.build((None, 2))
-    active.set_weights(windows.get_weights())
-    x = np.linspace(-1, 1, 7)
-    np.testing.assert_allclose(values(active, x, 1.2), values(windows, x, 1.2))
+    active.adapt(program)
+    active.follow(networks[:2], networks[2], EDGES, jumps)
+    points = np.random.default_rng(0).uniform([-1, 1.5], [1, 3], (20, 2))
+    series = Taylor.of_points(ops.array(points), IndexSet([index]))
+    earlier = Taylor.of_points(ops.array(points - [0, 1.5]), IndexSet([index]))
+    np.testing.assert_allclose(
+        propagate(active, earlier).derivative(index),
+        propagate(whole, series).derivative(index),
+        atol=1e-12,
+    )
+    assert float(active.time_shift.numpy()) == 1.5
 
 
 def test_config_round_trip(windows):

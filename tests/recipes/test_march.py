@@ -50,7 +50,8 @@ class Losses(kp.recipes.Recipe):
         self.loss, self.windows = loss, []
 
     def train(self, model, **kwargs):
-        start, end = model.network.edges[-2:]
+        time = model.problem.domain
+        start, end = time.lower[0], time.upper[0]
         self.windows.append((start, end))
         history = keras.callbacks.History()
         history.history = {"loss": [self.loss(end - start)]}
