@@ -203,8 +203,8 @@ class ActiveWindow(Adaptable):
                 self.orders,
             )
             parts = new if later else new[:1]
-            found = [part.coefficients.get(key, zero) for part in parts for key in keys]
-            return number + 1, *found
+            tensors = [part.coefficients.get(key, zero) for part in parts for key in keys]
+            return number + 1, *tensors
 
         begin = [zero] * (len(keys) * (2 if later else 1))
         _, *tensors = ops.while_loop(

@@ -62,8 +62,8 @@ def test_the_third_window_takes_the_program_of_the_second(marched):
     model, made = marched
     assert [bool(optimizer.built) for optimizer in made] == [True, False, True]
     times = np.linspace(0, 3, 31)[:, None]
-    found = model.predict(times, verbose=0)
-    np.testing.assert_allclose(found, np.sin(times) + 1, atol=1e-4)
+    values = model.predict(times, verbose=0)
+    np.testing.assert_allclose(values, np.sin(times) + 1, atol=1e-4)
 
 
 @pytest.mark.slow
