@@ -11,7 +11,7 @@ x, t = sp.symbols("x t")
 u = sp.Function("u")(x, t)
 
 
-def case(end, aim, windows):
+def case(end, aim, windows, steps=200):
     """Return the case of an interval of time."""
     problem = kp.Problem(
         kp.geometry.Box({x: (-1, 1)}, time={t: (0, end)}, periodic=[x]),
@@ -28,7 +28,9 @@ def case(end, aim, windows):
         256,
         20_000,
     )
-    return Case(f"Kuramoto–Sivashinsky, t ≤ {end:g}", aim, problem, truth, windows)
+    return Case(
+        f"Kuramoto–Sivashinsky, t ≤ {end:g}", aim, problem, truth, windows, steps=steps
+    )
 
 
-CASE = case(0.5, 3e-5, 5)
+CASE = case(0.5, 3e-5, 10)
