@@ -7,65 +7,59 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
-from keraspinn.networks.base import Adaptable, Network
-from keraspinn.networks.time_windows import at_end, continued
+from keraspinn.derivatives.taylor import Taylor, propagate, register_rule
+from keraspinn.networks.base import Network
+from keraspinn.networks.time_windows import (
+    TimeWindows,
+    at_end,
+    at_time,
+    continued,
+    in_space,
+    time_windows,
+)
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class ActiveWindow(Adaptable):
-    """The window of `TimeWindows` that is trained, behind the first one.
+class ActiveWindow(TimeWindows):
+    """The window that is trained, behind earlier ones with frozen weights.
 
-    All that differs from window to window is in variables: the weights of the networks
-    before, their units, and the time. So one compiled program trains all windows of
-    equal length. A loop evaluates the networks before.
+    All that differs from window to window is in variables: the weights of the earlier
+    networks, their units, and the time. Hence one compiled program trains all windows
+    of equal length. A loop evaluates the earlier networks.
 
     Args:
-        network: The `Network` that is trained.
+        networks: List of the `Network` that is trained.
+        edges: List of the times at which the problem's domain starts and ends.
         orders: List with the order in time, 0, 1 or 2, of each field.
-        start: Time at which the problem's domain starts.
-        capacity: Largest number of windows before.
-        **kwargs: `name`, `dtype` of `keras.Model`.
-
-    Call arguments:
-        x: Points, `(..., d)`, in the problem's domain.
-
-    Returns:
-        The fields' values, `(..., F)`.
+        capacity: Largest number of earlier windows.
+        **kwargs: As for `TimeWindows`.
     """
 
     def __init__(
         self,
-        network: Network,
+        networks: Sequence[Network],
+        edges: Sequence[float],
         orders: Sequence[int],
-        start: float,
-        capacity: int,
+        capacity: int = 1,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.network = network
-        self.orders = list(orders)
-        self.start = float(start)
+        super().__init__(networks, edges, orders, **kwargs)
         self.capacity = int(capacity)
 
     def build(self, input_shape):
-        if not self.network.built:
-            self.network.build(input_shape)
-        weights = {"initializer": "zeros", "trainable": False}
+        super().build(input_shape)
+        settings = {"initializer": "zeros", "trainable": False}
         self.stacks = [
             self.add_weight(
-                (self.capacity, *weight.shape), name=f"earlier_{k}", **weights
+                (self.capacity, *weight.shape), name=f"earlier_{k}", **settings
             )
-            for k, weight in enumerate(self.network.weights)
+            for k, weight in enumerate(self.networks[0].weights)
         ]
-        # Of each window: the network's units and offsets, factors and shifts of the
-        # jump at the end, length, end.
-        shape = (self.capacity + 1, 6, len(self.orders))
-        self.frames = self.add_weight(shape, name="frames", **weights)
-        self.count = self.add_weight((), name="count", **weights)
-        self.time_shift = self.add_weight((), name="time_shift", **weights)
-        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-        self.built = True
+        # Rows for each window as in `follow`.
+        shape = (self.capacity + 1, 8, len(self.orders))
+        self.frames = self.add_weight(shape, name="frames", **settings)
+        self.count = self.add_weight((), name="count", **settings)
+        self.time_shift = self.add_weight((), name="time_shift", **settings)
 
     def follow(
         self,
@@ -82,102 +76,50 @@ class ActiveWindow(Adaptable):
             edges: The windows' edges, two more than `earlier`.
             jumps: As for `TimeWindows`.
         """
-        frames, fields = np.zeros(self.frames.shape), len(self.orders)
-        for number, one in enumerate([*earlier, network]):
+        (template,), one = self.networks, np.ones(len(self.orders))
+        first, last = self.edges
+        frames = np.zeros(self.frames.shape)
+        for number, other in enumerate([*earlier, network]):
             start, end = edges[number : number + 2]
-            jump = jumps.get(end) or [(1.0, 0.0)] * fields
-            sizes, offsets = (
-                one._sizes or [1.0] * fields,
-                one._offsets or [0.0] * fields,
-            )
-            numbers = [sizes, offsets, *zip(*jump, strict=True)]
-            frames[number] = [*numbers, [end - start] * fields, [end] * fields]
+            factors, shifts = zip(*jumps.get(end, [(1.0, 0.0)] * len(one)), strict=True)
+            rows: list = [factors, shifts, end - start]
+            if template.scales is None:  # it takes points in the user's units
+                rows += [1.0, 0.0, 1.0, end, start - first]
+            else:
+                sizes = np.array(other._sizes) / template._sizes
+                speed = (last - first) / (end - start)
+                rows += [sizes, other._offsets, speed, last, 0.0]
+            frames[number] = [row * one for row in rows]
         self.frames.assign(frames)
-        for stack, *trained in zip(
-            self.stacks, *(one.get_weights() for one in earlier), strict=True
-        ):
-            rest = np.zeros((self.capacity - len(trained), *stack.shape[1:]))
-            stack.assign(np.concatenate([np.stack(trained), rest]))
-        self.network.set_weights(network.get_weights())
+        weights = [other.get_weights() for other in earlier]
+        for stack, *values in zip(self.stacks, *weights, strict=True):
+            rest = np.zeros((self.capacity - len(values), *stack.shape[1:]))
+            stack.assign(np.concatenate([np.stack(values), rest]))
+        template.set_weights(network.get_weights())
         self.count.assign(len(earlier))
-        self.time_shift.assign(edges[len(earlier)] - self.start)
+        self.time_shift.assign(edges[len(earlier)] - first)
 
-    def scaled(self, x, apply, wanted=None):
-        """Return scaled fields from scaled points, a tensor or a `Taylor` series.
-
-        Args:
-            x: The points.
-            apply: As for `Network.forward`; unused, since all is done by series.
-            wanted: As for `Network.scaled`.
-        """
-        fields = self._fields(x if isinstance(x, Taylor) else _values_only(x))
-        fields = self._scale(fields, range(len(self.orders)))
-        return fields if isinstance(x, Taylor) else fields.value
-
-    def call(self, x):
-        half, centre = (
-            ops.cast(numbers, x.dtype)
-            for numbers in (self.scales.half, self.scales.centre)
-        )
-        return self._fields(_values_only((x - centre) / half)).value
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], len(self.orders))
-
-    def _fields(self, x):
-        """Return the fields in the user's units from scaled points, as series."""
-        frames = _value(self.frames)
-        count = ops.cast(_value(self.count), "int32")
+    def _series(self, x):
+        frames, count = _value(self.frames), ops.cast(_value(self.count), "int32")
         frame = ops.take(frames, count, axis=0)
         state = self._at_start(x, frames, count)
-        fields = self._outputs(x, frame)
-        time = Taylor(x.indices, {k: c[..., -1:] for k, c in x.coefficients.items()})
-        return continued(state, fields, time * 0.5 + 0.5, frame[4], self.orders)
+        earliest = [0.0] * (x.indices.dimension - 1)
+        shift = ops.concatenate([ops.cast(earliest, x.dtype), frame[7, :1]])
+        fields = self._outputs(x + shift, frame)
+        return continued(state, fields, x, self.edges[0], frame[2], self.orders)
 
     def _outputs(self, x, frame):
-        """Return the outputs of the network in the user's units, as series.
-
-        Args:
-            x: Points, scaled in this window.
-            frame: A row of `frames`.
-        """
-        if self.network.scales is None:  # it takes points in the user's units
-            half, centre = (
-                ops.cast(numbers[:-1], x.dtype)
-                for numbers in (self.scales.half, self.scales.centre)
-            )
-            length, end = frame[4, :1], frame[5, :1]
-            half = ops.concatenate([half, length / 2])
-            x = x * half + ops.concatenate([centre, end - length / 2])
-        return self.network.scaled(x, propagate) * frame[0] + frame[1]
+        """Return the outputs of the network, in the units of a window, as series."""
+        return propagate(self.networks[0], x) * frame[3] + frame[4]
 
     def _at_start(self, x, frames, count):
         """Return fields and time derivatives at the start of the window, as series."""
-        indices = x.indices
-        carried = {*indices.members}
-        carried |= {index for pairs in indices.combinations for index, _ in pairs}
-        space = sorted(index for index in carried if not index[-1])
-        later = [(*index[:-1], 1) for index in space] if 2 in self.orders else []
-        points = x.value if indices.dimension > 1 else x.value[..., :1, :]
-        points = ops.concatenate(
-            [points[..., :-1], ops.ones_like(points[..., -1:])], axis=-1
-        )
-        ends = Taylor.of_points(points, IndexSet([*space, *later]))
-        stacks = [*map(_value, self.stacks)]
-        zero = ops.repeat(ops.zeros_like(points[..., :1]), len(self.orders), axis=-1)
-        keys = sorted(
-            {key for i in space for key, _ in indices.destinations(i)}, key=str
-        )
-
-        def series(fields, shift):
-            coefficients: dict = {}
-            for index in space:
-                term = fields.coefficients.get((*index[:-1], shift))
-                for key, share in indices.destinations(index):
-                    if term is not None:
-                        known = coefficients.get(key, zero)
-                        coefficients[key] = known + term * share
-            return Taylor(indices, coefficients)
+        indices, stacks = x.indices, [*map(_value, self.stacks)]
+        if indices.dimension == 1:  # time alone: the state is the same for all points
+            x = Taylor(indices, {k: c[..., :1, :] for k, c in x.coefficients.items()})
+        keys = {k: 0 for i in in_space(indices) for k, _ in indices.destinations(i)}
+        zero = ops.repeat(ops.zeros_like(x.value[..., :1]), len(self.orders), axis=-1)
+        second = 2 in self.orders
 
         def state_of(tensors):
             halves = tensors[: len(keys)], tensors[len(keys) :]
@@ -185,63 +127,36 @@ class ActiveWindow(Adaptable):
             return [Taylor(indices, coefficients) for coefficients in pairs]
 
         def body(number, *tensors):
-            values = [ops.take(stack, number, axis=0) for stack in stacks]
             frame = ops.take(frames, number, axis=0)
-            pairs = zip(self.network.weights, values, strict=True)
+            values = [ops.take(stack, number, axis=0) for stack in stacks]
+            pairs = zip(self.networks[0].weights, values, strict=True)
             with keras.StatelessScope(list(pairs)):
-                outputs = self._outputs(ends, frame)
-            length, is_behind = frame[4], ops.cast(number > 0, frame.dtype)
-            slopes = series(outputs, 1) * (2 / length) if later else None
+                fields, slopes = at_time(
+                    lambda ends: self._outputs(ends, frame), x, frame[6, 0], second
+                )
+            slopes = slopes * frame[5] if second else None
+            rate = ops.cast(number > 0, frame.dtype) * 2.0 / frame[2]
             new = at_end(
-                state_of(tensors),
-                series(outputs, 0),
-                slopes,
-                length,
-                is_behind * 2 / length,
-                frame[2],
-                frame[3],
-                self.orders,
+                state_of(tensors), (fields, slopes), frame[2], rate, frame, self.orders
             )
-            parts = new if later else new[:1]
-            tensors = [part.coefficients.get(key, zero) for part in parts for key in keys]
-            return number + 1, *tensors
+            parts = new if second else new[:1]
+            return number + 1, *(
+                p.coefficients.get(k, zero) for p in parts for k in keys
+            )
 
-        begin = [zero] * (len(keys) * (2 if later else 1))
+        begin = [zero] * (len(keys) * (2 if second else 1))
         _, *tensors = ops.while_loop(
             lambda number, *_: number < count, body, (ops.zeros((), "int32"), *begin)
         )
         return state_of(tensors)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "network": keras.saving.serialize_keras_object(self.network),
-            "orders": self.orders,
-            "start": self.start,
-            "capacity": self.capacity,
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        network = keras.saving.deserialize_keras_object(
-            config["network"], custom_objects
-        )
-        return cls(**{**config, "network": network})
+        return {**super().get_config(), "capacity": self.capacity}
 
 
-@register_rule(ActiveWindow)
-def active_window(network, x):
-    half, centre = (
-        ops.cast(numbers, x.dtype)
-        for numbers in (network.scales.half, network.scales.centre)
-    )
-    return network._fields((x - centre) * (1.0 / half))
+register_rule(ActiveWindow)(time_windows)
 
 
 def _value(variable):
     """Return a variable's value as a tensor, which loops in a mapped function need."""
     return ops.copy(ops.convert_to_tensor(variable))
-
-
-def _values_only(x):
-    return Taylor.of_points(x, IndexSet([(0,) * x.shape[-1]]))

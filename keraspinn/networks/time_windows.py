@@ -140,69 +140,22 @@ class TimeWindows(Adaptable):
         if state is None:
             return fields
         start, end = self.edges[number : number + 2]
-        elapsed = Taylor(
-            x.indices, {key: c[..., -1:] for key, c in x.coefficients.items()}
-        )
-        share = (elapsed + -start) * (1.0 / (end - start))
-        return continued(state, fields, share, end - start, self.orders)
+        return continued(state, fields, x, start, end - start, self.orders)
 
     def _end(self, number, x, state):
         """Return value and time derivative at the end of a window, behind its jump."""
         start, end = self.edges[number : number + 2]
-        fields, slopes = self._at(number, x, end)
+        outputs = at_time(
+            lambda ends: propagate(self.networks[number], ends),
+            x,
+            end,
+            2 in self.orders,
+        )
         jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
-        factors, shifts = (
-            ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)
-        )
-        if state is None:  # the first window's field is its network's
-            value, slope = fields * factors + shifts, slopes
-            return value, slope and slope * (factors * mask(self.orders, 2, x.dtype))
-        return at_end(
-            state,
-            fields,
-            slopes,
-            end - start,
-            2.0 / (end - start),
-            factors,
-            shifts,
-            self.orders,
-        )
-
-    def _at(self, number, x, time):
-        """Return a network's series in space at a fixed time, and its time derivative.
-
-        Args:
-            number: Number of the window.
-            x: The series of the points, of which time is replaced.
-            time: The fixed time.
-        """
-        carried = {*x.indices.members}
-        carried |= {index for pairs in x.indices.combinations for index, _ in pairs}
-        space = sorted(index for index in carried if not index[-1])
-        later = [(*index[:-1], 1) for index in space] if 2 in self.orders else []
-        instant = ops.full_like(x.value[..., -1:], time)
-        points = ops.concatenate([x.value[..., :-1], instant], axis=-1)
-        series = Taylor.of_points(points, IndexSet([*space, *later]))
-        fields = propagate(self.networks[number], series)
-        halves = _unit_slopes(x)
-
-        def mapped(shift):
-            coefficients: dict = {}
-            for index in space:
-                lifted = (*index[:-1], shift)
-                if lifted not in fields.coefficients:
-                    continue
-                factor = 1.0
-                for half, count in zip(halves, index, strict=True):
-                    for _ in range(count):
-                        factor = factor * half
-                for key, share in x.indices.destinations(index):
-                    term = fields.coefficients[lifted] * (share * factor)
-                    known = coefficients.get(key)
-                    coefficients[key] = term if known is None else known + term
-            return Taylor(x.indices, coefficients)
-
-        return mapped(0), mapped(1) if later else None
+        jump = [ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)]
+        rate = 2.0 / (end - start) if state else 0.0
+        state = state or [outputs[0] * 0.0] * 2
+        return at_end(state, outputs, end - start, rate, jump, self.orders)
 
     def get_config(self):
         return {
@@ -230,50 +183,96 @@ def time_windows(network, x):
     return network._fields(x)
 
 
-def mask(orders, order, dtype):
+def _mask(orders, order, dtype):
     """Return ones for fields of an order in time, zeros for others, `(F,)`."""
     return ops.cast(np.array(orders) == order, dtype)
 
 
-def continued(state, fields, share, length, orders):
+def continued(state, fields, x, start, length, orders):
     """Return the fields of a window behind the first, as series.
 
     Args:
         state: Pair of the fields and their time derivatives at the start.
         fields: The outputs of the window's network.
-        share: Share of the window that has elapsed.
-        length: Length of the window.
+        x: The series of the points.
+        start: Time at which the window starts.
+        length: Its length.
         orders: List with the order in time of each field.
     """
     value, slope = state
-    zeroth, first, second = (mask(orders, k, fields.dtype) for k in range(3))
+    zeroth, first, second = (_mask(orders, k, fields.dtype) for k in range(3))
+    elapsed = Taylor(x.indices, {k: c[..., -1:] for k, c in x.coefficients.items()})
+    elapsed = elapsed + -start
+    share = elapsed * (1.0 / length)
     result = value * (first + second) + fields * zeroth
     if 1 in orders:
         result = result + share * fields * first
     if 2 in orders:
-        result = result + share * (slope * length + share * fields) * second
+        result = result + (elapsed * slope + share * share * fields) * second
     return result
 
 
-def at_end(state, fields, slopes, length, rate, factors, shifts, orders):
+def at_end(state, outputs, length, rate, jump, orders):
     """Return fields and time derivatives at the end of a window, behind its jump.
 
     Args:
-        state: The same at its start.
-        fields: The outputs of the window's network at the end.
-        slopes: Their time derivatives; `None` if no field is of second order.
+        state: The same at its start; zero at that of the first window.
+        outputs: The outputs of the window's network at the end and their time
+            derivatives, `None` if no field is of second order.
         length: Length of the window.
         rate: 2 / length; 0 in the first window, whose field is its network's.
-        factors: Factors of the jump.
-        shifts: Shifts of the jump.
+        jump: Factors and shifts of the jump, the first two of a sequence.
         orders: List with the order in time of each field.
     """
-    value = state[0] + fields
+    (value, slope), (fields, slopes) = state, outputs
+    value = value + fields
     if slopes is None:
-        return value * factors + shifts, None
-    value = value + state[1] * length
-    slope = (state[1] + fields * rate + slopes) * mask(orders, 2, fields.dtype)
-    return value * factors + shifts, slope * factors
+        return value * jump[0] + jump[1], None
+    value = value + slope * length
+    slope = (slope + fields * rate + slopes) * _mask(orders, 2, fields.dtype)
+    return value * jump[0] + jump[1], slope * jump[0]
+
+
+def in_space(indices):
+    """Return the multi-indices of an `IndexSet` without derivatives in time, a list."""
+    carried = {*indices.members}
+    carried |= {index for pairs in indices.combinations for index, _ in pairs}
+    return sorted(index for index in carried if not index[-1])
+
+
+def at_time(network, x, time, second):
+    """Return a network's series in space at a fixed time, and its time derivative.
+
+    Args:
+        network: Function from a series to a series.
+        x: The series of the points, of which time is replaced.
+        time: The fixed time.
+        second: Whether the time derivative is needed; otherwise it is `None`.
+    """
+    space = in_space(x.indices)
+    later = [(*index[:-1], 1) for index in space] if second else []
+    instant = ops.zeros_like(x.value[..., -1:]) + time
+    points = ops.concatenate([x.value[..., :-1], instant], axis=-1)
+    fields = network(Taylor.of_points(points, IndexSet([*space, *later])))
+    halves = _unit_slopes(x)
+
+    def mapped(shift):
+        coefficients: dict = {}
+        for index in space:
+            lifted = (*index[:-1], shift)
+            if lifted not in fields.coefficients:
+                continue
+            factor = 1.0
+            for half, count in zip(halves, index, strict=True):
+                for _ in range(count):
+                    factor = factor * half
+            for key, share in x.indices.destinations(index):
+                term = fields.coefficients[lifted] * (share * factor)
+                known = coefficients.get(key)
+                coefficients[key] = term if known is None else known + term
+        return Taylor(x.indices, coefficients)
+
+    return mapped(0), mapped(1) if second else None
 
 
 def _unit_slopes(x):

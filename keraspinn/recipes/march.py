@@ -20,8 +20,8 @@ from keraspinn.networks import TimeWindows
 from keraspinn.networks.active_window import ActiveWindow
 from keraspinn.networks.base import Network, scaled_periods
 from keraspinn.recipes.hardening import hardened
-from keraspinn.recipes.repeated import Repeated, last_loss
-from keraspinn.recipes.stages import OneStage, Recipe
+from keraspinn.recipes.repeated import Repeated
+from keraspinn.recipes.stages import OneStage, Recipe, last_loss
 from keraspinn.training import PINNModel, load_model
 
 LARGEST_LOSS = 1e-6
@@ -124,15 +124,14 @@ def march(
         if not trained:
             model = whole(window, [current], [start, stop], seed=seed)
             result = recipe.train(model, verbose=0)
-            (current,), loss = result.model.network.networks, last_loss(result)
+            (current,), loss = result.model.network.networks, last_loss(result.history)
         else:
+            behind = trained, [*done, stop], shifts
             if program is None or not program.serves(window, trained):
                 capacity = len(trained) if automatic else len(edges) - 2
-                active = ActiveWindow(
-                    _copy(current), orders, start, capacity, dtype=current.dtype_policy
-                )
+                active = _active(window, current, orders, capacity, behind)
                 program = Repeated(window, active, recipe, seed + 1)
-            loss = program.train(current, trained, [*done, stop], shifts)
+            loss = program.train(current, *behind)
         if automatic and not loss <= LARGEST_LOSS:
             length = (stop - start) / 2
             if length < LEAST_SHARE * (end - begin):
@@ -180,8 +179,16 @@ def _checked_jumps(problem, jumps, edges, automatic):
     return shifts_at
 
 
-def _copy(network):
-    return type(network).from_config(network.get_config())
+def _active(window, network, orders, capacity, behind):
+    """Return the `ActiveWindow` of a window, with a copy of its network."""
+    copy = type(network).from_config(network.get_config())
+    edges = window.domain.lower[-1], window.domain.upper[-1]
+    dtype = network.dtype_policy
+    active = ActiveWindow([copy], edges, orders, capacity=capacity, dtype=dtype)
+    active.build((None, window.domain.dimension))
+    earlier, *others = behind
+    active.follow(earlier, network, *others)
+    return active
 
 
 def _new_network(pattern, trained, problem, changes):

@@ -213,9 +213,18 @@ class OneStage(Recipe):
     """
 
     def __init__(self, steps: int = 200, points: int = 1_500) -> None:
-        fit = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
-        fit["batch_size"] = {"residual": points}
+        second = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
+        fit = {**second, "batch_size": {"residual": points}}
         super().__init__([Stage(GaussNewton, fit, dtype="float64")])
+
+
+def last_loss(history: list) -> float:
+    """Return the loss logged last.
+
+    Args:
+        history: List of `keras.callbacks.History`, one for each stage.
+    """
+    return float(history[-1].history["loss"][-1])
 
 
 def adam_stage(steps: int, learning_rate: float = 3e-3, annealing: bool = True):

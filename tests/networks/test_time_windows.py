@@ -104,11 +104,11 @@ def test_the_active_window_agrees_with_all_windows(float64_policy, index, standa
     whole = kp.networks.TimeWindows(networks, EDGES, orders, jumps)
     whole.build((None, 2))
     # A program of the second window, which is as long as the third.
-    program = restricted(problem, 0.0, 1.5)
     copy = type(networks[2]).from_config(networks[2].get_config())
-    active = ActiveWindow(copy, orders, start=0.0, capacity=3)
+    if standardize:
+        copy.work_in(restricted(problem, 0.0, 1.5).scales, [1.0, 1.0, 1.0])
+    active = ActiveWindow([copy], [0.0, 1.5], orders, capacity=3)
     active.build((None, 2))
-    active.adapt(program)
     active.follow(networks[:2], networks[2], EDGES, jumps)
     points = np.random.default_rng(0).uniform([-1, 1.5], [1, 3], (20, 2))
     series = Taylor.of_points(ops.array(points), IndexSet([index]))
