@@ -15,4 +15,4 @@ problem = kp.Problem(
     {"initial": kp.Condition(sp.Eq(u, sp.sin(x)), on="initial")},
     reference={u: sp.sin(x - SPEED * t)},
 )
-CASE = Case("Advection, c = 80", 6e-4, problem, exact(problem), windows=10)
+CASE = Case("Advection, c = 80", 6e-4, problem, exact(problem), windows=10, steps=200)

@@ -26,4 +26,4 @@ truth = evolution(
     1024,
     2_000,
 )
-CASE = Case("Allen–Cahn, ε = 1e-4", 2e-6, problem, truth, windows=5)
+CASE = Case("Allen–Cahn, ε = 1e-4", 2e-6, problem, truth, windows=10)

@@ -29,4 +29,4 @@ truth = evolution(
     8192,
     8_000,
 )
-CASE = Case("Burgers, ν = 0.001/π", 1e-3, problem, truth, windows=5)
+CASE = Case("Burgers, ν = 0.001/π", 1e-3, problem, truth, windows=10)

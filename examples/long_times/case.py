@@ -40,7 +40,7 @@ class Case:
     windows: int | Sequence[float] | str = 10
     units: int = 20
     depth: int = 2
-    steps: int = 200
+    steps: int = 100
     points: int = 1_500
     held_back: bool = False
 
