@@ -1,6 +1,7 @@
 """Train one time window after another."""
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from keraspinn.declaration import Problem
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.windows import (
     checked_edges,
+    differ_in_time_only,
     in_window_scales,
     orders_in_time,
     restricted,
@@ -126,12 +128,15 @@ def march(
             result = recipe.train(model, verbose=0)
             (current,), loss = result.model.network.networks, last_loss(result.history)
         else:
-            behind = trained, [*done, stop], shifts
+            behind = trained, current, [*done, stop], shifts
             if program is None or not program.serves(window, trained):
-                capacity = len(trained) if automatic else len(edges) - 2
-                active = _active(window, current, orders, capacity, behind)
-                program = Repeated(window, active, recipe, seed + 1)
-            loss = program.train(current, *behind)
+                alike, changes = _first_alike(problem, [*done, stop], window)
+                template = _new_network(network, trained, alike, changes)
+                capacity = 2 * len(trained) if automatic else len(edges) - 2
+                active = _active(alike, template, orders, capacity)
+                active.follow(*behind)
+                program = Repeated(alike, active, recipe, seed + 1)
+            loss = program.train(*behind)
         if automatic and not loss <= LARGEST_LOSS:
             length = (stop - start) / 2
             if length < LEAST_SHARE * (end - begin):
@@ -179,15 +184,26 @@ def _checked_jumps(problem, jumps, edges, automatic):
     return shifts_at
 
 
-def _active(window, network, orders, capacity, behind):
-    """Return the `ActiveWindow` of a window, with a copy of its network."""
-    copy = type(network).from_config(network.get_config())
+def _first_alike(problem, edges, window):
+    """Return the first window with the last one's program, in its scales and units.
+
+    An interrupted march thus goes on with the program that it had.
+    """
+    pairs = [*itertools.pairwise(edges[1:])]
+    alike = (
+        pair
+        for pair in pairs
+        if differ_in_time_only(restricted(problem, *pair), window)
+    )
+    return in_window_scales(problem, restricted(problem, *next(alike, pairs[-1])))
+
+
+def _active(window, network, orders, capacity):
+    """Return the `ActiveWindow` of windows like this one."""
     edges = window.domain.lower[-1], window.domain.upper[-1]
     dtype = network.dtype_policy
-    active = ActiveWindow([copy], edges, orders, capacity=capacity, dtype=dtype)
+    active = ActiveWindow([network], edges, orders, capacity=capacity, dtype=dtype)
     active.build((None, window.domain.dimension))
-    earlier, *others = behind
-    active.follow(earlier, network, *others)
     return active
 
 

@@ -45,12 +45,12 @@ class Repeated:
             and differ_in_time_only(self._window, window)
         )
 
-    def train(self, network, earlier, edges, jumps):
+    def train(self, earlier, network, edges, jumps):
         """Train a window's network; return its last loss.
 
         Args:
-            network: The network, which takes on the trained weights.
             earlier: The networks of the windows before.
+            network: The network, which takes on the trained weights.
             edges: The windows' edges.
             jumps: As for `TimeWindows`.
         """
