@@ -136,9 +136,8 @@ class ActiveWindow(TimeWindows):
                 )
             slopes = slopes * frame[5] if second else None
             rate = ops.cast(number > 0, frame.dtype) * 2.0 / frame[2]
-            new = at_end(
-                state_of(tensors), (fields, slopes), frame[2], rate, frame, self.orders
-            )
+            value, _ = state_of(tensors)
+            new = at_end(value, (fields, slopes), rate, frame, self.orders)
             parts = new if second else new[:1]
             return number + 1, *(
                 p.coefficients.get(k, zero) for p in parts for k in keys
