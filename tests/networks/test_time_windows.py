@@ -55,6 +55,14 @@ def test_the_time_derivative_of_second_order_fields_is_continuous(windows):
     np.testing.assert_allclose((b - a) / NEAR, (d - c) / NEAR, atol=1e-5)
 
 
+def test_a_velocity_that_is_not_corrected_ends_with_its_window(windows):
+    second = windows.networks[1]
+    second.set_weights([0 * weight for weight in second.get_weights()])
+    x = np.linspace(-1, 1, 7)
+    start, end = values(windows, x, 1.0)[:, 2], values(windows, x, 1.5 - NEAR)[:, 2]
+    np.testing.assert_allclose(end, start, atol=10 * NEAR)
+
+
 def test_a_jump_scales_and_shifts_the_field_behind_an_edge(windows):
     x = np.linspace(-1, 1, 7)
     before, behind = values(windows, x, 1.5 - NEAR), values(windows, x, 1.5 + NEAR)
