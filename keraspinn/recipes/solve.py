@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 import time
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -16,6 +17,7 @@ from keraspinn.networks.base import Network
 from keraspinn.optimizers import GaussNewton
 from keraspinn.recipes.choices import GAUSS_NEWTON_ROUND, chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
+from keraspinn.recipes.progress import load_progress, save_progress
 from keraspinn.recipes.reasons import describe_noise, describe_unsolved
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
@@ -55,6 +57,9 @@ DENSE = 3_000
 WIDEST = 9_000
 """Number of weights up to which a network is widened: SSBroyden's matrix is dense."""
 
+KEPT = "history", "progress", "escalations", "judging", "epochs"
+"""State of a run in the file of `path=`, beside the model."""
+
 
 def solve(
     problem: Problem,
@@ -65,6 +70,7 @@ def solve(
     recipe: Recipe | None = None,
     model: PINNModel | None = None,
     seed: int = 0,
+    path: str | Path | None = None,
     verbose: int = 1,
 ) -> Solution:
     """Train until the estimated error is within a tolerance, or say why not.
@@ -90,6 +96,8 @@ def solve(
         model: Optional `PINNModel` of the problem to go on with, as `Solution.model`
             of an earlier call, or of a file.
         seed: Integer for initial weights and points.
+        path: Optional path of a `.keras` file that holds the training after each round.
+            If it is there, the training goes on from it; its time counts too.
         verbose: 0 prints nothing, 1 a line for each stage, 2 the progress bars of
             `fit` too.
 
@@ -99,8 +107,8 @@ def solve(
 
     Raises:
         TypeError: If `problem` is no `Problem`.
-        ValueError: If `tolerance` or `max_time` is not positive, or `model` is of
-            another problem.
+        ValueError: If `tolerance` or `max_time` is not positive, or `model` or the
+            file at `path` is of another problem.
 
     Example:
 
@@ -114,24 +122,36 @@ def solve(
     for name, value in (("tolerance", tolerance), ("max_time", max_time)):
         if not (isinstance(value, (int, float)) and value > 0):
             raise ValueError(f"`{name}` must be positive. Received: {value!r}")
+    kept: dict[str, Any] = {}
+    if path is not None and Path(path).exists():
+        model, kept = load_progress(path)
     if model is not None and _declared(model.problem) != _declared(problem):
         raise ValueError(
-            "`model` must belong to a problem with the same equations, conditions and "
-            f"domain. Received: {model.problem!r}. Leave out model=, or step through "
-            "values of a keraspinn.Parameter by keraspinn.continuation."
+            "`model` or `path` must belong to a problem with the same equations, "
+            f"conditions and domain. Received: {model.problem!r}. Leave out model= and "
+            "path=, or step through values of a keraspinn.Parameter by "
+            "keraspinn.continuation."
         )
-    begin = time.monotonic()
+    begin = time.monotonic() - kept.pop("seconds", 0.0)
     stages = [] if recipe is None else recipe.stages
     if model is None:
         keras.utils.set_random_seed(seed)
         problem = hardened(problem)
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
         stages = stages or chosen_recipe(problem).stages
+    elif kept:
+        stages = stages or chosen_recipe(model.problem).stages
+        fit, done = kept.pop("fit"), len(kept["history"])
+        last = dataclasses.replace(stages[-1], optimizer=None, units=None, fit=fit)
+        stages = stages[done:] or [last]
     elif recipe is None:
         stage = chosen_recipe(model.problem).stages[-1]
         optimizer = None if model.trainer.is_second_order else stage.optimizer
         stages = [dataclasses.replace(stage, optimizer=optimizer)]
     run = _Run(model, float(tolerance), begin, begin + float(max_time), verbose)
+    run.path = path
+    for name, value in kept.items():
+        setattr(run, name, value)
     return run.solution(stages)
 
 
@@ -144,7 +164,7 @@ class _Run:
         self.untrained = _copies(model)
         self.stages, self.history, self.judging = [], [], 0.0
         self.progress, self.escalations = [], 0
-        self.judged, self.best = None, None
+        self.judged, self.best, self.path, self.epochs = None, None, None, 0
 
     def solution(self, stages):
         """Train stages, and the last one again and again, until there is a reason."""
@@ -179,11 +199,12 @@ class _Run:
         for stage in stages[: 1 if declared else -1]:
             self._train(stage, decision)
             self._report()
+            self._save(stage)
             decision = ""
         if declared:
             return declared
         stage = stages[-1]
-        self.epochs = stage.fit.get("epochs", 1)
+        self.epochs = self.epochs or stage.fit.get("epochs", 1)
         while True:
             self._train(stage, decision)
             is_late = time.monotonic() > self.deadline
@@ -191,6 +212,7 @@ class _Run:
             if is_judged:
                 self._judge()
             self._report()
+            self._save(stage)
             is_stalled = is_judged and self._is_stalled()
             reason = self._reason(is_late, is_stalled) if is_judged else None
             if reason is not None:
@@ -254,6 +276,12 @@ class _Run:
         self.progress.append((error, loss))
         if self.best is None or error < self.best[0]:
             self.best = error, self.model.get_weights(), self.model, self.judged
+
+    def _save(self, stage):
+        if self.path is not None:
+            kept = {name: getattr(self, name) for name in KEPT} | {"fit": stage.fit}
+            seconds = time.monotonic() - self.begin
+            save_progress(self.path, self.model, kept | {"seconds": seconds})
 
     def _seconds_to_verdict(self):
         """Return the seconds of training until verdicts take a small enough share."""

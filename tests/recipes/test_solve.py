@@ -25,6 +25,10 @@ TINY = {"steps_per_epoch": 2, "batch_size": 4}
 SGD = Stage(lambda: keras.optimizers.SGD(0.01), TINY)
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
 def decay(rate=1.0, **conditions):
     return kp.Problem(
         kp.geometry.Box(time={t: (0, 2)}),
@@ -159,6 +163,40 @@ def test_an_interrupted_solution_goes_on(judge):
     on = Recipe([dataclasses.replace(SGD, optimizer=None)])
     second = kp.solve(decay(), model=first.model, recipe=on, verbose=0)
     assert second.solved and second.model.steps_taken > taken
+
+
+def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
+    momentum = Stage(lambda: keras.optimizers.SGD(0.01, momentum=0.9), TINY)
+    recipe, path = Recipe([SGD, momentum]), tmp_path / "solve.keras"
+    monkeypatch.setattr(strategy._Run, "_seconds_to_verdict", lambda run: 0.0)
+    judge(0.5, 0.2, 1e-4)
+    whole, trained = tiny_solve(recipe=recipe), []
+
+    def train(run, stage, decision, train=strategy._Run._train):
+        if len(trained) == 2:
+            raise Killed
+        trained.append(train(run, stage, decision))
+
+    judge(0.5)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(strategy._Run, "_train", train)
+        tiny_solve(recipe=recipe, path=path)
+    judge(0.2, 1e-4)
+    solution = tiny_solve(recipe=recipe, path=path)
+    assert solution.solved and len(solution.history) == len(whole.history) == 4
+    for row, other in zip(solution.history, whole.history, strict=True):
+        assert row["steps"] == other["steps"] and row["loss"] == other["loss"]
+    points = np.linspace(0, 2, 5)[:, None]
+    values = whole.model.predict(points, verbose=0)
+    assert (solution.model.predict(points, verbose=0) == values).all()
+    assert solution.seconds > sum(row["seconds"] for row in solution.history[:2])
+
+
+def test_a_file_of_another_model_is_not_gone_on_with(judge, tmp_path):
+    judge(1e-4)
+    tiny_solve().model.save(tmp_path / "model.keras")
+    with pytest.raises(ValueError, match="did not save"):
+        tiny_solve(path=tmp_path / "model.keras")
 
 
 def test_an_unreliable_declaration_ends_after_the_first_stage(judge, monkeypatch):

@@ -1,0 +1,48 @@
+"""Model and progress of an interrupted `solve` in one file."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from keraspinn.training import PINNModel, load_model
+
+ENTRY = "solve.json"
+"""Name of the progress within the `.keras` file, which is a zip file."""
+
+
+def save_progress(path: str | Path, model: PINNModel, progress: dict[str, Any]) -> None:
+    """Replace a file by a model, its optimizer's state, and progress.
+
+    A process killed meanwhile leaves the file as it was.
+
+    Args:
+        path: Path of the `.keras` file.
+        model: The `PINNModel`.
+        progress: Dict that is JSON.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}")
+    model.save(part)
+    with zipfile.ZipFile(part, "a") as file:
+        file.writestr(ENTRY, json.dumps(progress))
+    part.replace(path)
+
+
+def load_progress(path: str | Path) -> tuple[PINNModel, dict[str, Any]]:
+    """Return the model and the progress from a file.
+
+    Args:
+        path: Path of the file.
+
+    Raises:
+        ValueError: If `save_progress` did not write it.
+    """
+    model = load_model(path)
+    with zipfile.ZipFile(path) as file:
+        if ENTRY not in file.namelist():
+            raise ValueError(
+                f"{path} holds a model that solve(path=) did not save. Give another "
+                "path, or go on with model=keraspinn.load_model(path)."
+            )
+        return model, json.loads(file.read(ENTRY))
