@@ -7,6 +7,8 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor
+from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
+from keraspinn.derivatives.taylor.rules import columns, concatenated
 from keraspinn.expressions import Program
 from keraspinn.geometry.part import exact_number
 
@@ -14,7 +16,9 @@ from keraspinn.geometry.part import exact_number
 class HardConstraint:
     """û = (g − offset)/size + φ N̂ for each field, on tensors and on Taylor series.
 
-    The derivatives of g and φ are SymPy's, by the scaled coordinates.
+    The derivatives of g and φ are SymPy's, by the scaled coordinates. The distance from
+    a polygon with re-entrant corners is evaluated by Taylor arithmetic: its derivatives
+    take SymPy minutes.
 
     Args:
         problem: The `Problem`.
@@ -40,6 +44,9 @@ class HardConstraint:
             self._values.append(value / size)
             self._factors.append(form.factor.xreplace(scaled) if form else sp.S.One)
         self._programs = {}
+        self._is_arithmetic = any(e.has(sp.Piecewise) for e in self._factors) and all(
+            map(is_algebraic, self._factors)
+        )
 
     def values(self, points, network):
         """Return scaled fields `(..., N, F)` from scaled points and network outputs."""
@@ -55,6 +62,10 @@ class HardConstraint:
         values, factors = (
             self._series(d, indices) for d in self._evaluated(points, wanted)
         )
+        if self._is_arithmetic:
+            x = Taylor.of_points(points, indices)
+            symbols = {s: columns(x, [k]) for k, s in enumerate(self._symbols)}
+            factors = concatenated([series_of(e, symbols) for e in self._factors])
         return factors * network + values
 
     def _series(self, derivatives, indices):
@@ -87,6 +98,8 @@ class HardConstraint:
         kept, expressions, symbols = [], [], tuple(self._symbols)
         for side, forms in enumerate((self._values, self._factors)):
             for index in wanted:
+                if side and self._is_arithmetic and any(index):
+                    continue
                 derivatives = [_derivative(e, symbols, tuple(index)) for e in forms]
                 if any(derivatives) or not any(index):
                     kept.append((side, index))

@@ -1,0 +1,106 @@
+"""Taylor series of piecewise algebraic SymPy expressions."""
+
+import functools
+import operator
+
+import sympy as sp
+from keras import ops
+from sympy.core.relational import Relational
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import BooleanAtom
+
+from keraspinn.derivatives.taylor.series import Taylor
+
+_NODES = (
+    *(sp.Symbol, sp.Number, sp.Add, sp.Mul, sp.Pow, sp.Piecewise, ExprCondPair),
+    *(Relational, sp.And, sp.Or, BooleanAtom),
+)
+_COMPARISONS = {
+    sp.StrictGreaterThan: ops.greater,
+    sp.GreaterThan: ops.greater_equal,
+    sp.StrictLessThan: ops.less,
+    sp.LessThan: ops.less_equal,
+}
+
+
+def is_algebraic(expression):
+    """Return whether `series_of` evaluates an expression.
+
+    Args:
+        expression: SymPy expression.
+    """
+    return all(
+        isinstance(node, _NODES)
+        and not (node.is_Pow and not node.exp.is_Rational)
+        and not (node.is_Relational and type(node) not in _COMPARISONS)
+        for node in sp.preorder_traversal(expression)
+    )
+
+
+def series_of(expression, symbols):
+    """Return the series of an expression, with equal subexpressions evaluated once.
+
+    Args:
+        expression: SymPy expression of sums, products, rational powers and pieces.
+        symbols: Dict from its symbols to `Taylor` series of one feature.
+    """
+    (first, *_) = symbols.values()
+    zero = first * 0.0
+
+    @functools.cache
+    def evaluate(node):
+        if node.is_Number:
+            return zero + float(node)
+        if node.is_Symbol:
+            return symbols[node]
+        if isinstance(node, sp.Piecewise):
+            *others, (last, _) = node.args
+            result = evaluate(last)
+            for value, condition in reversed(others):
+                result = _selected(holds(condition), evaluate(value), result)
+            return result
+        if node.is_Pow:
+            return _power(evaluate(node.base), float(node.exp))
+        operation = operator.add if node.is_Add else operator.mul
+        numbers = [float(a) for a in node.args if a.is_Number]
+        series = [evaluate(a) for a in node.args if not a.is_Number]
+        return functools.reduce(operation, [*series, *numbers])
+
+    @functools.cache
+    def holds(condition):
+        if isinstance(condition, BooleanAtom):
+            return ops.full_like(first.value, bool(condition), dtype="bool")
+        if isinstance(condition, Relational):
+            compare = _COMPARISONS[type(condition)]
+            return compare(evaluate(condition.lhs).value, evaluate(condition.rhs).value)
+        both = isinstance(condition, sp.And)
+        operation = ops.logical_and if both else ops.logical_or
+        return functools.reduce(operation, map(holds, condition.args))
+
+    return evaluate(expression)
+
+
+def _power(base, exponent):
+    """Return a power of a series."""
+
+    def outer(value, order):
+        factor, coefficients = 1.0, []
+        for k in range(order + 1):
+            term = factor * ops.power(value, exponent - k) if factor else None
+            coefficients.append(term)
+            factor *= (exponent - k) / (k + 1)
+        return coefficients
+
+    if exponent > 0 and exponent == int(exponent):
+        return functools.reduce(operator.mul, [base] * int(exponent))
+    return base.compose(outer)
+
+
+def _selected(condition, one, other):
+    """Return the series that is `one` where a condition holds, else `other`."""
+    coefficients = {}
+    for key in {*one.coefficients, *other.coefficients}:
+        zero = ops.zeros_like(one.value)
+        pair = (series.coefficients.get(key, zero) for series in (one, other))
+        coefficients[key] = ops.where(condition, *pair)
+    return Taylor(one.indices, coefficients)
