@@ -8,6 +8,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
+from keraspinn.derivatives.taylor.series import select
 from keraspinn.networks.base import Adaptable
 
 
@@ -132,7 +133,7 @@ class TimeWindows(Adaptable):
                 result = fields
             else:
                 behind = x.value[..., -1:] >= self.edges[number]
-                result = _selected(behind, fields, result)
+                result = select(behind, fields, result)
             if number + 1 < len(self.networks):
                 state = self._end(number, x, state)
         return result
@@ -289,13 +290,3 @@ def _unit_slopes(x):
             slope = ops.reshape(x.coefficients[key][..., column], (-1,))[0] / share
         slopes.append(slope)
     return slopes
-
-
-def _selected(condition, one, other):
-    """Return the series that is `one` where a condition holds, else `other`."""
-    coefficients = {}
-    for key in {*one.coefficients, *other.coefficients}:
-        zero = ops.zeros_like(one.value)
-        pair = (series.coefficients.get(key, zero) for series in (one, other))
-        coefficients[key] = ops.where(condition, *pair)
-    return Taylor(one.indices, coefficients)

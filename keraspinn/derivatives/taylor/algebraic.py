@@ -9,7 +9,7 @@ from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanAtom
 
-from keraspinn.derivatives.taylor.series import Taylor
+from keraspinn.derivatives.taylor.series import select
 
 _NODES = (
     *(sp.Symbol, sp.Number, sp.Add, sp.Mul, sp.Pow, sp.Piecewise, ExprCondPair),
@@ -57,7 +57,7 @@ def series_of(expression, symbols):
             *others, (last, _) = node.args
             result = evaluate(last)
             for value, condition in reversed(others):
-                result = _selected(holds(condition), evaluate(value), result)
+                result = select(holds(condition), evaluate(value), result)
             return result
         if node.is_Pow:
             return _power(evaluate(node.base), float(node.exp))
@@ -94,13 +94,3 @@ def _power(base, exponent):
     if exponent > 0 and exponent == int(exponent):
         return functools.reduce(operator.mul, [base] * int(exponent))
     return base.compose(outer)
-
-
-def _selected(condition, one, other):
-    """Return the series that is `one` where a condition holds, else `other`."""
-    coefficients = {}
-    for key in {*one.coefficients, *other.coefficients}:
-        zero = ops.zeros_like(one.value)
-        pair = (series.coefficients.get(key, zero) for series in (one, other))
-        coefficients[key] = ops.where(condition, *pair)
-    return Taylor(one.indices, coefficients)

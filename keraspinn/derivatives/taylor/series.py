@@ -189,6 +189,22 @@ class Taylor:
             )
 
 
+def select(condition: Tensor, one: Taylor, other: Taylor) -> Taylor:
+    """Return the series that is `one` where a condition holds, else `other`.
+
+    Args:
+        condition: Tensor that broadcasts against the value of the series.
+        one: Series.
+        other: Series over the same index set.
+    """
+    coefficients = {}
+    for key in {**one.coefficients, **other.coefficients}:
+        zero = ops.zeros_like(one.value)
+        pair = (series.coefficients.get(key, zero) for series in (one, other))
+        coefficients[key] = ops.where(condition, *pair)
+    return Taylor(one.indices, coefficients)
+
+
 def _product(indices, left, right):
     """Return the coefficients of the product of two series."""
     result = {}
