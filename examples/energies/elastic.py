@@ -400,7 +400,7 @@ CASES = {
         BOTH,
         depth=2,
     ),
-    "cantilever in 3-D": case(BLOCK, block_reference, 30, BOTH),
+    "cantilever in 3-D": case(BLOCK, block_reference, 150, BOTH),
     "two-layer cantilever": case(
         TWO,
         functools.partial(beam_reference, TWO, layered_modulus),
