@@ -62,6 +62,10 @@ class Polynomials:
         self.constant = (self._degrees.sum(axis=1) == 0).astype(float)
         self.points = max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
 
+    def up_to(self, degree):
+        """Return ones for products up to a degree, zeros for others, `(count,)`."""
+        return (self._degrees.sum(axis=1) <= degree).astype(float)
+
     def inside(self):
         """Return values of each field's products at points in its part.
 

@@ -38,10 +38,13 @@ GAP = 1e-3
 DEGREES = {1: {20: SMALL, 40: ROUND_OFF}, 2: {20: SMALL}}
 # Values of a direction of unit length inside the domain, above which it is a field.
 VISIBLE = 1e-3
-# Ratio of another value of a parameter to its initial one, not a likely right value.
-OTHER_VALUE = 1.37
+# Ratios of other values of a parameter to its initial one; two, as one may be right.
+OTHER_VALUES = 1.37, 0.61
 # Relative residual of a problem that has a solution.
 SOLVED = 1e-6
+# Degree of polynomials whose derivatives are the unit of each residual: beside those of
+# higher degrees, any third derivative at an end is small.
+SMOOTH = 6
 
 
 def describe_underdetermined(domain, terms, field_names):
@@ -90,12 +93,12 @@ def _undetermined_fields(domain, terms, field_names):
 
 
 def _undetermined_parameters(domain, terms, field_names):
-    """Return the names of parameters, at another value of which a problem is solved."""
+    """Return the names of parameters, at other values of which a problem is solved."""
     fixed, degrees = _fixed_and_degrees(domain, terms)
     expressions = [e for term in terms.values() for e in term.expressions]
-    names = []
-    for parameter in collect_parameters(expressions) if degrees else []:
-        value = {parameter: sp.Float(OTHER_VALUE * (parameter.initial or 1.0))}
+
+    def is_solved(parameter, ratio):
+        value = {parameter: sp.Float(ratio * (parameter.initial or 1.0))}
         moved = {
             name: dataclasses.replace(
                 term, expressions=tuple(e.xreplace(value) for e in term.expressions)
@@ -103,13 +106,22 @@ def _undetermined_parameters(domain, terms, field_names):
             for name, term in terms.items()
         }
         system = _linear_system(domain, moved, field_names, fixed, max(degrees))
-        if system:
-            _, residual, jacobian, _ = system
-            change = np.linalg.lstsq(jacobian, residual)[0]
-            left = np.linalg.norm(residual - jacobian @ change)
-            if left <= SOLVED * np.linalg.norm(residual):
-                names.append(parameter.name)
-    return names
+        if not system:
+            return False
+        polynomials, residual, jacobian, norms = system
+        smooth = polynomials.up_to(SMOOTH) * norms
+        sizes = np.linalg.norm(jacobian * smooth.ravel(), axis=1)
+        weights = 1 / np.where(sizes > 0, sizes, 1.0)
+        residual, jacobian = residual * weights, jacobian * weights[:, None]
+        change = np.linalg.lstsq(jacobian, residual)[0]
+        left = np.linalg.norm(residual - jacobian @ change)
+        return left <= SOLVED * np.linalg.norm(residual)
+
+    return [
+        parameter.name
+        for parameter in (collect_parameters(expressions) if degrees else [])
+        if all(is_solved(parameter, ratio) for ratio in OTHER_VALUES)
+    ]
 
 
 def _fixed_and_degrees(domain, terms):

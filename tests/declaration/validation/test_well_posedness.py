@@ -151,3 +151,23 @@ def test_a_parameter_that_nothing_determines_warns():
 )
 def test_a_parameter_that_a_condition_determines_does_not_warn(condition):
     assert not says(BAR, UNKNOWN_SOURCE, ENDS, condition)
+
+
+@pytest.mark.parametrize("initial", [0.9, 1.0, 5.0])
+@pytest.mark.parametrize("height", [1, 0.001])
+def test_eigenvalue_of_a_clamped_and_free_beam_does_not_warn(initial, height):
+    eigenvalue = kp.Parameter("eigenvalue", initial=initial)  # right: 1.236
+    bar = kp.geometry.Box({X: (0, 1)})
+    beam = W.diff(X, 4) - 10 * eigenvalue * W
+    root = kp.Condition([W, W.diff(X)], on={X: 0})
+    free = [sp.Eq(W, height), W.diff(X, 2), W.diff(X, 3)]
+    assert not says(bar, beam, root, kp.Condition(free, on={X: 1}))
+
+
+def test_eigenvalue_of_a_beam_under_a_force_warns():
+    eigenvalue = kp.Parameter("eigenvalue", initial=1.0)
+    bar = kp.geometry.Box({X: (0, 1)})
+    beam = W.diff(X, 4) - 10 * eigenvalue * W
+    root = kp.Condition([W, W.diff(X)], on={X: 0})
+    force = kp.Condition([W.diff(X, 2), sp.Eq(W.diff(X, 3), 1)], on={X: 1})
+    assert "solution for any value of eigenvalue" in says(bar, beam, root, force)
