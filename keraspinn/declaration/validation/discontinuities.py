@@ -19,12 +19,17 @@ from keraspinn.expressions.nodes import distinct_nodes
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
 
+# Functions that may jump where their first argument is zero, as atan(1/x) does.
+SWITCHES = (sp.Heaviside, sp.sign, sp.atan2, sp.Pow)
+
 # Pairs of random states between which the end of a branch is bracketed.
 PAIRS = 512
 # Halvings of the interval between two states, down to the round-off of float64.
 HALVINGS = 50
 # Smallest jump, relative to the coefficient: tabulated fits have smaller ones.
 SMALLEST_JUMP = 1e-3
+# Largest jump, relative to the coefficient: those at poles are infinite.
+LARGEST_JUMP = 1e3
 # Width of a table's cell relative to its extent, below which no point may meet it.
 NARROW = 2e-3
 # Rise of a table in such a cell, relative to its range, from which on it is a jump.
@@ -109,7 +114,9 @@ def _find_jump_of(value, variables, domain):
 def _find_jump(expression, domain, may_be_lost):
     """Find where the coefficient of a derivative jumps along its coordinates."""
     space, (known, names) = {*domain.coordinates}, substitute_symbols(expression)
-    for switch in distinct_nodes([known], (Relational, sp.Heaviside, sp.sign)):
+    for switch in distinct_nodes([known], (Relational, *SWITCHES)):
+        if switch.is_Pow and not switch.exp.is_negative:
+            continue
         sides = switch.args if isinstance(switch, Relational) else (*switch.args[:1], 0)
         end = sides[0] - sides[1]
         within = [atom for atom, name in names.items() if name in end.free_symbols]
@@ -182,6 +189,7 @@ def _jumps(expression, suspects, end, names, domain):
         sides = np.where(is_alike[..., None], middle, sides)
     for (change, least), size in zip(changes(sides), typical, strict=True):
         least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
-        if (abs(change[1] - change[0]) > least).any():
+        jump = abs(change[1] - change[0])
+        if ((jump > least) & (jump < LARGEST_JUMP * size)).any():
             return True
     return False
