@@ -108,15 +108,7 @@ def _describe_missing_end(domain, terms):
     count = _count_in_all(domain, terms)
     if domain.dimension != 2 or count is None:
         return ""
-    order = NormalOrder(domain, equation_expressions(terms))
-    order = min(
-        (
-            order.order(piece, _count_at_points(domain, piece, (), ())[0])
-            for part in domain.boundary
-            for piece in part.pieces()
-        ),
-        default=0,
-    )
+    order = _order_along(domain, terms)
     if count >= order:
         return ""
     return (
@@ -127,11 +119,21 @@ def _describe_missing_end(domain, terms):
     )
 
 
+def _order_along(domain, terms):
+    """Return the smallest order of the equations across a part of the boundary."""
+    order = NormalOrder(domain, equation_expressions(terms))
+    pieces = [piece for part in domain.boundary for piece in part.pieces()]
+    points = (_count_at_points(domain, piece, (), ())[0] for piece in pieces)
+    return min(map(order.order, pieces, points), default=0)
+
+
 def _orders_in_time(domain, terms, initial):
     """Yield tuples of a subject, initial values, order in time, and conditions.
 
     Data on a side may replace initial conditions where waves are infinitely fast, so
-    that the order across the side is larger than that in time, as for heat.
+    that the order across the side is larger than that in time, as for heat. Along a
+    line, so may conditions at the ends beyond the order there, such as u and u_x of a
+    wave, as far as waves reach.
 
     Args:
         domain: The geometry.
@@ -145,6 +147,9 @@ def _orders_in_time(domain, terms, initial):
     )
     if domain.dimension == 1:  # integrals count too
         count = _count_in_all(domain, terms)
+    elif domain.dimension == 2 and (along := _order_along(domain, terms)):
+        ends = _count_along(domain, terms, *domain.space_coordinates)
+        count += max(ends - along, 0)
     if count < len(values):  # an upper bound of the order
         order = NormalOrder(domain, equations).order_in_time()
         if order >= _order_of_cauchy_data(domain, terms):
@@ -272,9 +277,16 @@ def _counted_parts(domain, terms):
     """Return pairs of a number of equations and the part across which they hold.
 
     The number is -1 for each field of fewer coordinates that a part's conditions must
-    determine first.
+    determine first, unless sensors elsewhere do.
     """
-    pairs = [p for t in condition_terms(terms) for p in _equations_across(domain, t)]
+    conditions = condition_terms(terms)
+    pairs = [p for t in conditions for p in _equations_across(domain, t)]
+    sensors = [
+        (part, tuple(_extent(domain, part) > 0))
+        for term in conditions
+        for part in itertools.chain.from_iterable(term.blocks)
+        for _ in term.expressions
+    ]
     for field in fields_of_fewer_coordinates(domain, terms.values()):
         axes = [domain.coordinates.index(symbol) for symbol in field.args]
         parts = {
@@ -284,7 +296,13 @@ def _counted_parts(domain, terms):
             for part in itertools.chain.from_iterable(term.blocks)
             if _extent(domain, part)[axes].all()
         }
-        if len(parts) == 1 and not missing_normals_error(domain, *parts):
+        varies = tuple(symbol in field.args for symbol in domain.coordinates)
+        sensor = next(
+            (s for s in sensors if s[1] == varies and s[0] not in parts), None
+        )
+        if sensor and domain.dimension > 2:
+            sensors.remove(sensor)
+        elif len(parts) == 1 and not missing_normals_error(domain, *parts):
             pairs.append((-1, *parts))
     return pairs
 

@@ -50,6 +50,8 @@ def says(equation, *conditions, duration=1.0):
             U.diff(T) + U * U.diff(X) + U.diff(X, 3),
             [(LEFT, U - T, U.diff(X), U.diff(X, 2))],
         ),
+        (WAVE, [(LEFT, U, U.diff(X) - 1), (RIGHT, U - 1, U.diff(X) - 1)]),
+        (WAVE, [(LEFT, U, U.diff(X)), (RIGHT, U), ("initial", U)]),
         (V.diff(X, Y) - 1, [(LEFT, V), ({Y: 0}, V)]),  # characteristics
         (V.diff(X, Y) - sp.sin(V), [(LEFT, V - 1), ({Y: 0}, V - 1)]),
     ],
@@ -60,6 +62,8 @@ def test_cauchy_data_and_data_on_characteristics_suffice(equation, conditions):
 
 def test_cauchy_data_on_a_side_do_not_determine_a_wave():
     assert "missing" in says(WAVE, (LEFT, U - T, U.diff(X) - 1))
+    start = "initial", U - X
+    assert "missing" in says(WAVE, (LEFT, U - T, U.diff(X) - 1), start)
 
 
 @pytest.mark.parametrize("duration", [1.0, 1e-2, 1e-4])

@@ -165,3 +165,23 @@ def test_a_missing_condition_warns(name, left_out):
 def test_a_face_without_a_condition_is_named():
     assert "missing on x = 1" in says("lumped mass", "mass")
     assert "equations of M are of order 1 in t" in says("absorbed mass", "M(0)")
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_a_sensor_determines_an_unknown_flux(is_measured):
+    u = sp.Function("u")(X, Y, T)
+    square = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, time={T: (0, 1)})
+    walls = [{X: 0}, {Y: 0}, {Y: 1}]
+    normal = kp.normal_derivative(u, square)
+    conditions = {
+        "cold": kp.Condition(u, on="initial"),
+        "insulated": kp.Condition(normal, on=walls),
+        "heated": kp.Condition(normal - Q, on=RIGHT),
+    }
+    if is_measured:
+        conditions["sensor"] = kp.Condition(u - T**2, on={X: 0.5, Y: 0.5})
+    heat = u.diff(T) - u.diff(X, 2) - u.diff(Y, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem = kp.Problem(square, {"heat": heat}, conditions)
+    assert ("missing on x = 1" in problem.underdetermined) != is_measured
