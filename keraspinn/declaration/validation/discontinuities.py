@@ -157,6 +157,7 @@ def _may_be_lost(derivative, expression, within, explicit):
     return order > 1 or not (is_law or any(b.free_symbols >= explicit for b in bends))
 
 
+@np.errstate(invalid="ignore")  # infinities at poles
 def _jumps(expression, suspects, end, names, domain):
     """Return whether a difference quotient jumps where `end` is zero."""
     symbols, random = (*domain.coordinates, *names), np.random.default_rng(0)
