@@ -7,10 +7,10 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor
-from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
 from keraspinn.derivatives.taylor.rules import columns, concatenated
 from keraspinn.expressions import Program
 from keraspinn.geometry.part import exact_number
+from keraspinn.residuals.algebraic import is_algebraic, series_of
 
 
 class HardConstraint:

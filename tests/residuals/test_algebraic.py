@@ -7,7 +7,7 @@ from keras import ops
 
 import keraspinn as kp
 from keraspinn.derivatives.taylor import IndexSet, Taylor
-from keraspinn.derivatives.taylor.algebraic import is_algebraic, series_of
+from keraspinn.residuals.algebraic import is_algebraic, series_of
 from keraspinn.residuals.hard import HardConstraint, _derivative
 
 X, Y = sp.symbols("x y")
