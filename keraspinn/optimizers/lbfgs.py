@@ -49,22 +49,22 @@ class LBFGS(QuasiNewton):
         return 4 * self.memory_size * count * np.dtype(dtype).itemsize
 
     def descend(self, memory, gradient):
+        # The two loops of algorithm 7.4 solve triangular systems, which compile in a
+        # tenth of the time.
         steps, yields = memory["steps"], memory["yields"]
-        products = ops.sum(steps * yields, axis=-1)
+        products = ops.matmul(steps, ops.transpose(yields))
+        curvatures = ops.diagonal(products)
         # Pairs that do not exist yet are zero, and have no effect.
-        there = products > 0
-        weights = ops.where(there, 1 / ops.where(there, products, 1.0), 0.0)
-        direction, shares = -gradient, [None] * self.memory_size
-        for i in reversed(range(self.memory_size)):
-            shares[i] = weights[i] * ops.sum(steps[i] * direction)
-            direction = direction - shares[i] * yields[i]
-        square = ops.sum(yields[-1] * yields[-1])
-        scale = products[-1] / ops.where(there[-1], square, 1.0)
-        direction = direction * ops.where(there[-1], scale, 1.0)
-        for i in range(self.memory_size):
-            share = shares[i] - weights[i] * ops.sum(yields[i] * direction)
-            direction = direction + share * steps[i]
-        return direction
+        exists = curvatures > 0
+        filled = ops.diag(ops.where(exists, 0.0, ops.ones_like(curvatures)))
+        upper = ops.triu(products) + filled
+        first = ops.solve_triangular(upper, -ops.matmul(steps, gradient))
+        square = ops.where(exists[-1], ops.sum(yields[-1] * yields[-1]), 1.0)
+        scale = ops.where(exists[-1], curvatures[-1], 1.0) / square
+        direction = -scale * (gradient + ops.matmul(first, yields))
+        second = curvatures * first - ops.matmul(yields, direction)
+        shares = ops.solve_triangular(ops.transpose(upper), second, lower=True)
+        return direction + ops.matmul(shares, steps)
 
     def learn(self, memory, lesson, usable):
         def pushed(rows, row):
