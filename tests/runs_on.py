@@ -40,6 +40,8 @@ RUNS_ON = {
         "test_citizenship.py::test_a_search_over_width_and_depth": (
             "a loop of keras-tuner, which is independent of the backend"
         ),
+        "training/test_energy_kinds.py": "physics above `fit`, which runs on both",
+        "training/test_kinds_of_conditions.py": "likewise",
         "test_docs.py": "programs of the documentation, which run on TensorFlow",
     },
     "JAX alone": {

@@ -132,6 +132,7 @@ def test_averaged_weights_are_swapped_in_for_validation():
     assert np.isfinite(history["val_loss"]).all() and model.steps_taken == 18
 
 
+@pytest.mark.slow
 def test_a_search_over_width_and_depth(tmp_path):
     tuner_module = pytest.importorskip("keras_tuner", reason="pip install keras-tuner")
 
@@ -159,10 +160,7 @@ def test_a_search_over_width_and_depth(tmp_path):
 
 OPTIMIZERS = {
     "clipnorm": lambda: keras.optimizers.Adam(1e-2, clipnorm=0.1),
-    "clipvalue": lambda: keras.optimizers.Adam(1e-2, clipvalue=0.1),
-    "global_clipnorm": lambda: keras.optimizers.Adam(1e-2, global_clipnorm=0.1),
     "weight_decay": lambda: keras.optimizers.AdamW(1e-2, weight_decay=0.1),
-    "use_ema": lambda: keras.optimizers.Adam(1e-2, use_ema=True, ema_momentum=0.5),
     "overwriting": lambda: keras.optimizers.Adam(
         1e-2, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=2
     ),

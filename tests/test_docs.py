@@ -234,6 +234,7 @@ def test_headings_contain_searched_words(sought):
     )
 
 
+@pytest.mark.slow
 def test_front_page(capsys):
     """It is solved."""
     (code,) = blocks("index.md")
@@ -339,6 +340,7 @@ def test_one_worker_writes_the_backup(tmp_path):
         assert given["chief"] == (worker == 0) and given["backup"]
 
 
+@pytest.mark.slow
 def test_several_devices():
     program = [
         "import jax, keras",

@@ -12,8 +12,6 @@ X, T = sp.symbols("x t")
 U = sp.Function("u")(X, T)
 OPTIMIZERS = {
     "SSBroyden": lambda: kp.optimizers.SSBroyden(resample_every=20),
-    "SSBFGS": lambda: kp.optimizers.SSBFGS(resample_every=20),
-    "BFGS": lambda: kp.optimizers.BFGS(resample_every=20),
     "LBFGS": lambda: kp.optimizers.LBFGS(8, resample_every=20),
     "GaussNewton": lambda: kp.optimizers.GaussNewton(),
 }
@@ -64,7 +62,7 @@ def assert_same(one, other):
 def test_the_loss_falls_by_orders_with_logs(name):
     model = compiled(name)
     history = model.fit(**RUN, epochs=4).history
-    falls = {"BFGS": 0.03, "LBFGS": 0.01}.get(name, 1e-3)
+    falls = {"LBFGS": 0.01}.get(name, 1e-3)
     assert history["loss"][-1] < falls * history["loss"][0]
     expected = {"loss", "residual_loss", "heat_loss", "start_loss", "ends_weight"}
     assert expected | set(model.optimizer.log_names) <= set(history)
@@ -141,9 +139,8 @@ def test_held_points_and_samplers():
     assert history["loss"][-1] < 1e-2 * history["loss"][0]
 
 
-@pytest.mark.parametrize("name", ["SSBroyden", "LBFGS", "GaussNewton"])
-def test_a_saved_training_resumes(name, tmp_path):
-    model = compiled(name)
+def test_a_saved_training_resumes(tmp_path):
+    model = compiled("GaussNewton")
     model.fit(**RUN, epochs=2)
     model.save(tmp_path / "model.keras")
     loaded = kp.load_model(tmp_path / "model.keras")
@@ -164,7 +161,7 @@ class Death(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("name", ["SSBroyden", "LBFGS", "GaussNewton"])
+@pytest.mark.parametrize("name", ["SSBroyden", "LBFGS"])
 def test_an_interrupted_training_resumes_exactly(name, tmp_path):
     def model():
         small = {"memory_size": 3} if name == "LBFGS" else {}  # compiles in less time

@@ -38,8 +38,6 @@ def functional():
 
 
 NETWORKS = {
-    "MLP": lambda: kp.networks.MLP(4, 2),
-    "ModifiedMLP": lambda: kp.networks.ModifiedMLP(4, 2),
     "PirateNet": lambda: kp.networks.PirateNet(4, 1),
     "nested": lambda: keras.Sequential(
         [keras.Sequential([Dense(4, "tanh", dtype="float32")]), Dense(1)]

@@ -121,7 +121,7 @@ def test_frozen_network_alone(name):
 
 
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
-@pytest.mark.parametrize("what", ["first layer", "layer in a block", "coefficient"])
+@pytest.mark.parametrize("what", ["layer in a block", "coefficient"])
 def test_second_stage_resumes_from_file(tmp_path, what):
     network = sequential(Block()) if what == "layer in a block" else None
     model = model_of(network or kp.networks.MLP(4, 2)).astype("float64")

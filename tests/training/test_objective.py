@@ -103,7 +103,7 @@ def test_unknown_coefficients_are_not_network_parameters(parts):
     assert moved[bias] == pytest.approx(42.0)
 
 
-@pytest.mark.parametrize("largest", [1, 5, 64, 1000])
+@pytest.mark.parametrize("largest", [5, 64, 1000])
 def test_chunked_points_give_the_same_gradients(largest):
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(kp.problems.klein_gordon(), kp.networks.ModifiedMLP(5, 1))
