@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import keras
 import numpy as np
+from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
+from keraspinn.backend.scopes import substituted
 from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.diagnostics.losses import COMPOSITE, Losses
 from keraspinn.sampling.base import Given
+from keraspinn.training.flat import joined
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 
@@ -63,8 +66,9 @@ class LossHessian:
         self.size = sum(int(np.prod(variable.shape)) for variable in variables)
         self.point_count = losses.points(term)
         self._batches = losses.draw(-1, names=losses.needed(term))
-        self._products = backend.hessian_products(
-            lambda batches: losses.value(term, batches), variables, model.variables
+        self._products = backend.compiled(
+            hessian_products(lambda batches: losses.value(term, batches), variables),
+            model.variables,
         )
 
     def __repr__(self):
@@ -72,7 +76,8 @@ class LossHessian:
 
     def products(self, vectors: ArrayLike) -> np.ndarray:
         """Return ∇²L times each of the vectors `(K, P)`: an array `(K, P)`."""
-        return self._products(self._batches, vectors).astype("float64")
+        products = self._products(self._batches, ops.convert_to_tensor(vectors))
+        return ops.convert_to_numpy(products).astype("float64")
 
     def eigenvalues(
         self, k: int = 1, which: str = "largest", tolerance: float = 1e-4
@@ -143,6 +148,34 @@ class LossHessian:
                 "hold NaN or infinity. Take an earlier state of the model."
             )
         return products
+
+
+def hessian_products(function, variables):
+    """Return a function of `(inputs, vectors)`: products `(K, P)` with a Hessian.
+
+    Args:
+        function: Function of tensors in any structure that returns a scalar.
+        variables: Keras variables to differentiate by; vectors `(K, P)` hold their
+            entries one after another.
+    """
+
+    def products(inputs, vectors):
+        values = backend.snapshot(variables)
+
+        def loss(values, _):
+            with substituted(variables, values):
+                return function(inputs), []
+
+        def product(vector):
+            def slope(values, _):
+                gradient = joined(backend.value_and_gradients(loss, values)[2])
+                return ops.sum(gradient * vector), []
+
+            return joined(backend.value_and_gradients(slope, values)[2])
+
+        return backend.map_members(product, (ops.cast(vectors, values[0].dtype),))
+
+    return products
 
 
 def hessian_eigenvalues(

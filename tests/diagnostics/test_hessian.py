@@ -8,7 +8,9 @@ from keras import ops
 
 import keraspinn as kp
 import tensors
+from keraspinn import backend
 from keraspinn.diagnostics import LossHessian, hessian_eigenvalues, hessian_spectrum
+from keraspinn.diagnostics.hessian import hessian_products
 
 X = sp.Symbol("x")
 U = sp.Function("u")(X)
@@ -198,3 +200,32 @@ def test_refuses_what_it_cannot_hold_or_read():
     model.network.head.bias.assign([np.nan])
     with pytest.raises(ValueError, match="not finite: the weights"):
         hessian_eigenvalues(model)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_hessian_products_follow_the_inputs_and_the_variables(count):
+    """Return f = a Σ x² y_j with x (2,), y (3,), and its Hessian in closed form."""
+    x, y = keras.Variable([1.0, 2.0]), keras.Variable([[3.0], [4.0], [5.0]])
+    unused = keras.Variable([7.0])
+    variables = [x, y, unused]
+    products = backend.compiled(
+        hessian_products(
+            lambda a: a * ops.sum(x.value**2) * ops.sum(y.value), variables
+        ),
+        variables,
+    )
+
+    def expected(a, x, y):
+        hessian = np.zeros((6, 6))
+        hessian[:2, :2] = 2 * a * y.sum() * np.eye(2)
+        hessian[:2, 2:5] = 2 * a * np.outer(x, np.ones(3))
+        hessian[2:5, :2] = hessian[:2, 2:5].T
+        return hessian
+
+    vectors = np.random.default_rng(0).normal(size=(count, 6))
+    for a in (1.0, -2.0):
+        hessian = expected(a, x.numpy(), y.numpy())
+        np.testing.assert_allclose(
+            products(ops.convert_to_tensor(a), vectors), vectors @ hessian, rtol=1e-5
+        )
+        x.assign([3.0, -1.0])

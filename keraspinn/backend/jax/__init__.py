@@ -17,7 +17,6 @@ from keraspinn.backend.jax.devices import (
 )
 from keraspinn.backend.jax.gradients import (
     compiled,
-    hessian_products,
     jacobian,
     jvp,
     value_and_gradients,

@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from keraspinn.backend.jax.devices import full_products
 from keraspinn.backend.scopes import distinct, stateless
@@ -38,49 +37,6 @@ def value_and_gradients(function, values, count=1):
     return jax.lax.fori_loop(
         0, count, lambda number, sums: jax.tree.map(jnp.add, sums, one(number)), zeros
     )
-
-
-def hessian_products(function, variables, read=()):
-    """Compile products of a Hessian with vectors.
-
-    Forward over reverse: JAX maps it over the vectors in one pass.
-
-    Args:
-        function: Function of tensors in any structure that returns a scalar.
-        variables: Keras variables to differentiate by; vectors hold their entries
-            one after another.
-        read: Other Keras variables that `function` reads.
-
-    Returns:
-        Function of `(inputs, vectors)`, the latter `(K, P)`, that returns `(K, P)`.
-    """
-    every_variable = distinct([*variables, *read])
-    count, dtype = len(variables), variables[0].dtype
-    sizes = np.cumsum([int(np.prod(v.shape)) for v in variables])[:-1]
-    pure = stateless(function, every_variable)
-
-    @jax.jit
-    def products(values, inputs, vectors):
-        def gradient(trained):
-            return jax.grad(lambda t: pure([*t, *values[count:]], inputs)[0])(trained)
-
-        def product(vector):
-            parts = jnp.split(vector, sizes)
-            tangents = [
-                part.reshape(value.shape)
-                for part, value in zip(parts, values[:count], strict=True)
-            ]
-            rows = jax.jvp(gradient, (values[:count],), (tangents,))[1]
-            return _flat(rows)
-
-        return jax.vmap(product)(vectors)
-
-    def call(inputs, vectors):
-        values = [variable.value for variable in every_variable]
-        with full_products():
-            return np.array(products(values, inputs, jnp.asarray(vectors, dtype)))
-
-    return call
 
 
 def compiled(function, read=()):

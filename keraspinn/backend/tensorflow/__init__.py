@@ -9,7 +9,6 @@ from keraspinn.backend.tensorflow.data import (
 )
 from keraspinn.backend.tensorflow.gradients import (
     compiled,
-    hessian_products,
     jacobian,
     jvp,
     value_and_gradients,
