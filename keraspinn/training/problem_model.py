@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments, files
-from keraspinn.common.checks import check_count, check_unmasked, checked_flag
+from keraspinn.common.checks import check_count, checked_flag
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.validation.equations import wrap_line
@@ -218,19 +218,17 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
         return self.trainer.train_step(x, y)
 
-    def train_on_batch(self, x=None, y=None, return_dict=False, **unsupported):
+    def train_on_batch(self, x=None, y=None, return_dict=False):
         """Make one step on given or drawn points; see `keras.Model.train_on_batch`.
 
         Args:
             x: Points as `fit` takes them, but no stream.
-            y, **unsupported: Must be `None`.
+            y: Must be `None`.
             return_dict: As in Keras.
         """
-        method = "train_on_batch"
-        arguments.reject_targets(method, y, **unsupported)
-        x = arguments.single_batch(method, x, by_term=True)
+        x = arguments.single_batch({} if x is None else x)
         with backend.full_products(), backend.undistributed():
-            logs = super().train_on_batch(x, return_dict=return_dict)
+            logs = super().train_on_batch(x, y, return_dict=return_dict)
         if not np.isfinite(list(logs.values()) if return_dict else logs).all():
             self.reset_metrics()  # the next step may be finite, and is to be made
         return logs
@@ -238,7 +236,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
             return super().__call__(points, *args, **kwargs)
-        check_unmasked("points", points)
         with backend.double_precision():  # points may be far from the origin
             return super().__call__(points, *args, **kwargs)
 
@@ -274,15 +271,13 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             `loss` and further values, or a dict with `return_dict=True`.
 
         Raises:
-            TypeError: If `x` is neither an array nor batches of points.
             ValueError: If points or values do not fit the problem.
         """
-        arguments.reject_targets("evaluate", **kwargs)
         ready = kwargs.get("_use_cached_eval_dataset")  # made by `fit`, which validates
-        if not ready and not arguments.is_stream("evaluate", x):
+        if not ready and not arguments.is_stream(x):
             x = evaluation_data(self.problem, x, y, batch_size, self.replica_count)
             y, batch_size = None, None
-        x = arguments.as_tuples("evaluate", x)
+        x = arguments.as_tuples(x)
         if not ready:
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
@@ -300,26 +295,22 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         **kwargs: Any,
     ) -> np.ndarray:
         """Return the fields at points, an array `(n, F)`; see `keras.Model.predict`."""
-        if not arguments.is_stream("predict", x):
+        if not arguments.is_stream(x):
             data = self.problem, x, None, batch_size, self.replica_count
             x, batch_size = evaluation_data(*data, label="prediction"), None
-        x = arguments.as_tuples("predict", x)
+        x = arguments.as_tuples(x)
         with _exact_batches():
             return super().predict(x, batch_size, verbose, **kwargs)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+    def test_on_batch(self, x, *args, **kwargs):
         """Evaluate a single batch; see `keras.Model.test_on_batch`."""
-        method = "test_on_batch"
-        arguments.reject_targets(method, sample_weight=sample_weight)
-        x = arguments.single_batch(method, x)
         with _exact_batches():
-            return super().test_on_batch(x, y, return_dict=return_dict)
+            return super().test_on_batch(arguments.single_batch(x), *args, **kwargs)
 
     def predict_on_batch(self, x):
         """Predict for a single batch; see `keras.Model.predict_on_batch`."""
-        x = arguments.single_batch("predict_on_batch", x)
         with _exact_batches():
-            return super().predict_on_batch(x)
+            return super().predict_on_batch(arguments.single_batch(x))
 
     def astype(self, dtype: str) -> Self:
         """Return a copy in another type, such as float64 for second-order training.

@@ -285,7 +285,7 @@ class Trainer:
 
     def train_step(self, x, y):
         """Make one step on the points of a pipeline, drawing those it lacks."""
-        arguments.reject_targets("fit", y)
+        arguments.reject_targets(y)
         # A step not taken ends the epoch: later ones see NaN in the mean loss.
         given = {}
         if not backend.is_tick(x):

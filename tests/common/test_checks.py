@@ -55,16 +55,11 @@ def test_rejects_dates(numbers):
 
 
 @pytest.mark.parametrize(
-    "numbers", [None, [None, 1.0], "text", ["a"], [[1], [1, 2]], {}]
+    "numbers", [None, "text", ["a"], [[1], [1, 2]], {}, [1j], np.array([1j])]
 )
 def test_rejects_values_that_are_no_numbers(numbers):
     with pytest.raises(ValueError, match="points must be an array of numbers"):
         checks.real_array("points", numbers)
-
-
-def test_rejects_complex_numbers():
-    with pytest.raises(ValueError, match="must be real"):
-        checks.real_array("points", [1j])
 
 
 @pytest.mark.parametrize("points", [[], 1.0, [1.0], [[[1.0]]], np.zeros((0, 2))])
