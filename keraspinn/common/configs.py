@@ -1,7 +1,6 @@
-"""Reading of saved configurations, whose faults raise `ValueError`."""
+"""Saved configurations: versions, allowed classes, texts."""
 
 import dataclasses
-import functools
 
 import keras
 
@@ -9,34 +8,6 @@ from keraspinn.version import __version__
 
 FORMAT = 1
 """The version of the format in which problems and models are saved."""
-
-
-def reading(from_config):
-    """Make a `from_config` raise `ValueError` for any fault of a configuration.
-
-    Args:
-        from_config: Function of a class and a configuration.
-
-    Returns:
-        A function that raises `ValueError` for any exception of that one.
-    """
-
-    @functools.wraps(from_config)
-    def read(cls, config):
-        try:
-            return from_config(cls, config)
-        except ValueError:
-            raise
-        except KeyError as error:
-            raise ValueError(
-                f"The saved {cls.__name__} lacks the entry {error}."
-            ) from error
-        except Exception as error:
-            raise ValueError(
-                f"The saved {cls.__name__} cannot be read. {str(error)[:500]}"
-            ) from error
-
-    return read
 
 
 def described(thing):

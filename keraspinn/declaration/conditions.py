@@ -13,7 +13,6 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.common.checks import finite_array, nonnegative, point_array
-from keraspinn.common.configs import reading
 from keraspinn.declaration import integrals
 from keraspinn.declaration.parts import (
     format_part,
@@ -164,7 +163,6 @@ class Condition:
         }
 
     @classmethod
-    @reading
     def from_config(cls, config):
         return cls(
             [from_json(expression) for expression in config["equations"]],
@@ -257,7 +255,6 @@ class Data(_Table):
         return {**super().get_config(), "weight": self.weight}
 
     @classmethod
-    @reading
     def from_config(cls, config):
         return cls(*cls._arguments(config), weight=config["weight"])
 
@@ -328,7 +325,6 @@ class Reference(_Table):
         }
 
     @classmethod
-    @reading
     def from_config(cls, config):
         points, values = cls._arguments(config)
         return cls(

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.configs import reading, restored, stamped, unstamped
+from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
 from keraspinn.declaration.computed_reference import table_with_gaps
 from keraspinn.declaration.conditions import (
@@ -377,7 +377,6 @@ class Problem:
         return stamped(config)
 
     @classmethod
-    @reading
     def from_config(cls, config):
         config = unstamped(config, "problem")
         reference, scales = config["reference"], config.get("scales")

@@ -9,7 +9,6 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.configs import reading
 from keraspinn.declaration.conditions import Condition, ExpressionOrEq
 from keraspinn.declaration.parts import part_from_json, place_from_json
 from keraspinn.expressions import from_json
@@ -89,7 +88,6 @@ class Equation(Condition):
         return {"equation": equation} | {k: config[k] for k in config if k != "weight"}
 
     @classmethod
-    @reading
     def from_config(cls, config):
         return cls(
             from_json(config["equation"]),

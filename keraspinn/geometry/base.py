@@ -9,7 +9,6 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common.configs import reading
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like
@@ -361,7 +360,6 @@ class Geometry:
         return {"coordinates": symbols}
 
     @classmethod
-    @reading
     def from_config(cls, config):
         symbols = config["coordinates"]
         symbols = symbols and tuple(map(from_json, symbols))

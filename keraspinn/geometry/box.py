@@ -6,7 +6,6 @@ import keras
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
@@ -243,7 +242,6 @@ class Box(Geometry):
         return config
 
     @classmethod
-    @reading
     def from_config(cls, config):
         def intervals(saved):
             return {from_json(symbol): tuple(ends) for symbol, *ends in saved}

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 import keras
 import numpy as np
 
-from keraspinn.common.configs import reading, restored
+from keraspinn.common.configs import restored
 from keraspinn.geometry.arrays import columns_of, library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Part
@@ -94,7 +94,6 @@ class Composite(Geometry):
         return {"first": first, "second": second}
 
     @classmethod
-    @reading
     def from_config(cls, config):
         return cls(*(restored(config[name], Geometry) for name in ("first", "second")))
 

@@ -5,7 +5,7 @@ import functools
 import keras
 import numpy as np
 
-from keraspinn.common.configs import reading, restored
+from keraspinn.common.configs import restored
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.faces import (
@@ -149,6 +149,5 @@ class Interface:
         return {"first": first, "second": second}
 
     @classmethod
-    @reading
     def from_config(cls, config):
         return cls(*(restored(config[name], Geometry) for name in ("first", "second")))

@@ -1,6 +1,5 @@
 """Checks of the problem and network of a `PINNModel`."""
 
-import re
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
@@ -73,22 +72,6 @@ def checked_network(problem, network):
     return network
 
 
-def deserialized(config):
-    """Return a saved part of a model; raise `ValueError` if its class is unknown."""
-    try:
-        return keras.saving.deserialize_keras_object(config)
-    except TypeError as error:
-        missing = re.search(r"Could not locate class '(\w+)'", str(error))
-        if missing is None:
-            raise
-        raise ValueError(
-            f"The file contains a layer of the class {missing[1]}, which is not "
-            "registered. Decorate it with "
-            "`@keras.saving.register_keras_serializable()`, and import its module "
-            "before you load the model."
-        ) from error
-
-
 def deserialized_parts(config):
     """Return a model's configuration with its problem and network made.
 
@@ -97,7 +80,7 @@ def deserialized_parts(config):
     """
     config = dict(config)
     for name in ("problem", "network"):
-        config[name] = deserialized(config[name])
+        config[name] = keras.saving.deserialize_keras_object(config[name])
     # Version 0.1 had only these scales.
     if (standardized := config.pop("standardize", None)) is not None:
         problem = config["problem"]

@@ -1,7 +1,5 @@
 """Arguments of `compile` and `fit`: checks, and their translation for Keras."""
 
-import keras
-
 from keraspinn import backend, optimizers
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count
@@ -15,18 +13,8 @@ STEPS_PER_EPOCH = 1000
 DECLARED = ("loss", "loss_weights", "metrics", "weighted_metrics")
 
 
-def check_compile(declared, unknown):
-    """Raise `ValueError` or `TypeError` for arguments that `compile` does not take.
-
-    Args:
-        declared: The arguments `DECLARED`, which must be `None`.
-        unknown: Dict of arguments that it does not know.
-    """
-    if unknown:
-        raise TypeError(
-            f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are its "
-            "arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
-        )
+def check_compile(*declared):
+    """Raise `ValueError` unless the arguments `DECLARED` are `None`."""
     pairs = zip(DECLARED, declared, strict=True)
     if given := [name for name, value in pairs if value is not None]:
         raise ValueError(
@@ -44,16 +32,6 @@ def checked_optimizer(optimizer, replicas):
         replicas: Number of devices that share a batch.
     """
     optimizer = optimizers.get(optimizer)
-    if optimizer is None:
-        raise ValueError("`compile` needs an optimizer. Received: None")
-    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
-    if scales or optimizer.loss_scale_factor is not None:
-        raise ValueError(
-            "Losses are not scaled: they are computed in float32 or float64, where "
-            "gradients do not underflow. Pass the optimizer itself, without "
-            "LossScaleOptimizer or `loss_scale_factor`. Received: "
-            f"{type(optimizer).__name__}"
-        )
     if replicas > 1 and isinstance(optimizer, optimizers.Optimizer):
         raise ValueError(
             f"{type(optimizer).__name__} trains on one device: its searches along a "

@@ -87,7 +87,6 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         jit_compile: bool | str = True,
         *,
         max_points_per_pass: int | str = "auto",
-        **unknown: Any,
     ) -> None:
         """Configure training.
 
@@ -106,11 +105,11 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 the memory of a step, but for streamed batches of unknown size.
 
         Raises:
-            ValueError: For a loss or metrics, an optimizer that scales losses, or a
-                number of steps or points that is not a positive integer.
-            TypeError: For an unknown argument, or a flag that is not True or False.
+            ValueError: For a loss or metrics, or a number of steps or points that is
+                not a positive integer.
+            TypeError: For a flag that is not True or False.
         """
-        fitting.check_compile((loss, loss_weights, metrics, weighted_metrics), unknown)
+        fitting.check_compile(loss, loss_weights, metrics, weighted_metrics)
         optimizer = fitting.checked_optimizer(optimizer, self.replica_count)
         eager = checked_flag("run_eagerly", run_eagerly)
         jit = jit_compile == "auto" or checked_flag("jit_compile", jit_compile)

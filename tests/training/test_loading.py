@@ -231,7 +231,7 @@ def test_custom_classes_must_be_registered(tmp_path):
     model = kp.PINNModel(PROBLEM, keras.Sequential([Mine(1, "tanh")]), seed=0)
     path = tmp_path / "model.keras"
     model.save(path)
-    with pytest.raises(ValueError, match="class Mine, which.*register_keras_ser"):
+    with pytest.raises(ValueError, match="class 'Mine'.*register_keras_ser"):
         kp.load_model(path)
     with keras.saving.custom_object_scope({"Mine": Mine}):
         assert type(kp.load_model(path).network.layers[0]) is Mine

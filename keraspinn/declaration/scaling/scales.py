@@ -10,7 +10,6 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.common.checks import finite_number, positive_number
-from keraspinn.common.configs import reading
 from keraspinn.expressions import from_json, to_json
 from keraspinn.expressions.image import At
 from keraspinn.geometry.base import Geometry
@@ -174,7 +173,6 @@ class Scales:
         }
 
     @classmethod
-    @reading
     def from_config(cls, config):
         coordinates = {from_json(s): tuple(pair) for s, *pair in config["coordinates"]}
         offsets = config.get("offsets")
