@@ -1,13 +1,19 @@
-"""Functions that Keras has no public interface for, a folder for each backend."""
+"""Functions that Keras has no public interface for, a folder for each backend.
+
+The public functions and classes in the modules of a backend's folder are those of this
+package. Both folders have the names that other folders use.
+"""
 
 import importlib
-import types
-from typing import TYPE_CHECKING
+import pkgutil
+from typing import TYPE_CHECKING, Any
 
 import keras
 
-if TYPE_CHECKING:  # every folder has the same names
-    from keraspinn.backend.tensorflow import *  # noqa: F403
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
 
 BACKENDS = ("tensorflow", "jax")  # folders of this package
 
@@ -19,11 +25,15 @@ def _load(name):
             f"'{name}'. Set the environment variable KERAS_BACKEND to one of them "
             "before Keras is imported."
         )
-    module = importlib.import_module(f"keraspinn.backend.{name}")
+    folder = importlib.import_module(f"keraspinn.backend.{name}")
+    prefix = f"{folder.__name__}."
+    names = [module.name for module in pkgutil.iter_modules(folder.__path__, prefix)]
     return {
         public: value
+        for module in map(importlib.import_module, names)
         for public, value in vars(module).items()
-        if not public.startswith("_") and not isinstance(value, types.ModuleType)
+        if getattr(value, "__module__", "") == module.__name__
+        and not public.startswith("_")
     }
 
 

@@ -27,6 +27,7 @@ from collections.abc import Sequence
 import keras
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.common.checks import check_count
 from keraspinn.common.configs import described
 from keraspinn.common.typing import State, Tensor
@@ -71,7 +72,7 @@ class Objective:
     True
     """
 
-    renewed = None
+    renewed: Tensor = None
     is_energy = False
 
     def loss(self, parameters: Tensor) -> Tensor:
@@ -88,11 +89,18 @@ class Objective:
 
     def jvp(self, parameters: Tensor, direction: Tensor) -> Tensor:
         """Return J v, `(N,)`, for a direction v, `(P,)`."""
-        raise NotImplementedError
+        _, derivatives = backend.jvp(
+            lambda at: {"rows": self.residuals(at)}, parameters, direction
+        )
+        return derivatives["rows"]
 
     def vjp(self, parameters: Tensor, rows: Tensor) -> Tensor:
         """Return Jᵀ w, `(P,)`, for w, `(N,)`."""
-        raise NotImplementedError
+
+        def function(values, _):
+            return ops.sum(self.residuals(values[0]) * rows), []
+
+        return backend.value_and_gradients(function, [parameters])[2][0]
 
     def jacobian(self, parameters: Tensor) -> Tensor:
         """Return J, the derivative of the residuals, `(N, P)`, computed in blocks."""
@@ -100,7 +108,7 @@ class Objective:
 
     def fresh(self) -> "Objective":
         """Return an objective on other points, to test steps made from these."""
-        raise NotImplementedError
+        return self
 
 
 class Optimizer(keras.optimizers.Optimizer):

@@ -34,6 +34,11 @@ def given_batches(sources, problem, x):
     return batches
 
 
+def is_tick(x):
+    """Return whether a batch is of `tick_dataset`: the step draws all its points."""
+    return len(getattr(x, "shape", ())) == 1 and x.dtype == "int32"
+
+
 def check_batch(problem, name, points):
     """Raise unless a pipeline's batch is an array of points `(n, d)`.
 
@@ -47,9 +52,9 @@ def check_batch(problem, name, points):
             f"A batch of points of '{name}' must be an array (n, d). Received: an "
             f"object of type {type(points).__name__}"
         )
-    shape = backend.static_shape(points)
+    shape = tuple(points.shape)
     columns = len(problem.coordinates)
-    if shape is None or len(shape) != 2 or shape[1] != columns or shape[0] == 0:
+    if len(shape) != 2 or shape[1] != columns or shape[0] == 0:
         raise ValueError(
             f"A batch of points of '{name}' must have shape (n, {columns}), a column "
             f"for each of {[symbol.name for symbol in problem.coordinates]}. Received: "

@@ -6,6 +6,7 @@ import math
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.optimizers import Objective
 from keraspinn.training.objective import named, substituted
 
 
@@ -75,11 +76,10 @@ def row_jacobians(objective, name, batch, variables, values, most=None):
 
 
 @dataclasses.dataclass
-class FlatObjective:
+class FlatObjective(Objective):
     """A training step's loss on its points, as a function of all parameters at once.
 
-    It implements `keraspinn.optimizers.Objective`. Parameters are the entries of the
-    trained variables one after another, `(P,)`.
+    Parameters are the entries of the trained variables one after another, `(P,)`.
 
     Args:
         step: The `Step`.
@@ -143,21 +143,6 @@ class FlatObjective:
     def is_energy(self):
         """A flag: the loss contains an energy, and is not a sum of squares."""
         return any(t.is_energy for t in self.step.objective.terms.values())
-
-    def jvp(self, parameters, direction):
-        """Return J v, `(N,)`, for a direction v, `(P,)`."""
-        _, derivatives = backend.jvp(
-            lambda at: {"rows": self.residuals(at)}, parameters, direction
-        )
-        return derivatives["rows"]
-
-    def vjp(self, parameters, rows):
-        """Return Jᵀ w, `(P,)`, for w, `(N,)`."""
-
-        def function(values, _):
-            return ops.sum(self.residuals(values[0]) * rows), []
-
-        return backend.value_and_gradients(function, [parameters])[2][0]
 
     def jacobian(self, parameters):
         """Return J, the derivative of the residuals, `(N, P)`."""

@@ -6,7 +6,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common import arguments
 from keraspinn.optimizers import Optimizer
-from keraspinn.sampling.given import given_batches, held_or_streamed
+from keraspinn.sampling.given import given_batches, held_or_streamed, is_tick
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.checks import check_trainable
 from keraspinn.training.execution import points_per_pass, steps_per_execution_for
@@ -288,7 +288,7 @@ class Trainer:
         arguments.reject_targets(y)
         # A step not taken ends the epoch: later ones see NaN in the mean loss.
         given = {}
-        if not backend.is_tick(x):
+        if not is_tick(x):
             given = given_batches(self.sources, self.model.problem, x)
         return self.logs(self.run(given, self.single._logs.is_finite))
 

@@ -28,17 +28,8 @@ class LeastSquares(Objective):
     def value_and_gradient(self, parameters):
         return tensors.value_and_gradient(self.loss, parameters)
 
-    def vjp(self, parameters, rows):
-        return tensors.vjp(self.residuals, parameters, rows)
-
-    def jvp(self, parameters, direction):
-        return tensors.jvp(self.residuals, parameters, direction)
-
     def jacobian(self, parameters):
         return tensors.jacobian(self.residuals, parameters)
-
-    def fresh(self):
-        return self
 
 
 def linear(rows, columns, seed=0):

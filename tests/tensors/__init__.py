@@ -22,12 +22,10 @@ compiled = _functions.compiled
 eagerly = _functions.eagerly
 events = _functions.events
 jacobian = _functions.jacobian
-jvp = _functions.jvp
 program_types = _functions.program_types
 stream = _functions.stream
 value_and_gradient = _functions.value_and_gradient
 value_and_gradients_by_variables = _functions.value_and_gradients_by_variables
-vjp = _functions.vjp
 
 
 def gradient(function, x):

@@ -21,16 +21,6 @@ def value_and_gradients_by_variables(function, variables):
     return jax.value_and_grad(of_values)([variable.value for variable in variables])
 
 
-def vjp(function, x, rows):
-    """Return `rows` times the Jacobian of a function of a tensor."""
-    return jax.vjp(function, x)[1](rows)[0]
-
-
-def jvp(function, x, direction):
-    """Return the Jacobian of a function of a tensor times `direction`."""
-    return jax.jvp(function, (x,), (direction,))[1]
-
-
 def jacobian(function, x):
     """Return the Jacobian of a function of a tensor."""
     return jax.jacrev(function)(x)

@@ -22,23 +22,6 @@ def value_and_gradients_by_variables(function, variables):
     return value, tape.gradient(value, tensors, unconnected_gradients="zero")
 
 
-def vjp(function, x, rows):
-    """Return `rows` times the Jacobian of a function of a tensor."""
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        value = function(x)
-    return tape.gradient(value, x, output_gradients=rows)
-
-
-def jvp(function, x, direction):
-    """Return the Jacobian of a function of a tensor times `direction`."""
-    rows = tf.zeros_like(function(x))
-    with tf.GradientTape() as tape:  # linear in the rows
-        tape.watch(rows)
-        slope = vjp(function, x, rows)
-    return tape.gradient(slope, rows, output_gradients=direction)
-
-
 def jacobian(function, x):
     """Return the Jacobian of a function of a tensor."""
     with tf.GradientTape(persistent=True) as tape:

@@ -13,16 +13,6 @@ def tick_dataset(replicas=1):
         yield (np.zeros(replicas, "int32"),)
 
 
-def is_tick(x):
-    """Return whether a batch is of `tick_dataset`: the step draws all its points."""
-    return getattr(x, "ndim", 0) == 1 and x.dtype == "int32"
-
-
-def static_shape(points):
-    """Return the shape of an array as a tuple."""
-    return tuple(points.shape)
-
-
 def array_dataset(arrays, batch_size, replicas=1):
     """Return a nested structure of float64 arrays as a dataset of batches, in order."""
     del replicas  # one device

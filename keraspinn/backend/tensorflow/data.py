@@ -12,18 +12,6 @@ def tick_dataset(replicas=1):
     return _without_autotune(tf.data.Dataset.from_tensors(ticks).repeat())
 
 
-def is_tick(x):
-    """Return whether a batch is of `tick_dataset`: the step draws all its points."""
-    return getattr(getattr(x, "shape", 0), "rank", 0) == 1 and x.dtype == "int32"
-
-
-def static_shape(points):
-    """Return the shape of an array or tensor as a tuple, or `None` if unknown."""
-    # Eager steps see NumPy's arrays, whose shapes are tuples.
-    known = isinstance(points.shape, tuple) or points.shape.rank is not None
-    return tuple(points.shape) if known else None
-
-
 def array_dataset(arrays, batch_size, replicas=1):
     """Return a nested structure of float64 arrays as a dataset of batches, in order.
 

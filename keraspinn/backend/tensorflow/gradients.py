@@ -142,18 +142,6 @@ def jvp(function, primals, tangents):
     return values, derivatives
 
 
-def _missing_gradient(operation):
-    """Register a gradient for an operation of TensorFlow, if it has none."""
-
-    def register(gradient):
-        with contextlib.suppress(KeyError):  # TensorFlow, or someone, got there first
-            tf.RegisterGradient(operation)(gradient)
-        return gradient
-
-    return register
-
-
-@_missing_gradient("XlaDynamicUpdateSlice")
 def _update_slice_gradient(operation, upstream):
     """Return the gradient of an update of a slice, which XLA makes of a slice's."""
     whole, update, start = operation.inputs
@@ -163,10 +151,5 @@ def _update_slice_gradient(operation, upstream):
     return upstream - tf.pad(part, tf.stack([start, rest], axis=1)), part, None
 
 
-@_missing_gradient("SoftsignGrad")
-def _softsign_gradient(operation, upstream):
-    """Return the gradient of g / (1 + |x|)² by g and by x."""
-    g, x = operation.inputs
-    shrunk = 1.0 / (1.0 + tf.abs(x))
-    factor = tf.square(shrunk)
-    return upstream * factor, -2.0 * upstream * g * factor * shrunk * tf.sign(x)
+with contextlib.suppress(KeyError):  # TensorFlow, or someone, got there first
+    tf.RegisterGradient("XlaDynamicUpdateSlice")(_update_slice_gradient)

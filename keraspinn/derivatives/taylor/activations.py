@@ -174,7 +174,6 @@ def silu(x, order):
 # JAX's does not; derivatives must match the function that the network computes.
 _constant_type = np.float32 if keras.backend.backend() == "tensorflow" else np.float64
 _GELU_ROOT = float(_constant_type(math.sqrt(0.5)))  # argument of erfc
-_GELU_CUBIC = float(_constant_type(0.044715))  # cubic term of the tanh approximation
 
 
 @register_activation(keras.activations.gelu)
@@ -191,25 +190,6 @@ def gelu(x, order):
             density.append(lower * (-rate / (k + 1)))
         distribution += [density[k] * (1.0 / (k + 1)) for k in range(order)]
     return _times_identity(x, distribution)
-
-
-@register_activation(keras.ops.gelu)
-def approximate_gelu(x, order):
-    """Use y = x (1 + t) / 2 with t = tanh(p(x)), p cubic, so that t' = (1 − t²) p'."""
-    root = math.sqrt(2.0 / math.pi)
-    inner_derivative = [
-        root * (1.0 + 3.0 * _GELU_CUBIC * ops.square(x)),
-        6.0 * root * _GELU_CUBIC * x,
-        3.0 * root * _GELU_CUBIC,
-    ]
-    t = [ops.tanh(root * (x + _GELU_CUBIC * x * ops.square(x)))]
-    derivative = []  # 1 − t²
-    for k in range(order):
-        square = _self_convolution(t, k)
-        derivative.append(-square if k else 1.0 - square)
-        terms = [inner_derivative[j] * derivative[k - j] for j in range(min(k, 2) + 1)]
-        t.append(sum(terms) * (1.0 / (k + 1)))
-    return _times_identity(x, [0.5 * (1.0 + t[0]), *(0.5 * c for c in t[1:])])
 
 
 @register_activation(keras.activations.relu, keras.ops.relu)

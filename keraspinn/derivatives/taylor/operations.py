@@ -48,21 +48,18 @@ def _type(x):
 
 
 @register_rule(ops.add)
-def add(operation, left, right):
-    left, right = _alike(operation, left, right)
-    return left + right
+def add(operation, *operands):
+    return operator.add(*_alike(operation, *operands))
 
 
 @register_rule(ops.subtract)
-def subtract(operation, left, right):
-    left, right = _alike(operation, left, right)
-    return left - right
+def subtract(operation, *operands):
+    return operator.sub(*_alike(operation, *operands))
 
 
 @register_rule(ops.multiply)
-def multiply(operation, left, right):
-    left, right = _alike(operation, left, right)
-    return left * right
+def multiply(operation, *operands):
+    return operator.mul(*_alike(operation, *operands))
 
 
 @register_rule(ops.divide, ops.true_divide)
@@ -88,8 +85,9 @@ def negative(operation, x):
 
 @register_rule(ops.gelu)
 def gelu(operation, x):
-    exact = not operation.get_config()["approximate"]
-    return activate(keras.activations.gelu if exact else ops.gelu, x)
+    if operation.get_config()["approximate"]:
+        _reject(operation, "is approximate")
+    return activate(keras.activations.gelu, x)
 
 
 @register_rule(ops.matmul)
