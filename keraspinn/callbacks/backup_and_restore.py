@@ -166,15 +166,6 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._warn_of_replaced(path, saved["weights"])
         declared_rate, weights = self._check_identity(path, saved["identity"])
         fields = arrays.pop(FIELDS)
-        saved_kinds, kinds = (
-            {name: (array.dtype, array.shape) for name, array in group.items()}
-            for group in (arrays, self._arrays())
-        )
-        if saved_kinds != kinds:
-            raise ValueError(
-                f"The backup {path} is of another model or optimizer, whose variables "
-                f"have other types or shapes. {self._remedy}"
-            )
         for index, variable in enumerate(self.model.trainer.state_variables):
             variable.assign(arrays[f"variable {index}"])
         self._check_fields(path, fields)

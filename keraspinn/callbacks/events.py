@@ -16,15 +16,10 @@ class EventWriter:
     """
 
     def __init__(self, directory):
-        try:
-            from tensorboard.compat.proto import event_pb2
-            from tensorboard.summary.writer.event_file_writer import EventFileWriter
-            from tensorboard.util import tensor_util
-        except ImportError as error:
-            raise ImportError(
-                "The package `tensorboard` writes TensorBoard's files. Run `pip "
-                "install tensorboard`, or leave `tensorboard=` out."
-            ) from error
+        from tensorboard.compat.proto import event_pb2
+        from tensorboard.summary.writer.event_file_writer import EventFileWriter
+        from tensorboard.util import tensor_util
+
         self._event, self._as_proto = event_pb2.Event, tensor_util.make_tensor_proto
         self._file = EventFileWriter(str(directory))
 

@@ -42,39 +42,7 @@ def sync(path):
         os.close(descriptor)
 
 
-def save_model(save, filepath, overwrite, zipped, **kwargs):
-    """Save a model to one `.keras` file, which appears at once.
-
-    Args:
-        save: The `save` of `keras.Model`.
-        filepath, overwrite, zipped, **kwargs: Its arguments.
-    """
-    name = str(filepath)
-    whole = name.endswith(".keras") or "://" in name
-    if name.endswith((".h5", ".hdf5")) or (zipped is not False and not whole):
-        raise ValueError(
-            "A PINNModel is saved to a `.keras` file, or its weights alone to "
-            "`.weights.h5` with `save_weights`: Keras cannot load it from another. "
-            f"Received: {name!r}"
-        )
-    if zipped is False or not _replaceable(filepath, ".keras", overwrite):
-        return save(filepath, overwrite, zipped, **kwargs)
-    return write_whole(filepath, lambda path: save(path, **kwargs))
-
-
-def save_weights(save, filepath, overwrite, max_shard_size):
-    """Save weights to a `.weights.h5` file, which appears at once.
-
-    Args:
-        save: The `save_weights` of `keras.Model`.
-        filepath, overwrite, max_shard_size: Its arguments.
-    """
-    if max_shard_size or not _replaceable(filepath, ".weights.h5", overwrite):
-        return save(filepath, overwrite, max_shard_size)
-    return write_whole(filepath, save)
-
-
-def _replaceable(filepath, suffix, overwrite):
+def replaceable(filepath, suffix, overwrite):
     """Return whether a local file of this kind may be replaced without a question."""
     name = str(filepath)
     is_local = name.endswith(suffix) and "://" not in name

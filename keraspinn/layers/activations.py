@@ -55,10 +55,4 @@ def get(identifier: Activation) -> Callable[[Tensor], Tensor]:
     """
     if identifier is ops.sin or (isinstance(identifier, str) and identifier == "sin"):
         return sin
-    try:
-        return keras.activations.get(identifier)
-    except ValueError:
-        raise ValueError(
-            '`activation` must be "sin", or a function or the name of one in '
-            f'keras.activations, such as "tanh". Received: {identifier!r}'
-        ) from None
+    return keras.activations.get(identifier)

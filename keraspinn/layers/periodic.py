@@ -35,8 +35,8 @@ class Periodic(keras.layers.Layer):
         coordinates.
 
     Raises:
-        ValueError: If `periods` has other entries than positive numbers and `None`,
-            no number at all, or another length than the number of coordinates.
+        ValueError: If `periods` has other entries than positive numbers and `None`, or
+            another length than the number of coordinates.
 
     Example:
 
@@ -57,11 +57,6 @@ class Periodic(keras.layers.Layer):
         ]
         self._circles = [k for k, p in enumerate(self.periods) if p is not None]
         self._others = [k for k, p in enumerate(self.periods) if p is None]
-        if not self._circles:
-            raise ValueError(
-                "`periods` must have the period of at least one coordinate, as "
-                f"[2.0, None]. Received: periods={periods}"
-            )
 
     def build(self, input_shape):
         if input_shape[-1] != len(self.periods):

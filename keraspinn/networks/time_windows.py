@@ -47,10 +47,6 @@ class TimeWindows(Adaptable):
     Returns:
         The fields' values, `(..., F)`.
 
-    Raises:
-        ValueError: If `edges` do not increase or do not fit `networks`, or an order is
-            not 0, 1 or 2.
-
     Example:
 
     >>> networks = [keraspinn.networks.MLP(units=4, depth=1) for _ in range(2)]
@@ -70,16 +66,6 @@ class TimeWindows(Adaptable):
     ) -> None:
         super().__init__(**kwargs)
         self.edges = [float(edge) for edge in edges]
-        if len(networks) + 1 != len(self.edges) or min(np.diff(edges)) <= 0:
-            raise ValueError(
-                "`edges` must increase and be one more than `networks`. Received: "
-                f"{len(networks)} networks and edges={edges}"
-            )
-        if not set(orders) <= {0, 1, 2}:
-            raise ValueError(
-                "`orders` must hold the order in time of each field, 0, 1 or 2. "
-                f"Received: {orders}"
-            )
         self.networks = list(networks)
         self.orders = [int(order) for order in orders]
         self.jumps = {float(t): [*map(tuple, j)] for t, j in (jumps or {}).items()}

@@ -18,7 +18,6 @@ def widened(network: MLP, units: int) -> MLP:
 
     Raises:
         TypeError: If the network is no `MLP`.
-        ValueError: If `units` is smaller than the network's.
 
     Example:
 
@@ -37,11 +36,6 @@ def widened(network: MLP, units: int) -> MLP:
         raise TypeError(
             "`network` must be a keraspinn.networks.MLP. Received: "
             f"{type(network).__name__}"
-        )
-    if units < network.units:
-        raise ValueError(
-            f"`units` must be at least {network.units}, those of the network. "
-            f"Received: {units}"
         )
     config = {**network.get_config(), "units": int(units)}
     wider = MLP.from_config(config)

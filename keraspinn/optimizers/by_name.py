@@ -10,7 +10,8 @@ from keraspinn.optimizers.lbfgs import LBFGS
 from keraspinn.optimizers.soap import SOAP
 from keraspinn.optimizers.ssbroyden import SSBFGS, SSBroyden
 
-OWN = {o.__name__: o for o in (BFGS, LBFGS, SOAP, SSBFGS, GaussNewton, SSBroyden)}
+CLASSES = (BFGS, LBFGS, SOAP, SSBFGS, GaussNewton, SSBroyden)
+BY_NAME = {optimizer.__name__.lower(): optimizer for optimizer in CLASSES}
 
 
 def get(identifier: Any) -> keras.optimizers.Optimizer | None:
@@ -31,15 +32,6 @@ def get(identifier: Any) -> keras.optimizers.Optimizer | None:
     >>> type(keraspinn.optimizers.get("adam")).__name__
     'Adam'
     """
-    if not isinstance(identifier, str):
-        return keras.optimizers.get(identifier)
-    for name, optimizer in OWN.items():
-        if identifier.lower() == name.lower():
-            return optimizer()
-    try:
-        return keras.optimizers.get(identifier)
-    except ValueError as error:
-        raise ValueError(
-            f"There is no optimizer '{identifier}'. Write the name of one of Keras's, "
-            f"such as 'adam', or of keraspinn's: {sorted(OWN)}."
-        ) from error
+    if isinstance(identifier, str) and identifier.lower() in BY_NAME:
+        return BY_NAME[identifier.lower()]()
+    return keras.optimizers.get(identifier)

@@ -66,11 +66,6 @@ class SOAP(keras.optimizers.Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
-        for name, beta in (("beta_1", beta_1), ("beta_2", beta_2)):
-            if not 0 <= beta < 1:
-                raise ValueError(f"`{name}` must be in [0, 1). Received: {beta}")
-        if not epsilon > 0:
-            raise ValueError(f"`epsilon` must be positive. Received: {epsilon}")
         check_count("update_freq", update_freq)
         check_count("max_dimension", max_dimension)
         self.beta_1 = beta_1

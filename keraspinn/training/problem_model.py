@@ -341,12 +341,18 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
         """Save the model to one `.keras` file, at once; see `keras.Model.save`."""
-        return files.save_model(super().save, filepath, overwrite, zipped, **kwargs)
+        save = super().save
+        if zipped is False or not files.replaceable(filepath, ".keras", overwrite):
+            return save(filepath, overwrite, zipped, **kwargs)
+        return files.write_whole(filepath, lambda path: save(path, **kwargs))
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`."""
         save = super().save_weights
-        return files.save_weights(save, filepath, overwrite, max_shard_size)
+        suffix = ".weights.h5"
+        if max_shard_size or not files.replaceable(filepath, suffix, overwrite):
+            return save(filepath, overwrite, max_shard_size)
+        return files.write_whole(filepath, save)
 
     def get_config(self):
         config = {

@@ -263,14 +263,6 @@ def test_restores_further_state_bit_exact(folder):
         assert restored.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("memory", [[np.zeros(3)], [np.zeros(4), np.zeros(2)]])
-def test_rejects_state_of_other_shapes(folder, memory):
-    with pytest.raises(Died):
-        fit(with_further_state(np.zeros(3), np.zeros(2)), Dies(1), backup(folder))
-    with pytest.raises(ValueError, match="another model or optimizer"):
-        fit(with_further_state(*memory), backup(folder))
-
-
 class FullDisk(keras.callbacks.Callback):
     """Callback that limits the bytes of files for two epochs."""
 

@@ -37,11 +37,6 @@ def test_rejects_invalid_periods(periods):
         kp.layers.Periodic(periods)
 
 
-def test_rejects_periods_without_a_number():
-    with pytest.raises(ValueError, match="at least one coordinate"):
-        kp.layers.Periodic([None, None])
-
-
 def test_rejects_another_number_of_coordinates():
     with pytest.raises(ValueError, match="one entry for each.*3 coordinates"):
         kp.layers.Periodic([2.0, None])(ops.ones((4, 3)))

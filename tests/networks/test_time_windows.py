@@ -135,17 +135,3 @@ def test_config_round_trip(windows):
     clone.set_weights(windows.get_weights())
     x = np.linspace(-1, 1, 7)
     np.testing.assert_array_equal(values(clone, x, 2.2), values(windows, x, 2.2))
-
-
-@pytest.mark.parametrize(
-    ("edges", "orders", "word"),
-    [
-        ([0, 1], [1], "one more"),
-        ([0, 2, 1], [1], "increase"),
-        ([0, 1, 2], [3], "order"),
-    ],
-)
-def test_edges_and_orders_that_do_not_fit_are_refused(edges, orders, word):
-    networks = [kp.networks.MLP(units=2, depth=1) for _ in range(2)]
-    with pytest.raises(ValueError, match=word):
-        kp.networks.TimeWindows(networks, edges, orders)

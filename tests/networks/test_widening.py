@@ -28,11 +28,6 @@ def test_values_stay_and_new_units_learn(network):
     assert abs(incoming).min() > 0, "new units must receive something to learn from"
 
 
-def test_fewer_units_are_refused(network):
-    with pytest.raises(ValueError, match="at least 4"):
-        kp.networks.widened(network, 3)
-
-
 def test_other_networks_are_refused():
     with pytest.raises(TypeError, match="MLP"):
         kp.networks.widened(kp.networks.SIREN(units=4, depth=1), 8)

@@ -83,20 +83,6 @@ def test_quasi_newton_holds_its_points(given):
         optimizers.SSBroyden(resample_every=given)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"curvature": 1.0},
-        {"sufficient_decrease": 0.0},
-        {"sufficient_decrease": 0.5, "curvature": 0.4},
-    ],
-    ids=str,
-)
-def test_wolfe_s_constants_are_checked(given):
-    with pytest.raises(ValueError, match="Wolfe"):
-        optimizers.BFGS(**given)
-
-
 def test_memory_is_bounded_at_build():
     count = 9
     needed = 3 * 8 * count**2

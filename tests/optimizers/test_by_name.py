@@ -20,8 +20,8 @@ def test_accepts_arguments_of_keras():
     assert kp.optimizers.get(config).memory_size == 3
 
 
-def test_rejects_unknown_names_with_a_list():
-    with pytest.raises(ValueError, match=r"no optimizer 'nonsense'.*GaussNewton"):
+def test_rejects_unknown_names():
+    with pytest.raises(ValueError, match="nonsense"):
         kp.optimizers.get("nonsense")
     with pytest.raises(ValueError, match="SSBroyden"):  # in Keras's words
         kp.optimizers.get(kp.optimizers.SSBroyden)

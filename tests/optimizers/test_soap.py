@@ -135,9 +135,6 @@ def test_config_round_trip():
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"beta_1": 1.0},
-        {"beta_2": -0.1},
-        {"epsilon": 0.0},
         {"update_freq": 0},
         {"max_dimension": 2.5},
     ],

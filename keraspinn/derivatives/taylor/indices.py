@@ -25,10 +25,6 @@ class IndexSet:
             all rules, so their sum follows the same rules; hence each must be below
             no other in the set.
 
-    Raises:
-        ValueError: If `required` is empty or its multi-indices differ in length, or a
-            combination contains one that is not among the highest.
-
     Attributes:
         dimension: Number of coordinates.
         order: Largest total order in the set.
@@ -46,11 +42,6 @@ class IndexSet:
         self, required: Iterable[MultiIndex], combinations: Iterable[Combination] = ()
     ) -> None:
         required = [tuple(index) for index in required]
-        if len({len(index) for index in required}) != 1:
-            raise ValueError(
-                "`required` must hold at least one multi-index, all of one length. "
-                f"Received: {required}"
-            )
         self.dimension = len(required[0])
         closure = {
             lower
@@ -60,12 +51,6 @@ class IndexSet:
         self.order = max(map(sum, closure))
         self.combinations = tuple(combinations)
         combined = {index for pairs in self.combinations for index, _ in pairs}
-        for index in combined:
-            if index not in closure or any(_below(index, i) for i in closure - {index}):
-                raise ValueError(
-                    "A combination must consist of multi-indices below no other in "
-                    f"the set. Received: {index} in {sorted(closure)}"
-                )
         self.members = tuple(
             sorted(
                 closure - combined, key=lambda index: (sum(index), [-n for n in index])
@@ -133,7 +118,3 @@ def factorial(index):
 def plus(left, right):
     """Return the multi-index of two successive sets of derivatives."""
     return tuple(map(sum, zip(left, right, strict=True)))
-
-
-def _below(lower, upper):
-    return all(a <= b for a, b in zip(lower, upper, strict=True))

@@ -1,7 +1,6 @@
 import itertools
 import math
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,12 +50,6 @@ def test_repr_shows_the_indices():
     assert repr(IndexSet([(1, 1)])) == "IndexSet([(0, 0), (1, 0), (0, 1), (1, 1)])"
 
 
-@pytest.mark.parametrize("required", [[], [(1, 0), (1,)]])
-def test_rejects_other_than_multi_indices(required):
-    with pytest.raises(ValueError, match="multi-index"):
-        IndexSet(required)
-
-
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=3))
 def test_factorial_of_a_multi_index(index):
     assert factorial(tuple(index)) == math.prod(math.factorial(n) for n in index)
@@ -83,9 +76,3 @@ def test_combined_indices_are_carried_together():
     assert indices.product((0, 0), WAVE) == ((WAVE, 1.0),)
     assert indices.product((1, 0), WAVE) == ()
     assert "-3.0" in repr(indices)
-
-
-@pytest.mark.parametrize("index", [(1, 0), (3, 0)])
-def test_only_highest_indices_can_be_combined(index):
-    with pytest.raises(ValueError, match=rf"below no other.*\({index[0]}, 0\)"):
-        IndexSet([(2, 0), (0, 2)], [((index, 1.0), ((0, 2), 1.0))])
