@@ -148,7 +148,9 @@ class BackupAndRestore(keras.callbacks.Callback):
             "identity": self._identity | {"seed": self.model.seed},
             "weights": [self._began_with, weights_digest(self.model)],
         }
-        arrays = self._arrays() | {FIELDS: sampled_fields(self.model)}
+        variables = enumerate(self.model.trainer.state_variables)
+        arrays = {f"variable {n}": ops.convert_to_numpy(v) for n, v in variables}
+        arrays[FIELDS] = sampled_fields(self.model)
         write_state(self.directory / f"epoch-{epoch + 1:08d}.npz", data, arrays)
         for path in self._backups()[2:]:
             path.unlink()
@@ -156,11 +158,6 @@ class BackupAndRestore(keras.callbacks.Callback):
     def _backups(self):
         """Return the files of complete epochs, the newest first."""
         return sorted(self.directory.glob("epoch-*.npz"), reverse=True)
-
-    def _arrays(self):
-        """Return the arrays of a backup, by names that do not depend on the model."""
-        values = map(ops.convert_to_numpy, self.model.trainer.state_variables)
-        return {f"variable {index}": value for index, value in enumerate(values)}
 
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])

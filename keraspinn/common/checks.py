@@ -66,27 +66,24 @@ def real_number(value):
 
 def finite_number(name, value):
     """Return a number as a float, or raise `ValueError` unless it is finite."""
-    number = real_number(value)
-    if not math.isfinite(number):
-        raise ValueError(f"`{name}` must be a finite number. Received: {value!r}")
-    return number
+    return _checked_number(name, value, math.isfinite, "a finite number")
 
 
 def positive_number(name, value):
     """Return a number as a float, or raise `ValueError` unless it is positive."""
-    number = real_number(value)
-    if not 0 < number < math.inf:
-        raise ValueError(f"`{name}` must be a positive number. Received: {value!r}")
-    return number
+    return _checked_number(name, value, lambda n: 0 < n < math.inf, "a positive number")
 
 
 def nonnegative(name, value, hint=""):
     """Return a number as a float, or raise `ValueError` if it is negative."""
+    kind = "a finite number, zero or more"
+    return _checked_number(name, value, lambda n: 0 <= n < math.inf, kind, hint)
+
+
+def _checked_number(name, value, is_good, kind, hint=""):
     number = real_number(value)
-    if not 0 <= number < math.inf:
-        raise ValueError(
-            f"`{name}` must be a finite number, zero or more. Received: {value!r}{hint}"
-        )
+    if not is_good(number):
+        raise ValueError(f"`{name}` must be {kind}. Received: {value!r}{hint}")
     return number
 
 

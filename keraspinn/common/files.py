@@ -15,11 +15,6 @@ def write_whole(path, write):
         write: Function that writes a file to the path it is given.
     """
     path = pathlib.Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"There is no directory '{path.parent}' to write '{path.name}' into. Make "
-            "it first."
-        )
     # In front: Keras tells formats apart by the end of a name.
     partial = path.with_name(f"partial-{os.getpid()}-{path.name}")
     try:

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.common.checks import check_count, real_number
+from keraspinn.common.checks import real_number
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.energy_steps import energy_step
 from keraspinn.optimizers.linear_solves import (
@@ -119,9 +119,6 @@ class GaussNewton(Optimizer):
             raise ValueError(f"`momentum` must be in [0, 1). Received: {momentum!r}")
         if form not in FORMS:
             raise ValueError(f"`form` must be one of {FORMS}. Received: {form!r}")
-        check_count("halvings", halvings)
-        check_count("products", products)
-        check_count("rank", rank)
         self.damping = float(damping)
         self.momentum = float(momentum)
         self.form = form

@@ -135,11 +135,6 @@ class Recipe:
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.stages = list(stages)
-        if not all(isinstance(stage, Stage) for stage in self.stages):
-            raise TypeError(
-                "`stages` must be a list of keraspinn.recipes.Stage. Received: "
-                f"{stages!r}"
-            )
 
     def __repr__(self):
         return f"<{type(self).__name__}: {len(self.stages)} stages>"

@@ -83,15 +83,10 @@ def _deviations(model):
     problem = model.problem
     names = [parameter.name for parameter in problem.parameters]
     measured = [n for n, c in problem.conditions.items() if isinstance(c, Data)]
-    if not names:
+    if not (names and measured):
         raise ValueError(
-            "The problem has no unknown parameters to estimate a deviation of. "
-            "Declare one, keraspinn.Parameter('nu', initial=0.1), in an equation."
-        )
-    if not measured:
-        raise ValueError(
-            "The problem has no Data, from whose noise the deviation follows. Declare "
-            "measurements, keraspinn.Data(points, {u: values}), as a condition."
+            "A deviation needs an unknown keraspinn.Parameter in an equation, and Data "
+            "as a condition, keraspinn.Data(points, {u: values})."
         )
     # Twice as many rows as parameters, so that none is left between the points.
     count = max(POINTS, 2 * model.count_params() // len(problem.equations))

@@ -40,10 +40,6 @@ class Objective:
         """Return the residuals of a term's expressions at a batch's points, `(N,)`."""
         return self.terms[name].residuals(self.fields, batch)
 
-    def squared(self, name, batch):
-        """Return a term's squared residual at each point of a batch, `(N,)`."""
-        return self.terms[name].squared(self.fields, batch)
-
     def losses(self, batches, weights, variables=(), largest=None):
         """Return all losses by their names in logs.
 

@@ -94,8 +94,8 @@ class Step:
     def _error(self, state):
         def error(name, batch):
             with substituted(self.variables, state["variables"]):
-                squared = self.objective.squared(name, backend.shard(batch))
-            return backend.replicate(squared)
+                term, fields = self.objective.terms[name], self.objective.fields
+                return backend.replicate(term.squared(fields, backend.shard(batch)))
 
         return error
 

@@ -214,9 +214,6 @@ def test_matrices_that_do_not_fit_are_not_built():
         {"damping": "x"},
         {"damping": True},
         {"momentum": "x"},
-        {"halvings": 0},
-        {"products": 1.5},
-        {"rank": -1},
     ],
 )
 def test_arguments_out_of_range(arguments):
