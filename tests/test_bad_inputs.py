@@ -65,15 +65,6 @@ def two_headed():
     return keras.Model(points, [keras.layers.Dense(1)(points) for _ in range(2)])
 
 
-class Unregistered(keras.layers.Dense):
-    """A layer that a file cannot name to those who load it."""
-
-
-def reloaded(network):
-    config = kp.PINNModel(PROBLEM, network, seed=0).get_config()
-    return kp.PINNModel.from_config(config)
-
-
 # Call, type of error, and pattern of its message.
 DECLARED = {
     "no geometry": (
@@ -302,11 +293,6 @@ MODELS = {
         ValueError,
         "need float32 or float64.*set_dtype_policy",
     ),
-    "layer that nobody registered": (
-        lambda: reloaded(keras.Sequential([Unregistered(1)])),
-        TypeError,
-        "class 'Unregistered'.*register_keras_serializable",
-    ),
     "loss given": (
         lambda: compiled(loss="mse"),
         (TypeError, ValueError),
@@ -320,7 +306,7 @@ MODELS = {
     "file that Keras cannot load": (
         lambda: compiled().save("model.h5"),
         ValueError,
-        "Functional model or a Sequential model",
+        "saved to a `.keras` file",
     ),
     "no such file": (
         lambda: kp.load_model("nowhere.keras"),

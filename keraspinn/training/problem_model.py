@@ -342,6 +342,11 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
         """Save the model to one `.keras` file, at once; see `keras.Model.save`."""
         save = super().save
+        if str(filepath).endswith((".h5", ".hdf5")):
+            raise ValueError(
+                "A model is saved to a `.keras` file, or its weights alone to "
+                f"`.weights.h5` with `save_weights`. Received: '{filepath}'"
+            )
         if zipped is False or not files.replaceable(filepath, ".keras", overwrite):
             return save(filepath, overwrite, zipped, **kwargs)
         return files.write_whole(filepath, lambda path: save(path, **kwargs))
