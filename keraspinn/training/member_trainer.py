@@ -42,7 +42,7 @@ class MemberTrainer(Trainer):
 
     def set_points(self, x, batch_size):
         if not self._members.is_going.any():
-            raise FloatingPointError("All members have stopped. Train another.")
+            raise FloatingPointError(self.explain_nonfinite({}))
         super().set_points(x, batch_size)
 
     def follow(self, optimizer):
@@ -207,6 +207,9 @@ class MemberTrainer(Trainer):
 
     def explain_nonfinite(self, logs):
         """Explain in a sentence why the last member's next step is not finite."""
+        if self.step is None:  # loaded
+            size = self._members.size
+            return f"All {size} members have stopped. Train another ensemble."
         text = self._explain_member(np.argmax(self.member_steps))
         return f"All {self._members.size} members have stopped. {text}"
 
