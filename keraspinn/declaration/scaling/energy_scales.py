@@ -31,7 +31,7 @@ STEPS = 40  # of Newton's method
 SETTLED = 1e-3  # relative change of the energy that ends Newton's method
 STARTS = 10.0 ** np.arange(-12, 13)  # lengths of the first steps
 FAR = 1e6, 1e12  # distances along negative curvature at which the energy is compared
-HALVINGS = 20
+HALVINGS = 0.5 ** np.arange(20)  # lengths of later steps
 LOADED = 1e-2  # of a gradient's norm, above which a load works along a change
 NUDGE = 1e-3  # of the polynomials' size, off fields that have no derivative
 ROUNDING = 1e-9  # of the largest field's magnitude, below which a field is zero
@@ -111,8 +111,7 @@ class CoarseEnergy:
             for part in block
         ]
         self._start, self._free = self._held(domain, terms)
-        self.underdetermined = ""
-        factors = self._least()
+        factors, self.underdetermined = self._least()
         values = abs(self._basis.inside() @ factors[:, :, None]).max(axis=(1, 2))
         start, least = self.value(self._start), self.value(factors)
         energy = max(abs(least), abs(start - least))
@@ -136,105 +135,91 @@ class CoarseEnergy:
         if not rows:
             return np.zeros(shape), np.eye(shape[0] * shape[1])
         residual, jacobian = stack_rows(rows, np.zeros(shape), np.ones(shape[0]))
-        jacobian = jacobian.reshape(len(residual), -1)
-        left, values, right = np.linalg.svd(jacobian)
+        left, values, right = np.linalg.svd(jacobian.reshape(len(residual), -1))
         rank = int((values > HELD * values.max(initial=0.0)).sum())
         start = -right[:rank].T @ ((left[:, :rank].T @ residual) / values[:rank])
         free = right[rank:].T
         # The smoothest factors that meet them.
-        metric = self._metric(shape)
-        smoother = np.linalg.pinv(free.T @ metric @ free, NOTHING, hermitian=True)
-        start = start - free @ (smoother @ (free.T @ (metric @ start)))
+        rough = np.tile((1.0 + self._basis.degrees) ** 2, len(self._names))
+        start -= free @ np.linalg.lstsq(rough[:, None] * free, rough * start)[0]
         return start.reshape(shape), free
 
-    def _metric(self, shape):
-        """Return the Hessian of half the squares of all fields and derivatives."""
-        size = int(np.prod(shape))
-        return sum(piece.metric(shape) for piece in self._pieces).reshape(size, size)
-
     def _least(self):
-        """Return the factors of least energy that Newton's method reaches."""
+        """Return factors of least energy by Newton's method, and a fault or ""."""
         factors, last = self._start, self.value(self._start)
         is_quadratic = all(piece.is_quadratic for piece in self._pieces)
+        modes = None
         for number in range(STEPS if self._free.shape[1] else 0):
-            gradient, hessian = self._derivatives(factors)
-            if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
+            reached, modes = modes, self._modes(factors)
+            if modes is None:
                 if number:
+                    modes = reached
                     break
+                # A power may have no curvature at zero, or an infinite one.
                 nudge = NUDGE * self._free.sum(axis=1)
                 factors = factors + nudge.reshape(factors.shape)
                 continue
-            step = self._step(gradient, hessian, is_quadratic, factors.shape)
-            if is_quadratic:
-                return factors + step
-            lengths = STARTS if number < 2 else 0.5 ** np.arange(HALVINGS)
-            tried = [(self.value(factors + size * step), size) for size in lengths]
-            tried = [pair for pair in tried if pair[0] < last]
-            if not tried:
-                break
-            best, length = min(tried)
+            slopes, curvatures, changes = modes
+            step = -changes @ np.where(curvatures, slopes / abs(curvatures), 0.0)
+            lengths = STARTS if number < 2 else HALVINGS
+            tried = [
+                (self.value(factors + length * step), length)
+                for length in ((1.0,) if is_quadratic else lengths)
+            ]
+            best, length = min(
+                pair for pair in [*tried, (last, 0.0)] if pair[0] <= last
+            )
             factors, change, last = factors + length * step, last - best, best
-            if change < SETTLED * abs(best):
+            if is_quadratic or change <= SETTLED * abs(best):
                 break
-        if self._falls(factors):
-            self.underdetermined = FALLING.format(" and ".join(self._names))
-        return factors
+        return factors, self._fault(factors, modes, is_quadratic) if modes else ""
 
-    def _falls(self, factors):
-        """Return whether the energy falls far away along its negative curvature."""
-        _, hessian = self._derivatives(factors)
-        if not hessian.size or not np.isfinite(hessian).all():
-            return False
-        values, vectors = np.linalg.eigh(hessian)
-        if values[0] >= -NEGATIVE * abs(values).max():
-            return False
-        along = (self._free @ vectors[:, 0]).reshape(factors.shape)
-        along *= 1 + abs(factors).max()
-        near, far = (self.value(factors + distance * along) for distance in FAR)
-        return far < 2 * near < 0
+    def _modes(self, factors):
+        """Return slopes and curvatures along normal modes, and these, `(f, count, k)`.
 
-    def _derivatives(self, factors):
-        """Return gradient and Hessian by the changes that conditions allow."""
+        Curvatures are relative to the largest, and zero if they are round-off. `None`
+        if there are none, or if they are not finite.
+        """
         parts = [piece.derivatives(factors) for piece in self._pieces]
-        gradient = sum(part for part, _ in parts).ravel()
+        gradient = self._free.T @ sum(part for part, _ in parts).ravel()
         hessian = sum(part for _, part in parts)
         hessian = hessian.reshape(factors.size, factors.size)
-        return self._free.T @ gradient, self._free.T @ hessian @ self._free
-
-    def _step(self, gradient, hessian, is_quadratic, shape):
-        """Return Newton's step in all factors, by absolute values of the curvature."""
+        hessian = self._free.T @ hessian @ self._free
         diagonal = abs(np.diag(hessian))
-        if not diagonal.any():  # a fourth power has no curvature at zero
-            hessian = self._free.T @ self._metric(shape) @ self._free
-            diagonal = abs(np.diag(hessian))
-        norms = np.sqrt(np.maximum(diagonal, NOTHING * diagonal.max() or 1.0))
+        is_finite = np.isfinite(gradient).all() and np.isfinite(hessian).all()
+        if not (is_finite and diagonal.any()):
+            return None
+        norms = np.sqrt(np.maximum(diagonal, NOTHING * diagonal.max()))
         values, vectors = np.linalg.eigh(hessian / norms / norms[:, None])
-        along = vectors.T @ (gradient / norms)
-        largest = abs(values).max() or 1.0
-        is_flat = abs(values) < NOTHING * largest
-        if is_quadratic:
-            changes = vectors / norms[:, None]
-            changes = changes / np.linalg.norm(changes, axis=0)
-            modes = abs((self._free @ changes).reshape(*shape, -1)).max(axis=1)
-            loads = abs(changes.T @ gradient)
-            is_loaded = is_flat & (loads > LOADED * np.linalg.norm(gradient))
-            is_falling = values < -NEGATIVE * largest
-            for text, chosen in (
-                (FALLING, is_falling),
-                (LOOSE, is_loaded),
-                (OPEN, is_flat),
-            ):
-                most = modes[:, chosen].max(axis=1, initial=0.0)
-                names = [
-                    name
-                    for name, size in zip(self._names, most, strict=True)
-                    if size > HELD * most.max() > 0
-                ]
-                if names and not self.underdetermined:
-                    self.underdetermined = text.format(" and ".join(names))
-        values = np.where(is_flat, np.inf, abs(values))
-        step = -self._free @ (vectors @ (along / values) / norms)
-        return step.reshape(shape)
+        values = np.where(abs(values) < NOTHING * abs(values).max(), 0.0, values)
+        changes = self._free @ (vectors / norms[:, None])
+        return (
+            vectors.T @ (gradient / norms),
+            values,
+            changes.reshape(*factors.shape, -1),
+        )
+
+    def _fault(self, factors, modes, is_quadratic):
+        """Return a sentence if the energy has no minimum or several, or ""."""
+        slopes, curvatures, changes = modes
+        lengths = np.linalg.norm(changes, axis=(0, 1))
+        loads, changes = abs(slopes) / lengths, changes / lengths
+        far = changes[..., 0] * (1 + abs(factors).max())
+        near, far = (self.value(factors + distance * far) for distance in FAR)
+        is_falling = curvatures < -NEGATIVE * abs(curvatures).max()
+        is_falling &= far < 2 * near < 0
+        is_flat = (curvatures == 0) & is_quadratic
+        is_loaded = is_flat & (loads > LOADED * np.linalg.norm(loads))
+        for text, chosen in (
+            (FALLING, is_falling),
+            (LOOSE, is_loaded),
+            (OPEN, is_flat),
+        ):
+            most = abs(changes[..., chosen]).max(axis=(1, 2), initial=0.0)
+            pairs = zip(self._names, most, strict=True)
+            if names := [name for name, size in pairs if size > HELD * most.max() > 0]:
+                return text.format(" and ".join(names))
+        return ""
 
 
 class _Piece:
@@ -287,21 +272,14 @@ class _Piece:
         """Return its gradient `(f, count)` and Hessian `(f, count, f, count)`."""
         values = self._evaluated("derivatives", factors)
         count, gradient = len(self._nodes), np.zeros(factors.shape)
-        for value, (_, field, basis) in zip(values, self._nodes, strict=False):
-            gradient[field] += self._weight * (value @ basis)
+        hessian = np.zeros((*factors.shape, *factors.shape))
         second = np.reshape(values[count:], (count, count, -1))
-        return gradient, self._assembled(second, factors.shape)
-
-    def metric(self, shape):
-        """Return the Hessian of half the squares of all fields and derivatives."""
-        return self._assembled(np.eye(len(self._nodes))[..., None], shape)
-
-    def _assembled(self, second, shape):
-        """Return Σ w ∂²ψ/∂z² by factors, from ∂²ψ/∂z², `(m, m, n)` or `(m, m, 1)`."""
-        hessian = np.zeros((*shape, *shape))
-        for i, (_, field, basis) in enumerate(self._nodes):
-            for j, (_, other, theirs) in enumerate(self._nodes):
-                if second[i, j].any():
-                    weighted = basis * (self._weight * second[i, j])[:, None]
+        for value, row, (_, field, basis) in zip(
+            values, second, self._nodes, strict=False
+        ):
+            gradient[field] += self._weight * (value @ basis)
+            for factor, (_, other, theirs) in zip(row, self._nodes, strict=True):
+                if factor.any():
+                    weighted = basis * (self._weight * factor)[:, None]
                     hessian[field, :, other] += weighted.T @ theirs
-        return hessian
+        return gradient, hessian

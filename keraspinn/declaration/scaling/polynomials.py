@@ -33,7 +33,7 @@ class Polynomials:
         field_names: Names of the fields.
         degree: The largest degree.
         count: Number of products.
-        constant: Coefficients of the constant 1, `(count,)`.
+        degrees: Degree of each product, `(count,)`.
         points: Number of points on each part that determine all coefficients.
     """
 
@@ -57,14 +57,10 @@ class Polynomials:
         # Products of as many factors as the degree, each a coordinate or 1 (None).
         products = itertools.combinations_with_replacement([*axes, None], self.degree)
         columns = range(domain.dimension)
-        self._degrees = np.array([[p.count(k) for k in columns] for p in products])
-        self.count = len(self._degrees)
-        self.constant = (self._degrees.sum(axis=1) == 0).astype(float)
+        self._orders = np.array([[p.count(k) for k in columns] for p in products])
+        self.degrees = self._orders.sum(axis=1)
+        self.count = len(self.degrees)
         self.points = max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
-
-    def up_to(self, degree):
-        """Return ones for products up to a degree, zeros for others, `(count,)`."""
-        return (self._degrees.sum(axis=1) <= degree).astype(float)
 
     def inside(self):
         """Return values of each field's products at points in its part.
@@ -89,7 +85,7 @@ class Polynomials:
         relative = (points - centre) / halves
         total = np.ones((len(points), self.count))
         for x, half, order, degrees, is_wave in zip(
-            relative.T, halves, index, self._degrees.T, self._is_wave, strict=True
+            relative.T, halves, index, self._orders.T, self._is_wave, strict=True
         ):
             if is_wave:
                 basis = _waves(x, self.degree, order)

@@ -71,7 +71,7 @@ def _solve(polynomials, rows, sizes):
     inside = polynomials.inside()
     is_linear = all(row.is_linear for row in rows)
     # A fourth power has no gradient at zero.
-    coefficients = sizes[:, None] * polynomials.constant * (not is_linear)
+    coefficients = sizes[:, None] * (polynomials.degrees == 0) * (not is_linear)
     smallest, is_nonzero = ZERO * sizes, coefficients.any()
     last = np.full_like(coefficients, np.inf)
     for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):

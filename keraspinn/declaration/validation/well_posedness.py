@@ -109,7 +109,7 @@ def _undetermined_parameters(domain, terms, field_names):
         if not system:
             return False
         polynomials, residual, jacobian, norms = system
-        smooth = polynomials.up_to(SMOOTH) * norms
+        smooth = (polynomials.degrees <= SMOOTH) * norms
         sizes = np.linalg.norm(jacobian * smooth.ravel(), axis=1)
         weights = 1 / np.where(sizes > 0, sizes, 1.0)
         residual, jacobian = residual * weights, jacobian * weights[:, None]
