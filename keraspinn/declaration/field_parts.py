@@ -103,13 +103,10 @@ def check_field_parts(domain, terms, names):
         for name in fields:
             inside = np.any([lives_at(domain, blocks[name], p) for p in sides], axis=0)
             if np.mean(~inside) > LARGEST_SHARE:
-                owner = (
-                    f"Equation '{term.labels[0]}'" if term.labels else f"'{term.name}'"
-                )
                 where = ", ".join(map(str, blocks[name]))
                 raise ValueError(
-                    f"{owner} takes {name} where it does not live: its equations hold "
-                    f"on {where} alone. Received: a point at "
+                    f"'{term.names[0]}' takes {name} where it does not live: its "
+                    f"equations hold on {where} alone. Received: a point at "
                     f"{sides[0][inside.argmin()]}. Write the field that lives there, "
                     "or restrict the condition to the same part, where=..., a geometry."
                 )

@@ -61,7 +61,12 @@ class Term:
     @property
     def is_equation(self):
         """True for equations of the problem, or its energy."""
-        return bool(self.labels) or self.is_energy
+        return bool(self.labels)
+
+    @property
+    def names(self):
+        """Name of each expression in messages, the term's for a condition."""
+        return self.labels or (self.name,) * len(self.expressions)
 
     @property
     def pointwise(self):

@@ -12,13 +12,11 @@ import textwrap
 import numpy as np
 import sympy as sp
 from keras import ops
-from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_points
+from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
 from keraspinn.declaration.validation.equations import shorten
-from keraspinn.expressions import NormalComponent, Parameter, Program
-from keraspinn.expressions.image import At
+from keraspinn.expressions import Parameter, Program
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Points at which a residual is evaluated.
@@ -46,39 +44,32 @@ def precision_fault(problem, dtype, adapted=True):
         adapted: Whether the network's inputs are scaled. Another network computes from
             the unscaled coordinates.
     """
-    equations = {label: part for label, part, *_ in _residuals(problem)}
+    residuals = [*_residuals(problem)]
+    equations = {label: part for label, part, *_ in residuals}
     for name, condition in problem.conditions.items():
         if getattr(condition, "hard", False):  # no loss term, but computed in the type
             equations[f"condition '{name}'"] = sp.Add(*condition.expressions)
     if not adapted:
         inputs = sp.Add(*problem.domain.coordinates)
         equations["the network, whose inputs are the unscaled coordinates"] = inputs
-    fault = _coordinate_fault(equations, problem.domain, dtype)
-    if fault:
+    if fault := _coordinate_fault(equations, problem.domain, dtype):
         return fault
-    for label, _, scaled, points in _residuals(problem):
-        (values,) = _evaluate([scaled], problem.domain, points)
-        if np.isnan(values).all():  # in any type; `fit` stops with the reason
+    for label, _, scaled, points in residuals:
+        (size, *sizes), is_held = _magnitudes(scaled, problem.domain, points, dtype)
+        most, fault = LARGEST_RESIDUAL[dtype], "a number in it"
+        if np.isnan(size):  # in any type; `fit` stops with the reason
             continue
-        size, most = _size(values), LARGEST_RESIDUAL[dtype]
         if not 1 / most <= size <= most:
             fault = "the squares of its residual and of their gradients; the residual "
             fault += f"has the magnitude {size:.0e}"
-        elif _is_wrong(scaled, problem.domain, points, dtype):
-            fault = "a number in it"
-        else:
+        elif is_held:
             continue
-        terms = sp.Add.make_args(scaled)
-        shown = [
-            f"{_size(values):.0e} of {shorten(term)}"
-            for values, term in zip(
-                _evaluate(terms, problem.domain, points), terms, strict=True
-            )
-        ]
+        pairs = zip(sizes, sp.Add.make_args(scaled), strict=True)
+        terms = ", ".join(f"{size:.0e} of {shorten(term)}" for size, term in pairs)
         wider = ", or compute in float64" if dtype == "float32" else ""
         return (
             f"In {label}: {dtype} cannot hold {fault}. Its terms have the magnitudes "
-            f"{textwrap.shorten(', '.join(shown), LONGEST_LIST, placeholder=' …')}. "
+            f"{textwrap.shorten(terms, LONGEST_LIST, placeholder=' …')}. "
             "Nondimensionalise: divide the equation by its largest "
             "coefficient, and measure coordinates and fields in units in which they "
             f"are about one{wider}."
@@ -98,7 +89,7 @@ def check_numbers(expressions, domain, dtype):
     least = np.finfo(dtype).tiny  # from which on digits are lost
     for expression in expressions:
         is_lost = any(0 < abs(n) < least for n in expression.atoms(sp.Number))
-        if is_lost or _is_wrong(expression, domain, points, dtype):
+        if is_lost or not _magnitudes(expression, domain, points, dtype)[1]:
             raise ValueError(
                 f"{dtype} cannot hold a number in {shorten(expression)}, in the units "
                 "of training. Divide the expression by its largest coefficient."
@@ -109,10 +100,9 @@ def _residuals(problem):
     """Yield a label, a residual, the scaled residual and points, for each equation."""
     labels = set()
     for term in problem.terms.values():
-        kind = "equation" if term.labels else "condition"
-        names = term.labels or (term.name,) * len(term.expressions)
+        kind = "equation" if term.is_equation else "condition"
         sizes = problem.scales.sizes(term)
-        for k, name in enumerate(names):
+        for k, name in enumerate(term.names):
             label = f"{kind} '{name}'"
             label += f" ({k + 1})" if label in labels else ""
             labels.add(label)
@@ -150,42 +140,29 @@ def _coordinate_fault(equations, domain, dtype):
     return None
 
 
-def _evaluate(expressions, domain, points, dtype=None):
-    """Return values of scaled expressions at points, in float64 by default."""
-    stand_ins = {}
-    for node in distinct_nodes(expressions):
-        if isinstance(
-            node, (Parameter, NormalComponent, sp.Derivative, AppliedUndef, At)
-        ):
-            stand_ins[node] = sp.Dummy(real=True)
-    draws = np.random.default_rng(0).uniform(-1, 1, (len(points), len(stand_ins)))
+def _magnitudes(expression, domain, points, dtype):
+    """Return magnitudes of an expression and its terms, and whether a type holds it."""
+    known, names = substitute_symbols(expression)
+    symbols = [*domain.coordinates, *names.values()]
+    draws = np.random.default_rng(0).uniform(-1, 1, (len(points), len(names)))
     draws *= LARGEST_FIELD
-    for column, node in enumerate(stand_ins):
-        if isinstance(node, Parameter):
-            draws[:, column] = node.initial or 1.0
-    symbols = [*domain.coordinates, *stand_ins.values()]
-    inputs = np.concatenate([points, draws], axis=1)
-    program = Program([e.xreplace(stand_ins) for e in expressions], symbols)
-    inputs = columns(symbols, inputs)
+    for column, atom in enumerate(names):
+        if isinstance(atom, Parameter):
+            draws[:, column] = atom.initial or 1.0
+    program = Program([known, *sp.Add.make_args(known)], symbols)
+    inputs = columns(symbols, np.hstack([points, draws]))
     with np.errstate(all="ignore"):
-        if dtype is None:
-            with backend.double_precision():
-                return program.on_host(inputs, {})
+        with backend.double_precision():
+            exact = program.on_host(inputs, {})
         inputs = {n: ops.convert_to_tensor(x, dtype) for n, x in inputs.items()}
-        return [ops.convert_to_numpy(values) for values in program(inputs, {})]
-
-
-def _is_wrong(expression, domain, points, dtype):
-    """Return whether values in the type differ from those in float64."""
-    (exact,) = _evaluate([expression], domain, points)
-    (values,) = _evaluate([expression], domain, points, dtype)
-    finite = np.isfinite(exact)  # a pole is none of the type's
-    with np.errstate(invalid="ignore"):
-        errors = np.where(finite, abs(values - exact), 0.0)
-    largest = _size(np.nan_to_num(errors, nan=np.inf))
-    return not largest <= LARGEST_ERROR * _size(exact[finite]) < np.inf
+        values = ops.convert_to_numpy(program(inputs, {})[0])
+        finite = np.isfinite(exact[0])  # a pole is none of the type's
+        errors = np.where(finite, abs(values - exact[0]), 0.0)
+    error = _size(np.nan_to_num(errors, nan=np.inf))
+    is_held = not error > LARGEST_ERROR * _size(exact[0][finite])
+    return [_size(values) for values in exact], is_held
 
 
 def _size(values):
     values = np.abs(values)[~np.isnan(values)]
-    return np.quantile(values, QUANTILE, method="higher") if values.size else 0.0
+    return np.quantile(values, QUANTILE, method="higher") if values.size else np.nan

@@ -156,7 +156,11 @@ class _Measurement:
         self.zeros = find_vanishing_fields(self.problem, self.declared)
         sizes = self.declared, self.zeros
         self.terms = largest_terms(tangent.model, self.batches, *sizes)
-        self.labels = _labels(self.problem)
+        self.labels = {
+            (name, k): label
+            for name, term in self.problem.terms.items()
+            for k, label in enumerate(term.names)
+        }
 
     def verdict(self, tolerance, quantities):
         """Return the `Verdict`."""
@@ -315,15 +319,6 @@ class _Measurement:
         moves = self.direction[len(self.direction) - len(values) :]
         moved = moved_parameters(problem, values, moves)
         return poles + wrong_scales(problem, sizes, self.zeros) + moved
-
-
-def _labels(problem):
-    """Return names of expressions, a dict from pairs of a term and a number."""
-    return {
-        (name, k): label
-        for name, term in problem.terms.items()
-        for k, label in enumerate(term.labels or (name,) * len(term.expressions))
-    }
 
 
 def _ratio(numerator, denominator):
