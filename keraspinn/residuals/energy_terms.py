@@ -8,6 +8,7 @@ from keraspinn.declaration.probe_points import columns, probe_points
 from keraspinn.expressions import PartIntegral, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.second_variation import SecondVariation
+from keraspinn.residuals.integral_terms import by_region
 
 _TRIED = 128  # points at which the rank of a density's Hessian is counted
 _LEAST = 1024  # points of a region that stand for all of them
@@ -56,10 +57,6 @@ class EnergyTerm:
         """Return the energy, a list of one scalar."""
         return [sum(map(ops.sum, self._by_point(fields, batch)))]
 
-    def total(self, losses):
-        """Return the energy."""
-        return losses[0]
-
     def residuals(self, fields, batch):
         """Return the energy of each point, a list of one tensor `(N,)`."""
         return [ops.concatenate(self._by_point(fields, batch))]
@@ -88,14 +85,14 @@ class EnergyTerm:
         """
         return [
             block
-            for piece, part in zip(self._pieces, _by_region(batch), strict=True)
+            for piece, part in zip(self._pieces, by_region(batch), strict=True)
             if (block := piece.row_block(fields, _thinned(part, most)))
         ]
 
     def _by_point(self, fields, batch):
         return [
-            part.weights * piece.values(fields, part, piece.density)[0]
-            for piece, part in zip(self._pieces, _by_region(batch), strict=True)
+            part.weights * fields.at(piece.density, part)[0]
+            for piece, part in zip(self._pieces, by_region(batch), strict=True)
         ]
 
 
@@ -119,15 +116,11 @@ class _Piece:
         points = probe_points(problem.domain, (block,), _TRIED)
         self._rank = _rank(variation, self._hessian, coordinates, points)
 
-    def values(self, fields, batch, program):
-        """Return values `(N,)` of a program's expressions at a batch's points."""
-        return fields.evaluate(program, batch.points, batch.coordinates, batch.normals)
-
     def row_block(self, fields, batch):
         """Return points and a function from them to rows; `None` without curvature."""
         if not self._rank:
             return None
-        flat = ops.stack(self.values(fields, batch, self._hessian), axis=-1)
+        flat = ops.stack(fields.at(self._hessian, batch), axis=-1)
         matrix = ops.reshape(flat, (-1, self._count, self._count))
         values, vectors = ops.linalg.eigh(matrix)
         kept = ops.sqrt(ops.maximum(values, 0.0))[:, None, -self._rank :]
@@ -138,7 +131,7 @@ class _Piece:
         def rows(points):
             factor = points["factor"]
             arguments = {n: t for n, t in points.items() if n != "factor"}
-            nodes = self.values(fields, type(batch)(**arguments), self._nodes)
+            nodes = fields.at(self._nodes, type(batch)(**arguments))
             products = ops.sum(factor * ops.stack(nodes, axis=-1)[..., None], axis=-2)
             return [products[..., k] for k in range(self._rank)]
 
@@ -151,17 +144,6 @@ def _thinned(batch, most):
     step = max(1, count // max(most or count, _LEAST))
     thinned = {name: tensor[::step] for name, tensor in batch.by_point().items()}
     return batch._replace(**thinned | {"weights": thinned["weights"] * step})
-
-
-def _by_region(batch):
-    """Yield a batch for each region, whose points are consecutive."""
-    start = 0
-    for weights in batch.weights:
-        rows = slice(start, start + weights.shape[0])
-        start = rows.stop
-        normals = None if batch.normals is None else batch.normals[rows]
-        places = batch.points[rows], batch.coordinates[rows]
-        yield type(batch)(*places, weights, None, normals)
 
 
 def _rank(variation, program, coordinates, points):

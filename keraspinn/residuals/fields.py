@@ -193,6 +193,10 @@ class Fields:
             }
         return program(columns, derivatives, coefficients)
 
+    def at(self, program, batch):
+        """Return values `(N,)` of each of a program's expressions at a `Batch`."""
+        return self.evaluate(program, batch.points, batch.coordinates, batch.normals)
+
     def _at_images(self, program, columns, points):
         """Return the derivatives that a program needs at images of points.
 

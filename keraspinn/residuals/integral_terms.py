@@ -59,32 +59,34 @@ class IntegralTerm:
             fields: The `Fields`.
             batch: The `Batch`.
         """
-        numbers, start = dict(fields.coefficients()), 0
-        for weights, (names, program) in zip(
-            batch.weights, self._by_region, strict=True
+        numbers = dict(fields.coefficients())
+        for part, (names, program) in zip(
+            by_region(batch), self._by_region, strict=True
         ):
-            rows = slice(start, start + weights.shape[0])
-            start = rows.stop
-            points = batch.points[rows], batch.coordinates[rows]
-            normals = None if batch.normals is None else batch.normals[rows]
-            values = fields.evaluate(program, *points, normals)
-            for name, value in zip(names, values, strict=True):
-                numbers[name] = ops.sum(weights * value)
+            for name, value in zip(names, fields.at(program, part), strict=True):
+                numbers[name] = ops.sum(part.weights * value)
         return self._equations({"": ops.zeros_like(batch.points[:1, 0])}, {}, numbers)
 
     def losses(self, fields, batch):
         """Return the loss of each equation, a list of scalars."""
         return [ops.sum(ops.square(r)) for r in self.residuals(fields, batch)]
 
-    def total(self, losses):
-        """Return the term's loss from those of its equations."""
-        return sum(losses)
-
     def squared(self, fields, batch):
         """Return the term's loss for each point, `(N,)`: all points count alike."""
-        loss = self.total(self.losses(fields, batch))
+        loss = sum(self.losses(fields, batch))
         return loss * ops.ones_like(batch.points[:, 0])
 
     def rows(self, fields, batch):
         """Return residuals, one for each equation, whose squares add up to the loss."""
         return ops.concatenate(self.residuals(fields, batch))
+
+
+def by_region(batch):
+    """Yield a batch for each region, whose points are consecutive."""
+    start = 0
+    for weights in batch.weights:
+        rows = slice(start, start + weights.shape[0])
+        start = rows.stop
+        normals = None if batch.normals is None else batch.normals[rows]
+        points = batch.points[rows], batch.coordinates[rows]
+        yield type(batch)(*points, weights, None, normals)

@@ -45,9 +45,7 @@ class LossTerm:
             fields: The `Fields`.
             batch: The `Batch`.
         """
-        residuals = fields.evaluate(
-            self.program, batch.points, batch.coordinates, batch.normals
-        )
+        residuals = fields.at(self.program, batch)
         if batch.targets is None:
             return residuals
         return [
@@ -64,31 +62,22 @@ class LossTerm:
             for residual in self.residuals(fields, batch)
         ]
 
-    def total(self, losses):
-        """Return the term's loss from those of its expressions."""
-        return sum(losses[1:], losses[0])
-
     def squared(self, fields, batch):
         """Return the squared residual at each point, `(N,)`, of all expressions."""
-        return self.total([ops.square(r) for r in self.residuals(fields, batch)])
+        return sum(ops.square(r) for r in self.residuals(fields, batch))
 
     def rows(self, fields, batch):
         """Return residuals `(N · k,)` whose squares add up to the term's loss."""
-        return ops.concatenate(self.separate_rows(fields, batch))
+        ((points, rows),) = self.row_blocks(fields, batch)
+        return ops.concatenate(rows(points))
 
     def row_blocks(self, fields, batch, most=None):
         """Return pairs of points, a dict, and a function from these to rows."""
         kind = type(batch)
-        return [
-            (
-                batch.by_point(),
-                lambda points: self.separate_rows(fields, kind(**points)),
-            )
-        ]
 
-    def separate_rows(self, fields, batch):
-        """Return the same as a list of `(N,)` for each expression."""
-        return [
-            ops.sqrt(batch.weights * ops.ones_like(residual)) * residual
-            for residual in self.residuals(fields, batch)
-        ]
+        def rows(points):
+            part = kind(**points)
+            factor = ops.sqrt(part.weights)
+            return [factor * residual for residual in self.residuals(fields, part)]
+
+        return [(batch.by_point(), rows)]

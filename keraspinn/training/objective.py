@@ -33,8 +33,7 @@ class Objective:
 
     def loss(self, name, batch):
         """Return the unweighted loss of one term, a scalar."""
-        term = self.terms[name]
-        return term.total(term.losses(self.fields, batch))
+        return sum(self.terms[name].losses(self.fields, batch))
 
     def residuals(self, name, batch):
         """Return the residuals of a term's expressions at a batch's points, `(N,)`."""
@@ -76,7 +75,7 @@ class Objective:
     def _parts(self, name, losses):
         """Return a term's loss, and those of its expressions with a name."""
         labelled = dict(zip(self.terms[name].labels, losses, strict=False))
-        return labelled | {name: self.terms[name].total(losses)}
+        return labelled | {name: sum(losses)}
 
     def gradients(self, batches, variables, values=None, largest=None):
         """Return losses and gradients of the unweighted terms.
@@ -100,7 +99,7 @@ class Objective:
             def function(values, number, name=name, part=part):
                 with substituted(variables, values):
                     parts = self.terms[name].losses(self.fields, part(number))
-                    return self.terms[name].total(parts), parts
+                    return sum(parts), parts
 
             _, parts, gradients[name] = backend.value_and_gradients(
                 function, values, count

@@ -44,7 +44,8 @@ def correction(tangent, rows, batches, norms):
         norms: Dict from names of terms to lists of numbers that rows are divided by.
 
     Returns:
-        d, `(P,)`, and the two dicts that `tangent.moved` returns at `batches`.
+        d, `(P,)`, the two dicts that `tangent.moved` returns at `batches`, and their
+        difference, the residuals that are left and the corrected fields.
     """
     pairs = [pair for term in rows.values() for pair in term]
     flat = [norm for term in norms.values() for norm in term]
@@ -56,18 +57,14 @@ def correction(tangent, rows, batches, norms):
     for damping in DAMPING:
         solve, _ = dense_solver(jacobian, damping * len(scaled))
         direction = ops.convert_to_numpy(solve(residual))
-        tried.append((direction, *tangent.moved(batches, direction)))
-    return min(tried, key=lambda result: _unexplained(*result[1:], norms))
-
-
-def _unexplained(values, changes, norms):
-    """Return the norm of the residual that a correction leaves."""
-    left = {
-        name: [v - c for v, c in zip(values[name], changes[name], strict=True)]
-        for name in norms
-    }
-    total = total_norm(left, norms)
-    return total if np.isfinite(total) else np.inf
+        values, changes = tangent.moved(batches, direction)
+        left = {
+            name: [v - c for v, c in zip(before, changes[name], strict=True)]
+            for name, before in values.items()
+        }
+        tried.append((direction, values, changes, left))
+    norm = [total_norm(left, norms) for *_, left in tried]
+    return tried[int(np.argmin(np.nan_to_num(norm, nan=np.inf)))]
 
 
 def total_norm(values, norms):

@@ -63,12 +63,9 @@ def largest_terms(model, batches, declared, zeros):
             homes = [{*problem.field_terms[field]} for field in fields]
             inside = [batches[n] for n in set.intersection(*homes) - {name}]
             for where in (batch, *inside):
-                # A normal's components are numbers of size one.
-                normals = where.normals if where is batch else None
-                if term.holds_normals and normals is None:
-                    normals = ops.ones_like(where.points)
-                points = where.points, where.coordinates, normals
-                values += model._fields.evaluate(program, *points)
+                if term.holds_normals and where.normals is None:  # numbers of size one
+                    where = where._replace(normals=ops.ones_like(where.points))
+                values += model._fields.at(program, where)
             if batch.targets is not None:
                 values.append(batch.targets[..., k] / size - float(zero))
             largest[name, k] = max(rms(ops.convert_to_numpy(v)) for v in values)

@@ -148,7 +148,7 @@ class _Measurement:
         self.model, self.tangent, self.problem = model, tangent, model.problem
         self.rows, self.batches = tangent.rows(tangent.draw(-1)), tangent.draw(-2)
         self.norms, weighted = row_norms(self.problem, self.rows)
-        self.direction, self.values, self.changes = correction(
+        self.direction, self.values, self.changes, self.left = correction(
             tangent, self.rows, self.batches, weighted
         )
         # Scales in which every term has a size, even if training uses none.
@@ -213,7 +213,7 @@ class _Measurement:
         misfits, left, against = {}, {}, {}
         for (name, k), label in self.labels.items():
             largest = self.terms[name, k]
-            residual, rest = self.values[name][k], self._left(name, k)
+            residual, rest = self.values[name][k], self.left[name][k]
             misfit = _ratio(rms(residual), largest)
             misfits[label] = max(misfits.get(label, 0.0), misfit)
             left[label] = max(left.get(label, 0.0), _ratio(rms(rest), largest))
@@ -225,20 +225,15 @@ class _Measurement:
         most = max(LEFT, tolerance)
         return misfits, left, {n: share for n, share in against.items() if share > most}
 
-    def _left(self, name, k):
-        return self.values[name][k] - self.changes[name][k]
-
     def _errors(self):
         """Return the fields' relative errors, and the sizes they are relative to."""
         errors, sizes = {}, []
-        for name, value, change in zip(
-            self.problem.field_names,
-            self.values[FIELDS],
-            self.changes[FIELDS],
-            strict=True,
+        fields = (side[FIELDS] for side in (self.values, self.changes, self.left))
+        for name, value, change, corrected in zip(
+            self.problem.field_names, *fields, strict=True
         ):
             expected = self.declared.field(name)
-            size = extent(value - change, has_zero(self.problem, name), expected)
+            size = extent(corrected, has_zero(self.problem, name), expected)
             if name in self.zeros:
                 size = max(size, CONSTANT * expected)
             sizes.append(size)
@@ -284,12 +279,10 @@ class _Measurement:
         is_determined = result.decided and result.slack <= result.tolerance
         if not is_determined or result.underdetermined or result.unreliable:
             return False
-        rest = {
-            name: [self._left(name, k) for k in range(len(norms))]
-            for name, norms in self.norms.items()
-        }
-        share = total_norm(rest, self.norms) / total_norm(self.values, self.norms)
-        return share <= UNEXPLAINED
+        before, left = (
+            total_norm(rows, self.norms) for rows in (self.values, self.left)
+        )
+        return left / before <= UNEXPLAINED
 
     def _causes(self, is_estimated):
         """Return sentences on likely causes of an untrusted result.
@@ -299,26 +292,27 @@ class _Measurement:
                 are known. Otherwise expected magnitudes replace those of fields, and
                 parameters are compared with their initial values.
         """
-        problem, model = self.problem, self.tangent.model
-        poles = [*filter(None, [problem.poles])]
+        problem, coefficients = self.problem, self.tangent.model.coefficients
         values = [
-            float(ops.convert_to_numpy(model.coefficients[p.name]))
+            float(ops.convert_to_numpy(coefficients[p.name]))
             for p in problem.parameters
         ]
-        if not is_estimated:
+        if is_estimated:
+            sizes = {
+                name: rms(corrected - problem.scales.offset(name))
+                for name, corrected in zip(
+                    problem.field_names, self.left[FIELDS], strict=True
+                )
+            }
+            moves = self.direction[len(self.direction) - len(values) :]
+        else:
             expected = problem.with_scales("auto").scales
             sizes = {name: expected.field(name) for name in problem.field_names}
             initial = [p.initial for p in problem.parameters]
-            moved = moved_parameters(problem, initial, np.subtract(initial, values))
-            return poles + wrong_scales(problem, sizes, self.zeros) + moved
-        fields = zip(self.values[FIELDS], self.changes[FIELDS], strict=True)
-        sizes = {
-            name: rms(value - change - problem.scales.offset(name))
-            for name, (value, change) in zip(problem.field_names, fields, strict=True)
-        }
-        moves = self.direction[len(self.direction) - len(values) :]
-        moved = moved_parameters(problem, values, moves)
-        return poles + wrong_scales(problem, sizes, self.zeros) + moved
+            values, moves = initial, np.subtract(initial, values)
+        causes = wrong_scales(problem, sizes, self.zeros)
+        causes += moved_parameters(problem, values, moves)
+        return [*filter(None, [problem.poles]), *causes]
 
 
 def _ratio(numerator, denominator):

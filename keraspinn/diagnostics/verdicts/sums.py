@@ -40,13 +40,8 @@ def missed_by_sums(model, batches, largest):
             ]
             size = problem.scales.sizes(term)[k]
             scaled = [problem.scales.apply(summed, size) for summed in both]
-            batch = batches[name]
-            few, many = model._fields.evaluate(
-                Program(scaled, problem.coordinates),
-                batch.points,
-                batch.coordinates,
-                batch.normals,
-            )
+            program = Program(scaled, problem.coordinates)
+            few, many = model._fields.at(program, batches[name])
             missed = ops.convert_to_numpy(many - few)
             changes[name, k] = rms(missed) / largest[name, k]
     return changes
