@@ -121,8 +121,6 @@ def _sides(domain, term):
         normals = probe_normals(domain, term.blocks, TERM_POINTS)
     except ValueError:  # inside, or at a time
         return [points]
-    if normals is None:
-        return [points]
     step = np.zeros_like(points)
     space = [domain.coordinates.index(s) for s in domain.space_coordinates]
     step[:, space] = STEP * domain.half[space] * normals

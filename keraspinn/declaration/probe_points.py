@@ -14,37 +14,32 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.part import quasi_random
 
 
-def probe_points(domain, blocks, count, evenly=False):
+def probe_points(domain, blocks, count):
     """Return points on each part of some blocks, `(n, d)`, in the user's units.
+
+    They are quasi-random, so that means are exact to 1 / count.
 
     Args:
         domain: The geometry.
         blocks: Tuple of tuples of its parts.
         count: Number of points on each part.
-        evenly: Whether points are quasi-random, so that means are exact to 1 / count.
     """
-    samples = _sample_parts(domain, blocks, count, evenly)
+    samples = _sample_parts(domain, blocks, count)
     points = [domain.absolute(part, relative) for part, relative in samples]
     return np.concatenate([*map(ops.convert_to_numpy, points)])
 
 
-def probe_normals(domain, blocks, count, evenly=False):
+def probe_normals(domain, blocks, count):
     """Return outward unit normals at the points of `probe_points`, `(n, spatial)`."""
-    samples = _sample_parts(domain, blocks, count, evenly)
+    samples = _sample_parts(domain, blocks, count)
     normals = [domain.normals(part, relative) for part, relative in samples]
     return np.concatenate([*map(ops.convert_to_numpy, normals)])
 
 
-def _sample_parts(domain, blocks, count, evenly):
+def _sample_parts(domain, blocks, count):
     """Yield pairs of a part and points on it, relative to the domain's centre."""
-    generator = np.random.default_rng(0)
     for part in dict.fromkeys(part for block in blocks for part in block):
-        draws = domain.draws(part)
-        if evenly and draws:
-            uniform = quasi_random(count, draws)
-        else:
-            uniform = generator.random((count, draws))
-        yield part, domain.sample(part, uniform)
+        yield part, domain.sample(part, quasi_random(count, domain.draws(part)))
 
 
 def parameter_corners(domain, expressions):

@@ -50,7 +50,7 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
     figure = new_figure(figure, (6, 4.5))
     projection = "3d" if len(symbols) == 3 else None
     panel: Any = figure.add_subplot(projection=projection)
-    inside = probe_points(geometry, [(geometry.interior,)], n, evenly=True)
+    inside = probe_points(geometry, [(geometry.interior,)], n)
     panel.scatter(*_columns(inside), s=4, color="0.8")
     styles = zip(_named_points(problem, geometry, n), line_styles(), strict=False)
     for index, ((name, blocks, points), style) in enumerate(styles):
@@ -77,24 +77,24 @@ def _named_points(problem, geometry, n):
         named |= {"initial": (geometry.initial,)} if geometry.initial else {}
         for name, block in named.items():
             if block:
-                yield name, [block], probe_points(geometry, [block], n, evenly=True)
+                yield name, [block], probe_points(geometry, [block], n)
         return
     for name, condition in problem.conditions.items():
         if isinstance(condition, Data):
             yield name, [], condition.points
         else:
             blocks = condition.blocks(geometry)
-            yield name, blocks, probe_points(geometry, blocks, n, evenly=True)
+            yield name, blocks, probe_points(geometry, blocks, n)
 
 
 def _draw_normals(panel, geometry, blocks, colour):
     """Draw arrows along the outward normals of parts that have them."""
     for part in (part for block in blocks for part in block):
         try:
-            normals = probe_normals(geometry, [(part,)], _ARROWS, evenly=True)
+            normals = probe_normals(geometry, [(part,)], _ARROWS)
         except ValueError:  # a corner, a point inside
             continue
-        points = probe_points(geometry, [(part,)], _ARROWS, evenly=True)
+        points = probe_points(geometry, [(part,)], _ARROWS)
         ends = points + _LENGTH * 2 * np.max(geometry.half) * normals
         for point, end in zip(points, ends, strict=True):
             arrow = {"arrowstyle": "->", "color": colour, "alpha": 0.6}

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns
+from keraspinn.declaration.probe_points import columns, probe_normals, probe_points
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.linearization import linearize, stack_rows
 from keraspinn.declaration.scaling.polynomials import Polynomials
@@ -18,8 +18,6 @@ from keraspinn.declaration.terms import RESIDUAL, Term
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.second_variation import SecondVariation
-from keraspinn.geometry.arrays import on_host
-from keraspinn.geometry.part import quasi_random
 
 DEGREES = {1: 12, 2: 8}  # of the polynomials, by the number of coordinates
 DEGREE_BEYOND = 5
@@ -110,6 +108,7 @@ class CoarseEnergy:
             for region, block in zip(term.regions, term.blocks, strict=True)
             for part in block
         ]
+        self._is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         self._start, self._free = self._held(domain, terms)
         factors, self.underdetermined = self._least()
         values = abs(self._basis.inside() @ factors[:, :, None]).max(axis=(1, 2))
@@ -130,12 +129,10 @@ class CoarseEnergy:
         held = {t.name: t for t in terms if not t.is_energy}
         try:
             rows = [r for r in linearize(domain, held, self._basis, {}) if r.is_linear]
-        except ValueError:
-            rows = []
-        if not rows:
+            residual, jacobian = stack_rows(rows, np.zeros(shape), np.ones(shape[0]))
+        except ValueError:  # no condition, or one that cannot be linearized
             return np.zeros(shape), np.eye(shape[0] * shape[1])
-        residual, jacobian = stack_rows(rows, np.zeros(shape), np.ones(shape[0]))
-        left, values, right = np.linalg.svd(jacobian.reshape(len(residual), -1))
+        left, values, right = np.linalg.svd(jacobian)
         rank = int((values > HELD * values.max(initial=0.0)).sum())
         start = -right[:rank].T @ ((left[:, :rank].T @ residual) / values[:rank])
         free = right[rank:].T
@@ -147,7 +144,6 @@ class CoarseEnergy:
     def _least(self):
         """Return factors of least energy by Newton's method, and a fault or ""."""
         factors, last = self._start, self.value(self._start)
-        is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         modes = None
         for number in range(STEPS if self._free.shape[1] else 0):
             reached, modes = modes, self._modes(factors)
@@ -164,21 +160,21 @@ class CoarseEnergy:
             lengths = STARTS if number < 2 else HALVINGS
             tried = [
                 (self.value(factors + length * step), length)
-                for length in ((1.0,) if is_quadratic else lengths)
+                for length in ((1.0,) if self._is_quadratic else lengths)
             ]
             best, length = min(
                 pair for pair in [*tried, (last, 0.0)] if pair[0] <= last
             )
             factors, change, last = factors + length * step, last - best, best
-            if is_quadratic or change <= SETTLED * abs(best):
+            if self._is_quadratic or change <= SETTLED * abs(best):
                 break
-        return factors, self._fault(factors, modes, is_quadratic) if modes else ""
+        return factors, self._fault(factors, modes) if modes else ""
 
     def _modes(self, factors):
         """Return slopes and curvatures along normal modes, and these, `(f, count, k)`.
 
         Curvatures are relative to the largest, and zero if they are round-off. `None`
-        if there are none, or if they are not finite.
+        if they are not finite, or all zero where another state may have some.
         """
         parts = [piece.derivatives(factors) for piece in self._pieces]
         gradient = self._free.T @ sum(part for part, _ in parts).ravel()
@@ -187,9 +183,9 @@ class CoarseEnergy:
         hessian = self._free.T @ hessian @ self._free
         diagonal = abs(np.diag(hessian))
         is_finite = np.isfinite(gradient).all() and np.isfinite(hessian).all()
-        if not (is_finite and diagonal.any()):
+        if not is_finite or not (diagonal.any() or self._is_quadratic):
             return None
-        norms = np.sqrt(np.maximum(diagonal, NOTHING * diagonal.max()))
+        norms = np.sqrt(np.maximum(diagonal, NOTHING * diagonal.max() or 1.0))
         values, vectors = np.linalg.eigh(hessian / norms / norms[:, None])
         values = np.where(abs(values) < NOTHING * abs(values).max(), 0.0, values)
         changes = self._free @ (vectors / norms[:, None])
@@ -199,7 +195,7 @@ class CoarseEnergy:
             changes.reshape(*factors.shape, -1),
         )
 
-    def _fault(self, factors, modes, is_quadratic):
+    def _fault(self, factors, modes):
         """Return a sentence if the energy has no minimum or several, or ""."""
         slopes, curvatures, changes = modes
         lengths = np.linalg.norm(changes, axis=(0, 1))
@@ -208,7 +204,7 @@ class CoarseEnergy:
         near, far = (self.value(factors + distance * far) for distance in FAR)
         is_falling = curvatures < -NEGATIVE * abs(curvatures).max()
         is_falling &= far < 2 * near < 0
-        is_flat = (curvatures == 0) & is_quadratic
+        is_flat = (curvatures == 0) & self._is_quadratic
         is_loaded = is_flat & (loads > LOADED * np.linalg.norm(loads))
         for text, chosen in (
             (FALLING, is_falling),
@@ -233,16 +229,10 @@ class _Piece:
     """
 
     def __init__(self, density, part, domain, basis):
-        draws = domain.draws(part)
-        uniform = quasi_random(POINTS, draws) if draws else [[]]
-        with backend.double_precision():
-            drawn = on_host(domain.sample(part, np.asarray(uniform, float)))
-            points = on_host(domain.absolute(part, drawn))
-            self._known = {}
-            if density.has(NormalComponent):
-                normals = on_host(domain.normals(part, drawn))
-                pairs = zip(domain.normal, normals.T, strict=True)
-                self._known = {symbol.name: column for symbol, column in pairs}
+        points, self._known = probe_points(domain, ((part,),), POINTS), {}
+        if density.has(NormalComponent):
+            normals = probe_normals(domain, ((part,),), POINTS)
+            self._known = columns(domain.normal, normals)
         self._weight = domain.measure(part) / len(points)
         self._columns = columns(domain.coordinates, points)
         variation = SecondVariation(density)

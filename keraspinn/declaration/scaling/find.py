@@ -107,7 +107,7 @@ def _term_sizes(domain, terms, offsets, sizes):
             points = term.table[0]
         else:
             count = CONDITION_POINTS if is_condition else EQUATION_POINTS
-            points = probe_points(domain, term.blocks, count, evenly=True)
+            points = probe_points(domain, term.blocks, count)
         for k, (expression, target) in enumerate(_with_targets(term, offsets)):
             how = domain, points, is_condition, sizes
             parts[name, k] = TermSizes(expression, target, *how)

@@ -20,6 +20,8 @@ LARGEST_RESIDUAL = 0.3
 LARGEST_ZERO = 1e-6
 # Relative to its possible values, a smaller value of a condition is round-off.
 ROUND_OFF = 1e-12
+# Norm of a column of a Jacobian relative to the largest, below which it is round-off.
+NEGLIGIBLE = 1e-13
 
 
 def linearize(domain, terms, polynomials, offsets):
@@ -56,18 +58,35 @@ def _constancy(domain, terms):
 
 
 def stack_rows(rows, coefficients, sizes):
-    """Return all residuals, `(n,)`, and their Jacobian, `(n, f, count)`.
+    """Return all residuals, `(n,)`, and their Jacobian, `(n, f · count)`.
 
     Fields are scaled by `sizes`, and each row by the norm of its Jacobian.
+
+    Raises:
+        ValueError: If a number is not finite.
     """
     residuals, jacobians = [], []
     for row in rows:
         residual, jacobian = row(coefficients)
-        jacobian = jacobian * sizes[:, None]
+        jacobian = (jacobian * sizes[:, None]).reshape(len(residual), -1)
         weight = np.linalg.norm(jacobian) or 1.0
         residuals.append(residual / weight)
         jacobians.append(jacobian / weight)
-    return np.concatenate(residuals), np.concatenate(jacobians)
+    residual, jacobian = np.concatenate(residuals), np.concatenate(jacobians)
+    if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
+        raise ValueError("Residuals or their derivatives are not finite.")
+    return residual, jacobian
+
+
+def unit_columns(jacobian):
+    """Return a Jacobian with columns of norm one, and their norms.
+
+    Large derivatives of high degrees would hide low degrees. Round-off stays small.
+    """
+    norms = np.linalg.norm(jacobian, axis=0)
+    largest = norms.max() or 1.0
+    norms = np.where(norms > NEGLIGIBLE * largest, norms, largest)
+    return jacobian / norms, norms
 
 
 class Linearization:
@@ -104,9 +123,7 @@ class Linearization:
             elif isinstance(node, NormalComponent):
                 known.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
                 axis = domain.normal.index(node)
-                normals = probe_normals(
-                    domain, term.blocks, polynomials.points, evenly=True
-                )
+                normals = probe_normals(domain, term.blocks, polynomials.points)
                 inputs.append(normals[:, [axis]])
             elif isinstance(node, (sp.Derivative, AppliedUndef, At)):
                 fields.append(stand_ins.setdefault(node, sp.Dummy(real=True)))
@@ -166,7 +183,7 @@ class Linearization:
 def _collocation_points(domain, term, number, count):
     """Return points of an expression, `(n, d)`, and its target values there."""
     if term.table is None:
-        return probe_points(domain, term.blocks, count, evenly=True), 0.0
+        return probe_points(domain, term.blocks, count), 0.0
     points, values = term.table
     chosen = np.linspace(0, len(points) - 1, min(count, len(points))).astype(int)
     return points[chosen], values[chosen, number]

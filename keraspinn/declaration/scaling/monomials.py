@@ -44,6 +44,11 @@ def monomials(expression, coordinates, opaque=None):
     return dict(sorted(total.items(), key=lambda item: (not item[0], str(item[0]))))
 
 
+def has_derivative(monomial, name=""):
+    """Return whether a monomial holds a derivative, of one field if a name is given."""
+    return any(any(order) and name in ("", field) for (field, order), _ in monomial)
+
+
 def _terms(node, coordinates, opaque):
     """Return pairs of a monomial and its coefficient."""
     if not node.has(AppliedUndef):

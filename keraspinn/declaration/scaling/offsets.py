@@ -15,7 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from keraspinn.declaration.scaling.monomials import OPAQUE, monomials
+from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.image import At
 
@@ -136,11 +136,6 @@ def holds_field(name, expression):
     return any(field.func.__name__ == name for field in fields)
 
 
-def _has_derivative(monomial, name):
-    """Return whether a term holds a derivative, of one field if `name` is not empty."""
-    return any(any(order) and name in ("", field) for (field, order), _ in monomial)
-
-
 def _values(name, expression, number, domain, term, is_inside=False):
     """Return the lowest and highest constant field that solves an expression.
 
@@ -155,9 +150,7 @@ def _values(name, expression, number, domain, term, is_inside=False):
     plain = {
         monomial: coefficient
         for monomial, coefficient in monomials(expression, domain.coordinates).items()
-        if not _has_derivative(
-            monomial, name if (name, index) in dict(monomial) else ""
-        )
+        if not has_derivative(monomial, name if (name, index) in dict(monomial) else "")
     }
     source = plain.pop(frozenset(), sp.S.Zero)
     factor = plain.pop(frozenset({((name, index), 1.0)}), None)

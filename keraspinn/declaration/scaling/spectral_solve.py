@@ -13,6 +13,7 @@ from keraspinn.declaration.scaling.linearization import (
     LARGEST_RESIDUAL,
     linearize,
     stack_rows,
+    unit_columns,
 )
 from keraspinn.declaration.scaling.polynomials import Polynomials
 
@@ -57,17 +58,19 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
     polynomials = Polynomials(domain, expected, degree, fixed, parts)
     try:
         rows = list(linearize(domain, terms, polynomials, offsets))
-        with np.errstate(all="ignore"):  # values that are not finite end the iteration
-            magnitudes = _solve(polynomials, rows, sizes)
-    except ValueError:  # a derivative by a field that cannot be evaluated
+        with np.errstate(all="ignore"):  # numbers that are not finite raise an error
+            magnitudes = _solve(polynomials, rows, sizes).tolist()
+    except ValueError:
         return {}
-    if magnitudes is None:
-        return {}
-    return dict(zip(expected, magnitudes.tolist(), strict=True))
+    return dict(zip(expected, magnitudes, strict=True))
 
 
 def _solve(polynomials, rows, sizes):
-    """Return fields' largest values by Newton's method, `None` if it fails."""
+    """Return fields' largest values by Gauss-Newton steps.
+
+    Raises:
+        ValueError: If there is a null space, or the iteration does not converge.
+    """
     inside = polynomials.inside()
     is_linear = all(row.is_linear for row in rows)
     # A fourth power has no gradient at zero.
@@ -75,10 +78,13 @@ def _solve(polynomials, rows, sizes):
     smallest, is_nonzero = ZERO * sizes, coefficients.any()
     last = np.full_like(coefficients, np.inf)
     for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):
-        step, null_space = _newton_step(rows, coefficients, sizes)
+        residual, jacobian = stack_rows(rows, coefficients, sizes)
+        jacobian, norms = unit_columns(jacobian)
+        step, _, rank, _ = np.linalg.lstsq(jacobian, -residual, rcond=RANK_TOLERANCE)
+        step = (step / norms).reshape(coefficients.shape) * sizes[:, None]
         # Constants of each field are allowed, if they stay zero.
-        if null_space > (0 if is_nonzero else len(coefficients)):
-            return None
+        if coefficients.size - rank > (0 if is_nonzero else len(coefficients)):
+            raise ValueError("Other fields solve the problem too.")
         coefficients = coefficients + step
         reached = abs(inside @ coefficients[:, :, None]).max(axis=(1, 2))
         length, before, total = (
@@ -90,24 +96,5 @@ def _solve(polynomials, rows, sizes):
         sizes = np.where(reached > smallest, reached, sizes)
     is_solved = all(row.is_solved(coefficients, sizes) for row in rows)
     if change > LARGEST_RESIDUAL or not is_solved:
-        return None
+        raise ValueError("Newton's method does not converge to a solution.")
     return np.where(reached > smallest, reached, 0.0)
-
-
-def _newton_step(rows, coefficients, sizes):
-    """Return the Gauss-Newton step and the dimension of the Jacobian's null space.
-
-    The dimension is infinite if residuals are not finite.
-    """
-    residual, jacobian = stack_rows(rows, coefficients, sizes)
-    jacobian = jacobian.reshape(len(residual), -1)
-    if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
-        return coefficients, np.inf
-    # Large derivatives of high degrees would hide low degrees.
-    norms = np.linalg.norm(jacobian, axis=0)
-    norms = np.maximum(norms, RANK_TOLERANCE * norms.max() or 1.0)
-    step, _, rank, _ = np.linalg.lstsq(
-        jacobian / norms, -residual, rcond=RANK_TOLERANCE
-    )
-    step = (step / norms).reshape(coefficients.shape)
-    return step * sizes[:, None], coefficients.size - rank

@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at
-from keraspinn.declaration.scaling.monomials import OPAQUE, monomials
+from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
 from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
@@ -95,7 +95,7 @@ class TermSizes:
     def gives(self, field):
         """Return whether a condition prescribes the field itself."""
         holds_value = self.holds_alone(field) and not all(
-            map(_is_derivative, self.terms)
+            map(has_derivative, self.terms)
         )
         return self.is_condition and self.source > 0 and holds_value
 
@@ -117,7 +117,7 @@ class TermSizes:
                 else:
                     known.append(size)
         if self.is_condition:  # a Robin condition prescribes the value
-            values = {m: p for m, p in powers.items() if not _is_derivative(m)}
+            values = {m: p for m, p in powers.items() if not has_derivative(m)}
             powers = values or powers
         roots = [(max(known) / size) ** (1 / power) for power, size in powers.values()]
         return min(filter(math.isfinite, roots), default=0.0)
@@ -131,7 +131,7 @@ class TermSizes:
             field: Name of the field.
             and_derivatives: Whether terms with derivatives count too.
         """
-        terms = [m for m in self.terms if and_derivatives or not _is_derivative(m)]
+        terms = [m for m in self.terms if and_derivatives or not has_derivative(m)]
         for low, high in itertools.permutations(terms, 2):
             powers, rests = zip(*(_split(m, field) for m in (low, high)), strict=True)
             if powers[0] < powers[1] and rests[0] == rests[1]:
@@ -143,10 +143,6 @@ def _split(monomial, field):
     """Return the power of a field in a monomial, and the monomial without the field."""
     rest = frozenset(pair for pair in monomial if pair[0][0] != field)
     return sum(power for _, power in monomial - rest), rest
-
-
-def _is_derivative(monomial):
-    return any(any(index) for (_, index), _ in monomial)
 
 
 def _typical(fields, domain, points, node):

@@ -1,6 +1,8 @@
 """Detect elasticity in strong form, whose least-squares solution is too stiff."""
 
-from keraspinn.declaration.scaling.monomials import monomials
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
 from keraspinn.declaration.terms import condition_terms, equation_expressions
 from keraspinn.expressions import required_derivatives
 
@@ -41,7 +43,7 @@ def describe_unreliable_elasticity(domain, terms):
         if term.table is None and not term.regions
     ]
     is_clamped = any(
-        displacements <= {n for e in expressions for n in _constant(e, domain)}
+        displacements <= {n for e in expressions for n in _constant(e)}
         for expressions in conditions
     )
     is_pulled = any(
@@ -52,14 +54,12 @@ def describe_unreliable_elasticity(domain, terms):
     return UNRELIABLE if is_clamped and is_pulled else ""
 
 
-def _constant(expression, domain):
+def _constant(expression):
     """Return the name of the field that an expression sets to a constant, in a set."""
-    terms = monomials(expression, domain.coordinates)
-    if not all(coefficient.is_number for coefficient in terms.values()):
-        return set()
-    keys = [key for monomial in terms for key, _ in monomial]
-    is_value = len(keys) == 1 and not any(keys[0][1])
-    return {keys[0][0]} if is_value else set()
+    fields = expression.atoms(AppliedUndef)
+    others = expression.xreplace(dict.fromkeys(fields, sp.S.One)).atoms(sp.Symbol)
+    is_value = len(fields) == 1 and not others and not expression.has(sp.Derivative)
+    return {field.func.__name__ for field in fields} if is_value else set()
 
 
 def _is_mixed(index, axes):

@@ -25,7 +25,6 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.checks import written
-from keraspinn.geometry.part import quasi_random
 
 # Points of a part at which conditions are counted.
 PART_POINTS = 512
@@ -61,8 +60,7 @@ def describe_missing_conditions(domain, terms):
     if not parts:
         if any(_fills_volume(domain, term) for term in condition_terms(terms)):
             return ""
-        initial = _describe_missing_initial_condition(domain, terms)
-        return initial or _describe_missing_end(domain, terms)
+        return _describe_missing_initial_condition(domain, terms)
     texts = []
     for part, share, point in parts[:PARTS_IN_MESSAGE]:
         pairs = zip(domain.coordinates, point, strict=True)
@@ -71,7 +69,7 @@ def describe_missing_conditions(domain, terms):
         texts.append(f"{prefix}{part} (at {near})")
     if len(parts) > PARTS_IN_MESSAGE:
         texts.append(f"{len(parts) - PARTS_IN_MESSAGE} more")
-    or_else = ", or one more elsewhere" if domain.dimension == 1 else ""
+    or_else = ", or one more elsewhere" if len(domain.space_coordinates) < 2 else ""
     return (
         f"A condition is missing on {', '.join(texts)}: the equations need one there"
         f"{or_else}. {_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
@@ -103,28 +101,15 @@ def _number(count):
     return "one equation" if count == 1 else f"{max(count, 0) or 'no'} equations"
 
 
-def _describe_missing_end(domain, terms):
-    """Return a sentence if the ends of an interval have too few conditions in all."""
-    count = _count_in_all(domain, terms)
-    if domain.dimension != 2 or count is None:
-        return ""
-    order = _order_along(domain, terms)
-    if count >= order:
-        return ""
-    return (
-        f"A condition is missing: the equation is of order {order} along "
-        f"{domain.space_coordinates[0]}, and conditions there hold {_number(count)} "
-        "beside those that other fields need. "
-        f"{_CONSEQUENCE}{_describe_insulation(domain, terms)}{_ARCHITECTURE}"
-    )
-
-
 def _order_along(domain, terms):
     """Return the smallest order of the equations across a part of the boundary."""
-    order = NormalOrder(domain, equation_expressions(terms))
-    pieces = [piece for part in domain.boundary for piece in part.pieces()]
+    order, pieces = NormalOrder(domain, equation_expressions(terms)), _pieces(domain)
     points = (_count_at_points(domain, piece, (), ())[0] for piece in pieces)
     return min(map(order.order, pieces, points), default=0)
+
+
+def _pieces(domain):
+    return [piece for part in domain.boundary for piece in part.pieces()]
 
 
 def _orders_in_time(domain, terms, initial):
@@ -170,7 +155,7 @@ def _order_of_cauchy_data(domain, terms):
     """Return the largest order across a side that has as many conditions, or 0."""
     equations, counted = equation_expressions(terms), _counted_parts(domain, terms)
     order, orders = NormalOrder(domain, equations), [0]
-    for piece in (piece for part in domain.boundary for piece in part.pieces()):
+    for piece in _pieces(domain):
         points, count, _ = _count_at_points(domain, piece, counted, ())
         across = order.order(piece, points[:ORDER_POINTS])
         if np.quantile(count, SMALLEST_SHARE) >= across:
@@ -238,12 +223,15 @@ def parts_without_conditions(domain, terms):
     shifted = [
         points for term in conditions for points in _shifted_points(domain, term)
     ]
-    pieces = [piece for part in domain.boundary for piece in part.pieces()]
+    pieces = _pieces(domain)
     counts = [_count_at_points(domain, piece, counted, shifted) for piece in pieces]
     # Conditions on a fraction of a part may determine the fields.
     most = max((np.quantile(c, 1 - SMALLEST_SHARE) for _, c, _ in counts), default=0)
-    most = max(most, _count_in_all(domain, terms) or 0)  # so may values inside
-    missing, orders = [], {}
+    in_all, missing, orders = _count_in_all(domain, terms), [], {}
+    most = max(most, in_all or 0)  # so may values inside
+    if in_all is not None and domain.dimension == 2:  # the end with fewest lacks one
+        most, fewest = in_all, min((c.mean() for _, c, _ in counts), default=0)
+        counts = [(p, c, np.full(len(p), c.mean() > fewest)) for p, c, _ in counts]
     for piece, (points, _, has_condition) in zip(pieces, counts, strict=True):
         for expressions, is_here in _equations_at(domain, terms, points):
             bare = points[is_here & ~has_condition]
@@ -359,9 +347,7 @@ def _shifted_points(domain, term):
 
 def _count_at_points(domain, piece, counted, shifted):
     """Return points of a piece, equations at each, and which have a condition."""
-    draws = domain.draws(piece)
-    uniform = quasi_random(PART_POINTS, draws) if draws else np.zeros((1, 0))
-    points = on_host(domain.sample(piece, uniform))
+    points = probe_points(domain, ((piece,),), PART_POINTS) - domain.centre
     count = np.zeros(len(points))
     has_condition, is_used = np.zeros((2, len(points)), bool)
     for number, part in counted:

@@ -104,15 +104,12 @@ class NormalOrder:
         """
         if self._program is None:
             return 0
-        domain, orders = self._domain, []
+        domain = self._domain
+        points = probe_points(domain, domain.blocks("interior"), TIME_POINTS)
         column = domain.coordinates.index(domain.time_coordinate)
         along = np.tile(np.arange(domain.dimension) == column, (TIME_POINTS, 1))
-        for moment in (None, domain.lower[column], domain.upper[column]):
-            points = probe_points(domain, domain.blocks("interior"), TIME_POINTS)
-            if moment is not None:
-                points[:, column] = moment
-            orders.append(self._order(points, along))
-        return min(orders)
+        times = points[:, [column]], domain.lower[column], domain.upper[column]
+        return min(self._order(np.where(along, t, points), along) for t in times)
 
     def _order(self, points, along):
         """Return the largest order at points, of derivatives along coordinates."""

@@ -11,7 +11,11 @@ import sympy as sp
 from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.probe_points import parameter_corners
 from keraspinn.declaration.scaling.energy_scales import coarse_energy
-from keraspinn.declaration.scaling.linearization import linearize, stack_rows
+from keraspinn.declaration.scaling.linearization import (
+    linearize,
+    stack_rows,
+    unit_columns,
+)
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.terms import (
     RESIDUAL,
@@ -64,13 +68,29 @@ def describe_underdetermined(domain, terms, field_names):
         return coarse.underdetermined
     if missing := describe_missing_conditions(domain, terms):
         return missing
-    if free := _undetermined_parameters(domain, terms, field_names):
+    fixed, degrees = _fixed_and_degrees(domain, terms)
+    expressions = [e for term in terms.values() for e in term.expressions]
+    if free := [
+        parameter.name
+        for parameter in (collect_parameters(expressions) if degrees else [])
+        if all(
+            _is_solved(
+                domain, terms, field_names, fixed, max(degrees), parameter, ratio
+            )
+            for ratio in OTHER_VALUES
+        )
+    ]:
         return (
             "The problem is underdetermined: equations and conditions have a solution "
             f"for any value of {', '.join(free)}. Add Data or a condition that "
             "determines it, or write its value as a number."
         )
-    if not (names := _undetermined_fields(domain, terms, field_names)):
+    names = field_names if degrees else []
+    for degree, small in degrees.items():
+        names = names and _null_space_fields(
+            domain, terms, field_names, fixed, degree, small
+        )
+    if not names:
         return ""
     return (
         "The problem is underdetermined: other fields satisfy all equations and "
@@ -81,47 +101,26 @@ def describe_underdetermined(domain, terms, field_names):
     )
 
 
-def _undetermined_fields(domain, terms, field_names):
-    """Return the names of fields that are not determined, at any degree."""
-    fixed, degrees = _fixed_and_degrees(domain, terms)
-    names = field_names if degrees else []
-    for degree, small in degrees.items():
-        names = names and _null_space_fields(
-            domain, terms, field_names, fixed, degree, small
+def _is_solved(domain, terms, field_names, fixed, degree, parameter, ratio):
+    """Return whether a problem has a solution at another value of a parameter."""
+    value = {parameter: sp.Float(ratio * (parameter.initial or 1.0))}
+    moved = {
+        name: dataclasses.replace(
+            term, expressions=tuple(e.xreplace(value) for e in term.expressions)
         )
-    return names
-
-
-def _undetermined_parameters(domain, terms, field_names):
-    """Return the names of parameters, at other values of which a problem is solved."""
-    fixed, degrees = _fixed_and_degrees(domain, terms)
-    expressions = [e for term in terms.values() for e in term.expressions]
-
-    def is_solved(parameter, ratio):
-        value = {parameter: sp.Float(ratio * (parameter.initial or 1.0))}
-        moved = {
-            name: dataclasses.replace(
-                term, expressions=tuple(e.xreplace(value) for e in term.expressions)
-            )
-            for name, term in terms.items()
-        }
-        system = _linear_system(domain, moved, field_names, fixed, max(degrees))
-        if not system:
-            return False
-        polynomials, residual, jacobian, norms = system
-        smooth = (polynomials.degrees <= SMOOTH) * norms
-        sizes = np.linalg.norm(jacobian * smooth.ravel(), axis=1)
-        weights = 1 / np.where(sizes > 0, sizes, 1.0)
-        residual, jacobian = residual * weights, jacobian * weights[:, None]
-        change = np.linalg.lstsq(jacobian, residual)[0]
-        left = np.linalg.norm(residual - jacobian @ change)
-        return left <= SOLVED * np.linalg.norm(residual)
-
-    return [
-        parameter.name
-        for parameter in (collect_parameters(expressions) if degrees else [])
-        if all(is_solved(parameter, ratio) for ratio in OTHER_VALUES)
-    ]
+        for name, term in terms.items()
+    }
+    system = _linear_system(domain, moved, field_names, fixed, degree)
+    if not system:
+        return False
+    polynomials, residual, jacobian, norms = system
+    smooth = np.tile(polynomials.degrees <= SMOOTH, len(field_names)) * norms
+    sizes = np.linalg.norm(jacobian * smooth, axis=1)
+    weights = 1 / np.where(sizes > 0, sizes, 1.0)
+    residual, jacobian = residual * weights, jacobian * weights[:, None]
+    change = np.linalg.lstsq(jacobian, residual)[0]
+    left = np.linalg.norm(residual - jacobian @ change)
+    return left <= SOLVED * np.linalg.norm(residual)
 
 
 def _fixed_and_degrees(domain, terms):
@@ -144,15 +143,11 @@ def _linear_system(domain, terms, field_names, fixed, degree):
     try:
         rows = [*linearize(domain, terms, polynomials, {})]
         residual, jacobian = stack_rows(rows, zero, np.ones(len(field_names)))
-    except ValueError:  # an expression that cannot be linearized
+    except ValueError:  # an expression that cannot be linearized, or is not finite
         return None
-    is_finite = np.isfinite(residual).all() and np.isfinite(jacobian).all()
-    if not (is_finite and all(row.is_linear for row in rows)):
+    if not all(row.is_linear for row in rows):
         return None
-    norms = np.linalg.norm(jacobian, axis=0)
-    norms = np.where(norms > ROUND_OFF * norms.max(), norms, norms.max() or 1.0)
-    jacobian = (jacobian / norms).reshape(len(jacobian), -1)
-    return polynomials, residual, jacobian, norms
+    return polynomials, residual, *unit_columns(jacobian)
 
 
 def _null_space_fields(domain, terms, field_names, fixed, degree, small):
@@ -166,7 +161,9 @@ def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])
     is_null = relative < VANISHING
     is_null[1:] |= np.logical_or.accumulate(is_gap)
-    changes = changes[is_null].reshape(-1, *norms.shape) / norms
+    changes = (changes[is_null] / norms).reshape(
+        -1, len(field_names), polynomials.count
+    )
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
     # Constants do not count, nor do values outside of a field's part.
     inside = (polynomials.inside() @ changes[..., None])[..., 0]
