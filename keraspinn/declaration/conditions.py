@@ -125,8 +125,6 @@ class Condition:
         """
         if self.regions:
             return tuple(integrals.resolve_parts(r, domain) for r in self.regions)
-        if self.where is None:
-            return domain.blocks(self.on)
         return domain.blocks(self.on, self.where)
 
     @property
@@ -236,6 +234,14 @@ class Data(_Table):
         super().__init__(points, values)
         self.weight = nonnegative("weight", weight, _POINTWISE)
 
+    def blocks(self, domain: Geometry) -> tuple[Block, ...]:
+        """Return the interior of a domain, where points may lie, as its only block.
+
+        Args:
+            domain: The geometry.
+        """
+        return domain.blocks("interior")
+
     @property
     def place(self) -> str:
         """Text such as `at 20 points`."""
@@ -271,8 +277,7 @@ class Reference(_Table):
             such as a pressure. Their error leaves the means out.
 
     Raises:
-        TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
-            is not a list.
+        TypeError: If a key of `values` is not a SymPy expression.
         ValueError: If shapes do not match, or a number is masked or not finite.
 
     Example:
@@ -294,11 +299,6 @@ class Reference(_Table):
     ) -> None:
         super().__init__(points, values)
         names = names or {}
-        if isinstance(up_to_constant, (str, sp.Basic)):
-            raise TypeError(
-                "`up_to_constant` must be a list of expressions. Write "
-                f"[{up_to_constant}]. Received: {up_to_constant!r}"
-            )
         self.up_to_constant = tuple(up_to_constant)
         arguments = {"names": names, "up_to_constant": self.up_to_constant}
         for argument, keys in arguments.items():
@@ -311,11 +311,6 @@ class Reference(_Table):
             names.get(expression) or expression_name(expression)
             for expression in self.expressions
         )
-        duplicates = sorted({n for n in self.names if self.names.count(n) > 1})
-        if duplicates:
-            raise ValueError(
-                f"`names` must be different names. Received twice: {duplicates}"
-            )
 
     def get_config(self):
         return {

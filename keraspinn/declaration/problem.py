@@ -362,10 +362,7 @@ class Problem:
                 else keras.saving.serialize_keras_object(e)
                 for n, e in self._declared.items()
             },
-            "conditions": {
-                n: keras.saving.serialize_keras_object(c)
-                for n, c in self.conditions.items()
-            },
+            "conditions": keras.saving.serialize_keras_object({**self.conditions}),
             "reference": keras.saving.serialize_keras_object(self.reference)
             if isinstance(self.reference, Reference)
             else [[to_json(k), to_json(v)] for k, v in (self.reference or {}).items()],

@@ -42,11 +42,6 @@ def orders_in_time(problem):
             "(0, 1)}, time={t: (0, 1)}). The problem is steady: train a PINNModel, or "
             f"use keraspinn.solve. Received: {problem.domain}"
         )
-    if problem.energy is not None:
-        raise ValueError(
-            "Time windows need equations in time. Received an energy, whose minimum is "
-            "steady."
-        )
     if problem.parameters:
         raise ValueError(
             "Time windows are trained one after another and cannot share unknown "
@@ -82,9 +77,7 @@ def orders_in_time(problem):
 
 
 def _is_initial(term, domain):
-    """Return whether a term holds at the initial time alone."""
-    if not term.blocks:
-        return False
+    """Return whether a term with blocks holds at the initial time alone."""
     column = domain.coordinates.index(domain.time_coordinate)
     times = probe_points(domain, term.blocks, INITIAL_POINTS)[:, column]
     return bool(np.ptp(times) == 0 and times[0] <= domain.lower[column])
@@ -165,7 +158,7 @@ def in_window_scales(problem, window):
             for field, indices in needed.items():
                 if any(index[column] for index in indices):
                     shares[field] = max(shares[field], ratio)
-    if any(_is_initial(term, window.domain) for term in window.terms.values()):
+    if any(t.blocks and _is_initial(t, window.domain) for t in window.terms.values()):
         shares = dict.fromkeys(shares, 1.0)  # the network has the initial values, too
     scales = window.scales
     changed = Scales(scales.coordinates, scales.fields, sizes, scales.offsets)

@@ -146,8 +146,7 @@ class GradientProbe:
 
     Raises:
         TypeError: If `model` is not a `PINNModel`.
-        ValueError: If `fit` would reject the points or numbers, or the network has no
-            kernel to train.
+        ValueError: If `fit` would reject the points or numbers.
 
     Example:
 
@@ -166,11 +165,6 @@ class GradientProbe:
         losses = Losses(model, points, batch_size)
         variables = model.network.trainable_variables
         self._kernels = kernel_names(variables)
-        if not self._kernels:
-            raise ValueError(
-                f"The network '{model.network.name}' has no trainable kernel to take "
-                "gradients by. Set `trainable = True` on a layer of it."
-            )
         self._model = model
         self._gradients = backend.compiled(
             lambda iteration: losses.gradients(losses.draw(iteration), variables),

@@ -88,14 +88,8 @@ def test_nan_outside_of_gaps_raises():
         problem(gaps=False).test_data()
 
 
-def test_values_of_other_expressions_are_refused(monkeypatch):
-    monkeypatch.setattr(Line, "compute", lambda self: {U: POINTS[:, 0]})
-    with pytest.raises(ValueError, match="`compute` must return values of"):
-        problem().test_data()
-
-
 def test_subclass_contract():
     bare = kp.ComputedReference(POINTS, [U])
     for needed in ("compute", "get_config"):
-        with pytest.raises(NotImplementedError, match=f"a method `{needed}`"):
+        with pytest.raises(NotImplementedError):
             getattr(bare, needed)()

@@ -17,7 +17,7 @@ RESIDUAL, ENERGY = "residual", "energy"  # of loss terms, and of a loss in logs
 
 
 def validate_named(parts, argument, kinds):
-    """Return `parts` as a plain dict, with checked names and types."""
+    """Return `parts` as a plain dict, with checked types."""
     expected = " or ".join(kind.__name__ for kind in kinds)
     if not isinstance(parts, Mapping):
         raise TypeError(
@@ -25,7 +25,6 @@ def validate_named(parts, argument, kinds):
             f"object of type {type(parts).__name__}"
         )
     for name, part in parts.items():
-        check_name(name, argument)
         if not isinstance(part, kinds):
             raise TypeError(
                 f"`{argument}`['{name}'] must be a {expected}. Received: {part!r} of "
@@ -41,32 +40,10 @@ def check_equations(equations):
             "`equations` must be a dict from names to equations, such as "
             f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"
         )
-    for name in equations:
-        check_name(name, "equations")
-
-
-def check_name(name, argument):
-    """Raise `ValueError` for a name that is not text."""
-    if not isinstance(name, str) or not name.strip():
-        raise ValueError(
-            f"A name in `{argument}` must be text that is not empty, such as 'heat' or "
-            f"'left wall'. Received: {name!r}"
-        )
 
 
 def check_term_names(equations, conditions, parameters, has_energy=False):
     """Raise `ValueError` for two terms or two columns of the logs with one name."""
-    if RESIDUAL in conditions:
-        raise ValueError(
-            f"A condition may not be called '{RESIDUAL}': that is the name of the "
-            "equations' loss term. Choose another name."
-        )
-    both = sorted(set(equations) & set(conditions))
-    if both:
-        raise ValueError(
-            f"Two terms have the same name: {both} are in `equations` and in "
-            "`conditions`. Rename one of each."
-        )
     names = (ENERGY,) if has_energy else equations
     logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *names))]
     logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
@@ -75,7 +52,8 @@ def check_term_names(equations, conditions, parameters, has_energy=False):
     if duplicates:
         raise ValueError(
             f"Two columns of the logs would have the same name: {duplicates}. Rename "
-            "the equation, the condition or the parameter."
+            "the equation, the condition or the parameter: each has a name of its own, "
+            f"and '{RESIDUAL}' is the equations' loss term."
         )
 
 
