@@ -213,12 +213,12 @@ def check_duplicates(terms, domain):
         for term in terms
         for expression in term.expressions
     ]
-    for (name, first, parts), (other, second, others) in itertools.combinations(
-        equations, 2
-    ):
+    pairs = itertools.combinations(equations, 2)
+    for (name, first, parts), (other, second, others) in pairs:
         if not _is_alike(first, second):
             continue
-        shared = sorted({str(p) for p in _overlap(domain, parts, others)})
+        both = itertools.product(parts, others)
+        shared = sorted({str(p) for p, part in both if _overlap(domain, p, part)})
         if shared:
             names = f"Condition '{name}' prescribes"
             if name != other:
@@ -240,20 +240,13 @@ def _is_alike(first, second):
     return set(one) == set(other) and len({one[term] / other[term] for term in one}) < 2
 
 
-def _overlap(domain, parts, others):
-    """Yield the parts that overlap with one of the others, not only at an edge."""
-    for part, other in itertools.product(parts, others):
-        pairs = (part, other), (other, part)
-        if part == other or all(
-            _share(domain, *pair) > LARGEST_SHARE for pair in pairs
-        ):
-            yield part
-
-
-def _share(domain, part, other):
-    """Return the share of a part that lies on another."""
-    points = probe_points(domain, ((part,),), OVERLAP_POINTS) - domain.centre
-    return np.mean(domain.contains(other, points))
+def _overlap(domain, part, other):
+    """Return whether two parts overlap, not only at an edge."""
+    for one, another in (part, other), (other, part):
+        points = probe_points(domain, ((one,),), OVERLAP_POINTS) - domain.centre
+        if part != other and np.mean(domain.contains(another, points)) <= LARGEST_SHARE:
+            return False
+    return True
 
 
 def energy_of(domain, densities):

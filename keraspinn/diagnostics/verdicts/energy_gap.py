@@ -111,17 +111,12 @@ def energy_gap(model: PINNModel, points: int = POINTS) -> EnergyGap:
             "model), or declare the problem by Problem(..., energy=...)."
         )
     (size,) = model.problem.scales.sizes(model.problem.terms[RESIDUAL])
-    quadrature = size * float(np.std(_drawn(model), ddof=1))
+    draws = (model.trainer.sources.draw(0, -1 - n, [RESIDUAL]) for n in range(DRAWS))
+    energies = [float(model._objective.loss(RESIDUAL, d[RESIDUAL])) for d in draws]
+    quadrature = size * float(np.std(energies, ddof=1))
     with backend.double_precision():
         gap = _measured(model, points)
     return dataclasses.replace(gap, quadrature=quadrature)
-
-
-def _drawn(model):
-    """Return the energy on several draws of the training's points, a list."""
-    sources = model.trainer.sources
-    draws = (sources.draw(0, -1 - n, [RESIDUAL]) for n in range(DRAWS))
-    return [float(model._objective.loss(RESIDUAL, d[RESIDUAL])) for d in draws]
 
 
 def energy_verdict(model, tolerance, points):
