@@ -277,7 +277,8 @@ class Reference(_Table):
             such as a pressure. Their error leaves the means out.
 
     Raises:
-        TypeError: If a key of `values` is not a SymPy expression.
+        TypeError: If a key of `values` is not a SymPy expression, or `up_to_constant`
+            is not a list.
         ValueError: If shapes do not match, or a number is masked or not finite.
 
     Example:
@@ -299,6 +300,11 @@ class Reference(_Table):
     ) -> None:
         super().__init__(points, values)
         names = names or {}
+        if isinstance(up_to_constant, (str, sp.Basic)):
+            raise TypeError(
+                "`up_to_constant` must be a list of expressions. Write "
+                f"[{up_to_constant}]. Received: {up_to_constant!r}"
+            )
         self.up_to_constant = tuple(up_to_constant)
         arguments = {"names": names, "up_to_constant": self.up_to_constant}
         for argument, keys in arguments.items():

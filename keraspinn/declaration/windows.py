@@ -100,16 +100,12 @@ def restricted(problem, start, end):
     conditions = {}
     for name, condition in problem.conditions.items():
         if isinstance(condition, Data):
-            inside = (condition.points[:, column] >= start) & (
-                condition.points[:, column] <= end
-            )
+            times = condition.points[:, column]
+            inside = (start <= times) & (times <= end)
+            points, targets = condition.points[inside], condition.targets[inside]
             if inside.any():
-                values = dict(
-                    zip(condition.expressions, condition.targets[inside].T, strict=True)
-                )
-                conditions[name] = Data(
-                    condition.points[inside], values, condition.weight
-                )
+                values = dict(zip(condition.expressions, targets.T, strict=True))
+                conditions[name] = Data(points, values, condition.weight)
         elif is_first or not _is_initial(problem._every_term[name], problem.domain):
             conditions[name] = condition
     terms = build_terms(domain, problem._declared, conditions, problem.fields, {})
