@@ -10,7 +10,7 @@ from typing import Any
 import keras
 from keras.callbacks import LambdaCallback
 
-from keraspinn.declaration import Condition, Problem
+from keraspinn.declaration import Condition, Data, Problem
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
 from keraspinn.networks.base import Network
@@ -102,7 +102,7 @@ def solve(
             `fit` too.
 
     Returns:
-        The `Solution`, solved or not. `KeyboardInterrupt` ends the training and returns
+        The `Solution`, solved or not, to be printed. `KeyboardInterrupt` ends the training and returns
         it as well.
 
     Raises:
@@ -161,6 +161,9 @@ class _Run:
     def __init__(self, model, tolerance, begin, deadline, verbose):
         self.model, self.problem, self.tolerance = model, model.problem, tolerance
         self.begin, self.deadline, self.verbose = begin, deadline, verbose
+        has_data = any(isinstance(c, Data) for c in self.problem.conditions.values())
+        is_hard = self.problem.energy is not None or has_data
+        self.target = tolerance / (WIDE_MARGIN if is_hard else MARGIN)
         self.untrained = _copies(model)
         self.stages, self.history, self.judging = [], [], 0.0
         self.progress, self.escalations = [], 0
@@ -189,13 +192,17 @@ class _Run:
             self.untrained,
             self._parameters(),
         )
-        self._print(str(solution))
+        if reason:
+            self._print(f"{solution.seconds:5.0f} s  not solved: print the solution")
         return solution
 
     def _train_to_tolerance(self, stages):
         """Train until the problem is solved; return the reason if it is not."""
         declared = self.problem.underdetermined or self.problem.unreliable
         decision = _described(self.model)
+        if not declared:
+            needed = f"an estimated error of {self.target:.1e}"
+            self._print(f"Tolerance {self.tolerance:g}: trains to {needed}")
         for stage in stages[: 1 if declared else -1]:
             self._train(stage, decision)
             self._report()
@@ -230,9 +237,7 @@ class _Run:
         if judged.trusted or is_stalled:
             if noise := describe_noise(self.problem, judged, self._parameters()):
                 return noise
-        is_hard = self.problem.energy is not None or judged.measured
-        margin = WIDE_MARGIN if is_hard else MARGIN
-        if judged.trusted and judged.error * margin <= self.tolerance:
+        if judged.trusted and judged.error <= self.target:
             return ""
         if is_late:
             return describe_unsolved(self.problem, "Not within the tolerance in time.")
