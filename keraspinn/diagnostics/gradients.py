@@ -121,12 +121,10 @@ class GradientStatistics:
         for term in self.terms[1:]:
             weight = abs(self.weights[term])
             for kind, values in kinds.items():
-                numbers[f"{term}_gradient_{kind}_ratio"] = _ratio(
-                    values["residual"], weight * values[term]
-                )
-            numbers[f"{term}_gradient_imbalance"] = _ratio(
-                self.largest["residual"], weight * self.means[term]
-            )
+                ratio = _ratio(values["residual"], weight * values[term])
+                numbers[f"{term}_gradient_{kind}_ratio"] = ratio
+            imbalance = _ratio(self.largest["residual"], weight * self.means[term])
+            numbers[f"{term}_gradient_imbalance"] = imbalance
         for (one, other), cosine in self.cosines.items():
             numbers[f"{one}_{other}_gradient_cosine"] = cosine
         return numbers
@@ -270,8 +268,7 @@ def _inner(a, b):
 
 
 def _spread(quantiles):
-    low, high = np.interp(_CENTRAL, LEVELS, quantiles)
-    return high - low
+    return np.ptp(np.interp(_CENTRAL, LEVELS, quantiles))
 
 
 def _ratio(numerator, denominator):

@@ -9,9 +9,10 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
+from keraspinn.common import html
 from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
-from keraspinn.geometry.arrays import library, like
+from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.checks import check_coordinates, check_values, names
 from keraspinn.geometry.faces import (
     at_values,
@@ -21,7 +22,7 @@ from keraspinn.geometry.faces import (
     restricted,
 )
 from keraspinn.geometry.grids import grid_points
-from keraspinn.geometry.part import Block, On, Part, exact_number
+from keraspinn.geometry.part import Block, On, Part, exact_number, quasi_random
 
 
 class Geometry:
@@ -354,6 +355,17 @@ class Geometry:
     def __repr__(self):
         name, text = type(self).__name__, str(self)
         return text if text.startswith(name) else f"<{name}: {text}>"
+
+    def _repr_html_(self):
+        if self._coordinates is None:
+            return html.paragraphs(repr(self))
+        rows = zip(names(self.coordinates), self.lower, self.upper, strict=True)
+        shown = html.table(("Coordinate", "from", "to"), rows)
+        if self.dimension == 2:
+            uniform = quasi_random(600, self.draws(self.interior))
+            points = on_host(self.sample(self.interior, uniform))
+            shown += html.dots(points, len(self.space_coordinates) == 2)
+        return html.paragraphs(repr(self)) + shown
 
     def get_config(self):
         symbols = self._coordinates and [to_json(s) for s in self._coordinates]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, SupportsFloat
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import check_count
+from keraspinn.common.checks import check_count, check_known
 from keraspinn.declaration.validation.equations import expression_name
 from keraspinn.plot.fields import cut, draw, ends_of, values_on_grid
 from keraspinn.plot.style import check_is, new_figure, plain
@@ -61,15 +61,10 @@ def animation(
     check_is("over", over, sp.Symbol, "a coordinate, such as t")
     check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
     domain, coordinates = model.problem.domain, model.problem.coordinates
-    if over not in coordinates:
-        raise ValueError(
-            "`over` must be a coordinate of the problem, one of "
-            f"{[symbol.name for symbol in coordinates]}. Received: {over}"
-        )
-    low, high = ends_of(domain)[over]
+    check_known("over", [over], coordinates, "coordinate of the problem")
     moments = [
         cut(domain, {**(at or {}), over: value})
-        for value in np.linspace(low, high, check_count("frames", frames))
+        for value in np.linspace(*ends_of(domain)[over], check_count("frames", frames))
     ]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
     arrays = [drawn[0] for _, drawn in shown]

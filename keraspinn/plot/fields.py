@@ -5,6 +5,7 @@ from typing import SupportsFloat
 import numpy as np
 import sympy as sp
 
+from keraspinn.common.checks import check_known
 from keraspinn.declaration.validation.equations import expression_name
 from keraspinn.geometry.arrays import on_host
 from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
@@ -50,8 +51,7 @@ def field(
     keraspinn.plot.field(model, u.diff(x), at={t: 0.5}).savefig("slope.png")
     ```
     """
-    kinds = PINNModel, Ensemble
-    check_is("model", model, kinds, "a keraspinn.PINNModel or Ensemble")
+    check_is("model", model, (PINNModel, Ensemble), "a PINNModel or an Ensemble")
     check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
     domain = model.problem.domain
     at = cut(domain, at)
@@ -140,11 +140,8 @@ def cut(domain, at, most=2):
         )
     names = [symbol.name for symbol in domain.coordinates]
     box = ends_of(domain)
+    check_known("at", at, box, "coordinates of the problem")
     for symbol, value in at.items():
-        if symbol not in box:
-            raise ValueError(
-                f"`at` must name coordinates of the problem, {names}. Received: {at}"
-            )
         low, high = box[symbol]
         if not isinstance(value, (numbers.Real, sp.Number)) or not low <= value <= high:
             raise ValueError(

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from keraspinn.common.checks import check_known
 from keraspinn.diagnostics import GradientStatistics
 from keraspinn.plot.style import Canvas, Drawn, line_styles, new_figure, plain
 
@@ -47,12 +48,8 @@ def gradient_histograms(
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", figure 2.
     """
-    layers = list(statistics.layers if layers is None else layers)
-    unknown = [name for name in layers if name not in statistics.layers]
-    if unknown or not layers:
-        raise ValueError(
-            f"`layers` must be of {list(statistics.layers)}. Received: {layers}"
-        )
+    layers = list(layers or statistics.layers)
+    check_known("layers", layers, statistics.layers, "layer of the network")
     rows = math.ceil(len(layers) / _MOST_COLUMNS)
     columns = math.ceil(len(layers) / rows)
     figure = new_figure(figure, (3.2 * columns, 0.7 + 2.5 * rows))
@@ -61,10 +58,9 @@ def gradient_histograms(
         _draw(panel, statistics, layer, weighted)
     for panel in panels[len(layers) :]:
         panel.remove()
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False
-    )
+    entries = panels[0].get_legend_handles_labels()
+    options = {"ncols": len(statistics.terms), "frameon": False}
+    figure.legend(*entries, loc="outside lower center", **options)
     if title is None:
         title = f"Gradients after {statistics.iteration} training steps"
     figure.suptitle(title)
@@ -81,23 +77,12 @@ def _draw(panel, statistics, layer, weighted):
     for term, style in zip(statistics.terms, line_styles(), strict=False):
         counts = statistics.counts(term, layer, edges, weighted)
         density = counts / statistics.sizes[layer] / (edges[1] - edges[0])
-        panel.stairs(
-            density,
-            edges,
-            label=_label(plain(term), weighted),
-            linewidth=1.4,
-            baseline=None,
-            **style,
-        )
+        weight = "λ " if weighted and term != "residual" else ""
+        style |= {"label": f"{weight}∂L/∂θ, {plain(term)}", "linewidth": 1.4}
+        panel.stairs(density, edges, baseline=None, **style)
     panel.set_yscale("log", nonpositive="clip")
     panel.ticklabel_format(axis="x", scilimits=(-2, 3), useMathText=True)
     panel.set(
         title=plain(layer), xlabel="Gradient", ylabel="Density", xlim=(-limit, limit)
     )
     panel.grid(alpha=0.3)
-
-
-def _label(term, weighted):
-    if term == "residual":
-        return "∂L/∂θ, residual"
-    return f"λ ∂L/∂θ, {term}" if weighted else f"∂L/∂θ, {term}"

@@ -90,9 +90,8 @@ def traces(
 
 
 def _draw_traces(panel, traces, xlabel, ylabel):
-    for (name, (steps, values)), style in zip(
-        traces.items(), line_styles(), strict=False
-    ):
+    styled = zip(traces.items(), line_styles(), strict=False)
+    for (name, (steps, values)), style in styled:
         panel.semilogy(steps, values, label=plain(name), **style)
     panel.set(xlabel=xlabel, ylabel=ylabel)
     panel.legend(frameon=False)

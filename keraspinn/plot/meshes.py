@@ -11,14 +11,12 @@ from keraspinn.plot.style import check_is
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 
+_SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
 _CELLS = {
     # Corners of a cell in the order of VTK, as steps along each axis.
     1: ("line", [(0,), (1,)]),
-    2: ("quad", [(0, 0), (1, 0), (1, 1), (0, 1)]),
-    3: (
-        "hexahedron",
-        [(a, b, c) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))],
-    ),
+    2: ("quad", _SQUARE),
+    3: ("hexahedron", [(*corner, top) for top in (0, 1) for corner in _SQUARE]),
 }
 
 
@@ -86,8 +84,6 @@ def _cells(there):
     """Return type and corners of the cells with all corners inside, `(m, 2**k)`."""
     kind, corners = _CELLS[there.ndim]
     number = np.arange(there.size).reshape(there.shape)
-    slices = [
-        tuple(slice(step, step - 1 or None) for step in corner) for corner in corners
-    ]
+    slices = [tuple(slice(k, k - 1 or None) for k in corner) for corner in corners]
     whole = np.all([there[corner] for corner in slices], axis=0)
     return kind, np.stack([number[corner][whole] for corner in slices], axis=-1)

@@ -52,29 +52,26 @@ def snapshots(
         )
     name, points, reference, predicted = compared(model, name, n)
     moments = _nearest(np.unique(points[:, -1]), times)
-    symbol = problem.coordinates[-1].name
     size = (3.2 * len(moments), 3.2) if space == 1 else (12, 3.2 * len(moments))
     figure = new_figure(figure, size)
     shape = (1, len(moments)) if space == 1 else (len(moments), 1)
     parts = figure.subfigures(*shape, squeeze=False).ravel()
-    limits = _limits(np.concatenate([reference, predicted]))
+    panel = None
     for index, (part, moment) in enumerate(zip(parts, moments, strict=True)):
         rows = points[:, -1] == moment
         exact, approximation = reference[rows], predicted[rows]
         if space == 1:
-            panel = part.subplots()
+            panel = part.add_subplot(sharey=panel)
             draw_pair(panel, points[rows, 0], exact, approximation)
             panel.grid(alpha=0.3)
-            panel.set(xlabel=plain(problem.coordinates[0].name), ylim=limits)
+            panel.set(xlabel=plain(problem.coordinates[0].name))
             if index == 0:
                 panel.set_ylabel(plain(name))
                 panel.legend(frameon=False)
         else:
-            error = np.abs(exact - approximation)
-            draw_maps(
-                part, problem, name, points[rows, :2], exact, approximation, error
-            )
-        part.suptitle(f"{plain(symbol)} = {moment:.3g}")
+            maps = exact, approximation, np.abs(exact - approximation)
+            draw_maps(part, problem, name, points[rows, :2], *maps)
+        part.suptitle(f"{plain(problem.coordinates[-1].name)} = {moment:.3g}")
     return figure
 
 
@@ -89,9 +86,3 @@ def _nearest(grid, times):
             f"reference is known. Received: {moments[~within].tolist()}"
         )
     return [grid[np.abs(grid - moment).argmin()] for moment in moments]
-
-
-def _limits(values):
-    least, most = np.nanmin(values), np.nanmax(values)
-    margin = 0.1 * (most - least) or 1.0
-    return least - margin, most + margin

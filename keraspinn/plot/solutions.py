@@ -47,8 +47,7 @@ def solution(
     draw(figure, problem, name, points, exact, predicted, error)
     constant = problem.determined_up_to_constant(name)
     metric = RelativeL2(up_to_constant=constant, dtype="float64")
-    metric.update_state(exact, predicted)
-    total = float(metric.result())
+    total = float(metric(exact, predicted))
     figure.suptitle(f"Relative L2 error of {plain(name)}: {total:.2e}")
     return figure
 
@@ -81,9 +80,8 @@ def compared(model, name, n):
 
 def draw_pair(panel, x, exact, predicted):
     order = np.argsort(x)
-    x, exact, predicted = x[order], exact[order], predicted[order]
-    panel.plot(x, exact, "-", color="0.6", linewidth=3, label="Reference")
-    panel.plot(x, predicted, "k--", label="Predicted")
+    panel.plot(x[order], exact[order], color="0.6", linewidth=3, label="Reference")
+    panel.plot(x[order], predicted[order], "k--", label="Predicted")
 
 
 def draw_curves(figure, problem, name, points, exact, predicted, error):

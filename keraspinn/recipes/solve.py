@@ -102,7 +102,7 @@ def solve(
             `fit` too.
 
     Returns:
-        The `Solution`, solved or not, to be printed. `KeyboardInterrupt` ends the training and returns
+        The `Solution`, solved or not. `KeyboardInterrupt` ends the training and returns
         it as well.
 
     Raises:

@@ -145,9 +145,6 @@ class Ensemble(ProblemModel):
         network = type(self.network).__name__
         return f"<Ensemble: {self.size} × {network} of {count} parameters{stopped}>"
 
-    def _repr_markdown_(self):
-        return f"`{self!r}`\n\n{self.problem._repr_latex_()}"
-
     @property
     def stopped(self) -> list[int]:
         """List of the numbers of the members that stopped."""

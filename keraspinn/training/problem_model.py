@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from typing import Any, Self
 
 import keras
@@ -14,6 +15,7 @@ from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments, files
 from keraspinn.common.checks import check_count, checked_flag
 from keraspinn.common.configs import restored, stamped, unstamped
+from keraspinn.common.html import paragraphs
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.sampling.base import Given
@@ -237,6 +239,11 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             return super().__call__(points, *args, **kwargs)
         with backend.double_precision():  # points may be far from the origin
             return super().__call__(points, *args, **kwargs)
+
+    def _repr_html_(self):
+        title = f"{type(self).__name__}, {self.count_params():,} parameters"
+        formulas = escape(self.problem._repr_latex_())
+        return paragraphs(f"{title}\n{self.headline}") + formulas
 
     def summary(self, *args, print_fn=None, **kwargs):
         """Print the network, λ and the problem; see `keras.Model.summary`."""

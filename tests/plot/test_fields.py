@@ -119,7 +119,7 @@ def test_colours_show_signs(trained, value, colours, limits):
         (None, ValueError, r"one to 2 axes.*at=\{t: 0\}"),
         ({X: 0, Y: 0, T: 0}, ValueError, "one to 2 axes"),
         ({T: 4}, ValueError, "t lies between 0 and 3"),
-        ({sp.Symbol("z"): 0}, ValueError, r"coordinates of the problem, \['x', 'y'"),
+        ({sp.Symbol("z"): 0}, ValueError, r"no coordinates of the problem.*\[x, y"),
         (0.5, TypeError, r"`at` must be a dict.*\{t: 0.5\}"),
     ],
 )

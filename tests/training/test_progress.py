@@ -1,6 +1,7 @@
 """Output of `fit`, `evaluate` and `summary`."""
 
 import re
+from xml.etree import ElementTree
 
 import keras
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.diagnostics import Verdict
 
 x = sp.Symbol("x")
 u = sp.Function("u")(x)
@@ -97,12 +99,43 @@ def test_summary_names_terms_and_points(capsys):
 def test_ensemble_summary_has_number_of_members(capsys):
     ensemble = kp.Ensemble(compiled().problem, kp.networks.MLP(4, 1), size=3)
     assert repr(ensemble) == "<Ensemble: 3 × MLP of 13 parameters>"
-    shown = ensemble._repr_markdown_()
+    shown = ensemble._repr_html_()
     assert "3 × MLP" in shown and "u_{0 x}" in shown
     ensemble.summary()
     text = capsys.readouterr().out
     for piece in ("equation_0:", "3 × MLP", "rate = 2 ± 0", "start_weight = 1 ± 0"):
         assert piece in text
+
+
+def test_html_of_a_verdict_a_domain_and_a_problem_s_model():
+    model = compiled()
+    html = model._repr_html_()
+    assert "PINNModel, 15 parameters" in html and "- rate + u_{0 x} &amp;=" in html
+    left = {"heat": 0.02, "a<b": 0.0}
+    html = Verdict({"u": 0.8}, left, left, 0.05, ("heat",))._repr_html_()
+    assert html.startswith("<p><b>Not to be trusted.</b></p>")
+    assert "<td>heat</td><td>2 %</td>" in html and "<td>a&lt;b</td>" in html
+    html = kp.geometry.Box({x: (0, 1)})._repr_html_()
+    assert "<td>x</td><td>0.0</td><td>1.0</td>" in html and "<svg" not in html
+    assert "Disk" in kp.geometry.Disk((0, 0), 1)._repr_html_()  # without coordinates
+
+
+@pytest.mark.parametrize("is_time", [False, True])
+def test_html_of_a_domain_in_the_plane(is_time):
+    y = sp.Symbol("y")
+    domain = kp.geometry.Box({x: (0, 1)}, time={y: (0, 4)})
+    if not is_time:
+        domain = kp.geometry.Box({x: (0, 1), y: (0, 4)})
+        domain -= kp.geometry.Box({x: (0.5, 1), y: (0, 2)})
+    html = domain._repr_html_()
+    drawing = ElementTree.fromstring(html[html.index("<svg") :])
+    width, height = (float(drawing.get(side)) for side in ("width", "height"))
+    points = re.findall(r"M(\d+) (\d+)h0", drawing[0].get("d"))
+    columns = np.array(points, float).T
+    assert (width < height) is not is_time  # lengths have one scale
+    assert columns.min() == 4 and columns[1].max() == height - 4
+    in_corner = (columns[0] > 0.5 * width) & (columns[1] > 0.5 * height)
+    assert len(points) > 200 and in_corner.any() is np.bool(is_time)  # y upwards
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import dataclasses
 import math
 
-from keraspinn.diagnostics.verdicts.report import LEFT, report
+from keraspinn.common.html import paragraphs, table
+from keraspinn.diagnostics.verdicts.report import LEFT, percent, report
 
 # Slack of a field that is named, relative to the largest.
 MOST = 0.5
@@ -111,6 +112,10 @@ class Verdict:
         return report(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self):
+        rows = [(name, percent(misfit)) for name, misfit in self.misfits.items()]
+        return paragraphs(str(self)) + table(("Residual", "of its largest term"), rows)
 
 
 def _largest(numbers):
