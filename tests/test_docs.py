@@ -196,6 +196,11 @@ def test_messages_are_those_of_the_package():
     assert not sorted(piece for piece in quoted if piece not in known)
 
 
+def test_guide_is_short():
+    pages = [page.read_text("utf-8") for page in DOCS.glob("guide/*.md")]
+    assert sum(len(page.split()) for page in pages) < 10_000
+
+
 # Words that plain English, Keras's and SciPy's docs do without.
 AVOIDED = r"""besides, shall, some [0-9], one's own, be it, asked for, goes on from,
 what is (?:said|left|found|given)"""

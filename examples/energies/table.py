@@ -1,4 +1,4 @@
-"""Table of the study's results, in the guide.
+"""Table of the study's results, in the documentation.
 
 python -m examples.energies.table
 """
@@ -8,7 +8,7 @@ import pathlib
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "results" / "energies.json"
-PAGE = DOCS / "guide" / "strong_form_or_energy.md"
+PAGE = DOCS / "energies_measured.md"
 BEGIN, END = "<!-- table -->\n", "<!-- end of table -->"
 HEAD = ["Problem", "Aim", "Form", "Error", "Seeds", "CPU s", "Wall s"]
 
