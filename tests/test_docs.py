@@ -247,6 +247,16 @@ def test_front_page(capsys):
     assert "\nSolved: u " in capsys.readouterr().out
 
 
+def test_first_steps_show_the_gallery_s_program_and_its_output():
+    page = (DOCS / "first_steps.md").read_text("utf-8")
+    program = (DOCS.parent / "examples/gallery/fin.py").read_text("utf-8")
+    shown = [code.strip() for code in blocks("first_steps.md")]
+    below = program.split('"""', 2)[2]  # the docstring
+    assert "".join(below.split()) == "".join("".join(shown).split())
+    printed = (DOCS / "gallery/fin.txt").read_text("utf-8")
+    assert f"```\n{printed}```\n" in page
+
+
 def test_a_flux_through_a_side():
     """The names of the front page, in a network that has learned nothing."""
     (code,) = blocks("index.md")
