@@ -125,7 +125,7 @@ def declaration(name, problem):
     """Keep a sketch of a problem, and return its equations as lines of LaTeX."""
     if problem is None:
         return {}
-    if sketched := 2 <= problem.domain.dimension <= 3:
+    if sketched := problem.domain.dimension <= 3:
         figure = kp.plot.domain(problem)
         figure.savefig(PAGES / f"{name}_domain.png", dpi=80, bbox_inches="tight")
     rows = problem._repr_latex_().splitlines()[1:-1]

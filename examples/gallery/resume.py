@@ -17,11 +17,12 @@ import numpy as np
 import keraspinn as kp
 
 folder = pathlib.Path(tempfile.mkdtemp())
+problem = kp.problems.poisson()
 
 
 def trained(epochs, **backup):
     keras.utils.set_random_seed(0)
-    model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(20, 2), seed=0)
+    model = kp.PINNModel(problem, kp.networks.MLP(20, 2), seed=0)
     model.compile(keras.optimizers.Adam(3e-3))
     callbacks = [kp.callbacks.BackupAndRestore(**backup)] if backup else []
     model.fit(steps_per_epoch=100, epochs=epochs, verbose=2, callbacks=callbacks)

@@ -47,24 +47,24 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
             f"{', '.join(map(str, symbols))}"
         )
     is_plane = len(symbols) == 2 == len(geometry.space_coordinates)
-    figure = new_figure(figure, (6, 4.5))
+    figure = new_figure(figure, (6, 4.5 if len(symbols) > 1 else 1.2))
     projection = "3d" if len(symbols) == 3 else None
     panel: Any = figure.add_subplot(projection=projection)
     inside = probe_points(geometry, [(geometry.interior,)], n)
     panel.scatter(*_columns(inside), s=4, color="0.8")
     styles = zip(_named_points(problem, geometry, n), line_styles(), strict=False)
     for index, ((name, blocks, points), style) in enumerate(styles):
-        marker = _MARKERS[index % len(_MARKERS)]
         colour = style["color"]
-        panel.scatter(
-            *_columns(points), s=10, color=colour, marker=marker, label=plain(name)
-        )
+        options = {"s": 10, "color": colour, "marker": _MARKERS[index % len(_MARKERS)]}
+        panel.scatter(*_columns(points), label=plain(name), **options)
         if is_plane:
             _draw_normals(panel, geometry, blocks, colour)
     labels = [plain(symbol.name) for symbol in symbols]
     panel.set(**dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False)))
     if is_plane:
         panel.set_aspect("equal")
+    if len(symbols) == 1:
+        panel.set_yticks([])
     if panel.get_legend_handles_labels()[0]:
         figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure

@@ -45,6 +45,7 @@ def test_boundary_of_a_domain_is_drawn(domain):
     panel = kp.plot.domain(domain, n=5).axes[0]
     _, labels = panel.get_legend_handles_labels()
     assert labels[0] == "boundary"
+    assert bool(len(panel.get_yticks())) is (domain.dimension > 1)  # a line has none
 
 
 def test_domains_that_cannot_be_drawn_are_refused():
