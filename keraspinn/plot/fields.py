@@ -103,7 +103,7 @@ def draw(panel, domain, axes, drawn, label, at, limits=None):
     limits = [values] if limits is None else limits
     (first, x), *others = axes.items()
     cuts = (f"{plain(s.name)} = {value:g}" for s, value in at.items())
-    panel.set(title=", ".join([label, *cuts]), xlabel=plain(first.name))
+    panel.set(title=", ".join(cuts), xlabel=plain(first.name))
     if not others:
         _draw_curve(panel, x, *drawn)
         panel.set_ylabel(label)

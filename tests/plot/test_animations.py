@@ -23,7 +23,7 @@ def test_film_of_maps_has_one_colour_scale(trained, tmp_path):
     for number, moment in enumerate((0, 1.5, 3)):
         film._func(number)
         panel, _ = figure.axes
-        assert panel.get_title() == f"t, t = {moment:g}"
+        assert panel.get_title() == f"t = {moment:g}"
         image = panel.collections[0]
         np.testing.assert_allclose(image.get_array(), moment)
         assert image.get_clim() == (0, 3)
@@ -39,7 +39,7 @@ def test_film_of_curves(trained):
     points = np.stack([np.linspace(0, 2, 4), np.full(4, 3.0)], axis=1)
     line = panel.lines[0].get_ydata()
     np.testing.assert_allclose(line, model.predict_expression(U, points), rtol=1e-5)
-    assert panel.get_title() == "heat, t = 3"
+    assert panel.get_title() == "t = 3"
     limits = panel.get_ylim()
     film._func(0)
     assert film._fig.axes[0].get_ylim() == limits
