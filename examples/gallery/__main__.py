@@ -33,12 +33,12 @@ LONGEST = 180  # characters of an equation in LaTeX that fits on a page
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
     "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
-    "Mechanics": "oscillator beam_si cantilever bracket kirsch thin_plate",
+    "Mechanics": "oscillator vibration beam_si cantilever bracket kirsch thin_plate",
     "Flow": "kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "
     "periodic_advection",
-    "Unknowns": "unknown_diffusivity unknown_field eigenvalue",
+    "Unknowns": "mass_spring unknown_diffusivity unknown_field eigenvalue",
     "Trust, save, extend": "ensemble_band resume own_network own_rule",
 }
 

@@ -6,7 +6,7 @@ import keraspinn as kp
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", ["fin", "mass_spring", "plume"])
+@pytest.mark.parametrize("name", ["fin", "plume"])
 def test_program_declares_a_problem_without_a_warning(name, run_program, monkeypatch):
     received = []
     monkeypatch.setattr(kp, "solve", lambda problem, **how: received.append(problem))
