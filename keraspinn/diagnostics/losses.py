@@ -26,8 +26,8 @@ class Losses:
         by_term = points is None or isinstance(points, dict)
         held = points if by_term else {"residual": points}
         self._model = model
-        place = model.problem, model.compute_dtype
-        self._sources = PointSources(*place, batch_size, held)
+        problem, dtype = model.problem, model.compute_dtype
+        self._sources = PointSources(problem, dtype, batch_size, held)
 
     def draw(self, iteration, names=None):
         """Draw the batches, by term name, that a training step has at `iteration`."""
