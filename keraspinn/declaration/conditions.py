@@ -93,6 +93,7 @@ class Condition:
         if not equations:
             raise ValueError("A Condition needs at least one equation. Received: []")
         expressions = tuple(normalize(equation) for equation in equations)
+        self.as_declared = tuple(equations)
         self.expressions = with_images(expressions)
         self.on: Any = on
         self.weight = nonnegative("weight", weight, _POINTWISE)

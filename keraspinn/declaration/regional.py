@@ -55,7 +55,6 @@ class Equation(Condition):
                 "or declare what holds on a face as a keraspinn.Condition."
             )
         super().__init__([equation], on, where=where)
-        self.as_declared = equation
 
     def _check_integrals(self):
         self.regions = ()  # a `Problem` refuses them, and knows the equation's name

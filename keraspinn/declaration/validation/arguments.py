@@ -81,8 +81,8 @@ def validate_declaration(equations, conditions, domain, densities):
         check_branches(outside, *at)
         check_periodicity(outside, *at)
         faults, unbounded = describe_peaks(outside, domain, blocks)
-        if isinstance(item, Equation):
-            faults += describe_lost_jump(item.as_declared, *outside, domain)
+        if isinstance(item, Condition) and not item.regions:
+            faults += describe_lost_jump(item, outside, domain, blocks)
         if isinstance(item, Data):
             check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]

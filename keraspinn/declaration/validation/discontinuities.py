@@ -12,6 +12,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
+from keraspinn.declaration.regional import Equation
 from keraspinn.expressions import Interpolation, Program, normalize
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
@@ -19,13 +20,16 @@ from keraspinn.expressions.nodes import distinct_nodes
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
 
-# Functions that may jump where their first argument is zero, as atan(1/x) does.
-SWITCHES = (sp.Heaviside, sp.sign, sp.atan2, sp.Pow)
+# Functions that may jump where their first argument is zero.
+SWITCHES = (sp.Heaviside, sp.sign, sp.atan2)
+# Functions with poles, where functions of theirs may jump, as atan(tan(x)) does.
+UNBOUNDED = (sp.tan, sp.cot, sp.sec, sp.csc, sp.coth, sp.csch)
 
 # Pairs of random states between which the end of a branch is bracketed.
 PAIRS = 512
-# Halvings of the interval between two states, down to the round-off of float64.
-HALVINGS = 50
+# Halvings of the interval between two states. Nearer, round-off would hide the jump of
+# (x - 1) / sqrt(x² - 2x + 1).
+HALVINGS = 24
 # Smallest jump, relative to the coefficient: tabulated fits have smaller ones.
 SMALLEST_JUMP = 1e-3
 # Largest jump, relative to the coefficient: those at poles are infinite.
@@ -36,6 +40,8 @@ NARROW = 2e-3
 SMALLEST_RISE = 0.25
 # Round-off of an equation's value, relative to it.
 ROUND_OFF = 1e-9
+# Ratio of two distances, in which the change at a kink falls, and that at a jump stays.
+WIDER = 16
 
 
 def find_discontinuity(domain, value):
@@ -50,33 +56,42 @@ def find_discontinuity(domain, value):
     """
     space = domain.coordinates
     values = value, *(value.diff(symbol) for symbol in space)
-    jumps = (_find_jump_of(v, space, domain) for v in values)
+    jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
     return next(filter(None, jumps), None)
 
 
-def describe_lost_jump(declared, expression, domain):
-    """Describe a jump that differentiation has dropped from an equation.
+def describe_lost_jump(condition, expressions, domain, blocks):
+    """Describe a jump that differentiation has dropped from a condition or equation.
 
     A coefficient of a derivative that jumps along the derivative's coordinate may come
     from such a product. It does not where
 
     - the jump is at a value of a field w in c(w) w_x, the derivative of a kink;
     - k has a kink in k u_xx + k' u_x;
-    - q = k u_x is a law for a field q.
+    - q = k u_x is a law for a field q, or a condition of a flux.
 
     Args:
-        declared: The equation as declared; derivatives in it may be unevaluated.
-        expression: The same, normalized.
+        condition: The `Condition` or `Equation`.
+        expressions: Its normalized expressions.
         domain: The geometry.
+        blocks: The parts of the domain where it holds.
 
     Returns:
         List of one sentence, empty if there is no such jump.
     """
-    jump = _find_jump(expression, domain, _may_be_lost) or _find_steep_cell(expression)
-    for outer in declared.atoms(sp.Derivative):
-        if not isinstance(outer.expr, (AppliedUndef, At)):
-            inner = normalize(outer.expr)
-            jump = jump or _find_jump_of(inner, outer.variables, domain)
+    may_be_lost = _may_be_lost if isinstance(condition, Equation) else _is_second
+    outer = [d for e in condition.as_declared for d in e.atoms(sp.Derivative)]
+    inner = [
+        (normalize(d.expr), d.variables)
+        for d in outer
+        if not isinstance(d.expr, (AppliedUndef, At))
+    ]
+    parts = dict.fromkeys(part for block in blocks for part in block)
+    jump = next(filter(None, map(_find_steep_cell, expressions)), None)
+    for part in () if jump else parts:
+        jumps = [_find_jump(e, domain, part, may_be_lost) for e in expressions]
+        jumps += [_find_jump_of(*pair, domain, part) for pair in inner]
+        jump = jump or next(filter(None, jumps), None)
     if not jump:
         return []
     return [
@@ -105,19 +120,16 @@ def _find_steep_cell(expression):
     return None
 
 
-def _find_jump_of(value, variables, domain):
+def _find_jump_of(value, variables, domain, part):
     """Find where a value jumps along one of some coordinates."""
     rate = sp.Function("rate")(*domain.coordinates).diff(*variables)
-    return _find_jump(value * rate, domain, lambda derivative, *_: derivative == rate)
+    return _find_jump(value * rate, domain, part, lambda d, *_: d == rate)
 
 
-def _find_jump(expression, domain, may_be_lost):
+def _find_jump(expression, domain, part, may_be_lost):
     """Find where the coefficient of a derivative jumps along its coordinates."""
     space, (known, names) = {*domain.coordinates}, substitute_symbols(expression)
-    for switch in distinct_nodes([known], (Relational, *SWITCHES)):
-        if switch.is_Pow and not switch.exp.is_negative:
-            continue
-        sides = switch.args if isinstance(switch, Relational) else (*switch.args[:1], 0)
+    for sides in _ends(known):
         end = sides[0] - sides[1]
         within = [atom for atom, name in names.items() if name in end.free_symbols]
         explicit = end.free_symbols & space
@@ -129,13 +141,33 @@ def _find_jump(expression, domain, may_be_lost):
             and varying & {*atom.variables}
             and may_be_lost(atom, expression, within, explicit)
         ]
-        if suspects and _jumps(known, suspects, end, names.values(), domain):
+        if suspects and _jumps(known, suspects, end, names.values(), domain, part):
             original = {name: atom for atom, name in names.items()}
             return " = ".join(
                 sp.sstr(sp.sympify(s).xreplace(original), full_prec=False)
                 for s in sides
             )
     return None
+
+
+def _ends(expression):
+    """Yield pairs of expressions, where which are equal a value may jump."""
+    for switch in distinct_nodes([expression], (Relational, sp.Function, sp.Pow)):
+        if isinstance(switch, Relational):
+            yield switch.args
+        elif isinstance(switch, SWITCHES):
+            yield switch.args[0], 0
+        elif isinstance(switch, UNBOUNDED):
+            yield 1 / switch, 0
+        elif switch.is_Pow and switch.exp.is_negative:
+            yield switch.base, 0
+            if not switch.exp.is_integer:  # the base may have a minimum of zero
+                symbols = sorted(switch.base.free_symbols, key=str)
+                yield from ((switch.base.diff(symbol), 0) for symbol in symbols)
+
+
+def _is_second(derivative, *_):
+    return derivative.derivative_count > 1
 
 
 def _may_be_lost(derivative, expression, within, explicit):
@@ -153,19 +185,20 @@ def _may_be_lost(derivative, expression, within, explicit):
         for term in terms
         if any(d.derivative_count > 1 for d in term.atoms(sp.Derivative))
     ]
-    bends = set().union(*(term.atoms(sp.Piecewise, *KINKED) for term in second))
+    bends = {b for term in second for b in term.atoms(sp.Piecewise, sp.Pow, *KINKED)}
+    bends = {b for b in bends if not (b.is_Pow and b.exp.is_integer)}
     return order > 1 or not (is_law or any(b.free_symbols >= explicit for b in bends))
 
 
 @np.errstate(invalid="ignore")  # infinities at poles
-def _jumps(expression, suspects, end, names, domain):
+def _jumps(expression, suspects, end, names, domain, part):
     """Return whether a difference quotient jumps where `end` is zero."""
     symbols, random = (*domain.coordinates, *names), np.random.default_rng(0)
     numbers = [1.0, *(abs(float(n)) for n in end.atoms(sp.Number) if n)]
     shape = 2, PAIRS, len(symbols) - domain.dimension
     sizes = 10 ** random.uniform(-3, 3, shape) * random.choice(numbers, shape)
     sizes[:, ::2] *= random.choice([-1, 1], sizes[:, ::2].shape)
-    points = probe_points(domain, domain.blocks("interior"), 2 * PAIRS)
+    points = probe_points(domain, ((part,),), 2 * PAIRS)
     sides = np.concatenate([points.reshape(2, PAIRS, -1), sizes], axis=2)
     end, whole = Program([end], symbols), Program([expression], symbols)
 
@@ -188,9 +221,14 @@ def _jumps(expression, suspects, end, names, domain):
         middle = sides.mean(axis=0)
         is_alike = (value(end, middle) > 0) == is_beyond
         sides = np.where(is_alike[..., None], middle, sides)
-    for (change, least), size in zip(changes(sides), typical, strict=True):
+    middle = sides.mean(axis=0)
+    wider = changes(middle + WIDER * (sides - middle))
+    for (change, least), (wide, _), size in zip(
+        changes(sides), wider, typical, strict=True
+    ):
         least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
-        jump = abs(change[1] - change[0])
-        if ((jump > least) & (jump < LARGEST_JUMP * size)).any():
+        jump, before = abs(change[1] - change[0]), abs(wide[1] - wide[0])
+        is_jump = (jump > least) & (jump > before / 2) & (jump < LARGEST_JUMP * size)
+        if is_jump.any():
             return True
     return False

@@ -46,6 +46,11 @@ LOST = {
     "Heaviside": (1 + sp.Heaviside(X - 0.5)) * U.diff(X, 2),
     "sign by Abs": flux(2 + sp.Abs(X - 0.5) / (X - 0.5)),
     "arctangent of a pole": flux(2 + sp.atan(1 / (X - 0.5))),
+    "sign by a root": flux(2 + (X - 0.5) / sp.sqrt((X - 0.5) ** 2)),
+    "sign by a root, expanded": flux(3 + sp.sqrt(X**2 - X + 0.25) / (X - 0.5)),
+    "square wave": flux(3 + sp.sin(7 * X) / sp.sqrt(sp.sin(7 * X) ** 2)),
+    "sawtooth": flux(3 + sp.atan(sp.tan(3 * X))),
+    "ramp of no width": flux(1 + sp.Min(1, 10**9 * sp.Max(0, X - sp.Rational(1, 3)))),
     "angle": flux(4 + sp.atan2(X - 0.5, Y - 3)),
     "inclusion": flux(INCLUSION) + (INCLUSION * U.diff(Y)).diff(Y),
     "Laplacian": step(1, 2) * (U.diff(X, 2) + U.diff(Y, 2)),
@@ -61,6 +66,7 @@ LOST = {
 RIGHT = {
     "kink": flux(step(1 + X, sp.Rational(3, 2))),
     "kink of Abs": flux(1 + sp.Abs(X - 0.5)),
+    "kink of a root": flux(1 + sp.sqrt((X - 0.5) ** 2)),
     "kink of Max": flux(sp.Max(X, 0.5)),
     "kink by the field": flux(1 + step(0, U, U, 0)),
     "fit of a table": flux(step(1 + X, 1.50001)),
@@ -73,6 +79,7 @@ RIGHT = {
     "velocity across": step(0, Y, Y, 1) * U.diff(X) - U.diff(Y, 2),
     "hardening": step(2, 1, U.diff(X), 0.1) * U.diff(X, 2),
     "pole": U.diff(X, 2) + U.diff(X) / (X - 0.5) ** 3,
+    "pole of a tangent": U.diff(X, 2) + U.diff(X) * sp.tan(3 * X),
     "radius": flux(1 / (1 + sp.sqrt((X - 0.5) ** 2 + (Y - 1) ** 2))),
     "beyond the domain": flux(step(1, 2, X, 5)),
     "unevaluated": sp.Derivative((1 + X) * U.diff(X), X) - U,
@@ -105,6 +112,28 @@ def test_the_jump_is_located_and_the_remedies_do_not_warn():
     ]
     for equations in cures:
         assert unreliable(*equations, domain=line) == ""
+
+
+@pytest.mark.parametrize("on", ["interior", {Y: 0}], ids=str)
+def test_a_lost_jump_in_a_condition_warns(on):
+    """Of a strip of two materials along an edge, or of all of the domain."""
+
+    def described(equation, on=on):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            strip = {"strip": kp.Condition(equation, on=on)}
+            return kp.Problem(BOX, {"e": U.diff(T) - U.diff(Y, 2)}, strip).unreliable
+
+    assert "In condition 'strip': A coefficient" in described(flux(step(1, 10)) - U)
+    unevaluated = sp.Derivative(step(1, 10) * U.diff(X), X) - U
+    assert "In condition 'strip': A coefficient" in described(unevaluated)
+    assert described(flux(step(1, 10)) - U, on={X: 1}) == ""
+    assert described(step(1, 10) * U.diff(X) - U) == ""
+
+
+def test_an_equation_in_one_layer_does_not_warn():
+    layer = kp.geometry.Box({X: (0, 0.5)})
+    assert unreliable(kp.Equation(flux(step(1, 10)), on=layer), V.diff(X)) == ""
 
 
 def test_a_table_is_continuous():
