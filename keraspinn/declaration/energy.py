@@ -44,7 +44,7 @@ def densities_of(energy, domain):
         )
     densities = {}
     energy = normalize(energy, "An energy")
-    for summand in sp.Add.make_args(sp.expand(energy)):
+    for summand in sp.Add.make_args(sp.expand(energy, deep=False)):
         factor, integral = summand.as_independent(PartIntegral)
         if not (factor.is_number and isinstance(integral, PartIntegral)):
             raise ValueError(

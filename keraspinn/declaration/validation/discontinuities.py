@@ -9,21 +9,16 @@ time. A network that learns a soft condition rounds the kink instead.
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
 
 from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
 from keraspinn.declaration.regional import Equation
+from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.expressions import Interpolation, Program, normalize
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
-
-# Functions that may jump where their first argument is zero.
-SWITCHES = (sp.Heaviside, sp.sign, sp.atan2)
-# Functions with poles, where functions of theirs may jump, as atan(tan(x)) does.
-UNBOUNDED = (sp.tan, sp.cot, sp.sec, sp.csc, sp.coth, sp.csch)
 
 # Pairs of random states between which the end of a branch is bracketed.
 PAIRS = 512
@@ -129,7 +124,7 @@ def _find_jump_of(value, variables, domain, part):
 def _find_jump(expression, domain, part, may_be_lost):
     """Find where the coefficient of a derivative jumps along its coordinates."""
     space, (known, names) = {*domain.coordinates}, substitute_symbols(expression)
-    for sides in _ends(known):
+    for sides in branch_ends(known):
         end = sides[0] - sides[1]
         within = [atom for atom, name in names.items() if name in end.free_symbols]
         explicit = end.free_symbols & space
@@ -148,22 +143,6 @@ def _find_jump(expression, domain, part, may_be_lost):
                 for s in sides
             )
     return None
-
-
-def _ends(expression):
-    """Yield pairs of expressions, where which are equal a value may jump."""
-    for switch in distinct_nodes([expression], (Relational, sp.Function, sp.Pow)):
-        if isinstance(switch, Relational):
-            yield switch.args
-        elif isinstance(switch, SWITCHES):
-            yield switch.args[0], 0
-        elif isinstance(switch, UNBOUNDED):
-            yield 1 / switch, 0
-        elif switch.is_Pow and switch.exp.is_negative:
-            yield switch.base, 0
-            if not switch.exp.is_integer:  # the base may have a minimum of zero
-                symbols = sorted(switch.base.free_symbols, key=str)
-                yield from ((switch.base.diff(symbol), 0) for symbol in symbols)
 
 
 def _is_second(derivative, *_):
@@ -213,14 +192,8 @@ def _jumps(expression, suspects, end, names, domain, part):
             moved[..., symbols.index(symbol)] *= 2
             yield value(whole, moved) - before, ROUND_OFF * abs(before)
 
-    is_beyond = value(end, sides) > 0
-    is_apart = is_beyond[0] != is_beyond[1]
-    sides, is_beyond = sides[:, is_apart], is_beyond[:, is_apart]
-    typical = [abs(change).max(axis=0) for change, _ in changes(sides)]
-    for _ in range(HALVINGS):
-        middle = sides.mean(axis=0)
-        is_alike = (value(end, middle) > 0) == is_beyond
-        sides = np.where(is_alike[..., None], middle, sides)
+    apart, sides = bracket(lambda states: value(end, states), sides, HALVINGS)
+    typical = [abs(change).max(axis=0) for change, _ in changes(apart)]
     middle = sides.mean(axis=0)
     wider = changes(middle + WIDER * (sides - middle))
     for (change, least), (wide, _), size in zip(

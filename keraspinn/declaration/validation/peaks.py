@@ -11,6 +11,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import columns
+from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.expressions import (
     Interpolation,
     NormalComponent,
@@ -25,6 +26,8 @@ SAMPLE_POINTS = 1_000
 SEARCH_POINTS = 2**16
 # Sampled points within 1/e of the largest value, from which on a peak is resolved.
 RESOLVED = 8
+# Of these, pairs between which the ends of branches are bracketed.
+PAIRS = 512
 # Halvings of the box, down to the round-off of float64.
 HALVINGS = 44
 # Halvings at the two distances between which a pole's growth is measured. Nearer to it,
@@ -35,6 +38,11 @@ NEARER = 12
 GROWING = 0.5
 # Points in each box.
 BOX_POINTS = 256
+# Power from which on a function may be narrow, as cos(x)^1000 is.
+HIGH_POWER = 30
+# Share of a peak's box in which most values exceed half of its height: at a corner, a
+# quarter of it lies inside.
+FILLED = 0.2
 # Share of a function's integral, below which a missed peak does not matter.
 SMALLEST_SHARE = 0.1
 # Magnitude of the logarithm that replaces that of zero or NaN.
@@ -52,7 +60,8 @@ LARGEST_POLE = 100.0
 _FIELDS = (AppliedUndef, sp.Derivative)
 _STEEP = (
     *(sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan),
-    *(sp.cot, sp.csc, sp.tan, sp.sec, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise),
+    *(sp.cot, sp.csc, sp.tan, sp.sec, sp.Max, sp.Min, sp.Piecewise),
+    *(sp.Heaviside, sp.sign),
     Interpolation,
 )
 
@@ -98,8 +107,9 @@ def _known(expression):
 
 
 def _is_steep(node):
-    powers = (p for p in node.atoms(sp.Pow) if p.free_symbols)
-    return node.has(*_STEEP) or any(not p.exp.is_nonnegative for p in powers)
+    exponents = [p.exp for p in node.atoms(sp.Pow) if p.free_symbols]
+    is_high = any(e.is_nonnegative is not True or e > HIGH_POWER for e in exponents)
+    return is_high or node.has(*_STEEP)
 
 
 def _logarithm(node):
@@ -143,10 +153,12 @@ def _faults(known, is_source, domain, part):
         program = Program([expression], symbols)
 
         def values(places):
-            points = located(places)
-            (exact,) = program.on_host(columns(symbols, points), {})
+            points = located(places.reshape(-1, len(extent)))
+            with np.errstate(all="ignore"):
+                (exact,) = program.on_host(columns(symbols, points), {})
             inside = np.asarray(domain.contains(part, points - domain.centre))
-            return np.where(inside, np.nan_to_num(exact, **LIMITS), -HUGE)
+            exact = np.where(inside, np.nan_to_num(exact, **LIMITS), -HUGE)
+            return exact.reshape(places.shape[:-1])
 
         return values
 
@@ -156,13 +168,17 @@ def _faults(known, is_source, domain, part):
 
     everywhere = quasi_random(SEARCH_POINTS, len(extent))
     size = function(sp.log(sp.Abs(known, evaluate=False), evaluate=False))
-    rest = size(everywhere)
-    for term in dict.fromkeys([*sp.Add.make_args(known), known]):
+    rest, beside = size(everywhere), _beside_ends(known, domain, function, everywhere)
+    terms = *sp.Add.make_args(known), *known.atoms(*_STEEP), known
+    for term in dict.fromkeys(t for t in terms if t.free_symbols):
         logarithm = size if term.is_Add else function(_logarithm(term))
-        heights = logarithm(everywhere)
-        if np.mean(heights >= heights.max() - 1) >= RESOLVED / SAMPLE_POINTS:
+        heights = logarithm(beside)
+        highest = heights >= heights.max() - 1
+        if np.mean(highest[: len(rest)]) >= RESOLVED / SAMPLE_POINTS:
             continue
-        centre = everywhere[heights.argmax()]
+        centre, middle = beside[heights.argmax()], beside[highest].mean(axis=0)
+        if logarithm(middle[None])[0] >= heights.max():  # of a plateau
+            centre = middle
         for level in range(1, HALVINGS):
             candidates = np.vstack([centre, box(centre, 0.5**level)])
             centre = candidates[logarithm(candidates).argmax()]
@@ -181,14 +197,16 @@ def _faults(known, is_source, domain, part):
         is_met = np.mean(rest > half) >= 1 / SAMPLE_POINTS
         if BOUNDED < order < LARGEST_POLE or is_met:
             continue
-        # Find the largest box in which most values exceed half of the peak's height.
-        level = 0
-        while level < HALVINGS and np.mean(size(box(centre, 0.5**level)) > half) < 0.5:
+        # Find the largest box of which the peak fills a part.
+        level, filled = 0, is_met
+        while level < HALVINGS and filled < FILLED:
             level += 1
-        width = 2 * 0.5**level
+            filled = np.mean(size(box(centre, 0.5**level)) > half)
+        width = 2 * 0.5**level * max(filled, FILLED)
         # Logarithms of the integrals of the peak and of the whole function.
         peak = half + np.log(width)
-        others = np.logaddexp.reduce(rest) - np.log(len(rest))
+        common = np.sort(rest)[: -len(rest) // SAMPLE_POINTS]  # no luck of one point
+        others = np.logaddexp.reduce(common) - np.log(len(rest))
         if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
             yield (
                 False,
@@ -198,3 +216,25 @@ def _faults(known, is_source, domain, part):
                 "peak at least as wide as the distance between points, end intervals "
                 "there, or declare an impulse as the jump of a condition.",
             )
+
+
+def _beside_ends(known, domain, function, everywhere):
+    """Return points, and more beside the ends of branches and at a table's points."""
+    pairs, found = everywhere[: 2 * PAIRS].reshape(2, PAIRS, -1), [everywhere]
+    for one, other in branch_ends(known):
+        end, ends = one - other, [one - other]
+        if end.is_polynomial(*domain.coordinates):  # a disc's end surrounds its centre
+            ends += [end.diff(symbol) for symbol in domain.coordinates]
+        for end in ends:
+            found += [*bracket(function(end), pairs, HALVINGS)[1]]
+    for table in known.atoms(Interpolation):
+        for symbol, points in zip(table.arguments, table.table.axes, strict=True):
+            if symbol in domain.coordinates:
+                axis = domain.coordinates.index(symbol)
+                places = everywhere[: len(points)].copy()
+                extent = domain.upper[axis] - domain.lower[axis]
+                places[:, axis] = (points - domain.lower[axis]) / extent
+                found.append(places)
+    beside = np.concatenate(found[1:]) if found[1:] else everywhere[:0]
+    mixed = np.random.default_rng(0).permuted(beside, axis=0)  # to windows in a plane
+    return np.concatenate([everywhere, beside, mixed])

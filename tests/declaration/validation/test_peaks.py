@@ -35,6 +35,16 @@ FLAT = {
     "branch": sp.Piecewise((1, (T > 4) & (T < 4 + V)), (0, True)),
     "table": kp.Tabulated([0, 4, 4 + V, 4 + 2 * V, 12], [0, 0, 1, 0, 0], degree=1)(T),
 }
+N = 1e-6
+VERY_NARROW = {
+    "soliton": sp.sech((T - 4) / N) ** 2,  # one search point meets it
+    "on and off": sp.Heaviside(T - 4) - sp.Heaviside(T - 4 - N),
+    "signs": sp.sign(T - 4) - sp.sign(T - 4 - N),
+    "triangle": sp.Max(0, 1 - sp.Abs(T - 4) / N),
+    "table": kp.Tabulated([0, 4, 4 + N, 4 + 2 * N, 12], [0, 0, 1, 0, 0], degree=1)(T),
+    "power": sp.cos((T - 4) / 4) ** (10**12),
+    "squared sum": (1 + sp.exp(-(((T - 4) / N) ** 2)) / N) ** 2,
+}
 
 
 def problem(domain, equation, conditions):
@@ -64,6 +74,41 @@ def test_a_narrow_peak_of_a_function_that_is_flat_elsewhere_warns(source):
     assert "has a peak at t = 4" in of_time(source / V)
 
 
+@pytest.mark.parametrize("source", VERY_NARROW.values(), ids=VERY_NARROW)
+def test_a_peak_narrower_than_the_distance_of_search_points_warns(source):
+    assert "has a peak at t = 4" in of_time(source / N)
+
+
+def windows(narrow=1e-4):
+    x, y = X - 0.3, Y - 0.7
+    on_off = [sp.Heaviside(s) - sp.Heaviside(s - narrow) for s in (x, y)]
+    yield on_off[0] * on_off[1]
+    yield sp.Heaviside(narrow**2 - x**2 - y**2)
+    yield sp.Max(0, 1 - (sp.Abs(x) + sp.Abs(y)) / narrow)
+
+
+@pytest.mark.parametrize("source", [*windows()], ids=["square", "disc", "pyramid"])
+def test_a_narrow_window_in_the_plane_warns(source):
+    assert re.search(r"peak at x = 0.3(001)?, y = 0.7(001)?, ", in_a_square(source))
+
+
+def test_a_narrow_load_of_an_energy_warns_and_a_resolved_one_does_not():
+    """SymPy would expand the exponent, whose constant underflows."""
+    c = sp.Function("c")(X)
+    ends = {"ends": kp.Condition(c, on="boundary", hard=True)}
+    bar = kp.geometry.Box({X: (0, 1)})
+    for width, faults in ((1e-5, "has a peak at x = 0.3"), (0.02, "")):
+        load = sp.exp(-(((X - 0.3) / width) ** 2))
+        energy = kp.integral(c.diff(X) ** 2 / 2 - load * c)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            declared = kp.Problem(bar, None, ends, energy=energy)
+        assert faults in declared.unreliable and bool(faults) == bool(
+            declared.unreliable
+        )
+        assert load in declared.energy.atoms(sp.exp)
+
+
 @pytest.mark.parametrize("place", [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9])
 def test_a_peak_that_one_point_meets_by_chance_warns(place):
     peak = sp.exp(-(((X - place) / 1e-4) ** 2))
@@ -80,6 +125,9 @@ def test_a_peak_that_one_point_meets_by_chance_warns(place):
         sp.Heaviside(T - 4) - sp.Heaviside(T - 5),
         sp.Piecewise((1, (T > 4) & (T < 5)), (5, T > 20), (0, True)),
         sp.sin(1000 * T),
+        sp.cos(T) ** 40,
+        sp.Max(0, T - 4) ** 2,
+        sp.sign(T - 4) * sp.exp(-T),
     ],
 )
 def test_resolved_and_negligible_peaks_do_not_warn(source):
