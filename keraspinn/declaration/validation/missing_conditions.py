@@ -60,7 +60,8 @@ def describe_missing_conditions(domain, terms):
     if not parts:
         if any(_fills_volume(domain, term) for term in condition_terms(terms)):
             return ""
-        return _describe_missing_initial_condition(domain, terms)
+        initial = _describe_missing_initial_condition(domain, terms)
+        return initial or _describe_missing_sensor(domain, terms)
     texts = []
     for part, share, point in parts[:PARTS_IN_MESSAGE]:
         pairs = zip(domain.coordinates, point, strict=True)
@@ -99,6 +100,42 @@ def _describe_missing_initial_condition(domain, terms):
 
 def _number(count):
     return "one equation" if count == 1 else f"{max(count, 0) or 'no'} equations"
+
+
+def _describe_missing_sensor(domain, terms):
+    """Return a sentence if nothing determines fields of fewer coordinates.
+
+    A source q(t) in a plane needs a condition beside those that the boundary and the
+    start need: at a point, an integral, or one more on a face. Unknown functions of
+    space may follow from values at a later time.
+    """
+    time, equations = domain.time_coordinate, equation_expressions(terms)
+    fewer = fields_of_fewer_coordinates(domain, terms.values())
+    unknown = [f.func.__name__ for f in fewer if time is None or time in f.args]
+    free = len(fields_of(_expressions(terms))) - len(equations)
+    conditions = condition_terms(terms)
+    is_shifted = any(e.has(At) for term in conditions for e in term.expressions)
+    if not unknown or is_shifted or len(domain.space_coordinates) < 2:
+        return ""
+    count = sum(
+        len(term.expressions)
+        for term in conditions
+        if not any(number for number, _ in _equations_across(domain, term))
+        and not (time and _count_at_values(domain, term, time))
+    )
+    counted = [pair for term in conditions for pair in _equations_across(domain, term)]
+    order = NormalOrder(domain, equations)
+    for piece in _pieces(domain):
+        points, here, _ = _count_at_points(domain, piece, counted, ())
+        needed = order.order(piece, points[:ORDER_POINTS]) // 2
+        count += max(here.max() - needed, 0)
+    if count >= min(free, len(unknown)):
+        return ""
+    return (
+        f"A condition is missing that determines {' or '.join(unknown)}. "
+        f"{_CONSEQUENCE}Declare a measured value, keraspinn.Condition(u - ..., "
+        f"on={{x: 0.5, y: 0.5}}) or Data, or an equation of {unknown[0]}."
+    )
 
 
 def _order_along(domain, terms):

@@ -17,6 +17,10 @@ LEFT, RIGHT = {X: 0}, {X: 1}
 HEAT = C.diff(T) - C.diff(X, 2)
 TOTAL = sp.Integral(C.subs(X, R), (R, 0, 1)) - sp.sin(T)
 AT_REST = [U - X, U.diff(T), Z - 1, Z.diff(T)]
+W, P = sp.Function("w")(X, Y, T), sp.Function("p")(T)
+PLATE = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, time={T: (0, 1)})
+HEATED = W.diff(T) - W.diff(X, 2) - W.diff(Y, 2) - Q - P * X
+CENTRE = {X: sp.Rational(1, 2), Y: sp.Rational(1, 2)}
 ON_SOIL = [S.diff(X, 2) + V.diff(Y) + 1, V - S]
 
 # Domain, equations, conditions by name, and those that may be left out: others make
@@ -122,6 +126,27 @@ PROBLEMS = {
             "top": ([V], {Y: 1}),
             "left": ([V], LEFT),
             "right": ([V], RIGHT),
+        },
+        (),
+    ),
+    "two sources in a plane": (
+        PLATE,
+        [HEATED],
+        {
+            "measured": ([W - T], CENTRE),
+            "flux": ([W.diff(X) - T], RIGHT),
+            "walls": ([W], "boundary"),
+            "w(0)": ([W], "initial"),
+        },
+        {"w(0)"},  # values and fluxes on a side could replace it, without a source
+    ),
+    "source in a plane with an equation": (
+        PLATE,
+        [HEATED.subs(P, 0), Q.diff(T) + Q],
+        {
+            "walls": ([W], "boundary"),
+            "w(0)": ([W], "initial"),
+            "Q(0)": ([Q - 1], "initial"),
         },
         (),
     ),
