@@ -216,8 +216,9 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def train_step(self, data):
         """Make one step on the points of a pipeline."""
-        x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        return self.trainer.train_step(x, y)
+        x, y, weights = keras.utils.unpack_x_y_sample_weight(data)
+        arguments.reject_targets(y, sample_weight=weights is not None)
+        return self.trainer.train_step(x)
 
     def train_on_batch(self, x=None, y=None, return_dict=False):
         """Make one step on given or drawn points; see `keras.Model.train_on_batch`.

@@ -4,7 +4,6 @@ import keras
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.common import arguments
 from keraspinn.optimizers import Optimizer
 from keraspinn.sampling.given import given_batches, held_or_streamed, is_tick
 from keraspinn.sampling.sources import PointSources
@@ -283,9 +282,8 @@ class Trainer:
         taken = going is None or self._is_replicated
         return ("variables", "optimizer") if taken else ()
 
-    def train_step(self, x, y):
+    def train_step(self, x):
         """Make one step on the points of a pipeline, drawing those it lacks."""
-        arguments.reject_targets(y)
         # A step not taken ends the epoch: later ones see NaN in the mean loss.
         given = {}
         if not is_tick(x):

@@ -176,6 +176,18 @@ def test_fit_accepts_points(x, steps):
     assert model.optimizer.iterations.numpy() == 2 * steps
 
 
+@pytest.mark.parametrize(
+    ("rest", "refused"), [((None, np.ones(10)), "sample_weight"), ((np.ones(10),), "y")]
+)
+def test_fit_refuses_targets_and_weights_in_batches(rest, refused):
+    class Faulty(Batches):
+        def __getitem__(self, place):
+            return (POINTS[:10], *rest)
+
+    with pytest.raises(ValueError, match=f"`fit` takes no `{refused}`"):
+        compiled().fit(Faulty(), verbose=0)
+
+
 def test_fit_uses_held_points():
     """Train on all held points: the seed makes no difference."""
     held = {"residual": POINTS, "boundary": np.array([[0.0, 0.5], [1.0, 0.2]])}
