@@ -74,7 +74,8 @@ def describe_lost_jump(condition, expressions, domain, blocks):
     Returns:
         List of one sentence, empty if there is no such jump.
     """
-    may_be_lost = _may_be_lost if isinstance(condition, Equation) else _is_second
+    is_equation = isinstance(condition, Equation)
+    may_be_lost = _may_be_lost if is_equation else lambda d, *_: d.derivative_count > 1
     outer = [d for e in condition.as_declared for d in e.atoms(sp.Derivative)]
     inner = [
         (normalize(d.expr), d.variables)
@@ -143,10 +144,6 @@ def _find_jump(expression, domain, part, may_be_lost):
                 for s in sides
             )
     return None
-
-
-def _is_second(derivative, *_):
-    return derivative.derivative_count > 1
 
 
 def _may_be_lost(derivative, expression, within, explicit):

@@ -208,6 +208,11 @@ class _Measurement:
         conditions = self.problem.conditions.items()
         return tuple(n for n, c in conditions if isinstance(c, Data))
 
+    @property
+    def _coefficients(self):
+        values = map(ops.convert_to_numpy, self.tangent.model.coefficients.values())
+        return [*map(float, values)]
+
     def _residuals(self, tolerance):
         """Return relative residuals, those that are left, and contradictory ones."""
         misfits, left, against = {}, {}, {}
@@ -266,13 +271,21 @@ class _Measurement:
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
     def _slacks(self, sizes):
-        """Return changes of fields that residuals do not see, if there are any."""
+        """Return changes of fields that residuals do not see, if there are any.
+
+        So do changes of parameters that conditions should determine. How far `Data` do
+        is measured beside their noise.
+        """
+        names, values = self.problem.field_names, []
+        if not self._measured:
+            names += tuple(parameter.name for parameter in self.problem.parameters)
+            values = [abs(value) or 1.0 for value in self._coefficients]
         parts = self.tangent, self.rows, self.batches, self.norms
-        ratios = amplification(*parts, sizes)
+        ratios = amplification(*parts, sizes, values)
         if not ratios.max() > OPEN:
             return {}
         slacks = (ratios * total_norm(self.values, self.norms)).tolist()
-        return dict(zip(self.problem.field_names, slacks, strict=True))
+        return dict(zip(names, slacks, strict=True))
 
     def _is_estimated(self, result):
         """Return whether the correction solves equations and conditions."""
@@ -292,11 +305,7 @@ class _Measurement:
                 are known. Otherwise expected magnitudes replace those of fields, and
                 parameters are compared with their initial values.
         """
-        problem, coefficients = self.problem, self.tangent.model.coefficients
-        values = [
-            float(ops.convert_to_numpy(coefficients[p.name]))
-            for p in problem.parameters
-        ]
+        problem, values = self.problem, self._coefficients
         if is_estimated:
             sizes = {
                 name: rms(corrected - problem.scales.offset(name))

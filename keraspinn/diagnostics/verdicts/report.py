@@ -84,8 +84,8 @@ def _advice(verdict):
             "The problem is nearly underdetermined: a change of "
             f"{names} by {percent(min(verdict.slack, 1.0))} leaves all residuals as "
             "small as they are. A constant may be free, a front's position unknown, or "
-            "values too few for a source. Train until residuals are much smaller, or "
-            "declare more conditions or data."
+            "values too few for a source or a parameter. Train until residuals are "
+            "much smaller, or declare more conditions or data."
         )
     if certain:
         return

@@ -24,8 +24,9 @@ def amplification(
     batches: dict,
     norms: dict[str, list[float]],
     extents: list[float],
+    values: list[float],
 ) -> np.ndarray:
-    """Return the largest relative change of each field per residual.
+    """Return the largest relative change of each field and parameter per residual.
 
     The directions d in the network's tangent space that maximise |F d|² / |J d|², with
     F the Jacobian of the fields and J that of the residuals, are judged at fresh
@@ -39,10 +40,11 @@ def amplification(
         batches: Other points.
         norms: Dict from names of terms to lists of numbers that rows are divided by.
         extents: Sizes that the fields are relative to.
+        values: Magnitudes of unknown parameters, the last ones of the model's.
 
     Returns:
-        Ratios of all fields along the direction whose largest is largest, `(F,)`;
-        infinite if no direction is finite.
+        Ratios of all fields and these parameters along the direction whose largest is
+        largest; infinite if no direction is finite.
     """
     residuals = np.concatenate(
         [
@@ -51,6 +53,7 @@ def amplification(
             for (_, jacobian), norm in zip(pairs, norms[name], strict=True)
         ]
     )
+    unit_rows = np.eye(tangent.size)[tangent.size - len(values) :, None]
     fields = np.concatenate(
         [
             jacobian / (extent * np.sqrt(len(jacobian)))
@@ -58,6 +61,7 @@ def amplification(
                 tangent.field_rows(batches), extents, strict=True
             )
         ]
+        + [row / value for row, value in zip(unit_rows, values, strict=True)]
     )
     basis = np.eye(tangent.size)
     if len(residuals) + len(fields) < tangent.size:  # other directions change nothing
@@ -70,7 +74,7 @@ def amplification(
         axis=1,
     )
     directions = basis @ directions[:, np.isfinite(directions).all(axis=0)]
-    return _judged(tangent, directions, norms, extents)
+    return _judged(tangent, directions, norms, extents, values)
 
 
 def _directions(residuals, fields, damping):
@@ -93,13 +97,14 @@ def _directions(residuals, fields, damping):
     return directions
 
 
-def _judged(tangent, directions, norms, extents):
-    """Return the fields' ratios along the best direction at fresh points."""
+def _judged(tangent, directions, norms, extents, values):
+    """Return the ratios along the best direction at fresh points."""
     fresh, ratios = tangent.draw(-3), []
     for direction in directions.T:
         _, changes = tangent.moved(fresh, direction)
         pairs = zip(changes[FIELDS], extents, strict=True)
-        moved = np.array([rms(change) / extent for change, extent in pairs])
-        ratios.append(moved / total_norm(changes, norms))
-    unknown = np.full(len(extents), np.inf)
+        moved = [rms(change) / extent for change, extent in pairs]
+        moves = abs(direction[tangent.size - len(values) :]) / values
+        ratios.append(np.append(moved, moves) / total_norm(changes, norms))
+    unknown = np.full(len(extents) + len(values), np.inf)
     return max(ratios, key=lambda r: np.nan_to_num(r.max()), default=unknown)

@@ -25,7 +25,8 @@ def amplified(equation, conditions, units=8):
         name: [np.linalg.norm(j) for _, j in pairs] for name, pairs in rows.items()
     }
     others = rows, tangent.draw(-2), norms
-    return amplification(tangent, *others, [1.0] * len(problem.fields))
+    counts = len(problem.fields), len(problem.parameters)
+    return amplification(tangent, *others, *([1.0] * count for count in counts))
 
 
 ENDS = {"ends": kp.Condition(U, on="boundary")}
@@ -42,6 +43,14 @@ def test_unknown_source_with_few_values_is_hardly_determined(units):
     assert 1 < determined < 100
 
 
+def test_a_parameter_that_no_condition_determines_is_amplified():
+    k = kp.Parameter("k", initial=1.0)
+    equation = U.diff(X, 2) + k * sp.exp(U)
+    flux = {"flux": kp.Condition(sp.Eq(U.diff(X), 0.6), on={X: 0})}
+    assert amplified(equation, ENDS)[1] > 1e6
+    assert amplified(equation, ENDS | flux)[1] < 1e3
+
+
 def test_units_of_an_equation_do_not_count():
     expected = amplified(U.diff(X, 2) + 1, ENDS)
     assert amplified(1e6 * U.diff(X, 2) + 1, ENDS) == pytest.approx(expected, 1e-3)
@@ -49,6 +58,8 @@ def test_units_of_an_equation_do_not_count():
 
 def test_amplification_is_unknown_without_a_finite_direction():
     class Fixed:
+        size = 3
+
         def draw(self, number):
             return None
 
@@ -56,7 +67,7 @@ def test_amplification_is_unknown_without_a_finite_direction():
             return None, {FIELDS: [direction], "e": [direction]}
 
     one, none = np.ones((3, 1)), np.ones((3, 0))
-    arguments = {"e": [1.0]}, [2.0]
+    arguments = {"e": [1.0]}, [2.0], []
     assert _judged(Fixed(), one, *arguments) == pytest.approx([0.5 / np.sqrt(3)])
     for directions in (none, np.nan * one):
         ratio = _judged(Fixed(), directions, *arguments).max()
