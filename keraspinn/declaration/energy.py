@@ -44,7 +44,10 @@ def densities_of(energy, domain):
         )
     densities = {}
     energy = normalize(energy, "An energy")
-    for summand in sp.Add.make_args(sp.expand(energy, deep=False)):
+    integrals = {sp.Dummy(): integral for integral in energy.atoms(PartIntegral)}
+    names = {integral: name for name, integral in integrals.items()}
+    expanded = sp.expand(energy.xreplace(names)).xreplace(integrals)  # not densities
+    for summand in sp.Add.make_args(expanded):
         factor, integral = summand.as_independent(PartIntegral)
         if not (factor.is_number and isinstance(integral, PartIntegral)):
             raise ValueError(

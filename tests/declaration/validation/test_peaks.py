@@ -99,7 +99,8 @@ def test_a_narrow_load_of_an_energy_warns_and_a_resolved_one_does_not():
     bar = kp.geometry.Box({X: (0, 1)})
     for width, faults in ((1e-5, "has a peak at x = 0.3"), (0.02, "")):
         load = sp.exp(-(((X - 0.3) / width) ** 2))
-        energy = kp.integral(c.diff(X) ** 2 / 2 - load * c)
+        energy = kp.integral(c.diff(X) ** 2 / 2) - sp.pi * (kp.integral(load * c) + 1)
+        energy = sp.sqrt(2) * (energy + sp.pi)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             declared = kp.Problem(bar, None, ends, energy=energy)
