@@ -220,21 +220,21 @@ def _faults(known, is_source, domain, part):
 
 def _beside_ends(known, domain, function, everywhere):
     """Return points, and more beside the ends of branches and at a table's points."""
-    pairs, found = everywhere[: 2 * PAIRS].reshape(2, PAIRS, -1), [everywhere]
+    pairs, sides = everywhere[: 2 * PAIRS].reshape(2, PAIRS, -1), [everywhere[:0]]
     for one, other in branch_ends(known):
         end, ends = one - other, [one - other]
         if end.is_polynomial(*domain.coordinates):  # a disc's end surrounds its centre
             ends += [end.diff(symbol) for symbol in domain.coordinates]
         for end in ends:
-            found += [*bracket(function(end), pairs, HALVINGS)[1]]
+            sides += [*bracket(function(end), pairs, HALVINGS)[1]]
     for table in known.atoms(Interpolation):
         for symbol, points in zip(table.arguments, table.table.axes, strict=True):
             if symbol in domain.coordinates:
                 axis = domain.coordinates.index(symbol)
-                places = everywhere[: len(points)].copy()
+                places = np.resize(everywhere, (len(points), domain.dimension))
                 extent = domain.upper[axis] - domain.lower[axis]
                 places[:, axis] = (points - domain.lower[axis]) / extent
-                found.append(places)
-    beside = np.concatenate(found[1:]) if found[1:] else everywhere[:0]
+                sides.append(places)
+    beside = np.concatenate(sides)
     mixed = np.random.default_rng(0).permuted(beside, axis=0)  # to windows in a plane
     return np.concatenate([everywhere, beside, mixed])

@@ -116,7 +116,7 @@ def test_the_jump_is_located_and_the_remedies_do_not_warn():
 
 @pytest.mark.parametrize("on", ["interior", {Y: 0}], ids=str)
 def test_a_lost_jump_in_a_condition_warns(on):
-    """Of a strip of two materials along an edge, or of all of the domain."""
+    """Declare a strip of two materials along an edge, and in all of the domain."""
 
     def described(equation, on=on):
         with warnings.catch_warnings():
