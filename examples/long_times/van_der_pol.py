@@ -21,4 +21,4 @@ def right_side(t, y):
 
 
 truth = ode(right_side, [2, 0], END, ["u"], "Radau", columns=[0])
-CASE = Case("Van der Pol, μ = 10", 1e-4, problem, truth, "auto", points=500)
+CASE = Case("Van der Pol, μ = 10", 1e-4, problem, truth, windows=40, points=500)
