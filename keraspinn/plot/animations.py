@@ -62,10 +62,9 @@ def animation(
     check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
     domain, coordinates = model.problem.domain, model.problem.coordinates
     check_known("over", [over], coordinates, "coordinate of the problem")
-    moments = [
-        cut(domain, {**(at or {}), over: value})
-        for value in np.linspace(*ends_of(domain)[over], check_count("frames", frames))
-    ]
+    begin, end = ends_of(domain)[over]
+    times = np.linspace(begin, end, check_count("frames", frames))
+    moments = [cut(domain, {**(at or {}), over: value}) for value in times]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
     arrays = [drawn[0] for _, drawn in shown]
     label = plain(expression_name(expression)) if label is None else label
