@@ -42,6 +42,7 @@ def check_derivatives(network, derivatives, coordinates):
 
     Example:
 
+    >>> from keraspinn.derivatives.engines import jvp_derivatives
     >>> network = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     >>> x = keras.random.uniform((64, 1))
     >>> def derivatives():

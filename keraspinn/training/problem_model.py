@@ -361,11 +361,10 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`."""
-        save = super().save_weights
-        suffix = ".weights.h5"
-        if max_shard_size or not files.replaceable(filepath, suffix, overwrite):
-            return save(filepath, overwrite, max_shard_size)
-        return files.write_whole(filepath, save)
+        whole = files.replaceable(filepath, ".weights.h5", overwrite)
+        if max_shard_size or not whole:
+            return super().save_weights(filepath, overwrite, max_shard_size)
+        return files.write_whole(filepath, super().save_weights)
 
     def get_config(self):
         config = {
