@@ -11,6 +11,13 @@ def paragraphs(text):
     return f"<p><b>{first}</b></p>" + "".join(f"<p>{line}</p>" for line in others)
 
 
+def of_model(model):
+    """Return the number of parameters, the headline and the problem of a model."""
+    title = f"{type(model).__name__}, {model.count_params():,} parameters"
+    formulas = escape(model.problem._repr_latex_())
+    return paragraphs(f"{title}\n{model.headline}") + formulas
+
+
 def table(head, rows):
     """Return a table.
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from html import escape
 from typing import Any, Self
 
 import keras
@@ -12,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
-from keraspinn.common import arguments, files
+from keraspinn.common import arguments, files, html
 from keraspinn.common.checks import check_count, checked_flag
 from keraspinn.common.configs import restored, stamped, unstamped
-from keraspinn.common.html import paragraphs
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.validation.equations import wrap_line
 from keraspinn.sampling.base import Given
@@ -33,9 +31,8 @@ from keraspinn.weighting import WeightingRule
 class ProblemModel(backend.StepFunctions, keras.Model):
     """A Keras model trained on a problem: the base of `PINNModel` and `Ensemble`.
 
-    It translates Keras's methods; the training itself is the `trainer`'s. A subclass
-    sets the attributes `problem`, `network`, `seed`, `loss_weights`, `coefficients`
-    and `trainer`.
+    It translates Keras's methods; the `trainer` trains. A subclass sets `problem`,
+    `network`, `seed`, `loss_weights`, `coefficients` and `trainer`.
 
     Attributes:
         trainer: The `Trainer`.
@@ -241,10 +238,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         with backend.double_precision():  # points may be far from the origin
             return super().__call__(points, *args, **kwargs)
 
-    def _repr_html_(self):
-        title = f"{type(self).__name__}, {self.count_params():,} parameters"
-        formulas = escape(self.problem._repr_latex_())
-        return paragraphs(f"{title}\n{self.headline}") + formulas
+    _repr_html_ = html.of_model
 
     def summary(self, *args, print_fn=None, **kwargs):
         """Print the network, λ and the problem; see `keras.Model.summary`."""
