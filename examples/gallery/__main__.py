@@ -30,6 +30,7 @@ PROGRAMS = pathlib.Path(__file__).parent
 PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
 RECORDS = PAGES / "results.json"
 LONGEST = 180  # characters of an equation in LaTeX that fits on a page
+MOST_PRINTED = 20  # lines of output on a page
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
     "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
@@ -186,8 +187,13 @@ def write_pages():
         page += [part.replace("NAME", name) for part in mathematics(records[name])]
         program = f"{{literalinclude}} ../../examples/gallery/{name}.py"
         page += [f"```{program}\n:lines: {first_line(name)}-\n```"]
-        if (PAGES / f"{name}.txt").exists():
-            page += [f"It prints\n\n```{{literalinclude}} {name}.txt\n```"]
+        if (printed := PAGES / f"{name}.txt").exists():
+            surplus = len(printed.read_text("utf-8").splitlines()) - MOST_PRINTED
+            verb, lines = "prints", ""
+            if surplus > 0:
+                verb, lines = "ends with", f":lines: {surplus + 1}-\n"
+            include = f"```{{literalinclude}} {name}.txt\n{lines}```"
+            page += [f"It {verb}\n\n{include}"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
         page += [f"{{download}}`Program <{files[0]}>` · "]
         page[-1] += f"{{download}}`notebook <{files[1]}>`"
