@@ -167,6 +167,9 @@ def _faults(known, is_source, domain, part):
         return low + (high - low) * random.random((BOX_POINTS, len(centre)))
 
     everywhere = quasi_random(SEARCH_POINTS, len(extent))
+    is_inside = domain.contains(part, located(everywhere) - domain.centre)
+    if np.mean(is_inside) < RESOLVED / SAMPLE_POINTS:  # a curved face
+        return
     size = function(sp.log(sp.Abs(known, evaluate=False), evaluate=False))
     rest, beside = size(everywhere), _beside_ends(known, domain, function, everywhere)
     terms = *sp.Add.make_args(known), *known.atoms(*_STEEP), known
