@@ -154,8 +154,8 @@ DECLARED = {
     ),
     "parameter as text": (
         lambda: kp.Parameter("c", "0.1"),
-        TypeError,
-        "`initial` must be a real number",
+        ValueError,
+        "initial of Parameter 'c'` must be a finite number",
     ),
     "condition that is an equation": (
         lambda: problem(conditions={"b": sp.Eq(U, 0)}),

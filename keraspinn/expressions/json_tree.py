@@ -92,13 +92,13 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
     """
     try:
         expr = _read(data)
-        is_read = isinstance(expr, (sp.Expr, Boolean)) and _write(expr) == data
-    except (ArithmeticError, AttributeError, LookupError, RecursionError) as error:
-        raise _unreadable(data, error) from error
-    except (TypeError, ValueError) as error:
-        raise _unreadable(data, error) from error
-    if not is_read:
-        raise _unreadable(data, "SymPy makes another expression of it")
+        if not isinstance(expr, (sp.Expr, Boolean)) or _write(expr) != data:
+            raise ValueError("SymPy makes another expression of it")
+    except Exception as error:
+        raise ValueError(
+            "An expression cannot be read: it is not in the form that `to_json` "
+            f"writes. {str(error)[:200]}. Received a {type(data).__name__}."
+        ) from error
     if symbols is not None:
         unknown = expr.free_symbols - set(symbols)
         if unknown:
@@ -108,13 +108,6 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
                 "declared with."
             )
     return expr
-
-
-def _unreadable(data, reason):
-    return ValueError(
-        "An expression cannot be read: it is not in the form that `to_json` writes. "
-        f"{str(reason)[:200]}. Received a {type(data).__name__}."
-    )
 
 
 def _write(expr):

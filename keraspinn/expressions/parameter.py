@@ -1,10 +1,10 @@
 """Unknown coefficients: SymPy symbols with an initial value."""
 
-import math
-import numbers
 from typing import Self
 
 import sympy as sp
+
+from keraspinn.common.checks import finite_number
 
 _SIGNS = ("positive", "negative", "nonnegative", "nonpositive", "nonzero")
 
@@ -24,9 +24,9 @@ class Parameter(sp.Symbol):
             how to simplify; they do not constrain the trained value.
 
     Raises:
-        TypeError: If `name` is empty or not a string, or `initial` is not a real
-            number.
-        ValueError: If `initial` is not finite or contradicts the assumptions.
+        TypeError: If `name` is empty or not a string.
+        ValueError: If `initial` is not a finite real number or contradicts the
+            assumptions.
 
     Example:
 
@@ -51,7 +51,7 @@ class Parameter(sp.Symbol):
                 "A Parameter's name must be a string that is not empty, as in "
                 f'`Parameter("nu", initial=0.1)`. Received name={name!r}.'
             )
-        initial = _finite_float(name, initial)
+        initial = finite_number(f"initial of Parameter '{name}'", initial)
         cls._sanitize(assumptions, cls)
         # Symbol's constructor caches by (name, assumptions) and would return an object
         # with another initial value. Dummy uses the uncached constructor too.
@@ -65,25 +65,6 @@ class Parameter(sp.Symbol):
 
     def _hashable_content(self):
         return super()._hashable_content() + (self.initial,)
-
-
-def _finite_float(name, initial):
-    if isinstance(initial, numbers.Rational) and not isinstance(initial, bool):
-        # SymPy's conversion does not overflow.
-        initial = sp.Rational(int(initial.numerator), int(initial.denominator))
-    if isinstance(initial, sp.Expr) and initial.is_number and initial.is_extended_real:
-        initial = float(initial)
-    if isinstance(initial, bool) or not isinstance(initial, numbers.Real):
-        raise TypeError(
-            f"Parameter '{name}': `initial` must be a real number, such as 0.1. "
-            f"Received initial={initial!r} of type {type(initial).__name__}."
-        )
-    if not math.isfinite(initial):
-        raise ValueError(
-            f"Parameter '{name}': `initial` must be finite, as training starts from "
-            f"it. Received initial={initial}."
-        )
-    return float(initial)
 
 
 def _check_sign(parameter):

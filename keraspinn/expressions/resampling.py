@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 
+from keraspinn.common.checks import finite_array
+
 _GLOBAL_POINTS = 1000  # scattered points up to which each value depends on all
 _NEIGHBOURS = 50  # nearest points that each value depends on, for more points
 _MOST = {2: 256, 3: 48}  # points per axis in 2-D and 3-D: 65,536 and 110,592 in all
@@ -19,16 +21,16 @@ def on_a_grid(points, values, resolution=None):
         values: As for `Tabulated`.
         resolution: Number of points on each axis, for scattered points.
     """
-    values = _numbers("values", values)
+    values = finite_array("values of a table", values)
     if isinstance(points, tuple):
-        axes = tuple(_numbers(f"axis {k + 1}", axis) for k, axis in enumerate(points))
+        axes = tuple(finite_array("axes of a table", axis) for axis in points)
         if not 1 <= len(axes) <= 3 or any(axis.ndim != 1 for axis in axes):
             raise ValueError(
                 "A grid has one to three axes, each an array (n,). Received: shapes "
                 f"{[axis.shape for axis in axes]}"
             )
         return axes, values
-    points = _numbers("points", points)
+    points = finite_array("points of a table", points)
     if points.ndim == 1:
         return (points,), values
     if points.ndim != 2 or not 1 <= points.shape[1] <= 3 or len(points) < 4:
@@ -77,16 +79,3 @@ def _interpolated(points, values, resolution):
             stacklevel=4,
         )
     return tuple(lower[k] + extent[k] * axis for k in range(dimension)), resampled
-
-
-def _numbers(name, data):
-    try:
-        numbers = np.array(data, dtype="float64")
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"`{name}` of a table must be an array of numbers; the axes of a grid are "
-            f"a tuple, (xs, ys). Received: {type(data).__name__}"
-        ) from error
-    if not np.isfinite(numbers).all():
-        raise ValueError("A table's numbers must be finite. Received: NaN or inf")
-    return numbers

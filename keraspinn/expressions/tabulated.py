@@ -35,9 +35,9 @@ class Tabulated(sp.Atom):
             twice as fine as they are by default.
 
     Raises:
-        TypeError: If `points` and `values` are not arrays of numbers.
-        ValueError: If shapes do not match, a number is not finite, an axis does not
-            increase or is too short, or two scattered points coincide.
+        ValueError: If `points` and `values` are not arrays of finite numbers, shapes
+            do not match, an axis does not increase or is too short, or two scattered
+            points coincide.
 
     Warns:
         UserWarning: If the grid misses a value at scattered points by 5 % of their
