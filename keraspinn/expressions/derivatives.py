@@ -77,9 +77,9 @@ def field_and_index(node, coordinates):
         return node.func.__name__, (0,) * len(coordinates)
     if not isinstance(node.expr, AppliedUndef):
         raise ValueError(
-            "Only derivatives of plain fields can be evaluated; call `normalize` "
-            "first, which expands derivatives of products and functions. Received "
-            f"{node}, a derivative of {node.expr}."
+            f"only derivatives of plain fields can be evaluated. Received {node}, "
+            f"where {node.expr} is not a field. `normalize` expands derivatives of "
+            "products and functions; write out others by hand."
         )
     index = [0] * len(coordinates)
     for symbol, count in node.variable_count:
@@ -87,11 +87,6 @@ def field_and_index(node, coordinates):
             raise ValueError(
                 f"{node} is a derivative in {symbol}, which is not a coordinate. "
                 f"Coordinates are {', '.join(map(str, coordinates))}."
-            )
-        if not isinstance(count, sp.Integer):
-            raise ValueError(
-                f"The order of a derivative must be a whole number. Received {node}, "
-                f"of order {count} in {symbol}."
             )
         index[coordinates.index(symbol)] += int(count)
     return node.expr.func.__name__, tuple(index)

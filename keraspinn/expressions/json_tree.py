@@ -45,7 +45,6 @@ def to_json(expr: sp.Basic) -> Any:
         an expression equal to `expr`.
 
     Raises:
-        TypeError: If `expr` is not a SymPy expression.
         ValueError: If it contains a node that cannot be saved.
 
     Example:
@@ -54,11 +53,6 @@ def to_json(expr: sp.Basic) -> Any:
     >>> to_json(x + 1)
     ['Add', 1, {'symbol': 'x'}]
     """
-    if not isinstance(expr, (sp.Expr, Boolean)):
-        raise TypeError(
-            f"Only SymPy expressions can be saved. Received {expr!r} of type "
-            f"{type(expr).__name__}."
-        )
     data = _write(expr)
     if from_json(data) != expr:
         raise ValueError(

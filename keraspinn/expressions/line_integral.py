@@ -60,11 +60,7 @@ class LineIntegral(sp.Expr):
         return total
 
     def _eval_derivative(self, by):
-        integrand, symbol, *limits = self.args
-        ends = [integrand.subs(symbol, end) * end.diff(by) for end in limits]
-        partial = integrand.diff(by) if by != symbol else sp.S.Zero
-        inside = self.func(partial, symbol, *limits) if partial != 0 else sp.S.Zero
-        return ends[1] - ends[0] + inside
+        return line_integrals(self._as_sympy().diff(by))
 
     def _eval_subs(self, old, new):
         integrand, symbol, *limits = self.args

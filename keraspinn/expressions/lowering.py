@@ -10,7 +10,7 @@ from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
-from keraspinn.expressions.nodes import NODES, is_number_leaf, supported_functions
+from keraspinn.expressions.nodes import NODES, supported_functions
 from keraspinn.expressions.splines import spline_of
 from keraspinn.expressions.tabulated import Interpolation
 
@@ -30,7 +30,6 @@ class Lowering:
         self._coordinates = coordinates
         self._mask = mask
         self._slots = {}
-        self._numeric = {}
 
     def lower(self, node):
         """Return the slot that holds a node's value."""
@@ -41,7 +40,7 @@ class Lowering:
     def _lower(self, node):
         if isinstance(node, BooleanAtom):
             return self._tape.constant(bool(node))
-        if self._is_numeric(node):
+        if node.is_number:
             return self._tape.constant(float_value(node))
         if isinstance(node, (sp.Derivative, AppliedUndef)):
             return self._input(field_and_index(node, self._coordinates))
@@ -71,17 +70,6 @@ class Lowering:
         slots = (self.lower(argument) for argument in node.args)
         return self._tape.apply(NODES[type(node)], *slots)
 
-    def _is_numeric(self, node):
-        """Test whether a node is a number, without symbols and fields."""
-        if node not in self._numeric:
-            self._numeric[node] = is_number_leaf(node) or (
-                type(node) in NODES
-                and isinstance(node, sp.Expr)
-                and not isinstance(node, sp.Piecewise)
-                and all(self._is_numeric(argument) for argument in node.args)
-            )
-        return self._numeric[node]
-
     def _input(self, key):
         slot = self._tape.input(key)
         return slot if self._mask is None else self._tape.apply(gate, self._mask, slot)
@@ -106,8 +94,8 @@ class Lowering:
 
     def _folded(self, node):
         """Return a list with one slot for all numbers, and the other arguments."""
-        numbers = [a for a in node.args if self._is_numeric(a)]
-        rest = [a for a in node.args if not self._is_numeric(a)]
+        numbers = [a for a in node.args if a.is_number]
+        rest = [a for a in node.args if not a.is_number]
         if not numbers:
             return [], rest
         number = node.func(*numbers, evaluate=False)

@@ -15,9 +15,6 @@ class NormalComponent(sp.Symbol):
     Args:
         coordinate: The spatial coordinate, a SymPy symbol.
 
-    Raises:
-        ValueError: If it is a component of a normal itself.
-
     Example:
 
     >>> x = sp.Symbol("x")
@@ -28,10 +25,6 @@ class NormalComponent(sp.Symbol):
     __slots__ = ("coordinate",)
 
     def __new__(cls, coordinate: sp.Symbol) -> Self:
-        if isinstance(coordinate, NormalComponent):
-            raise ValueError(
-                f"Expected a symbol of a coordinate. Received: {coordinate}."
-            )
         # Symbol's constructor caches by name, as for a Parameter.
         self = sp.Symbol.__xnew__(cls, f"n_{coordinate.name}", real=True)
         self.coordinate = coordinate

@@ -24,7 +24,7 @@ class Parameter(sp.Symbol):
             how to simplify; they do not constrain the trained value.
 
     Raises:
-        TypeError: If `name` is empty or not a string.
+        TypeError: If `name` is not a string.
         ValueError: If `initial` is not a finite real number or contradicts the
             assumptions.
 
@@ -46,11 +46,6 @@ class Parameter(sp.Symbol):
     def __new__(
         cls, name: str, initial: float | sp.Expr, **assumptions: bool | None
     ) -> Self:
-        if not isinstance(name, str) or not name:
-            raise TypeError(
-                "A Parameter's name must be a string that is not empty, as in "
-                f'`Parameter("nu", initial=0.1)`. Received name={name!r}.'
-            )
         initial = finite_number(f"initial of Parameter '{name}'", initial)
         cls._sanitize(assumptions, cls)
         # Symbol's constructor caches by (name, assumptions) and would return an object
@@ -65,6 +60,9 @@ class Parameter(sp.Symbol):
 
     def _hashable_content(self):
         return super()._hashable_content() + (self.initial,)
+
+    def _sympyrepr(self, printer):
+        return f"Parameter({self.name!r}, initial={self.initial})"
 
 
 def _check_sign(parameter):

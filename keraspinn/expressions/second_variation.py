@@ -30,12 +30,8 @@ class SecondVariation:
         kinds = sp.Derivative, AppliedUndef
         terms = {n for n in distinct_nodes([density]) if isinstance(n, kinds)}
         self.nodes = tuple(sorted(terms, key=str, reverse=True))
-        # A derivative holds its field, which must not be replaced within it.
-        order = sorted(terms, key=lambda node: isinstance(node, AppliedUndef))
-        symbols = {node: sp.Dummy(real=True) for node in order}
-        plain = density
-        for node in order:
-            plain = plain.xreplace({node: symbols[node]})
+        symbols = {node: sp.Dummy(real=True) for node in self.nodes}
+        plain = density.xreplace(symbols)  # derivatives before the fields within them
         back = {symbol: node for node, symbol in symbols.items()}
         by = [symbols[node] for node in self.nodes]
         first = [plain.diff(symbol) for symbol in by]

@@ -67,8 +67,6 @@ class Tabulated(sp.Atom):
     ) -> Self:
         if degree not in (1, 3):
             raise ValueError(f"`degree` must be 1 or 3. Received: {degree!r}")
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"`name` must be a text. Received: {name!r}")
         axes, values = on_a_grid(points, values, resolution)
         _check_grid(axes, values, degree)
         return cls._made(axes, values, int(degree), name, (0,) * len(axes))

@@ -138,7 +138,7 @@ class _Check:
             raise ValueError(
                 f"two different symbols are called '{symbol.name}', and print alike: "
                 "SymPy compares symbols by kind and assumptions too. Received "
-                f"{_describe(symbol)}; declared was {_describe(other)}. Rename one, or "
+                f"{sp.srepr(symbol)}; declared was {sp.srepr(other)}. Rename one, or "
                 "create the symbol once and use that object everywhere."
             )
 
@@ -175,15 +175,7 @@ class _Check:
             )
 
     def _derivative(self, derivative):
-        inner = derivative.expr
-        if not isinstance(inner, AppliedUndef):
-            self.node(inner)
-            raise ValueError(
-                f"only derivatives of fields can be evaluated. Received {derivative}, "
-                f"where {inner} is not a field. Write out the derivative of "
-                f"{type(inner).__name__} by hand."
-            )
-        self._field(inner)
+        self.node(derivative.expr)
         for symbol, _ in derivative.variable_count:
             self._check_name(symbol)
         field_and_index(derivative, self._coordinates)
@@ -214,14 +206,3 @@ def _reject(node):
         "table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and then j0(u).",
     )
     raise ValueError(f"{name} cannot be evaluated. Received {node}. {hint}")
-
-
-def _describe(symbol):
-    if isinstance(symbol, Parameter):
-        return f"Parameter({symbol.name!r}, initial={symbol.initial})"
-    assumptions = symbol._assumptions_orig
-    kind = type(symbol).__name__
-    if not assumptions:
-        return f"{kind}({symbol.name!r}) without assumptions"
-    listed = ", ".join(f"{key}={value}" for key, value in assumptions.items())
-    return f"{kind}({symbol.name!r}, {listed})"

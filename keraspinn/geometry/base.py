@@ -347,6 +347,8 @@ class Geometry:
     def _combined(self, sign, other):
         from keraspinn.geometry.boolean import combine
 
+        if not isinstance(other, Geometry):
+            return NotImplemented
         return combine(sign, self, other)
 
     def __str__(self):

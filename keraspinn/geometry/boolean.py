@@ -10,7 +10,7 @@ from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import names
 from keraspinn.geometry.part import Part
-from keraspinn.geometry.product import Composite, Product
+from keraspinn.geometry.product import OfTwo, Product
 from keraspinn.geometry.rejection import Kept, portion
 
 # Offset at which both sides of a boundary are tested, relative to the half extents:
@@ -20,7 +20,7 @@ _OFFSET = 1e-5
 _CONTACT = 4e-3
 
 
-class Combination(Composite):
+class Combination(OfTwo, Geometry):
     """Base class of the combinations by `+`, `-` and `&`.
 
     A piece of either boundary bounds the combination if one of its sides is inside
@@ -39,8 +39,6 @@ class Combination(Composite):
         self.operands = (first, second)
         self._placed: dict = {}
         lower, upper = self._bounds(first, second)
-        if not (lower < upper).all():
-            raise ValueError(f"Nothing is left: {first} and {second} do not meet.")
         space = first.space_coordinates if first.has_coordinates else None
         super().__init__(space, lower, upper)
         self._shifts = [operand.centre - self.centre for operand in self.operands]
@@ -318,15 +316,8 @@ def combine(sign, first, second):
     times of a domain with time.
 
     Raises:
-        TypeError: If one of them is not a geometry.
         ValueError: If their coordinates do not fit.
     """
-    for operand in (first, second):
-        if not isinstance(operand, Geometry):
-            raise TypeError(
-                f"`{sign}` combines two geometries. Received: {operand!r} of type "
-                f"{type(operand).__name__}"
-            )
     if sign == "*":
         return Product(first, second)
     if not first.has_coordinates and second.has_coordinates:
@@ -349,10 +340,6 @@ def combine(sign, first, second):
                 f"same order. Received: {names(first.coordinates)} and "
                 f"{names(second.coordinates)}"
             )
-    elif first.dimension != second.dimension:
-        raise ValueError(
-            f"`{sign}` combines shapes of one dimension. Received: {first} and {second}"
-        )
     return _COMBINATIONS[sign](first, second)
 
 

@@ -134,10 +134,6 @@ class Box(Geometry):
         self.parameters = checked_intervals(parameters or {}, "parameters")
         self.time = checked_intervals(time or {}, "time")
         self.periodic = tuple(periodic)
-        if len(self.time) > 1:
-            raise ValueError(
-                f"`time` must hold one coordinate. Received: {names(self.time)}"
-            )
         declared = [*self.space, *self.parameters, *self.time]
         if not declared or len(set(names(declared))) < len(declared):
             raise ValueError(

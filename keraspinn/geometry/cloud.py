@@ -10,10 +10,10 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.faces import at_values
 from keraspinn.geometry.part import TOLERANCE, Part
-from keraspinn.geometry.simplices import in_chunks
+from keraspinn.geometry.simplices import Nearest
 
 
-class Points(Part):
+class Points(Nearest):
     """Fixed points, picked from at random.
 
     Args:
@@ -28,7 +28,7 @@ class Points(Part):
 
     def __init__(self, points, half, text, outward=None, filled=False):
         self._points, self._half, self._text = points, half, text
-        self._outward, self._filled = outward, filled
+        self.outward, self._filled, self._width = outward, filled, points.size
 
     @property
     def is_point(self):
@@ -41,27 +41,17 @@ class Points(Part):
 
     def contains(self, points):
         """Test which points are among them."""
+        if not self._filled:
+            return super().contains(points)
         lib = library(points)
-        if self._filled:
-            scaled = lib.abs(points / like(self._half, points))
-            return lib.all(scaled <= 1 + 2 * TOLERANCE, axis=-1)
-
-        def near(rows):
-            return lib.min(self._distances(rows), axis=-1) <= 2 * TOLERANCE
-
-        return in_chunks(near, points, self._points.size)
+        scaled = lib.abs(points / like(self._half, points))
+        return lib.all(scaled <= 1 + 2 * TOLERANCE, axis=-1)
 
     def normals(self, points):
         """Return the normal of the nearest point."""
-        if self._outward is None:
-            return super().normals(points)
-        lib = library(points)
-
-        def nearest(rows):
-            index = lib.argmin(self._distances(rows), axis=-1)
-            return lib.take(like(self._outward, rows), index, axis=0)
-
-        return in_chunks(nearest, points, self._points.size)
+        if self.outward is None:
+            return Part.normals(self, points)
+        return super().normals(points)
 
     def _distances(self, points):
         lib = library(points)

@@ -51,11 +51,6 @@ class Mesh(Geometry):
     ) -> None:
         self.points = point_array("points", points, least=3)
         dimension = self.points.shape[1]
-        if dimension not in (2, 3):
-            raise ValueError(
-                "A mesh has points in the plane or in space, (n, 2) or (n, 3). "
-                f"Received: shape {self.points.shape}"
-            )
         self.cells = self._nodes("cells", cells, dimension + 1)
         self._facets = {
             name: self._nodes(f"named['{name}']", facets, dimension)

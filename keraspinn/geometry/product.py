@@ -86,8 +86,8 @@ class ProductPart(Part):
         return ", ".join(texts) or "the interior"
 
 
-class Composite(Geometry):
-    """Base class of geometries that are made of two others."""
+class OfTwo:
+    """Mixin of objects that are made of two geometries, `operands`."""
 
     def get_config(self):
         first, second = map(keras.saving.serialize_keras_object, self.operands)
@@ -99,7 +99,7 @@ class Composite(Geometry):
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class Product(Composite):
+class Product(OfTwo, Geometry):
     """Cartesian product of two domains, `shape * time`.
 
     Examples are a shape and a time interval, a disk and an interval of height (a

@@ -5,7 +5,6 @@ import functools
 import keras
 import numpy as np
 
-from keraspinn.common.configs import restored
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.faces import (
@@ -15,6 +14,7 @@ from keraspinn.geometry.faces import (
     select,
 )
 from keraspinn.geometry.part import Block
+from keraspinn.geometry.product import OfTwo
 from keraspinn.geometry.rejection import portion
 
 STEP = 1e-4  # across an interface, of the smaller region's half extents
@@ -72,7 +72,7 @@ def _moved(domain, owner, part, keep, **how):
 
 
 @keras.saving.register_keras_serializable("keraspinn")
-class Interface:
+class Interface(OfTwo):
     """The common boundary of two regions, with the outward normal of the first.
 
     It stands in `on=` of a `Condition`: `on=keraspinn.geometry.Interface(A, B)`.
@@ -93,7 +93,7 @@ class Interface:
     """
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
-        self.first, self.second = first, second
+        self.operands = first, second
 
     def block(self, domain: Geometry) -> Block:
         """Return the parts of the first boundary that face the second region.
@@ -104,13 +104,12 @@ class Interface:
         Raises:
             ValueError: If there are none.
         """
-        first, second = (
-            _extended(domain, geometry) for geometry in (self.first, self.second)
-        )
+        one, two = self.operands
+        first, second = _extended(domain, one), _extended(domain, two)
         if first is None or second is None:
             raise ValueError(
                 f"The regions of an interface must be in the domain's coordinates, "
-                f"{domain.coordinates}. Received: {self.first} and {self.second}"
+                f"{domain.coordinates}. Received: {one} and {two}"
             )
         (other,) = region(domain, second)
         shift, space = first.centre - domain.centre, len(domain.space_coordinates)
@@ -131,23 +130,13 @@ class Interface:
         block = tuple(part for part in portions if part is not None)
         if not block:
             raise ValueError(
-                f"{self.first} and {self.second} have no common boundary. The regions "
+                f"{one} and {two} have no common boundary. The regions "
                 "of an interface must touch."
             )
         return block
 
     def __str__(self):
-        return f"the interface of {self.first} and {self.second}"
+        return f"the interface of {' and '.join(map(str, self.operands))}"
 
     def __repr__(self):
-        return f"Interface({self.first!r}, {self.second!r})"
-
-    def get_config(self):
-        first, second = map(
-            keras.saving.serialize_keras_object, (self.first, self.second)
-        )
-        return {"first": first, "second": second}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(*(restored(config[name], Geometry) for name in ("first", "second")))
+        return f"Interface{self.operands!r}"

@@ -83,7 +83,35 @@ class Simplices(Part):
         return self._text
 
 
-class Facets(Simplices):
+class Nearest(Part):
+    """Elements that points are compared with, such as facets.
+
+    Subclasses define `_distances` of points from each element, `(..., n, k)`, as shares
+    of the domain's half extents; `outward`, a normal of each, `(k, d)`; and `_width`,
+    the numbers held for each point.
+    """
+
+    def contains(self, points):
+        """Test which points are on an element."""
+
+        def near(rows):
+            lowest = library(rows).min(self._distances(rows), axis=-1)
+            return lowest <= 2 * TOLERANCE
+
+        return in_chunks(near, points, self._width)
+
+    def normals(self, points):
+        """Return the normal of the nearest element."""
+
+        def nearest(rows):
+            lib = library(rows)
+            index = lib.argmin(self._distances(rows), axis=-1)
+            return lib.take(like(self.outward, rows), index, axis=0)
+
+        return in_chunks(nearest, points, self._width)
+
+
+class Facets(Nearest, Simplices):
     """Segments in the plane or triangles in space that bound a domain.
 
     Args:
@@ -94,7 +122,8 @@ class Facets(Simplices):
     """
 
     def __init__(self, corners, outward, half, text="the boundary"):
-        super().__init__(corners, self._touch, text)
+        super().__init__(corners, None, text)
+        self._width = 2 * self.corners.size
         self.outward = np.asarray(outward, "float64")
         self.closed = self.corners  # of the whole boundary, for a selection of facets
         self._half = np.asarray(half, "float64")
@@ -129,23 +158,6 @@ class Facets(Simplices):
         weights = [along(maps[..., k]) for k in range(maps.shape[-1])]
         lowest = functools.reduce(lib.minimum, [*weights, 1 - sum(weights)])
         return lib.maximum(lib.abs(along(normals)), -lowest * like(sizes, points))
-
-    def _touch(self, points):
-        def touch(rows):
-            lowest = library(rows).min(self._distances(rows), axis=-1)
-            return lowest <= 2 * TOLERANCE
-
-        return in_chunks(touch, points, self.corners.size * 2)
-
-    def normals(self, points):
-        """Return the normal of the nearest facet."""
-
-        def nearest(rows):
-            lib = library(rows)
-            index = lib.argmin(self._distances(rows), axis=-1)
-            return lib.take(like(self.outward, rows), index, axis=0)
-
-        return in_chunks(nearest, points, self.corners.size * 2)
 
     def pieces(self):
         """Return the flat pieces, one per plane, unless there are many."""

@@ -7,7 +7,7 @@ import sympy as sp
 from keraspinn.common.checks import check_count, check_known
 from keraspinn.declaration.validation.equations import expression_name
 from keraspinn.plot.fields import cut, draw, ends_of, values_on_grid
-from keraspinn.plot.style import check_is, new_figure, plain
+from keraspinn.plot.style import new_figure, plain
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
 
@@ -58,8 +58,6 @@ def animation(
     ```
     """
     check_one_model(model)
-    check_is("over", over, sp.Symbol, "a coordinate, such as t")
-    check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
     domain, coordinates = model.problem.domain, model.problem.coordinates
     check_known("over", [over], coordinates, "coordinate of the problem")
     begin, end = ends_of(domain)[over]

@@ -8,7 +8,7 @@ import sympy as sp
 from keraspinn.common.checks import check_known
 from keraspinn.declaration.validation.equations import expression_name
 from keraspinn.geometry.arrays import on_host
-from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
+from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel
 
 
@@ -51,8 +51,6 @@ def field(
     keraspinn.plot.field(model, u.diff(x), at={t: 0.5}).savefig("slope.png")
     ```
     """
-    check_is("model", model, (PINNModel, Ensemble), "a PINNModel or an Ensemble")
-    check_is("expression", expression, sp.Expr, "a SymPy expression, such as u.diff(x)")
     domain = model.problem.domain
     at = cut(domain, at)
     axes, drawn = values_on_grid(model, expression, at, n)

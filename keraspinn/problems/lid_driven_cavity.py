@@ -41,7 +41,8 @@ def lid_driven_cavity(
             leaves the equations unchanged. The default is 0.2, or 0.1 if continuity is
             one of them.
         boundary_weight: Initial loss weight λ of the boundary.
-        reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown.
+        reference_reynolds: The reference's Reynolds number, if `reynolds` is unknown;
+            without it the problem has no reference then.
 
     Returns:
         A `Problem` with one condition, `boundary`. For the Reynolds numbers 100, 400
@@ -100,11 +101,6 @@ def lid_driven_cavity(
             equations[name] = sp.Mul(*fades, equation)
     if isinstance(reynolds, numbers.Real):
         positive_number("reynolds", reynolds)
-    elif not isinstance(reference_reynolds, numbers.Real):
-        raise ValueError(
-            "`reference_reynolds` must be the number to compare with, such as 100, "
-            f"where `reynolds` is unknown. Received: {reference_reynolds!r}"
-        )
     target = reynolds if reference_reynolds is None else reference_reynolds
     has_reference = reference_reynolds is not None or target in stored_flows()
     lid = sp.Piecewise((1, y >= 1), (0, True))

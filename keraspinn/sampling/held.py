@@ -3,7 +3,7 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.common.checks import check_count
+from keraspinn.common.checks import check_count, point_array
 from keraspinn.sampling.base import Sampler
 
 
@@ -34,13 +34,8 @@ class Held(Sampler):
         count: int | None = None,
     ) -> None:
         # Copies: a later change of the user's arrays must not change the training.
-        self.points = np.array(points, dtype="float64")
+        self.points = point_array("points", points)
         self.targets = None if targets is None else np.array(targets, dtype="float64")
-        if self.points.ndim != 2 or not len(self.points):
-            raise ValueError(
-                "`points` must be an array (n, d) of one point or more. Received: "
-                f"shape {self.points.shape}"
-            )
         rows = len(self.points)
         if self.targets is not None and self.targets.shape[:-1] != (rows,):
             raise ValueError(

@@ -65,11 +65,9 @@ class PointSources:
             elif not isinstance(sampler, Sampler):
                 points = checked_points(problem, name, sampler)
                 term.check_points(problem.domain, points)
-                whole = by_term or batch_size is None
-                count = by_term.get(name) if whole else batch_size
+                count = by_term.get(name) if by_term else batch_size
                 sampler = Held(points, count=count)
-                digest = hashlib.sha256(sampler.points.tobytes()).hexdigest()
-                self.digests[name] = digest
+                self.digests[name] = hashlib.sha256(points.tobytes()).hexdigest()
             elif isinstance(sampler, Held):
                 points = checked_points(problem, name, sampler.points)
                 term.check_points(problem.domain, points)

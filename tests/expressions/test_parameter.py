@@ -80,9 +80,8 @@ def test_rejects_values_that_are_not_finite(value):
 
 
 def test_rejects_bad_names():
-    for name in (3, ""):
-        with pytest.raises(TypeError, match="string that is not empty"):
-            Parameter(name, 1.0)
+    with pytest.raises(TypeError, match="name should be a string"):
+        Parameter(3, 1.0)
 
 
 def test_rejects_a_value_that_contradicts_the_assumptions():

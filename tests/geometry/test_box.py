@@ -238,11 +238,6 @@ def test_boxes_saved_before_parameters_and_periodicity_load():
             ValueError,
             "each declared once",
         ),
-        (
-            lambda: kp.geometry.Box({X: (0, 1)}, time={T: (0, 1), Y: (0, 1)}),
-            ValueError,
-            "`time` must hold one coordinate",
-        ),
         (lambda: BOX.blocks({X: 2.1}), ValueError, r"faces? .*\{x: -1\}, \{x: 2\}"),
         (lambda: BOX.blocks({sp.Symbol("z"): 1}), ValueError, "no coordinate z"),
         (lambda: BOX.blocks({X: "left"}), ValueError, "to a number"),

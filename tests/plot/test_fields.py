@@ -127,7 +127,7 @@ def test_rejects_invalid_arguments(trained, at, error, message):
     model, _ = trained(HEAT)
     with pytest.raises(error, match=message):
         kp.plot.field(model, U, at=at)
-    with pytest.raises(TypeError, match="`expression` must be a SymPy expression"):
+    with pytest.raises(TypeError, match="must be a SymPy expression"):
         kp.plot.field(model, "u", at={T: 0})
 
 
