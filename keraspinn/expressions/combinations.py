@@ -34,11 +34,7 @@ def combined_derivatives(expressions, coordinates):
     >>> combined_derivatives([u.diff(x, 2) + u.diff(y, 2) + u], (x, y))
     ((((0, 2), 1.0), ((2, 0), 1.0)),)
     """
-    nodes = [
-        node
-        for node in distinct_nodes(expressions)
-        if isinstance(node, (sp.Derivative, AppliedUndef))
-    ]
+    nodes = list(distinct_nodes(expressions, (sp.Derivative, AppliedUndef)))
     stand_ins = {node: sp.Dummy(real=True) for node in nodes}
     keys = {stand_ins[node]: field_and_index(node, coordinates) for node in nodes}
     highest = _highest({index for _, index in keys.values()})

@@ -29,9 +29,8 @@ def fields_of(expressions: sp.Basic | Iterable[sp.Basic]) -> tuple[str, ...]:
     """
     names = {
         field.func.__name__
-        for node in distinct_nodes(expressions)
+        for node in distinct_nodes(expressions, (sp.Derivative, AppliedUndef, At))
         for field in node.atoms(AppliedUndef)
-        if isinstance(node, (sp.Derivative, AppliedUndef, At))
     }
     return tuple(sorted(names))
 
@@ -64,10 +63,9 @@ def required_derivatives(
     """
     coordinates = tuple(coordinates)
     needed: dict[str, set[tuple[int, ...]]] = {}
-    for node in distinct_nodes(expressions):
-        if isinstance(node, (sp.Derivative, AppliedUndef)):
-            name, index = field_and_index(node, coordinates)
-            needed.setdefault(name, set()).add(index)
+    for node in distinct_nodes(expressions, (sp.Derivative, AppliedUndef)):
+        name, index = field_and_index(node, coordinates)
+        needed.setdefault(name, set()).add(index)
     return {name: frozenset(needed[name]) for name in sorted(needed)}
 
 

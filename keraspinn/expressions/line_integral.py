@@ -122,8 +122,6 @@ def _of_sympy(*arguments):
 
 def _rename_symbol(integrand, symbol):
     """Return an integrand and its symbol, renamed to an unused name."""
-    taken = {other.name for other in integrand.free_symbols} | {symbol.name}
-    fresh = next(
-        f"{symbol.name}_{k}" for k in range(1, 99) if f"{symbol.name}_{k}" not in taken
-    )
-    return integrand.subs(symbol, sp.Symbol(fresh)), sp.Symbol(fresh)
+    taken = [sp.Symbol(other.name) for other in integrand.free_symbols]
+    fresh = next(sp.numbered_symbols(f"{symbol.name}_", start=1, exclude=taken))
+    return integrand.subs(symbol, fresh), fresh

@@ -27,8 +27,7 @@ class SecondVariation:
     """
 
     def __init__(self, density):
-        kinds = sp.Derivative, AppliedUndef
-        terms = {n for n in distinct_nodes([density]) if isinstance(n, kinds)}
+        terms = distinct_nodes([density], (sp.Derivative, AppliedUndef))
         self.nodes = tuple(sorted(terms, key=str, reverse=True))
         symbols = {node: sp.Dummy(real=True) for node in self.nodes}
         plain = density.xreplace(symbols)  # derivatives before the fields within them

@@ -61,11 +61,8 @@ def columns_of(points, columns):
 
 def pick(table, uniform):
     """Look up rows of a table, one for each number uniform in [0, 1)."""
-    count = len(table)
-    rows = uniform * count
-    if isinstance(uniform, np.ndarray):
-        rows = np.minimum(rows.astype(int), count - 1)
-    else:
-        # In float32 a number below 1 times the count can round up to the count.
-        rows = ops.minimum(ops.cast(rows, "int32"), count - 1)
-    return library(uniform).take(like(table, uniform), rows, axis=0)
+    lib, count = library(uniform), len(table)
+    # In float32 a number below 1 times the count can round up to the count.
+    rows = lib.minimum(uniform * count, count - 1)
+    rows = rows.astype(int) if lib is np else ops.cast(rows, "int32")
+    return lib.take(like(table, uniform), rows, axis=0)
