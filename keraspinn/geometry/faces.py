@@ -44,13 +44,28 @@ def lying_on(domain, other):
 
 
 def _find_operand(domain, other):
-    """Return the operand of a domain, at any depth, that equals another geometry."""
+    """Return the operand of a domain, at any depth, that equals another geometry.
+
+    Subtracting a spatial hole from a shape with time gives a product, of the shape
+    without the hole and of time. Then the hole with time counts as an operand.
+    """
     if not other.boundary:
         return None
     for operand in domain.operands:
         match = operand if _same(operand, other) else _find_operand(operand, other)
         if match is not None:
             return match
+    for factor in domain.operands if other.has_coordinates else ():
+        if not set(factor.coordinates) < set(other.coordinates):
+            continue
+        try:
+            (_, rest), (across, along) = (
+                geometry.split(factor.coordinates) for geometry in (domain, other)
+            )
+        except ValueError:  # one of them is not a product
+            continue
+        if _same(rest, along) and _find_operand(factor, across) is not None:
+            return other
     return None
 
 

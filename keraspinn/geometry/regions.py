@@ -122,12 +122,11 @@ class Interface(OfTwo):
             moved = lib.concatenate([moved, points[..., space:]], axis=-1)
             return lib.logical_and(other.contains(points), other.contains(moved))
 
-        portions = [
-            _moved(domain, first, part, keep, text=str(self))
-            for part in first.boundary
-            for keep in [functools.partial(faces_the_other, part)]
-        ]
-        block = tuple(part for part in portions if part is not None)
+        block = ()
+        for part in first.boundary:
+            keep = functools.partial(faces_the_other, part)
+            piece = _moved(domain, first, part, keep, text=str(self))
+            block += (piece,) if piece else ()
         if not block:
             raise ValueError(
                 f"{one} and {two} have no common boundary. The regions "

@@ -56,15 +56,7 @@ def _generator(count, dimension):
         return np.ones(dimension, "int64")
     steps = np.arange(1, count)
     steps = steps[np.gcd(steps, count) == 1]
-    tried = steps[:: -(-len(steps) // _TRIED)]
-    return min((_powers(a, dimension, count) for a in tried), key=_error(count))
-
-
-def _powers(a, dimension, count):
-    return np.array([pow(int(a), k, count) for k in range(dimension)])
-
-
-def _error(count):
+    tried = steps[:: -(-len(steps) // _TRIED)].tolist()
     rows = np.arange(count)[:, None]
 
     def error(generator):
@@ -72,4 +64,5 @@ def _error(count):
         # For functions with square-integrable mixed first derivatives.
         return np.prod(1 + 2 * np.pi**2 * (x * x - x + 1 / 6), axis=1).mean()
 
-    return error
+    vectors = ([pow(a, k, count) for k in range(dimension)] for a in tried)
+    return min(map(np.array, vectors), key=error)
