@@ -19,7 +19,8 @@ LONGEST_FILE = 400
 # Bottom to top. A room, which is a module or a package directly in keraspinn, imports
 # from itself and from lines below its own. `keraspinn/__init__.py` is above them all.
 LAYERS = (
-    "common backend expressions",
+    "common",
+    "backend expressions",
     "derivatives geometry metrics optimizers weighting",
     "layers declaration",
     "networks problems residuals sampling",
