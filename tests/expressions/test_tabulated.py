@@ -166,7 +166,6 @@ def test_rejects_malformed_files():
         ("degree", "3"),
         ("orders", [1, 1]),
         ("orders", [-1]),
-        ("name", ""),
     ):
         table = {**data[1]["table"], key: value}
         with pytest.raises(ValueError):
