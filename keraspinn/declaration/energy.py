@@ -16,6 +16,8 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.second_variation import SecondVariation
 
+HIGHEST = 2  # order of a derivative in a density
+
 _WRITE = (
     "Write energy=keraspinn.integral(density) - keraspinn.integral(load * u, "
     "over={x: 1}), SymPy expressions in the fields inside."
@@ -32,7 +34,7 @@ def densities_of(energy, domain):
     Raises:
         TypeError: If it is not a SymPy expression.
         ValueError: If a summand is not a number times an integral, a density cannot be
-            evaluated, or the domain has a time.
+            evaluated or is a divergence, terms cancel, or the domain has a time.
     """
     if energy is None:
         return {}
@@ -55,14 +57,40 @@ def densities_of(energy, domain):
                 f"Received the summand {summand}. {_WRITE}"
             )
         density = densities.get(integral.region, 0) + factor * integral.integrand
-        densities[integral.region] = density
-    for density in densities.values():
-        _check_density(density)
+        densities[integral.region] = sp.expand(density) and density
+    if cancelled := [region for region, density in densities.items() if not density]:
+        raise ValueError(
+            f"Terms of this energy cancel{cancelled[0].suffix}. Received: {energy}. "
+            "Leave them out, or check their signs."
+        )
+    curvature = [_checked(density, domain).hessian for density in densities.values()]
+    if not any(e != 0 for hessian in curvature for row in hessian for e in row):
+        raise ValueError(
+            f"This energy has no minimum: it is linear in its fields. Received: "
+            f"{energy}. Add the stored energy, such as "
+            "keraspinn.integral(k * u.diff(x)**2 / 2 - load * u)."
+        )
+    if all(_is_divergence(*pair, domain) for pair in densities.items()):
+        raise ValueError(
+            "This energy is a divergence: by Gauss's theorem it depends on boundary "
+            f"values alone, and no equation follows. Received: {energy}. Write "
+            "energies of the boundary as integrals over it, "
+            "keraspinn.integral(..., over='boundary')."
+        )
     return densities
 
 
-def _check_density(density):
-    """Raise `ValueError` unless an energy may hold a density."""
+def _is_divergence(region, density, domain):
+    """Return whether a density of the interior has no Euler–Lagrange equation."""
+    if resolve_parts(region, domain) != (domain.interior,):
+        return False
+    fields = sorted(density.atoms(AppliedUndef), key=str)
+    equations = euler_equations(density, fields, domain.coordinates)
+    return not any(isinstance(equation, sp.Eq) for equation in equations)
+
+
+def _checked(density, domain):
+    """Check a density, and return its `SecondVariation`."""
     if nonlocal_ := density.atoms(At, LineIntegral):
         raise ValueError(
             "The density of an energy holds its fields at the point itself. Received: "
@@ -76,12 +104,18 @@ def _check_density(density):
             "not fit the data. Write the problem as `equations` to identify an unknown "
             "coefficient, or insert a number."
         )
+    if (highest := _order(density, domain)) > HIGHEST:
+        raise ValueError(
+            f"The density of an energy holds derivatives up to the second order. "
+            f"Received one of order {highest} in {density}. Integrate by parts, or "
+            "write the equations themselves, as `equations`."
+        )
     variation = SecondVariation(density)
     for field in sorted(density.atoms(AppliedUndef), key=str):
         second = [
             number
             for number, node in enumerate(variation.nodes)
-            if getattr(node, "derivative_count", 0) == 2 and node.expr == field
+            if getattr(node, "derivative_count", 0) == HIGHEST and node.expr == field
         ]
         entries = (variation.hessian[k][j] for k in second for j in second)
         if second and not any(entries):
@@ -89,6 +123,33 @@ def _check_density(density):
                 f"The density of an energy is linear in second derivatives of {field}, "
                 f"which make a divergence. Received: {density}. Integrate by parts: "
                 "write u.diff(x)**2 / 2 for -u * u.diff(x, 2) / 2."
+            )
+    return variation
+
+
+def check_loads(terms):
+    """Raise `ValueError` if hard conditions fix the fields of a term of the energy.
+
+    Args:
+        terms: Dict from names to `Term`s.
+    """
+    held = {}
+    for term in terms.values():
+        if term.hard:
+            parts = {part for block in term.blocks for part in block}
+            for expression in term.expressions:
+                for field in expression.atoms(AppliedUndef):
+                    held.setdefault(field, set()).update(parts)
+    energy = next(term for term in terms.values() if term.is_energy)
+    for integral in energy.expressions[0].atoms(PartIntegral):
+        fields = integral.integrand.atoms(AppliedUndef)
+        parts = {*energy.blocks[energy.regions.index(integral.region)]}
+        is_held = fields and all(parts <= held.get(field, set()) for field in fields)
+        if is_held and not integral.integrand.has(sp.Derivative):
+            raise ValueError(
+                f"A term of the energy has no effect: hard conditions fix its fields "
+                f"there. Received: {integral}. Apply the load to another part, or "
+                "leave it out."
             )
 
 

@@ -9,6 +9,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.energy import check_loads
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.parts import part_to_json, place_to_json
 from keraspinn.declaration.probe_points import probe_points
@@ -92,6 +93,11 @@ class Term:
         """
         if not self.holds_normals:
             return
+        if self.table is not None:
+            raise ValueError(
+                f"Data '{self.name}' holds the outward normal, which points inside of "
+                "the domain do not have. Write the normal's components as numbers."
+            )
         for part in self._parts_with_normals():
             if error := missing_normals_error(domain, part):
                 raise ValueError(f"In condition '{self.name}': {error}") from error
@@ -318,6 +324,8 @@ def build_terms(domain, equations, conditions, fields, densities):
                 weight=condition.weight,
             )
         terms[name].check_normals(domain)
+    if densities:
+        check_loads(terms)
     return terms
 
 
