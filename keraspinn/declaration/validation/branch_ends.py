@@ -9,19 +9,16 @@ from sympy.core.relational import Relational
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Functions that may jump where their first argument is zero.
-SWITCHES = (sp.Heaviside, sp.sign, sp.Abs, sp.atan2)
+SWITCHES = (sp.Heaviside, sp.sign, sp.atan2)
 # Functions with poles, where functions of theirs may jump, as atan(tan(x)) does.
 UNBOUNDED = (sp.tan, sp.cot, sp.sec, sp.csc, sp.coth, sp.csch)
 
 
 def branch_ends(expression):
-    """Yield pairs of expressions: where they are equal, a function may jump or bend."""
-    kinds = Relational, sp.Function, sp.Pow, sp.Max, sp.Min
-    for switch in distinct_nodes([expression], kinds):
+    """Yield pairs of expressions: where they are equal, a function may jump."""
+    for switch in distinct_nodes([expression], (Relational, sp.Function, sp.Pow)):
         if isinstance(switch, Relational):
             yield switch.args
-        elif isinstance(switch, (sp.Max, sp.Min)):
-            yield from itertools.combinations(switch.args, 2)
         elif isinstance(switch, SWITCHES):
             yield switch.args[0], 0
         elif isinstance(switch, UNBOUNDED):
@@ -31,6 +28,12 @@ def branch_ends(expression):
             if not switch.exp.is_integer:  # the base may have a minimum of zero
                 symbols = sorted(switch.base.free_symbols, key=str)
                 yield from ((switch.base.diff(symbol), 0) for symbol in symbols)
+
+
+def kinks(expression):
+    """Yield pairs of expressions: where they are equal, a function bends."""
+    for node in distinct_nodes([expression], (sp.Max, sp.Min, sp.Abs)):
+        yield from itertools.combinations((*node.args, 0)[: max(2, len(node.args))], 2)
 
 
 def bracket(function, pairs, halvings):

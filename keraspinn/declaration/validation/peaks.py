@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import columns
-from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
+from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
 from keraspinn.expressions import (
     Interpolation,
     NormalComponent,
@@ -224,7 +224,7 @@ def _faults(known, is_source, domain, part):
 def _beside_ends(known, domain, function, everywhere):
     """Return points, and more beside the ends of branches and at a table's points."""
     pairs, sides = everywhere[: 2 * PAIRS].reshape(2, PAIRS, -1), [everywhere[:0]]
-    for one, other in branch_ends(known):
+    for one, other in (*branch_ends(known), *kinks(known)):
         end, ends = one - other, [one - other]
         if end.is_polynomial(*domain.coordinates):  # a disc's end surrounds its centre
             ends += [end.diff(symbol) for symbol in domain.coordinates]
