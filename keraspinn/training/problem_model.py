@@ -61,8 +61,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     def set_weighting(self, rule: WeightingRule | Callable[..., Any] | None) -> None:
         """Let `rule` update the loss weights in every training step.
 
-        Meant for callbacks, in their `set_model`; `fit` begins without a rule. The
-        rule's state is kept until another rule is set, and saved with the model.
+        Meant for callbacks, in their `set_model`. The model saves the rule's state.
 
         Args:
             rule: A `weighting.WeightingRule`; a hashable function of `(gradients,
@@ -104,8 +103,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 the memory of a step, but for streamed batches of unknown size.
 
         Raises:
-            ValueError: For a loss or metrics, or a number of steps or points that is
-                not a positive integer.
+            ValueError: For a loss or metrics, or a number that is no positive integer.
             TypeError: For a flag that is not True or False.
         """
         fitting.check_compile(loss, loss_weights, metrics, weighted_metrics)
