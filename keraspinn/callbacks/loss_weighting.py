@@ -2,6 +2,7 @@ import warnings
 
 import keras
 
+from keraspinn.training import Ensemble, PINNModel
 from keraspinn.weighting import WeightingRule
 
 
@@ -17,6 +18,7 @@ class LossWeighting(keras.callbacks.Callback):
 
     Raises:
         ValueError: If the model has no conditions, or the rule does not fit it.
+        TypeError: If the model is not a `PINNModel` or `Ensemble`.
 
     Warns:
         UserWarning: If all conditions are hard constraints: nothing is left to adapt.
@@ -35,6 +37,12 @@ class LossWeighting(keras.callbacks.Callback):
 
     def set_model(self, model):
         super().set_model(model)
+        if not isinstance(model, (PINNModel, Ensemble)):
+            raise TypeError(
+                f"{type(self).__name__} needs a keraspinn.PINNModel or Ensemble, which "
+                "compute the gradient of each loss term. Received: "
+                f"{type(model).__name__}"
+            )
         if model.problem.hard and not model.loss_weights:
             warnings.warn(
                 f"{type(self).__name__} has nothing to balance: every condition is a "
