@@ -241,6 +241,18 @@ def test_run_eagerly_makes_as_many_steps_as_asked():
     assert model.steps_taken == 12
 
 
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        lambda: keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam()),
+        lambda: keras.optimizers.Adam(loss_scale_factor=8.0),
+    ],
+)
+def test_optimizers_that_scale_losses_are_refused(optimizer):
+    with pytest.raises(ValueError, match="Losses are not scaled"):
+        compiled(optimizer())
+
+
 @pytest.mark.parametrize("options", PATHS, ids=str)
 def test_same_seed_same_numbers_on_every_path(options):
     models = [compiled(**options) for _ in range(2)]

@@ -1,5 +1,7 @@
 """Arguments of `compile` and `fit`: checks, and their translation for Keras."""
 
+import keras
+
 from keraspinn import backend, optimizers
 from keraspinn.common import arguments
 from keraspinn.common.checks import check_count
@@ -32,6 +34,16 @@ def checked_optimizer(optimizer, replicas):
         replicas: Number of devices that share a batch.
     """
     optimizer = optimizers.get(optimizer)
+    if optimizer is None:
+        raise ValueError("`compile` needs an optimizer. Received: None")
+    scales = isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+    if scales or optimizer.loss_scale_factor is not None:
+        raise ValueError(
+            "Losses are not scaled: they are computed in float32 or float64, where "
+            "gradients do not underflow. Pass the optimizer itself, without "
+            "LossScaleOptimizer or `loss_scale_factor`. Received: "
+            f"{type(optimizer).__name__}"
+        )
     if replicas > 1 and isinstance(optimizer, optimizers.Optimizer):
         raise ValueError(
             f"{type(optimizer).__name__} trains on one device: its searches along a "
