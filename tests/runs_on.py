@@ -40,6 +40,11 @@ RUNS_ON = {
         "test_citizenship.py::test_a_search_over_width_and_depth": (
             "a loop of keras-tuner, which is independent of the backend"
         ),
+        "diagnostics/verdicts": "NumPy, on Jacobians that both compute alike",
+        "training/test_astype.py": "configurations",
+        "training/test_deviation.py": "NumPy, on Jacobians that both compute alike",
+        "training/test_loading.py": "configurations and files",
+        "training/test_materials.py": "problems above `fit`, which runs on both",
         "training/test_energy_kinds.py": "physics above `fit`, which runs on both",
         "training/test_kinds_of_conditions.py": "likewise",
         "test_docs.py": "programs of the documentation, which run on TensorFlow",
