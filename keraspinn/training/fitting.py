@@ -15,8 +15,18 @@ STEPS_PER_EPOCH = 1000
 DECLARED = ("loss", "loss_weights", "metrics", "weighted_metrics")
 
 
-def check_compile(*declared):
-    """Raise `ValueError` unless the arguments `DECLARED` are `None`."""
+def check_compile(declared, unknown):
+    """Raise `ValueError` or `TypeError` for arguments that `compile` does not take.
+
+    Args:
+        declared: The arguments `DECLARED`, which must be `None`.
+        unknown: Dict of arguments that it does not know.
+    """
+    if unknown:
+        raise TypeError(
+            f"`compile` takes no {sorted(unknown)}. Settings of an optimizer are its "
+            "arguments: compile(keras.optimizers.Adam(learning_rate=1e-3))."
+        )
     pairs = zip(DECLARED, declared, strict=True)
     if given := [name for name, value in pairs if value is not None]:
         raise ValueError(

@@ -85,6 +85,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         jit_compile: bool | str = True,
         *,
         max_points_per_pass: int | str = "auto",
+        **unknown: Any,
     ) -> None:
         """Configure training.
 
@@ -98,15 +99,14 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 as many as keep the progress bar moving a few times a second.
             jit_compile: Whether XLA compiles the steps, also on a CPU with `"auto"`. On
                 several replicas it never does.
-            max_points_per_pass: Number of points of a term that are differentiated at
-                a time, on each device; `"auto"` takes as many as are fast. It bounds
-                the memory of a step, but for streamed batches of unknown size.
+            max_points_per_pass: Number of points of a term differentiated at a time, on
+                each device; `"auto"` takes as many as are fast. Streams have no bound.
 
         Raises:
             ValueError: For a loss or metrics, or a number that is no positive integer.
-            TypeError: For a flag that is not True or False.
+            TypeError: For an unknown argument, or a flag that is not True or False.
         """
-        fitting.check_compile(loss, loss_weights, metrics, weighted_metrics)
+        fitting.check_compile((loss, loss_weights, metrics, weighted_metrics), unknown)
         optimizer = fitting.checked_optimizer(optimizer, self.replica_count)
         eager = checked_flag("run_eagerly", run_eagerly)
         jit = jit_compile == "auto" or checked_flag("jit_compile", jit_compile)
