@@ -361,6 +361,28 @@ METHODS = {
         ValueError,
         r"[Mm]ake batches.*`dataset.batch\(n\)`",
     ),
+    "callback of another model": (
+        lambda: ANNEALING().set_model(keras.Sequential()),
+        TypeError,
+        "PINNModel",
+    ),
+    "scaled losses": (
+        lambda: compiled(
+            optimizer=keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD())
+        ),
+        ValueError,
+        "without LossScaleOptimizer",
+    ),
+    "validation by three": (
+        lambda: compiled().fit(validation_data=(POINTS, {}, POINTS[:, 0])),
+        ValueError,
+        "`validation_data` must be.*a tuple of 3",
+    ),
+    "scales of another coordinate": (
+        lambda: problem(scales=kp.Scales({sp.Symbol("z"): (0, 1)}, {"u": 1}, {})),
+        ValueError,
+        "must have the coordinates .*, in this order",
+    ),
     "callback not made": (
         lambda: compiled().fit(callbacks=[ANNEALING]),
         TypeError,

@@ -33,6 +33,12 @@ def run_graph(model, inputs, call):
     return model._run_through_graph(inputs, operation_fn=call)
 
 
+def has_exclusions(optimizer):
+    """Return whether weights are excluded from an optimizer's weight decay."""
+    names = "_exclude_from_weight_decay", "_exclude_from_weight_decay_pattern"
+    return any(getattr(optimizer, name, None) for name in names)
+
+
 def public_function(operation):
     """Return the function that an operation in a functional model calls.
 

@@ -5,6 +5,8 @@ import inspect
 import keras
 import numpy as np
 
+from keraspinn.common.checks import unmasked
+
 
 def reject_targets(y=None, **arguments):
     """Raise `ValueError` for targets and weights, which the problem declares.
@@ -48,18 +50,30 @@ def as_tuples(x):
     """Return a stream of batches as Keras takes it: generators must yield tuples."""
     if not inspect.isgenerator(x):
         return x
-    return (b if isinstance(b, tuple) else (single_batch(b),) for b in x)
+    return ((single_batch(b),) if not isinstance(b, tuple) else _unmasked(b) for b in x)
+
+
+def _unmasked(batch):
+    for array in keras.tree.flatten(batch):
+        unmasked("points", array)
+    return batch
 
 
 def single_batch(x):
     """Return a batch of points, or a dict of them, with lists as arrays."""
     if isinstance(x, dict):
         return {name: single_batch(points) for name, points in x.items()}
-    return np.array(x, "float64") if isinstance(x, list) else x
+    return np.array(x, "float64") if isinstance(x, list) else unmasked("points", x)
 
 
 def validation_pair(data):
     """Return points, with values if given; `None` for a stream, or for no data."""
     if isinstance(data, tuple):
+        if any(value is not None for value in data[2:]):
+            raise ValueError(
+                "`validation_data` must be (points, values), as `test_data` returns"
+                f" them. Received: a tuple of {len(data)}. Leave out sample "
+                "weights: errors are relative to all points."
+            )
         return data[:2]
     return None if data is None or is_stream(data) else (data,)

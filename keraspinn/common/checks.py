@@ -117,6 +117,20 @@ def real_array(label, numbers):
     Raises:
         ValueError: If they are no real numbers, some are masked, or they are dates.
     """
+    array = unmasked(label, numbers)
+    try:
+        if array is None or np.iscomplexobj(array):
+            raise TypeError
+        return np.array(array, dtype="float64")
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The {label} must be an array of numbers, which are real. Received: "
+            f"{reprlib.repr(numbers)}"
+        ) from None
+
+
+def unmasked(label, numbers):
+    """Return numbers, or raise `ValueError` for masked values and dates."""
     # Objects with `__array__`, as xarray's and netCDF's, may make masked arrays.
     array = np.asanyarray(numbers) if hasattr(numbers, "__array__") else numbers
     if np.ma.isMaskedArray(array) and (masked := np.ma.count_masked(array)):
@@ -132,15 +146,7 @@ def real_array(label, numbers):
             "dates or times. Write seconds since a moment of your choice: (times - "
             "times[0]) / numpy.timedelta64(1, 's')."
         )
-    try:
-        if array is None or np.iscomplexobj(array):
-            raise TypeError
-        return np.array(array, dtype="float64")
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"The {label} must be an array of numbers, which are real. Received: "
-            f"{reprlib.repr(numbers)}"
-        ) from None
+    return array
 
 
 def finite_array(label, numbers):

@@ -28,7 +28,8 @@ class GatedDense(keras.layers.Dense):
         v: Encoding V, `(..., units)`.
 
     Raises:
-        ValueError: If `units` is not a positive integer.
+        ValueError: If `units` is not a positive integer, or U or V has another
+            width.
 
     Example:
 
@@ -54,6 +55,12 @@ class GatedDense(keras.layers.Dense):
         super().__init__(units, activations.get(activation), **kwargs)
 
     def build(self, h_shape, u_shape, v_shape):
+        for name, shape in (("U", u_shape), ("V", v_shape)):
+            if shape[-1] != self.units:
+                raise ValueError(
+                    f"The encoding {name} must have as many features as the layer has "
+                    f"units, {self.units}. Received: {name} of shape {shape}"
+                )
         super().build(h_shape)
 
     def call(self, h, u, v):

@@ -63,6 +63,12 @@ class QuasiNewton(Optimizer):
                 f"of at least 2, a few hundred as a rule. Received: {resample_every}"
             )
         check_count("max_evaluations", max_evaluations)
+        if not 0 < sufficient_decrease < curvature < 1:
+            raise ValueError(
+                "The Wolfe conditions need 0 < sufficient_decrease < curvature < 1. "
+                f"Received: sufficient_decrease={sufficient_decrease!r}, "
+                f"curvature={curvature!r}"
+            )
         self.sufficient_decrease = sufficient_decrease
         self.curvature = curvature
         self.max_evaluations = max_evaluations

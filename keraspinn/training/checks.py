@@ -142,6 +142,11 @@ def check_trainable(variables, optimizer):
         )
     if isinstance(optimizer, Optimizer):  # Keras's train each variable by itself
         optimizer.check_built_for(variables)
+        if constrained := [v.path for v in variables if v.constraint is not None]:
+            raise ValueError(
+                f"{type(optimizer).__name__} keeps no constraints of weights. Leave "
+                f"them out, or take an optimizer of Keras's. Received: {constrained}"
+            )
 
 
 def check_can_learn(problem, network, objective, place):

@@ -11,6 +11,7 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
+from keraspinn.backend.compatibility import has_exclusions
 from keraspinn.common.checks import check_count, checked_seed
 from keraspinn.common.typing import Optimizer
 from keraspinn.declaration.problem import Problem
@@ -165,10 +166,12 @@ class Ensemble(ProblemModel):
     def compile(self, optimizer: Optimizer = "adam", *args: Any, **kwargs: Any) -> None:
         self._members.model.compile(optimizer, *args, **kwargs)
         optimizer = self._members.model.optimizer
-        if optimizer.use_ema:
+        if optimizer.use_ema or has_exclusions(optimizer):
             raise ValueError(
-                "Keras keeps averages of weights for one model. Leave `use_ema` out, "
-                "or train a member alone: `model = ensemble.member(0)`."
+                "Keras keeps averages of weights and exclusions from weight decay for "
+                "one model. Leave `use_ema` and `exclude_from_weight_decay` out, or "
+                "train a member alone: `model = ensemble.member(0)`, then "
+                f"`model.compile`. Received: {type(optimizer).__name__} with one"
             )
         super().compile(optimizer, *args, **kwargs)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from keraspinn import backend
 from keraspinn.backend.compatibility import begin_at_epoch
 from keraspinn.common import arguments, files, html
-from keraspinn.common.checks import check_count, checked_flag
+from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.validation.equations import wrap_line
@@ -220,8 +220,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
         Args:
             x: Points as `fit` takes them, but no stream.
-            y: Must be `None`.
-            return_dict: As in Keras.
+            y, return_dict: `None`, and as in Keras.
         """
         x = arguments.single_batch({} if x is None else x)
         with backend.full_products(), backend.undistributed():
@@ -233,6 +232,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     def __call__(self, points: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if isinstance(points, keras.KerasTensor) or ops.is_tensor(points):
             return super().__call__(points, *args, **kwargs)
+        points = unmasked("points", points)
         with backend.double_precision():  # points may be far from the origin
             return super().__call__(points, *args, **kwargs)
 

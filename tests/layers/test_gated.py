@@ -116,3 +116,11 @@ def test_rejects_units_that_do_not_count(units):
 def test_rejects_an_unknown_activation():
     with pytest.raises(ValueError, match="no-such"):
         GatedDense(4, activation="no-such")
+
+
+@pytest.mark.parametrize("narrow", ["U", "V"])
+def test_rejects_encodings_of_another_width(narrow):
+    h, u, v = inputs()
+    given = {"u": u, "v": v} | {narrow.lower(): u[:, :3]}
+    with pytest.raises(ValueError, match=rf"{narrow} of shape \(6, 3\)"):
+        GatedDense(4)(h, **given)

@@ -130,3 +130,17 @@ def test_keras_file_carries_the_state(method, tmp_path):
     assert int(again.iterations) == 12
     for name, value in state.items():
         np.testing.assert_array_equal(again.state[name], value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"curvature": 1.0},
+        {"sufficient_decrease": 0.0},
+        {"sufficient_decrease": 0.5, "curvature": 0.4},
+    ],
+    ids=str,
+)
+def test_wolfe_s_constants_are_checked(given):
+    with pytest.raises(ValueError, match="Wolfe"):
+        optimizers.BFGS(**given)

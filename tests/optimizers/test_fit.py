@@ -214,3 +214,12 @@ def test_rejects_options_that_do_not_apply():
         kp.optimizers.SSBroyden(gradient_accumulation_steps=4)
     with pytest.raises(ValueError, match="trains on one device"):
         checked_optimizer(kp.optimizers.SSBroyden(), 2)
+
+
+def test_rejects_constraints_of_weights():
+    dense = keras.layers.Dense(3, "tanh", kernel_constraint="non_neg")
+    network = keras.Sequential([dense, keras.layers.Dense(1)])
+    model = kp.PINNModel(heat(), network, seed=0).astype("float64")
+    model.compile(kp.optimizers.SSBroyden())
+    with pytest.raises(ValueError, match="no constraints.*dense.*kernel"):
+        model.fit(steps_per_epoch=2, verbose=0)

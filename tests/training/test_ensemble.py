@@ -297,13 +297,6 @@ def test_sampler_state_and_clipping_are_separate_for_members():
     check_alike(models[0].member(0), models[1])
 
 
-def test_averages_are_refused():
-    averaging = keras.optimizers.Adam(1e-2, use_ema=True)
-    for optimizer in (averaging, keras.optimizers.serialize(averaging)):
-        with pytest.raises(ValueError, match="Leave `use_ema` out"):
-            ensemble().compile(optimizer)
-
-
 def test_learning_rate_set_during_training():
     models = ensemble(), alone(1)
     for model in models:
@@ -376,3 +369,12 @@ def test_rejects_bad_inputs():
         made.member(2)
     with pytest.raises(ValueError, match="no term 'top'"):
         compiled(made).fit({"top": np.zeros((2, 1))})
+
+
+def test_averages_and_exclusions_are_refused():
+    averaging = keras.optimizers.Adam(1e-2, use_ema=True)
+    excluding = keras.optimizers.AdamW(1e-2)
+    excluding.exclude_from_weight_decay(var_names=["c"])
+    for optimizer in (averaging, keras.optimizers.serialize(averaging), excluding):
+        with pytest.raises(ValueError, match="Leave `use_ema` and `exclude.*: Adam"):
+            ensemble().compile(optimizer)

@@ -200,8 +200,12 @@ class Stream(keras.utils.PyDataset):
 @pytest.mark.parametrize(
     "use",
     [
+        lambda model: model(MASKED),
         lambda model: model.predict(MASKED),
+        lambda model: model.predict_on_batch(MASKED),
         lambda model: model.fit(MASKED, verbose=0),
+        lambda model: model.fit((MASKED for _ in range(2)), verbose=0),
+        lambda model: model.evaluate(((MASKED,) for _ in range(2)), verbose=0),
     ],
 )
 def test_rejects_masked_values(model, use):

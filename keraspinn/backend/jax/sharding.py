@@ -88,7 +88,7 @@ def mesh_of(distribution):
     """Return the devices of a `keras.distribution.DataParallel`, or `None`.
 
     Raises:
-        ValueError: If it is something else.
+        ValueError: If it is something else, or has several processes.
     """
     if distribution is None:
         return None
@@ -99,6 +99,11 @@ def mesh_of(distribution):
             f"members. Received: keras.distribution.{type(distribution).__name__}. "
             "Write keras.distribution.set_distribution("
             "keras.distribution.DataParallel())"
+        )
+    if distribution.num_processes > 1:
+        raise ValueError(
+            "On JAX one process trains on all its devices. Received: "
+            f"{distribution.num_processes} processes. Start one alone"
         )
     return distribution.device_mesh.backend_mesh
 

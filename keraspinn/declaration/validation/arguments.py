@@ -108,6 +108,11 @@ def validate_scales(scales, domain, terms, fields):
         return find(domain, terms, names, magnitudes)
     if not isinstance(scales, Scales):
         raise TypeError(f"`scales` must be keraspinn.Scales. Received: {scales!r}")
+    if tuple(scales.coordinates) != tuple(domain.coordinates):
+        raise ValueError(
+            f"`scales` must have the coordinates {list(domain.coordinates)}, in this "
+            f"order. Received: {list(scales.coordinates)}"
+        )
     counts = {name: len(term.expressions) for name, term in terms.items()}
     unknown = sorted({*scales.fields, *scales.offsets} - set(names))
     unknown += [n for n, sizes in scales.terms.items() if len(sizes) != counts.get(n)]

@@ -51,7 +51,11 @@ def in_order(model, inputs):
         LookupError: If their structure differs from the model's.
     """
     flat = keras.tree.flatten(inputs)
-    if len(flat) != len(model.inputs):
+    received = inputs[0] if len(inputs) == 1 else inputs
+    names, declared = (
+        x.keys() if isinstance(x, dict) else None for x in (received, model.input)
+    )
+    if len(flat) != len(model.inputs) or names != declared:
         raise LookupError(f"Model '{model.name}' is called with other inputs.")
     return flat
 

@@ -31,6 +31,9 @@ class Taylor:
     It supports `+`, `-` and `*` with another series over the same index set, or with
     a constant that broadcasts against `(..., N, F)`.
 
+    Raises:
+        ValueError: By `+` and `*`, if a constant has more axes than the series.
+
     Example:
 
     >>> points = keras.ops.convert_to_tensor([[2.0], [3.0]])
@@ -110,6 +113,7 @@ class Taylor:
     def __add__(self, other):
         if isinstance(other, Taylor):
             return self._with(_sum(self.coefficients, other.coefficients))
+        self._check_constant(other)
         return self._with({**self.coefficients, self.indices.zero: self.value + other})
 
     __radd__ = __add__
@@ -125,6 +129,7 @@ class Taylor:
 
     def __mul__(self, other):
         if not isinstance(other, Taylor):
+            self._check_constant(other)
             return self.map(lambda coefficient: coefficient * other)
         return self._with(_product(self.indices, self.coefficients, other.coefficients))
 
@@ -173,6 +178,15 @@ class Taylor:
 
     def _with(self, coefficients):
         return Taylor(self.indices, coefficients)
+
+    def _check_constant(self, other):
+        # A further axis would become an axis of the series.
+        if len(getattr(other, "shape", ())) > len(self.value.shape):
+            raise ValueError(
+                "A constant must not have more axes than its series. "
+                f"Received: shape {tuple(other.shape)} and a series of shape "
+                f"{tuple(self.value.shape)}"
+            )
 
 
 def select(condition: Tensor, one: Taylor, other: Taylor) -> Taylor:

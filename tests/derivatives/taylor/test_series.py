@@ -255,3 +255,10 @@ def test_rejects_derivatives_outside_the_index_set():
     x = Taylor.of_points(ops.ones((4, 2)), IndexSet([(2, 0)]))
     with pytest.raises(ValueError, match=r"\(0, 1\) is not in IndexSet"):
         x.derivative((0, 1))
+
+
+def test_rejects_a_constant_with_more_axes():
+    x = Taylor.of_points(ops.ones((4, 2)), IndexSet([(1, 0)]))
+    for operation in (x.__add__, x.__radd__, x.__sub__, x.__rsub__, x.__mul__):
+        with pytest.raises(ValueError, match=r"\(3, 1, 2\).*shape \(4, 2\)"):
+            operation(np.ones((3, 1, 2)))
