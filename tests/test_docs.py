@@ -38,6 +38,7 @@ SHORTER = {
     "fit(epochs=5": "fit(steps_per_epoch=4, epochs=1",
     "monotonic() + 600": "monotonic()",
     "max_time=300": "max_time=0.001",
+    "windows=10)": "windows=2, recipe=kp.recipes.OneStage(5, 20))",
     "fit(callbacks=": "fit(steps_per_epoch=4, callbacks=",
 }
 # The guide's pages in order: each continues the one before.
