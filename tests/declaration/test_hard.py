@@ -98,6 +98,17 @@ def test_hard_values_with_a_kink_warn():
             form(STRING, hard(U - sp.Piecewise((X, X < 1), (other, True)), "initial"))
 
 
+def test_hard_values_with_a_kink_at_the_ends_of_a_period_warn():
+    ring = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)}, periodic=[X])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        form(ring, hard(U - X**4 + 2 * X**2, "initial"))
+        form(ring, hard(U - sp.sin(3 * sp.pi * X), "initial"))
+    for kinked in (X**2 * sp.cos(sp.pi * X), X):
+        with pytest.warns(UserWarning, match="kink or a jump at the two ends of x"):
+            form(ring, hard(U - kinked, "initial"))
+
+
 def test_contradictory_hard_values_raise():
     lid = hard(W - 1, {Y: 1})
     with pytest.raises(ValueError, match="agree where they meet"):

@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
+from keraspinn.declaration.validation.periodicity import PART_POINTS, differs_at_ends
 from keraspinn.expressions import Interpolation, Program, normalize
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
@@ -47,10 +48,14 @@ def find_discontinuity(domain, value):
         value: An expression in its coordinates.
 
     Returns:
-        A relation such as x = 1/2, as text, or `None`.
+        A place such as x = 1/2, as text, or `None`.
     """
     space = domain.coordinates
     values = value, *(value.diff(symbol) for symbol in space)
+    points = probe_points(domain, [(domain.interior,)], PART_POINTS)
+    for symbol in domain.periodic:
+        if any(differs_at_ends(v, domain, symbol, points) for v in values):
+            return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
     return next(filter(None, jumps), None)
 

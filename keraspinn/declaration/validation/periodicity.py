@@ -36,14 +36,8 @@ def check_periodicity(expressions, domain, blocks, where):
         points = probe_points(domain, blocks, PART_POINTS)
         if not np.ptp(points[:, column]):
             continue
-        axis = np.arange(domain.dimension) == column
-        ends = [np.where(axis, end, points) for end in (domain.lower, domain.upper)]
         for function in _functions(expressions, domain, symbol):
-            values = [
-                evaluate_at([function], domain.coordinates, at)[0]
-                for at in (points, *ends)
-            ]
-            if np.ptp(values[1:], axis=0).max() > LARGEST_JUMP * abs(values[0]).max():
+            if differs_at_ends(function, domain, symbol, points):
                 warnings.warn(
                     f"In {where}: {function} differs at the two ends of {symbol}, "
                     "which is periodic. Write it with the period "
@@ -51,6 +45,23 @@ def check_periodicity(expressions, domain, blocks, where):
                     f"periodic=[{symbol}].",
                     stacklevel=4,
                 )
+
+
+def differs_at_ends(function, domain, symbol, points):
+    """Return whether a function of the coordinates jumps across a period's ends.
+
+    Args:
+        function: A SymPy expression.
+        domain: The geometry.
+        symbol: The periodic coordinate.
+        points: Array `(N, d)` of the other coordinates to compare at.
+    """
+    axis = domain.coordinates.index(symbol) == np.arange(domain.dimension)
+    ends = [np.where(axis, end, points) for end in (domain.lower, domain.upper)]
+    inside, *at_ends = (
+        evaluate_at([function], domain.coordinates, at)[0] for at in (points, *ends)
+    )
+    return np.ptp(at_ends, axis=0).max() > LARGEST_JUMP * abs(inside).max()
 
 
 def check_periodic_data(data, domain, where):
