@@ -233,6 +233,7 @@ def _model(problem, networks, edges, orders, jumps, *, seed, losses=()):
     )
     model = PINNModel(problem, network, seed=seed, dtype=dtype)
     model.march_history = network.history
+    model.compile()  # for `evaluate`
     return model
 
 

@@ -178,6 +178,14 @@ def test_the_model_of_all_windows_is_saved_and_loaded(marched, tmp_path):
     assert loaded.network.history == marched.march_history
 
 
+def test_the_model_of_all_windows_is_evaluated(marched):
+    points = np.linspace(0, 4, 9)[:, None]
+    values = marched.predict(points, verbose=0)
+    truth = {"u": 2 * np.ravel(values)}
+    error = marched.evaluate(points, truth, return_dict=True, verbose=0)
+    assert error["u_relative_l2"] == pytest.approx(0.5)
+
+
 def test_expressions_and_integrals_of_all_windows(marched):
     points = np.linspace(0, 4, 4_001)[:, None]
     values = marched.predict_expression(u, points)
