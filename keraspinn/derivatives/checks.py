@@ -117,13 +117,15 @@ def warn_of_flatness(network, lines):
         UserWarning: With the coordinates.
     """
     variables = [v for v in network.trainable_variables if v.shape and _is_float(v)]
-    with keras.StatelessScope(_redrawn(variables, SCALES[0])):
-        fields = {name: ops.convert_to_numpy(network(x)) for name, x in lines.items()}
-    flat = [
-        name
-        for name, values in fields.items()
-        if (np.ptp(values, axis=0) < FLAT * np.abs(values).max(axis=0)).all()
-    ]
+    flat = [*lines]
+    for scale in SCALES:
+        with keras.StatelessScope(_redrawn(variables, scale)):
+            fields = {name: ops.convert_to_numpy(network(lines[name])) for name in flat}
+        flat = [
+            name
+            for name, values in fields.items()
+            if (np.ptp(values, axis=0) < FLAT * np.abs(values).max(axis=0)).all()
+        ]
     if variables and flat:
         warnings.warn(
             f"The network hardly changes along {_enumerated(flat)}, which it receives "
@@ -144,7 +146,11 @@ def warn_of_inactive_layers(network):
     Warns:
         UserWarning: With the layers' names.
     """
-    inactive = [layer for layer in every_layer(network) if isinstance(layer, INACTIVE)]
+    inactive = [
+        layer
+        for layer in every_layer(network)
+        if isinstance(layer, INACTIVE) and getattr(layer, "rate", True)
+    ]
     if inactive:
         names = [f"'{layer.name}' ({type(layer).__name__})" for layer in inactive]
         warnings.warn(

@@ -16,6 +16,7 @@ ROUNDING = 30  # units of round-off that layers may add to values and derivative
 COUPLING = 1e-3  # change of a value, relative to its range, by the other points
 WRONG_SHARE = 0.25  # of the points with a wrong derivative, above which it is refused
 DOUBT = 3  # differences of two quotients that bound the quotients' own error
+ROUGH = 1e-4  # difference of two quotients, relative to derivatives, in float64
 
 
 def check_against_differences(fields, points, required, coordinates):
@@ -75,6 +76,16 @@ def check_against_differences(fields, points, required, coordinates):
                 + ROUNDING * rounding / step * np.nanmax(abs(lower))
             )
             wrong = abs(value - quotient) > allowed
+            rough = (
+                ROUGH * abs(value).max() + ROUNDING * rounding / step * abs(lower).max()
+            )
+            if dtype == "float64" and np.mean(abs(fine - coarse) > rough) > 0.5:
+                raise ValueError(
+                    "A layer of the network rounds to less than float64, the model's "
+                    f"type: {name} is no smooth function of {coordinates[axis]} over "
+                    f"{step:.1g} of the domain. Leave out casts to float32, and layers "
+                    "and arrays of that type, or use a float32 model."
+                )
             if np.mean(wrong) > WRONG_SHARE:
                 worst = np.flatnonzero(wrong)[0]
                 _reject(name, index, below, coordinates, value[worst], quotient[worst])

@@ -139,6 +139,23 @@ def test_right_networks_pass(network, width, dtype):
         keras.config.set_dtype_policy(policy)
 
 
+def test_casts_below_float64_are_refused():
+    if not ON_TENSORFLOW:
+        pytest.importorskip("jax").config.jax_enable_x64 or pytest.skip("float32")
+    policy = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("float64")
+    try:
+        for dtype in ("float64", "float32"):
+            network = Layer(lambda a, b, d=dtype: ops.cast(ops.cast(a, d), "float64"))
+            if dtype == "float64":
+                model_of(network)
+                continue
+            with pytest.raises(ValueError, match="rounds to less than float64"):
+                model_of(network)
+    finally:
+        keras.config.set_dtype_policy(policy)
+
+
 def test_each_network_of_a_dict_is_compared():
     v = sp.Function("v")(x, y)
     problem = kp.Problem(
@@ -162,6 +179,14 @@ def test_layers_that_are_inactive_are_told():
         model = model_of(network)
     assert model.derivative_engine == "taylor"
     assert not [w for w in told if "nested" in str(w.message)]
+
+
+def test_attention_without_dropout_has_no_inactive_layer(recwarn):
+    inputs = keras.Input((2,))
+    features = layers.Reshape((2, 2))(layers.Dense(4, "tanh")(inputs))
+    attention = layers.MultiHeadAttention(1, 2)(features, features)
+    model_of(keras.Model(inputs, layers.Dense(1)(layers.Flatten()(attention))))
+    assert not [w for w in recwarn if "does nothing" in str(w.message)]
 
 
 def test_a_learned_function_still_trains_behind_tf_function():
