@@ -37,6 +37,7 @@ SUBJECTS = {
     "Mechanics": "oscillator vibration beam_si cantilever bracket kirsch thin_plate",
     "Flow": "kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
+    "Long times": "long_time",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "
     "periodic_advection",
     "Unknowns": "mass_spring unknown_diffusivity unknown_field eigenvalue",

@@ -26,4 +26,4 @@ truth = evolution(
     512,
     20_000,
 )
-CASE = Case("KdV, μ = 0.022", 1e-4, problem, truth, windows=10)
+CASE = Case("KdV, μ = 0.022", 1e-4, problem, truth, windows=20, steps=150)
