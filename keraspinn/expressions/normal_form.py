@@ -77,11 +77,12 @@ def _real(expression):
     SymPy does not know that derivatives of a real field are. A user's own re(z) is left
     as it is, unless all in z is declared as real.
     """
-    signs = {node.args[0] for node in expression.atoms(sp.sign)}
+    signs = expression.atoms(sp.sign)
+    real = {z for node in signs for z in node.atoms(AppliedUndef, sp.Symbol)}
     parts = {}
     for node in expression.atoms(sp.re, sp.im, sp.conjugate):
         (z,) = node.args
-        if z in signs or all(s.is_real for s in z.atoms(AppliedUndef, sp.Symbol)):
+        if all(s.is_real or s in real for s in z.atoms(AppliedUndef, sp.Symbol)):
             parts[node] = sp.S.Zero if isinstance(node, sp.im) else z
     if parts:
         expression = expression.xreplace(parts).doit()
@@ -147,7 +148,9 @@ def _check_derivative(derivative):
     # SymPy would evaluate it to zero and drop the term without a warning.
     field = derivative.expr
     for symbol, _ in derivative.variable_count:
-        if isinstance(field, AppliedUndef) and symbol not in field.free_symbols:
+        # Abs(u).diff(u) holds the derivative of u by itself.
+        known = {field, *field.free_symbols}
+        if isinstance(field, AppliedUndef) and symbol not in known:
             raise ValueError(
                 f"{derivative} is always zero, as {field} does not depend on {symbol}. "
                 "Apply the field to every coordinate of the domain; symbols of the "

@@ -60,3 +60,16 @@ def test_evaluates_numbers_of_other_functions():
     assert float(normalized.coeff(u).evalf()) == pytest.approx(
         32.57810 + 0.84147, rel=1e-6
     )
+
+
+@pytest.mark.parametrize("real", [True, None])
+@pytest.mark.parametrize("shift", [0, 1])
+def test_derivatives_of_abs_by_the_field_are_real(real, shift):
+    """As in the capacity of Richards' equation."""
+    v = sp.Function("v", real=real)(x)
+    capacity = ((1 + sp.Abs(0.5 * v + shift) ** 1.5) ** -0.4).diff(v)
+    z, slope = 0.5 * -3.0 + shift, 0.5
+    bent = 1.5 * abs(z) ** 0.5 * np.sign(z) * slope
+    expected = -0.4 * (1 + abs(z) ** 1.5) ** -1.4 * bent
+    value = normalize(capacity * v.diff(x)).subs(v.diff(x), 1).subs(v, -3.0)
+    assert float(value) == pytest.approx(expected)

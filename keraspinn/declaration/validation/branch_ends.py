@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
+from keraspinn.expressions import normalize
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Functions that may jump where their first argument is zero.
@@ -27,7 +28,7 @@ def branch_ends(expression):
             yield switch.base, 0
             if not switch.exp.is_integer:  # the base may have a minimum of zero
                 symbols = sorted(switch.base.free_symbols, key=str)
-                yield from ((switch.base.diff(symbol), 0) for symbol in symbols)
+                yield from ((normalize(switch.base.diff(s)), 0) for s in symbols)
 
 
 def kinks(expression):

@@ -29,6 +29,7 @@ def unreliable(*equations, domain=BOX):
         return kp.Problem(domain, named).unreliable
 
 
+SOIL = (1 + sp.Abs(0.036 * U) ** 1.56) ** -0.36  # van Genuchten, Richards' equation
 INCLUSION = sp.Piecewise((9, (X - 0.5) ** 2 + (Y - 1) ** 2 < 0.1), (1, True))
 LOST = {
     "numbers": flux(step(1, 10)),
@@ -82,6 +83,7 @@ RIGHT = {
     "pole of a tangent": U.diff(X, 2) + U.diff(X) * sp.tan(3 * X),
     "radius": flux(1 / (1 + sp.sqrt((X - 0.5) ** 2 + (Y - 1) ** 2))),
     "beyond the domain": flux(step(1, 2, X, 5)),
+    "soil": (SOIL * (U.diff(X) + 1)).diff(X) - SOIL.diff(U) * U.diff(T),
     "unevaluated": sp.Derivative((1 + X) * U.diff(X), X) - U,
     "unevaluated kink": sp.Derivative(step(U, 2 * U, U, 0), T) - U.diff(X, 2),
 }
