@@ -75,7 +75,7 @@ def _real(expression):
     """Remove the complex parts in |z|' and sign(z)', where z is real.
 
     SymPy does not know that derivatives of a real field are. A user's own re(z) is left
-    as it is, unless all in z is declared as real.
+    as it is, unless all in z is declared as real or has a sign.
     """
     signs = expression.atoms(sp.sign)
     real = {z for node in signs for z in node.atoms(AppliedUndef, sp.Symbol)}

@@ -52,8 +52,8 @@ def find_discontinuity(domain, value):
     """
     space = domain.coordinates
     values = value, *(value.diff(symbol) for symbol in space)
-    points = probe_points(domain, [(domain.interior,)], PART_POINTS)
     for symbol in domain.periodic:
+        points = probe_points(domain, [(domain.interior,)], PART_POINTS)
         if any(differs_at_ends(v, domain, symbol, points) for v in values):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
