@@ -74,8 +74,12 @@ class Ellipse(Geometry):
         self, center: Numbers, axes: Numbers, coordinates: Symbols = None
     ) -> None:
         self.center = checked_center(center, 2)
-        first, second = axes
-        self.axes = (positive_number("axes", first), positive_number("axes", second))
+        if np.shape(axes) != (2,):
+            raise ValueError(
+                "`axes` must be two half axes, as in Ellipse((0, 0), (2, 1)). "
+                f"Received: {axes}"
+            )
+        self.axes = tuple(positive_number("axes", axis) for axis in axes)
         center, half = np.array(self.center), np.array(self.axes)
         super().__init__(coordinates, center - half, center + half)
         self.interior = Inside(self.axes)

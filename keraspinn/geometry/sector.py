@@ -241,7 +241,13 @@ class Annulus(Sector):
         outer: SupportsFloat,
         coordinates: Symbols = None,
     ) -> None:
-        inner = positive_number("inner", inner)
+        inner, outer = positive_number("inner", inner), positive_number("outer", outer)
+        if inner >= outer:
+            raise ValueError(
+                "An annulus needs center, inner, outer in this order, as in "
+                "Annulus((0, 0), 0.5, 1), with inner < outer. Received: "
+                f"inner={inner}, outer={outer}"
+            )
         super().__init__(center, outer, (0.0, 2 * math.pi), inner, coordinates)
 
     def get_config(self):

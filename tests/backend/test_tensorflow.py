@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 import keraspinn as kp
+from keraspinn.backend.tensorflow.gradients import compiled
 from keraspinn.backend.tensorflow.loop import fused_loop
 
 
@@ -43,3 +44,13 @@ def test_fit_may_request_tf32_products(asked):
         callbacks=callbacks,
     )
     assert seen == [asked] * 2 and rounded() == kept
+
+
+def test_many_models_compile_the_same_method_without_a_warning(caplog):
+    class Doubled:
+        def value(self, x):
+            return 2 * x
+
+    for _ in range(9):
+        compiled(Doubled().value)(tf.ones(3))
+    assert "retracing" not in caplog.text

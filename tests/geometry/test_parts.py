@@ -268,7 +268,8 @@ def test_a_cloud():
         (lambda: g.Disk((0, 0), 1, ("x", "y")), TypeError, "must be a SymPy symbol"),
         (lambda: g.Disk((0, 0), 1).coordinates, ValueError, "has no coordinates"),
         (lambda: g.Ellipse((0, 0), (1, 0)), ValueError, "`axes` must be a positive"),
-        (lambda: g.Annulus((0, 0), 2, 1), ValueError, "0 <= inner < radius"),
+        (lambda: g.Ellipse((0, 0), 1, 2), ValueError, "two half axes"),
+        (lambda: g.Annulus((0, 0), 2, 1), ValueError, "center, inner, outer in this"),
         (lambda: g.Sector((0, 0), 1, (0, 7)), ValueError, "at most one turn apart"),
         (lambda: g.Polygon([(0, 0), (1, 1)]), ValueError, "at least 3"),
         (

@@ -1,6 +1,7 @@
 """TensorFlow: derivatives of functions of tensors, and compilation."""
 
 import contextlib
+import functools
 
 import tensorflow as tf
 
@@ -69,6 +70,9 @@ def compiled(function, read=()):
         read: The Keras variables that it reads.
     """
     del read  # a graph finds them
+    # TensorFlow counts compilations by code, and warns when many objects compile the
+    # same method; a partial function is counted by itself.
+    function = functools.partial(function)
     program = tf.function(function, autograph=False, reduce_retracing=True)
 
     def call(*arguments):
