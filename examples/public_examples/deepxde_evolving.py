@@ -1,8 +1,12 @@
 """DeepXDE's forward examples with time."""
 
+import functools
+
+import numpy as np
 import sympy as sp
 
 import keraspinn as kp
+from examples.long_times.spectral import etdrk4, wave_numbers
 from examples.public_examples.common import function, momentum
 
 x, y, z, s, t = sp.symbols("x y z s t")
@@ -230,16 +234,14 @@ def black_scholes_call(rate=0.05, volatility=0.2, strike=50.0):
 
 
 def schroedinger():
-    """Two solitons that beat; as far out as the ends hardly anything is left."""
+    """A beat of two solitons, 2.7 % of it left at the ends of the period.
+
+    The closed form of the infinite line is 0.4 % off in u and 1 % in v, so that the
+    reference is computed.
+    """
     u, v = function("u", x, t), function("v", x, t)
     square = u**2 + v**2
-    beat = sp.cosh(4 * x) + 4 * sp.cosh(2 * x) + 3 * sp.cos(4 * t)
-
-    def turned(wave):
-        return (
-            4 * (wave(t / 2) * sp.cosh(3 * x) + 3 * wave(9 * t / 2) * sp.cosh(x)) / beat
-        )
-
+    points, wave = two_solitons()
     return kp.Problem(
         kp.geometry.Box({x: (-5, 5)}, time={t: (0, sp.pi / 2)}, periodic=[x]),
         {
@@ -247,8 +249,24 @@ def schroedinger():
             "imaginary": v.diff(t) - u.diff(x, 2) / 2 - square * u,
         },
         {"start": kp.Condition([u - 2 / sp.cosh(x), v], on="initial")},
-        {u: turned(sp.cos), v: turned(sp.sin)},
+        kp.Reference(points, {u: wave.real, v: wave.imag}),
     )
+
+
+@functools.cache
+def two_solitons(count=512, steps=4000):
+    """Return points (x, t) and the wave of `schroedinger` there, to 1e-5."""
+    line = -5 + 10 * np.arange(count) / count
+    first, end = np.fft.fft(2 / np.cosh(line)), np.pi / 2
+
+    def nonlinear(coefficients, _):
+        wave = np.fft.ifft(coefficients)
+        return np.fft.fft(1j * abs(wave) ** 2 * wave)
+
+    linear = -0.5j * wave_numbers(count, 10) ** 2
+    waves = np.fft.ifft(etdrk4(linear, nonlinear, first, end, steps, 20))[:, ::8]
+    times, places = np.meshgrid(np.linspace(0, end, 21), line[::8], indexing="ij")
+    return np.stack([places.ravel(), times.ravel()], axis=-1), waves.ravel()
 
 
 DECLARED = {

@@ -19,7 +19,7 @@ ROWS = DECLARED | EXAM
 ONCE = {declare: row for row, declare in reversed(ROWS.items())}  # some share theirs
 SOLVED = [  # in closed form
     *("Beltrami_flow", "Euler_beam", "Helmholtz_Dirichlet_2d", "Klein_Gordon"),
-    *("Helmholtz_Neumann_2d_hole", "Kovasznay_flow", "Laplace_disk", "Schrodinger"),
+    *("Helmholtz_Neumann_2d_hole", "Kovasznay_flow", "Laplace_disk"),
     *("Poisson_Dirichlet_1d", "Poisson_Dirichlet_1d_exactBC", "Poisson_Neumann_1d"),
     *("Poisson_PointSetOperator_1d", "Poisson_Robin_1d", "Poisson_multiscale_1d"),
     *("Poisson_periodic_1d", "diffusion_1d", "diffusion_1d_exactBC", "heat"),
