@@ -27,6 +27,7 @@ from keraspinn.declaration.field_parts import (
     names_of_terms,
     parts_of_fields,
 )
+from keraspinn.declaration.free_shifts import free_shifts
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.regional import Equation
@@ -326,9 +327,10 @@ class Problem:
 
     def determined_up_to_constant(self, name: str) -> bool:
         """Return whether the reference `name` is determined up to a constant."""
-        return isinstance(self.reference, Reference) and (
+        is_declared = isinstance(self.reference, Reference) and (
             self.reference_expressions[name] in self.reference.up_to_constant
         )
+        return is_declared or name in free_shifts(self)
 
     def __str__(self):
         """Return the equations and conditions, a line each, and the scales."""

@@ -52,7 +52,9 @@ class Solution:
         return not self.reason
 
     def __str__(self):
-        estimates = [f"{n} {e:.1e}" for n, e in self.verdict.errors.items()]
+        up_to = {name: f" up to {words}" for name, words in self.verdict.shifts.items()}
+        errors = self.verdict.errors.items()
+        estimates = [f"{n} {e:.1e}{up_to.get(n, '')}" for n, e in errors]
         for name, (value, deviation) in self.parameters.items():
             known = f" ± {deviation:.1g}" if math.isfinite(deviation) else ""
             estimates.append(f"{name} = {value:.5g}{known}")

@@ -14,8 +14,13 @@ from keraspinn.declaration import Condition, Data, Problem
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
 from keraspinn.networks.base import Network
-from keraspinn.optimizers import GaussNewton
-from keraspinn.recipes.choices import GAUSS_NEWTON_ROUND, chosen_network, chosen_recipe
+from keraspinn.optimizers import GaussNewton, SSBroyden
+from keraspinn.recipes.choices import (
+    GAUSS_NEWTON_ROUND,
+    ROUND,
+    chosen_network,
+    chosen_recipe,
+)
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.progress import load_progress, save_progress
 from keraspinn.recipes.reasons import describe_noise, describe_unsolved
@@ -53,6 +58,9 @@ MORE_POINTS = 2
 
 DENSE = 3_000
 """Number of weights up to which Gauss–Newton steps are tried."""
+
+POINTS_PER_WEIGHT = 2
+"""Points of a Gauss–Newton step for each weight: it overfits as many as weights."""
 
 WIDEST = 9_000
 """Number of weights up to which a network is widened: SSBroyden's matrix is dense."""
@@ -177,7 +185,7 @@ class _Run:
             reason = "Interrupted. Go on with solve(problem, model=solution.model)."
         if not self.history or math.isnan(self.history[-1]["error"]):
             self._judge()
-        error, weights, model, judged = self.best
+        error, _, weights, model, judged = self.best
         if reason and not self.judged.error <= error:
             model.set_weights(weights)
             self.model, self.judged = model, judged
@@ -279,8 +287,9 @@ class _Run:
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
         self.progress.append((error, loss))
-        if self.best is None or error < self.best[0]:
-            self.best = error, self.model.get_weights(), self.model, self.judged
+        if self.best is None or (error, loss) < self.best[:2]:
+            weights = self.model.get_weights()
+            self.best = error, loss, weights, self.model, self.judged
 
     def _save(self, stage):
         if self.path is not None:
@@ -318,18 +327,25 @@ class _Run:
         self.progress = self.progress[-1:]
         self.escalations += 1
         optimizer, sources = self.model.optimizer, self.model.trainer.sources
-        is_dense = self.model.count_params() <= DENSE
-        is_tried = isinstance(optimizer, GaussNewton)
-        if self.escalations == 1 and is_dense and not is_tried:
-            fit, self.epochs = GAUSS_NEWTON_ROUND, GAUSS_NEWTON_ROUND["epochs"]
+        size, is_tried = self.model.count_params(), isinstance(optimizer, GaussNewton)
+        if self.escalations == 1 and size <= DENSE and not is_tried:
+            points = max(GAUSS_NEWTON_ROUND["batch_size"], POINTS_PER_WEIGHT * size)
+            fit = {**GAUSS_NEWTON_ROUND, "batch_size": points}
+            self.epochs = fit["epochs"]
             stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
             return stage, "stalled"
-        is_wide = WIDER**2 * self.model.count_params() > WIDEST
-        is_widened = type(self.model.network) is MLP and not is_wide
-        if self.escalations % 2 == 0 and is_widened:
+        wide = WIDER**2 * size
+        if (
+            self.escalations % 2 == 0
+            and type(self.model.network) is MLP
+            and wide <= WIDEST
+        ):
             units = int(WIDER * self.model.network.units)
             config = optimizer.get_config()
             again = functools.partial(type(optimizer).from_config, config)
+            if is_tried and wide > DENSE and self.problem.energy is None:
+                again, self.epochs = SSBroyden, ROUND["epochs"]
+                stage = dataclasses.replace(stage, fit=ROUND)
             wider = dataclasses.replace(stage, optimizer=again, units=units)
             return wider, f"stalled, {units} units"
         points = {n: MORE_POINTS * sources.places[n].requested for n in sources.drawn}

@@ -5,7 +5,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
-from keraspinn.declaration import ComputedReference, integral
+from keraspinn.declaration import ComputedReference, Reference, integral
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.geometry.arrays import on_host
@@ -114,9 +114,8 @@ def _level(problem, name):
     subtracted on both sides, which changes nothing else.
     """
     table = problem.reference
-    if not problem.determined_up_to_constant(name) or isinstance(
-        table,
-        ComputedReference,  # to know it takes the computation
-    ):
+    # To know a computed one takes the computation.
+    is_table = isinstance(table, Reference) and not isinstance(table, ComputedReference)
+    if not (is_table and problem.determined_up_to_constant(name)):
         return 0.0
     return float(table.targets[:, table.names.index(name)].mean())

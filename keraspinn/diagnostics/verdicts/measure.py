@@ -10,6 +10,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.declaration.conditions import Data
+from keraspinn.declaration.free_shifts import free_shifts
 from keraspinn.declaration.scaling.find import (
     find_vanishing_fields,
     prescribed_magnitudes,
@@ -29,6 +30,7 @@ from keraspinn.diagnostics.verdicts.extents import (
     largest_terms,
     rms,
 )
+from keraspinn.diagnostics.verdicts.levels import without_levels
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import amplification
@@ -151,6 +153,8 @@ class _Measurement:
         self.direction, self.values, self.changes, self.left = correction(
             tangent, self.rows, self.batches, weighted
         )
+        for rows in (self.values, self.changes, self.left):
+            rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find_vanishing_fields(self.problem, self.declared)
@@ -181,6 +185,7 @@ class _Measurement:
             unreliable=self.problem.unreliable,
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
+            shifts=free_shifts(self.problem),
             quantities=quantity_errors(quantities, *moved),
         )
         if isinstance(self.model.network, TimeWindows):

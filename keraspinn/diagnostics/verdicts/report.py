@@ -64,9 +64,9 @@ def _errors(verdict):
     known = {n: e for n, e in verdict.errors.items() if not math.isnan(e)}
     if verdict.errors and not known:
         return "Error unknown: the correction that would estimate it fails."
-    return (
-        f"Estimated errors: {', '.join(f'{n} {percent(e)}' for n, e in known.items())}."
-    )
+    up_to = {name: f" up to {words}" for name, words in verdict.shifts.items()}
+    errors = (f"{n} {percent(e)}{up_to.get(n, '')}" for n, e in known.items())
+    return f"Estimated errors: {', '.join(errors)}."
 
 
 def _advice(verdict):

@@ -5,6 +5,7 @@ from scipy import linalg
 
 from keraspinn.diagnostics.verdicts.correction import total_norm
 from keraspinn.diagnostics.verdicts.extents import rms
+from keraspinn.diagnostics.verdicts.levels import without_levels
 from keraspinn.training.tangent import FIELDS, Tangent
 
 # Damping to try, relative to the sum of squares of the rows. Little damping favours
@@ -53,12 +54,15 @@ def amplification(
             for (_, jacobian), norm in zip(pairs, norms[name], strict=True)
         ]
     )
+    problem = tangent.model.problem
     unit_rows = np.eye(tangent.size)[tangent.size - len(values) :, None]
     fields = np.concatenate(
         [
             jacobian / (extent * np.sqrt(len(jacobian)))
             for jacobian, extent in zip(
-                tangent.field_rows(batches), extents, strict=True
+                without_levels(problem, batches, tangent.field_rows(batches)),
+                extents,
+                strict=True,
             )
         ]
         + [row / value for row, value in zip(unit_rows, values, strict=True)]
@@ -102,7 +106,8 @@ def _judged(tangent, directions, norms, extents, values):
     fresh, ratios = tangent.draw(-3), []
     for direction in directions.T:
         _, changes = tangent.moved(fresh, direction)
-        pairs = zip(changes[FIELDS], extents, strict=True)
+        fields = without_levels(tangent.model.problem, fresh, changes[FIELDS])
+        pairs = zip(fields, extents, strict=True)
         moved = [rms(change) / extent for change, extent in pairs]
         moves = abs(direction[tangent.size - len(values) :]) / values
         ratios.append(np.append(moved, moves) / total_norm(changes, norms))

@@ -46,6 +46,8 @@ class Verdict:
             error, NaN where it is unknown.
         causes: Sentences on likely causes that were detected.
         has_time: Whether the problem has a time coordinate.
+        shifts: Dict from names of fields to what they are determined up to, as
+            `"a constant"`; the errors do not count it.
         windows: Largest estimated relative error of a field in each time window, for a
             model by `march`; empty otherwise.
 
@@ -78,6 +80,7 @@ class Verdict:
     causes: tuple[str, ...] = ()
     has_time: bool = False
     windows: tuple[float, ...] = ()
+    shifts: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def error(self) -> float:

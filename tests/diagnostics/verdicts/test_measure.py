@@ -52,6 +52,33 @@ def test_estimate_is_exact_in_a_linear_problem():
     assert not verdict(line(1.0, 0.01), tolerance=1e-3).trusted
 
 
+@pytest.mark.parametrize(
+    ("domain", "equations", "words"),
+    [
+        (kp.geometry.Box({X: (0, 1), Y: (0, 1)}), {X: 1, Y: 0}, "a constant"),
+        (kp.geometry.Box({X: (0, 1)}, time={Y: (0, 1)}), {X: 1}, "a function of y"),
+    ],
+    ids=["constant", "function of time"],
+)
+@pytest.mark.filterwarnings("ignore:.*no condition:UserWarning")
+def test_a_pressure_is_estimated_up_to_its_level(domain, equations, words):
+    given = {str(c): sp.Eq(W.diff(c), slope) for c, slope in equations.items()}
+    problem = kp.Problem(domain, given, reference={W: X})
+    network = keras.Sequential([keras.layers.Dense(1)])
+    model = kp.PINNModel(problem, network, seed=0)
+    level = 5.0 * (words != "a constant")
+    for slope in (1.0, 1.5):
+        network.layers[0].set_weights([np.array([[slope], [level]]), np.array([7.0])])
+        found = verdict(model)
+        assert found.errors["u"] == pytest.approx((slope - 1) / 1, abs=1e-4)
+    assert found.shifts == {"u": words} and f"50 % up to {words}" in str(found)
+    network.layers[0].set_weights([np.array([[1.0], [0.0]]), np.array([7.0])])
+    model.compile("adam")
+    points, values = problem.test_data(5)
+    logs = model.evaluate(points, values, verbose=0, return_dict=True)
+    assert logs["u_relative_l2"] < 1e-5
+
+
 def test_error_of_a_field_with_an_offset_is_relative_to_its_range():
     found = verdict(line(0.5, 300.0, value=300))  # of 301 K at the end, 300.5 K
     assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)

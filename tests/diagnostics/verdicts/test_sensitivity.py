@@ -1,3 +1,5 @@
+import types
+
 import keras
 import numpy as np
 import pytest
@@ -58,7 +60,7 @@ def test_units_of_an_equation_do_not_count():
 
 def test_amplification_is_unknown_without_a_finite_direction():
     class Fixed:
-        size = 3
+        size, model = 3, types.SimpleNamespace(problem=kp.problems.poisson())
 
         def draw(self, number):
             return None

@@ -1,0 +1,136 @@
+"""Ten problems by `solve`, by the two stages of the guide, and by DeepXDE, in turn.
+
+taskset -c 0 python -m examples.exam.beside
+
+`solve` stops by its own estimate. Of the others the time is the first at which the true
+error is within the tolerance, which a user cannot know. DeepXDE has a virtual
+environment of its own, which is built first. The record is written after each problem.
+"""
+
+import argparse
+import json
+import pathlib
+import platform
+import subprocess
+import tempfile
+import time
+
+import keras
+import numpy as np
+
+import keraspinn as kp
+from examples.benchmarks.environments import environment, python_of
+from examples.exam.__main__ import RECORDS as EXAM
+from examples.exam.__main__ import run, true_errors
+from examples.exam.problems import QUESTIONS
+from keraspinn.recipes.choices import chosen_network
+
+RECORDS = EXAM.with_name("exam_beside.json")
+TOLERANCE = 1e-3
+PROBLEMS = (
+    *("Poisson_Dirichlet_1d", "Poisson_Neumann_1d", "Euler_beam", "ode_system"),
+    *("diffusion_1d", "Laplace_disk", "Helmholtz_Dirichlet_2d", "burgers"),
+    *("Klein_Gordon", "Poisson_multiscale_1d"),
+)
+
+
+def solved(question):
+    """Return the processor's seconds and the true error of `solve`."""
+    record = run(question, TOLERANCE, 600.0, verbose=0)
+    return {
+        "solved": record["solved"],
+        "cpu_seconds": record["cpu_seconds"],
+        "error": max(record["errors"].values()),
+    }
+
+
+def by_two_stages(question):
+    """Return errors with the processor's time by `recipes.TwoStage`."""
+    keras.utils.set_random_seed(0)
+    problem = question.problem()
+    began = time.process_time()
+    model = kp.PINNModel(problem, chosen_network(problem), seed=0)
+    rows, without = [], 0.0
+    first, second = kp.recipes.TwoStage().stages
+    fit = {**second.fit, "epochs": 1, "steps_per_epoch": 500}
+    model = first.train(model, verbose=0).model.astype("float64")
+    model.compile(second.optimizer())
+    for _ in range(10):
+        model.fit(verbose=0, **fit)
+        now = time.process_time()
+        error = max(true_errors(model, problem, {}).values())
+        rows.append([now - began - without, error])
+        without += time.process_time() - now
+    return rows
+
+
+def by_deepxde(question, python):
+    """Return errors with the processor's time by DeepXDE, and versions."""
+    points, values = question.problem().test_data()[:2]
+    columns = np.stack([np.ravel(v) for v in values.values()], axis=-1)
+    with tempfile.TemporaryDirectory() as folder:
+        test = pathlib.Path(folder) / "test.npz"
+        np.savez(test, points=points, values=columns)
+        command = [python, "-m", "examples.exam.deepxde_recipe", question.name, test]
+        ended = subprocess.run(
+            [str(word) for word in command],
+            env=environment({"DDE_BACKEND": "pytorch"}),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+def reached(rows):
+    """Return the first time within the tolerance, `None` if there is none."""
+    return next((seconds for seconds, error in rows if error <= TOLERANCE), None)
+
+
+def table(records):
+    """Return a row for each problem, in Markdown."""
+    lines = [
+        "| Problem | `solve`, s | error | Two stages, s | last error "
+        "| DeepXDE, s | last error |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, record in records.items():
+        ours = record["solve"]
+        cells = [name, f"{ours['cpu_seconds']:.0f}", f"{ours['error']:.1e}"]
+        cells[1] += "" if ours["solved"] else " (not solved)"
+        for rows in (record["two_stages"], record["deepxde"]["rows"]):
+            seconds = reached(rows)
+            cells += ["–" if seconds is None else f"{seconds:.0f}"]
+            cells += [f"{rows[-1][1]:.1e} / {rows[-1][0]:.0f} s"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("problems", nargs="*", default=PROBLEMS, choices=PROBLEMS)
+    parser.add_argument("--table", action="store_true", help="print the table alone")
+    cache = pathlib.Path.home() / ".cache" / "keraspinn" / "benchmarks"
+    parser.add_argument("--cache", default=cache, help="folder for environments")
+    given = parser.parse_args()
+    records = json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
+    if given.table:
+        print(table(records))
+        raise SystemExit
+    python = python_of("deepxde_torch.txt", given.cache)
+    for name in given.problems:
+        question = QUESTIONS[name]
+        print(name, flush=True)
+        records[name] = {
+            "solve": solved(question),
+            "two_stages": by_two_stages(question),
+            "deepxde": by_deepxde(question, python),
+            "machine": f"{platform.machine()}, one core",
+            "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
+        }
+        print(table({name: records[name]}).splitlines()[-1], flush=True)
+        RECORDS.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
