@@ -184,6 +184,7 @@ def test_custom_callback_may_assign_weights():
     assert history.history["left_weight"] == [7.0, 8.0]
 
 
+@pytest.mark.slow
 def test_literal_rule_grows_where_the_weighted_settles():
     """Compare the rules near a stationary point: λ̂ = λ max|∇L_r| / mean|∇L_r|."""
     problem = kp.problems.helmholtz(1, 1)

@@ -19,6 +19,7 @@ def weights_of(model):
     return np.concatenate([v.numpy().ravel() for v in model.variables])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_training_is_not_disturbed(jit_compile):
     plain, watched = compiled(jit_compile), compiled(jit_compile)

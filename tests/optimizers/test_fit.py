@@ -71,6 +71,7 @@ def test_the_loss_falls_by_orders_with_logs(name):
     assert model.steps_taken == 80
 
 
+@pytest.mark.slow
 def test_a_compiled_program_makes_the_same_steps():
     histories = [
         compiled("SSBroyden", jit_compile=jit, steps_per_execution=steps)
@@ -90,6 +91,7 @@ def test_callbacks_of_keras_work():
     assert seen == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SSBroyden", "GaussNewton"])
 def test_weights_may_be_annealed(name):
     model = compiled(name)
@@ -139,6 +141,7 @@ def test_held_points_and_samplers():
     assert history["loss"][-1] < 1e-2 * history["loss"][0]
 
 
+@pytest.mark.slow
 def test_a_saved_training_resumes(tmp_path):
     model = compiled("GaussNewton")
     model.fit(**RUN, epochs=2)

@@ -75,6 +75,7 @@ def test_rosenbrock(method, least_squares, rosenbrock, run):
     assert sum(log["evaluations"] for log in logs[:count]) < 1.5 * count
 
 
+@pytest.mark.slow
 @each_method
 def test_eager_graph_and_xla_agree(method, least_squares, rosenbrock, run):
     start = np.linspace(-1.0, 1.5, 5)
@@ -224,6 +225,7 @@ def test_lbfgs_with_room_for_all_steps_is_bfgs(least_squares, linear, run):
     np.testing.assert_allclose(state["direction"], expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 @each_method
 def test_resumed_to_the_bit(method, least_squares, rosenbrock, run):
     optimizer, objective = method(), least_squares(rosenbrock)

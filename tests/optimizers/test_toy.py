@@ -1,6 +1,7 @@
 """A stranger's optimizer: θ − (JᵀJ + μI)⁻¹ Jᵀr, with μ smaller after a success."""
 
 import keras
+import pytest
 from keras import ops
 
 import keraspinn as kp
@@ -27,6 +28,7 @@ class Damped(kp.optimizers.Optimizer):
         return moved, {"damping": damping}, {"loss": loss, "damping": damping}
 
 
+@pytest.mark.slow
 def test_user_optimizer_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     def make():
         model = kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)

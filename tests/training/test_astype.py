@@ -70,6 +70,7 @@ def trained(network=None, **kwargs):
 POINTS = np.random.default_rng(0).uniform(size=(20, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.parametrize("name", NETWORKS)
 def test_astype_agrees_to_single_precision(name):

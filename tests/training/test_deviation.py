@@ -123,6 +123,7 @@ def test_rows_are_too_few_if_a_field_can_interpolate_them():
     assert "of Data ('d0' has 1, 'd1' has 1, 'd2' has 1, 'd3' has 1), not" in text
 
 
+@pytest.mark.slow
 def test_exact_data_have_no_deviation():
     ones = {"data": kp.Data(TIMES[:, None], {U: np.ones(30)})}
     constant = keras.layers.Dense(1, "linear", True, "zeros", "ones")
@@ -171,6 +172,7 @@ def test_parameter_without_effect_warns():
     assert "not determine idle: " in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped", [False, True])
 def test_ensemble_has_deviations_of_its_members(stopped):
     noisy = {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})}
@@ -208,6 +210,7 @@ def test_rejects_models_without_deviation():
         model.parameter_deviation()
 
 
+@pytest.mark.slow
 def test_coefficients_beside_a_single_mode_are_not_identified():
     """a u'' + b u = f with u = sin t measured: the columns differ by errors alone."""
     a, b = kp.Parameter("a", initial=1.0), kp.Parameter("b", initial=2.0)

@@ -48,6 +48,7 @@ def test_gauss_newton_reaches_the_least_energy():
     assert energy == pytest.approx(-1 / 6, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_without_a_matrix_it_goes_the_same_way():
     optimizer = kp.optimizers.GaussNewton(form="free")
     assert error(trained(bar(), optimizer, 20)[0]) < 1e-3
@@ -87,6 +88,7 @@ def test_two_materials():
     assert energy == pytest.approx(float(exact), rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_saved_model_goes_on(tmp_path):
     model, _ = trained(bar(), kp.optimizers.GaussNewton(), 5)
     model.save(tmp_path / "bar.keras")
@@ -115,6 +117,7 @@ def test_an_energy_that_falls_without_bound_ends_the_fit():
         trained(problem, kp.optimizers.GaussNewton(), 20, epochs=20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["dense", "free"])
 def test_an_energy_of_the_wrong_sign_ends_the_fit(form):
     """−u'²/2 is concave at every point, so that JᵀJ = 0."""
@@ -131,6 +134,7 @@ def test_points_of_an_energy_are_drawn():
         model.fit(np.linspace(0, 1, 9)[:, None])
 
 
+@pytest.mark.slow
 def test_the_verdict_follows_the_error():
     model, _ = trained(bar(), kp.optimizers.GaussNewton(), 1)
     before, verdict = error(model), kp.diagnostics.verdict(model)

@@ -55,6 +55,7 @@ def test_allen_cahn_profile():
     np.testing.assert_allclose(model.predict(points, verbose=0), exact, atol=0.01)
 
 
+@pytest.mark.slow
 def test_minimal_surface():
     """Scherk's surface: the area ∫ √(1 + |∇w|²) between w = log(cos y / cos x)."""
     area = sp.sqrt(1 + W.diff(X) ** 2 + W.diff(Y) ** 2)
@@ -77,6 +78,7 @@ def test_an_obstacle_by_a_penalty():
     np.testing.assert_allclose(model.predict(points, verbose=0), exact, atol=0.01)
 
 
+@pytest.mark.slow
 def test_ginzburg_landau_energy_decreases():
     """A pair of fields in the double well (1 - |ψ|²)², with a winding on the rim."""
     a, b = (sp.Function(name)(X, Y) for name in "ab")
@@ -122,6 +124,7 @@ def test_an_unknown_parameter_in_a_condition_beside_an_energy():
     assert float(model.coefficients["c"]) == pytest.approx(1, rel=0.03)
 
 
+@pytest.mark.slow
 def test_gradients_jump_at_an_interface():
     """Slab 400 | 1.38: the field has a kink that one smooth network rounds."""
     half = sp.Rational(1, 2)
@@ -142,6 +145,7 @@ def test_gradients_jump_at_an_interface():
     assert error(trained(problem, 40, batch_size=2048)) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", ["Adam", "GaussNewton"])
 def test_a_resumed_fit_is_the_same_to_the_bit(optimizer, tmp_path):
     """Save after half of the steps, load, and go on."""

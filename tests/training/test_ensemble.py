@@ -83,6 +83,7 @@ def test_member_equals_the_model_trained_alone(trained):
         assert found[name].deviation == pytest.approx(found[name].members.std(ddof=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "steps"), [(keras.optimizers.Adam, 40), (kp.optimizers.SSBroyden, 20)]
 )
@@ -159,6 +160,7 @@ def state(made):
     ]
 
 
+@pytest.mark.slow
 def test_resume_from_file_is_bit_exact(tmp_path):
     made = ensemble()
     fit(made)
@@ -197,6 +199,7 @@ def breaking():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 def test_nonfinite_member_stops_alone(streamed):
     made, whole = ensemble(breaking()), ensemble(breaking())
@@ -274,6 +277,7 @@ def test_all_members_stopped():
         fit(ensemble(), kp.callbacks.RestoreOnNonFinite())
 
 
+@pytest.mark.slow
 def test_held_and_streamed_points_are_shared():
     points = np.linspace(0.1, 0.9, 12)[:, None]
     held = ensemble(), alone(2)

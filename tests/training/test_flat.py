@@ -102,6 +102,7 @@ def test_squared_residual_rows_sum_to_the_loss(model):
     assert kept > 0 and float(penalty) == pytest.approx(kept, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_jacobian_products_match_finite_differences(model):
     flat, parameters = flat_of(model)
     jacobian = differences(flat.residuals, np.array(parameters)).T

@@ -120,6 +120,7 @@ def test_frozen_network_alone(name):
     assert keras.models.clone_model(network).get_config() == network.get_config()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.parametrize("what", ["layer in a block", "coefficient"])
 def test_second_stage_resumes_from_file(tmp_path, what):
@@ -173,6 +174,7 @@ def kernels(network):
     return [v.trainable for v in network.weights]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.filterwarnings("ignore:The network hardly changes")
 def test_frozen_inner_layer_of_an_ensemble(tmp_path):

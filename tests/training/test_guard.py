@@ -49,6 +49,7 @@ def stream(batches=20):
     return tensors.stream(np.tile(POINTS, (batches, 1)), len(POINTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, {"jit_compile": True}, {"run_eagerly": True}], ids=str
 )

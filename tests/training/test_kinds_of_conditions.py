@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 import sympy as sp
 
 import keraspinn as kp
@@ -26,6 +27,7 @@ def error(model):
     return logs["u_relative_l2"]
 
 
+@pytest.mark.slow
 def test_inner_face_of_an_ordinary_differential_equation():
     """Solve u'' = −u with values at one end and in the middle."""
     u = sp.Function("u")(X)
@@ -53,6 +55,7 @@ def test_initial_value_problem():
     assert error(fitted(problem, steps=100)) < 2e-2
 
 
+@pytest.mark.slow
 def test_inlet_on_part_of_a_face():
     """Solve a flow through the upper half of the left side, with walls elsewhere."""
     square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
@@ -76,6 +79,7 @@ def test_inlet_on_part_of_a_face():
     assert error(fitted(problem)) < 5e-3
 
 
+@pytest.mark.slow
 def test_several_data_sets_and_an_unknown_in_a_condition():
     """Identify c of u = c x from a boundary condition and two kinds of gauges."""
     u, c = sp.Function("u")(X), kp.Parameter("c", initial=1.0)
@@ -95,6 +99,7 @@ def test_several_data_sets_and_an_unknown_in_a_condition():
     assert set(model.loss_weights) == {"end", "gauges", "slopes"}
 
 
+@pytest.mark.slow
 def test_disc_with_neumann_and_hard_boundaries():
     """Solve Δu = 4 in a ring: u = r², Neumann inside, Dirichlet outside."""
     hole = kp.geometry.Disk((0, 0), 1.0)
@@ -114,6 +119,7 @@ def test_disc_with_neumann_and_hard_boundaries():
         assert error(fitted(problem, steps=120, batch_size=150)) < 1e-2
 
 
+@pytest.mark.slow
 def test_integral_condition_fixes_the_constant_of_neumann_problem():
     """Solve u'' = −π² cos πx, ∂u/∂n = 0, whose null space is the constants."""
     u = sp.Function("u")(X)
@@ -130,6 +136,7 @@ def test_integral_condition_fixes_the_constant_of_neumann_problem():
     assert error(fitted(problem)) < 5e-3
 
 
+@pytest.mark.slow
 def test_unknown_coefficient_from_a_flow_rate():
     """Identify the pressure gradient of a flow between plates of rate 1/12."""
     u, G = sp.Function("u")(Y), kp.Parameter("G", initial=0.3)
@@ -147,6 +154,7 @@ def test_unknown_coefficient_from_a_flow_rate():
     assert error(model) < 2e-2
 
 
+@pytest.mark.slow
 def test_unknown_coefficient_field():
     """Identify the conductivity of a bar from temperatures measured inside."""
     u, k = sp.Function("u")(X, T), sp.Function("k")(X)
@@ -174,6 +182,7 @@ def test_unknown_coefficient_field():
     assert logs["u_relative_l2"] < 0.05
 
 
+@pytest.mark.slow
 def test_tabulated_coefficient_and_boundary_condition(tmp_path):
     """Solve (k u')' + q = 0 with k from a table of nine points; u = sin x."""
     u, exact = sp.Function("u")(X), sp.sin(X)
@@ -203,6 +212,7 @@ def test_tabulated_coefficient_and_boundary_condition(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_soft_periodic_faces(tmp_path):
     """Solve advection on a circle with soft periodic conditions."""
     u = sp.Function("u")(X, T)
@@ -229,6 +239,7 @@ def test_soft_periodic_faces(tmp_path):
     assert error(again) == error(model)
 
 
+@pytest.mark.slow
 def test_unknowns_in_robin_conditions_and_several_data_sets():
     """Identify the conductance of a Robin condition from two sets of sensors."""
     u = sp.Function("u")(X)

@@ -106,6 +106,7 @@ def test_ensemble_keeps_its_precision_under_any_policy(tmp_path, under):
         assert {v.dtype for v in loaded.network.weights} == {"float64"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [kp.load_model, keras.models.load_model])
 def test_file_of_version_0_1_predicts_the_same(load):
     """Compare an annealed gated network for Helmholtz with numbers of version 0.1."""

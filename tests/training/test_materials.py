@@ -63,6 +63,7 @@ def test_a_thin_layers_network_works_in_the_layer(model):
     assert thin.scales.centre[0] == pytest.approx(0.95, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_the_verdict_estimates_each_field_where_it_lives(model):
     verdict = kp.diagnostics.verdict(model, points=200)
     assert verdict.trusted and max(verdict.errors.values()) < 1e-2

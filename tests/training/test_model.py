@@ -113,6 +113,7 @@ def test_both_engines_train_alike():
     np.testing.assert_allclose(*losses, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_execution_length_does_not_change_the_numbers():
     reference = None
     for steps in (1, 7, 20, "auto"):
@@ -123,6 +124,7 @@ def test_execution_length_does_not_change_the_numbers():
         np.testing.assert_allclose(weights_of(model), reference, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"run_eagerly": True}, {"jit_compile": True}])
 def test_eager_and_compiled_steps_agree(options):
     first, second = compiled(), compiled(**options)
@@ -340,6 +342,7 @@ def functional():
     return keras.Model(inputs, outputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "network",
     [
@@ -445,6 +448,7 @@ def test_rejects(build, error, message):
         build()
 
 
+@pytest.mark.slow
 def test_names_may_be_any_text(assert_resume_is_bit_exact, tmp_path):
     x = sp.Symbol("x")
     u = sp.Function("u")(x)

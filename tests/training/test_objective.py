@@ -103,6 +103,7 @@ def test_unknown_coefficients_are_not_network_parameters(parts):
     assert moved[bias] == pytest.approx(42.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [5, 64, 1000])
 def test_chunked_points_give_the_same_gradients(largest):
     keras.utils.set_random_seed(0)
@@ -148,6 +149,7 @@ print(step(64), step(400_000))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not pathlib.Path("/proc/self/status").exists(), reason="no account of memory"
 )

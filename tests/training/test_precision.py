@@ -52,6 +52,7 @@ def problem():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_float64_from_points_to_gradients(policy, name):
     policy("float64")

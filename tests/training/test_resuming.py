@@ -37,6 +37,7 @@ def check_alike(one, other, x=None, **run):
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make, x",
     [
@@ -56,6 +57,7 @@ def test_resume_within_a_renewal_period_is_bit_exact(tmp_path, make, x):
     check_alike(model, kp.load_model(tmp_path / "two.keras"), x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["batch size", "compile"])
 def test_second_fit_after_loading_begins_as_without(tmp_path, change):
     model = made(broyden())
@@ -88,6 +90,7 @@ def test_files_without_sampler_state_load(tmp_path, monkeypatch):
     assert np.isfinite(loaded.fit(**RUN).history["loss"]).all()
 
 
+@pytest.mark.slow
 def test_load_weights_alone(tmp_path):
     model = made(broyden())
     model.fit(**RUN)
@@ -98,6 +101,7 @@ def test_load_weights_alone(tmp_path):
     check_alike(model, same)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Skipping variable loading for optimizer")
 def test_load_weights_into_a_model_of_another_optimizer(tmp_path):
     model = made(broyden())

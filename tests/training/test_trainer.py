@@ -86,6 +86,7 @@ def evaluated(model, points, values):
     return [getattr(value, "members", value) for value in found.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "change"), [(regularized, freeze), (ensemble, compile_anew)]
 )
@@ -239,6 +240,7 @@ def test_rejects_models_without_trainable_variables(model, train):
         getattr(model, train)()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* trains parameters of single precision")
 @pytest.mark.parametrize(
     ("made", "optimizer"),
