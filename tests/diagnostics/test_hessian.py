@@ -69,6 +69,7 @@ def dense(model, term):
     return ops.convert_to_numpy(tensors.jacobian(slope, ops.convert_to_tensor(theta)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", ["residual", "left", "loss"])
 def test_is_the_dense_hessian(double_precision, term):
     model = nonlinear()
@@ -146,6 +147,7 @@ def test_points_are_the_same_every_time():
     assert first["residual"] != other["residual"]
 
 
+@pytest.mark.slow
 def test_the_spectrum_s_ends_are_the_extreme_eigenvalues():
     model = kp.PINNModel(kp.problems.helmholtz(), kp.networks.ModifiedMLP(6, 2), seed=0)
     spectra = hessian_spectrum(model, batch_size=8, verbose=0)

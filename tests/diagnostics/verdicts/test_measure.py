@@ -111,6 +111,7 @@ def flux(slope, scales="auto"):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", ["auto", None])
 def test_error_of_a_constant_flux_is_relative_to_itself(scales):
     found = verdict(flux(0.02, scales))  # too large by 0.05 % on average
@@ -369,6 +370,7 @@ def test_numbers_that_are_not_finite_are_not_trusted():
         assert str(one).startswith("Not to be trusted.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hole", "trusted"), [(False, False), (True, True)])
 def test_underdetermined_problem_is_not_trusted(hole, trusted):
     disk = kp.geometry.Disk((0, 0), 1.0, coordinates=(X, Y))
@@ -512,6 +514,7 @@ def causes_of(equation, scales="auto", **conditions):
     return str(verdict(model, **FEW))
 
 
+@pytest.mark.slow
 def test_causes_are_named_where_the_correction_fails():
     ends = {"ends": kp.Condition(U, on="boundary")}
     source = sp.sin(9 * X)

@@ -34,6 +34,7 @@ def amplified(equation, conditions, units=8):
 ENDS = {"ends": kp.Condition(U, on="boundary")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("units", [8, 30])
 def test_unknown_source_with_few_values_is_hardly_determined(units):
     """Also with 30 units, which have four times as many parameters as rows."""
@@ -53,6 +54,7 @@ def test_a_parameter_that_no_condition_determines_is_amplified():
     assert amplified(equation, ENDS | flux)[1] < 1e3
 
 
+@pytest.mark.slow
 def test_units_of_an_equation_do_not_count():
     expected = amplified(U.diff(X, 2) + 1, ENDS)
     assert amplified(1e6 * U.diff(X, 2) + 1, ENDS) == pytest.approx(expected, 1e-3)

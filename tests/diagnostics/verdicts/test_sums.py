@@ -29,6 +29,7 @@ class Wave(keras.layers.Layer):
         return super().get_config() | {"rate": self.rate}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "is_followed"), [(3, True), (60, False)])
 @pytest.mark.filterwarnings("ignore")
 def test_a_wave(rate, is_followed):
