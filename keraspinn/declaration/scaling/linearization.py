@@ -69,13 +69,12 @@ def stack_rows(rows, coefficients, sizes):
     for row in rows:
         residual, jacobian = row(coefficients)
         jacobian = (jacobian * sizes[:, None]).reshape(len(residual), -1)
+        if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
+            raise ValueError("Residuals or their derivatives are not finite.")
         weight = np.linalg.norm(jacobian) or 1.0
         residuals.append(residual / weight)
         jacobians.append(jacobian / weight)
-    residual, jacobian = np.concatenate(residuals), np.concatenate(jacobians)
-    if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
-        raise ValueError("Residuals or their derivatives are not finite.")
-    return residual, jacobian
+    return np.concatenate(residuals), np.concatenate(jacobians)
 
 
 def unit_columns(jacobian):

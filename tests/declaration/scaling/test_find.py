@@ -342,3 +342,9 @@ def test_a_conductivity_that_grows_with_the_field_limits_it(conductivity, most):
     cold = {"cold": kp.Condition(V - sp.Rational(1, 10), on="boundary")}
     found = scales(kp.geometry.Box({X: (0, 1)}), {"heat": heated}, cold).fields["u"]
     assert most / 3 < found < 3 * most
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_term_singular_at_zero_declares_without_a_warning():
+    conditions = {"ends": kp.Condition(V - 1, on="boundary")}
+    assert scales(kp.geometry.Box({X: (0, 1)}), {"e": V.diff(X, 2) - 1 / V}, conditions)
