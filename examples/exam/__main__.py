@@ -21,7 +21,7 @@ import numpy as np
 
 import keraspinn as kp
 from examples.exam.problems import QUESTIONS
-from examples.exam.table import write_page
+from examples.exam.table import TIGHT, write_page
 from keraspinn.declaration.free_shifts import CONSTANT, free_shifts
 
 RECORDS = pathlib.Path(__file__).parents[2] / "docs" / "results" / "exam.json"
@@ -137,7 +137,7 @@ def main(arguments=None):
         print(json.dumps({k: v for k, v in record.items() if k != "rounds"}))
         sys.stdout.flush()
         keep(given.output, name, record)
-    if given.output.resolve() == RECORDS:
+    if given.output.resolve() in (RECORDS, TIGHT):
         write_page(kept(RECORDS))
 
 

@@ -20,13 +20,11 @@ import numpy as np
 
 import keraspinn as kp
 from examples.benchmarks.environments import environment, python_of
-from examples.exam.__main__ import RECORDS as EXAM
-from examples.exam.__main__ import run, true_errors
+from examples.exam.__main__ import RECORDS, kept, run, true_errors
 from examples.exam.problems import QUESTIONS
+from examples.exam.table import BESIDE, TOLERANCE, table_beside, write_page
 from keraspinn.recipes.choices import chosen_network
 
-RECORDS = EXAM.with_name("exam_beside.json")
-TOLERANCE = 1e-3
 PROBLEMS = (
     *("Poisson_Dirichlet_1d", "Poisson_Neumann_1d", "Euler_beam", "ode_system"),
     *("diffusion_1d", "Laplace_disk", "Helmholtz_Dirichlet_2d", "burgers"),
@@ -82,41 +80,13 @@ def by_deepxde(question, python):
     return json.loads(ended.stdout.splitlines()[-1])
 
 
-def reached(rows):
-    """Return the first time within the tolerance, `None` if there is none."""
-    return next((seconds for seconds, error in rows if error <= TOLERANCE), None)
-
-
-def table(records):
-    """Return a row for each problem, in Markdown."""
-    lines = [
-        "| Problem | `solve`, s | error | Two stages, s | last error "
-        "| DeepXDE, s | last error |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, record in records.items():
-        ours = record["solve"]
-        cells = [name, f"{ours['cpu_seconds']:.0f}", f"{ours['error']:.1e}"]
-        cells[1] += "" if ours["solved"] else " (not solved)"
-        for rows in (record["two_stages"], record["deepxde"]["rows"]):
-            seconds = reached(rows)
-            cells += ["–" if seconds is None else f"{seconds:.0f}"]
-            cells += [f"{rows[-1][1]:.1e} / {rows[-1][0]:.0f} s"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", default=PROBLEMS, choices=PROBLEMS)
-    parser.add_argument("--table", action="store_true", help="print the table alone")
     cache = pathlib.Path.home() / ".cache" / "keraspinn" / "benchmarks"
     parser.add_argument("--cache", default=cache, help="folder for environments")
     given = parser.parse_args()
-    records = json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
-    if given.table:
-        print(table(records))
-        raise SystemExit
+    records = kept(BESIDE)
     python = python_of("deepxde_torch.txt", given.cache)
     for name in given.problems:
         question = QUESTIONS[name]
@@ -128,8 +98,9 @@ def main():
             "machine": f"{platform.machine()}, one core",
             "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
         }
-        print(table({name: records[name]}).splitlines()[-1], flush=True)
-        RECORDS.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+        print(table_beside({name: records[name]}).splitlines()[-1], flush=True)
+        BESIDE.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
+        write_page(kept(RECORDS))
 
 
 if __name__ == "__main__":

@@ -201,7 +201,9 @@ class _Run:
             self._parameters(),
         )
         if reason:
-            self._print(f"{solution.seconds:5.0f} s  not solved: print the solution")
+            self._print(
+                f"{solution.seconds:5.0f} s  not solved, as print(solution) explains"
+            )
         return solution
 
     def _train_to_tolerance(self, stages):

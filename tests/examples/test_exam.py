@@ -107,4 +107,5 @@ def test_the_exam_has_enough_problems():
 
 def test_the_page_is_made_from_the_record():
     text, records = table.PAGE.read_text("utf-8"), exam.kept(exam.RECORDS)
-    assert records and table.page(text, records) == text
+    others = exam.kept(table.TIGHT), exam.kept(table.BESIDE)
+    assert records and table.page(text, records, *others) == text

@@ -15,6 +15,11 @@ MORE = (
     "Train on while the loss falls. {}Look for a wrong sign or a missing condition, "
     "and try other loss weights."
 )
+ENERGY = "The energy is not at its least: train on, with more steps and more points."
+CORNER = (
+    "Not in the estimate: beside a re-entrant corner a minimum of the energy is up to "
+    "{} too stiff. Compare with a wider network and more points there."
+)
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
     "network cannot express the solution. Use a larger one, unless the equation has a "
@@ -55,6 +60,8 @@ def report(verdict):
             f"quadrature points change them by {percent(changed)} of the largest term, "
             "which is not in the estimate. Write the sum of integrals over parts."
         )
+    if verdict.unseen:
+        lines.append(CORNER.format(percent(verdict.unseen)))
     if not verdict.trusted:
         lines += _advice(verdict)
     return "\n".join(lines)
@@ -90,6 +97,10 @@ def _advice(verdict):
     if certain:
         return
     is_near = verdict.error <= verdict.tolerance
+    if verdict.of_energy:
+        if not is_near:
+            yield ENERGY
+        return
     if not is_near:
         windows = "Solve a long time in windows. " if verdict.has_time else ""
         yield (

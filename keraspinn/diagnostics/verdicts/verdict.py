@@ -46,6 +46,9 @@ class Verdict:
             error, NaN where it is unknown.
         causes: Sentences on likely causes that were detected.
         has_time: Whether the problem has a time coordinate.
+        unseen: Relative error that the estimate does not contain, as at a re-entrant
+            corner for an energy.
+        of_energy: Whether an energy is minimised.
         shifts: Dict from names of fields to what they are determined up to, as
             `"a constant"`; the errors do not count it.
         windows: Largest estimated relative error of a field in each time window, for a
@@ -81,6 +84,8 @@ class Verdict:
     has_time: bool = False
     windows: tuple[float, ...] = ()
     shifts: dict[str, str] = dataclasses.field(default_factory=dict)
+    unseen: float = 0.0
+    of_energy: bool = False
 
     @property
     def error(self) -> float:
@@ -108,6 +113,7 @@ class Verdict:
     def trusted(self) -> bool:
         """True if the error could be estimated and is within the tolerance."""
         largest = max(self.error, _largest(self.sums.values()), self.slack)
+        largest = max(largest, self.unseen)
         against = self.underdetermined or self.unreliable or self.undetermined
         return self.decided and largest <= self.tolerance and not against
 

@@ -1,3 +1,4 @@
+import dataclasses
 import warnings
 
 import keras
@@ -532,3 +533,53 @@ def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
     for left, is_suspected in [(1.0, True), (0.1, False)]:
         text = str(Verdict({"u": np.nan}, {"e": left}, {"e": left}, 0.05, ("e",)))
         assert ("the conditions may contradict the equations" in text) == is_suspected
+
+
+def test_more_points_are_drawn_where_the_correction_fits_a_few(monkeypatch):
+    source = sp.sin(6 * X) * sp.sin(5 * Y)
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
+        {"poisson": W.diff(X, 2) + W.diff(Y, 2) - 61 * source},
+        {"edges": kp.Condition(sp.Eq(W, source), on="boundary")},
+    )
+    keras.utils.set_random_seed(0)
+    model = kp.PINNModel(problem, kp.networks.MLP(20, 2), seed=0)
+    model.compile(keras.optimizers.Adam(5e-3))
+    model.fit(steps_per_epoch=400, verbose=0)
+    more = verdict(model, points=10, points_on_face=2).left
+    monkeypatch.setattr(measure, "LARGEST", 0)
+    assert verdict(model, points=40, points_on_face=8).left == more
+    assert verdict(model, points=10, points_on_face=2).left != more
+
+
+def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
+    corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    domain = kp.geometry.Polygon(corners, coordinates=(X, Y))
+    density = (W.diff(X) ** 2 + W.diff(Y) ** 2) / 2 - W
+    edge = {"edge": kp.Condition(W, on="boundary", hard=True)}
+    problem = kp.Problem(domain, energy=kp.integral(density), conditions=edge)
+    model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(steps_per_epoch=40, batch_size=2_000, verbose=0)
+    found = verdict(model, tolerance=0.02)
+    assert found.error < 0.05 and found.unseen == 0.03
+    near = dataclasses.replace(found, errors={"u": 1e-3}, left={"energy": 0.0})
+    assert not near.trusted and "re-entrant" in str(near)
+    assert "loss weights" not in str(found)
+    assert dataclasses.replace(near, tolerance=0.05).trusted
+
+
+def test_quantities_of_an_energy():
+    problem = kp.Problem(
+        kp.geometry.Box({X: (0, 1)}),
+        energy=kp.integral(U.diff(X) ** 2 / 2 - U),
+        conditions={"clamp": kp.Condition(U, on={X: 0}, hard=True)},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(8, 1), seed=0)
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(steps_per_epoch=3, batch_size=256, verbose=0)
+    area = kp.integral(U) / 2
+    found = verdict(model, quantities={"area": area})
+    error = abs(model.integrate(U) / (1 / 3) - 1)
+    assert found.quantities["area"] == pytest.approx(error, rel=0.3)
+    assert "Estimated error of area" in str(found)
