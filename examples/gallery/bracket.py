@@ -6,7 +6,7 @@ the load. Sides without a condition are free. In strong form the same network st
 too stiff.
 
 To adapt it, change the shape, the clamp, and the work of the load; a pressure p on a
-face is `p * (n · (u, v))`.
+face is `p * (n · (u, v))`, added to the energy.
 """
 
 import keras
