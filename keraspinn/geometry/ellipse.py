@@ -74,12 +74,13 @@ class Ellipse(Geometry):
         self, center: Numbers, axes: Numbers, coordinates: Symbols = None
     ) -> None:
         self.center = checked_center(center, 2)
-        if np.shape(axes) != (2,):
+        both = [*axes] if np.iterable(axes) else []
+        if len(both) != 2:
             raise ValueError(
                 "`axes` must be two half axes, as in Ellipse((0, 0), (2, 1)). "
                 f"Received: {axes}"
             )
-        self.axes = tuple(positive_number("axes", axis) for axis in axes)
+        self.axes = tuple(positive_number("axes", axis) for axis in both)
         center, half = np.array(self.center), np.array(self.axes)
         super().__init__(coordinates, center - half, center + half)
         self.interior = Inside(self.axes)

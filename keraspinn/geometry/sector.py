@@ -241,14 +241,14 @@ class Annulus(Sector):
         outer: SupportsFloat,
         coordinates: Symbols = None,
     ) -> None:
-        inner, outer = positive_number("inner", inner), positive_number("outer", outer)
-        if inner >= outer:
+        radii = [positive_number("inner", inner), positive_number("outer", outer)]
+        if radii[0] >= radii[1]:
             raise ValueError(
                 "An annulus needs center, inner, outer in this order, as in "
                 "Annulus((0, 0), 0.5, 1), with inner < outer. Received: "
                 f"inner={inner}, outer={outer}"
             )
-        super().__init__(center, outer, (0.0, 2 * math.pi), inner, coordinates)
+        super().__init__(center, radii[1], (0.0, 2 * math.pi), radii[0], coordinates)
 
     def get_config(self):
         config = super().get_config()

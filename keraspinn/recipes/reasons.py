@@ -1,10 +1,12 @@
-"""Reasons for which `solve` does not reach its tolerance, and advice."""
+"""Texts of `solve`: the model, reasons not to reach the tolerance, and advice."""
 
 import math
 
-from keraspinn.declaration import Problem
+from keraspinn.declaration import Condition, Problem
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.diagnostics import Verdict
+from keraspinn.networks.base import Network
+from keraspinn.training import PINNModel
 
 DEVIATIONS = 2.0
 """Standard deviations of a parameter that must be within the tolerance."""
@@ -60,3 +62,18 @@ def describe_unsolved(problem: Problem, text: str) -> str:
         terms = problem.domain, problem._every_term
         text = f"{text} {describe_unreliable_elasticity(*terms)}".rstrip()
     return text
+
+
+def describe_model(model: PINNModel) -> str:
+    """Return a phrase on the network and the conditions that hold by construction.
+
+    Args:
+        model: The `PINNModel`.
+    """
+    network = model.network
+    text = f"{model.count_params():,} weights"
+    if isinstance(network, Network):
+        text = f"{type(network).__name__} {network.units} × {network.depth}"
+    conditions = model.problem.conditions.items()
+    hard = [n for n, c in conditions if isinstance(c, Condition) and c.hard]
+    return f"{text}, hard: {', '.join(hard)}" if hard else text

@@ -10,10 +10,9 @@ from typing import Any
 import keras
 from keras.callbacks import LambdaCallback
 
-from keraspinn.declaration import Condition, Data, Problem
+from keraspinn.declaration import Data, Problem
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
-from keraspinn.networks.base import Network
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.recipes.choices import (
     GAUSS_NEWTON_ROUND,
@@ -23,7 +22,11 @@ from keraspinn.recipes.choices import (
 )
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.progress import load_progress, save_progress
-from keraspinn.recipes.reasons import describe_noise, describe_unsolved
+from keraspinn.recipes.reasons import (
+    describe_model,
+    describe_noise,
+    describe_unsolved,
+)
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
 from keraspinn.training import PINNModel
@@ -209,7 +212,7 @@ class _Run:
     def _train_to_tolerance(self, stages):
         """Train until the problem is solved; return the reason if it is not."""
         declared = self.problem.underdetermined or self.problem.unreliable
-        decision = _described(self.model)
+        decision = describe_model(self.model)
         if not declared:
             needed = f"an estimated error of {self.target:.1e}"
             self._print(f"Tolerance {self.tolerance:g}: trains to {needed}")
@@ -393,14 +396,3 @@ def _copies(model):
         return copy
 
     return untrained
-
-
-def _described(model):
-    """Return a phrase on the network and the conditions that hold by construction."""
-    network = model.network
-    text = f"{model.count_params():,} weights"
-    if isinstance(network, Network):
-        text = f"{type(network).__name__} {network.units} × {network.depth}"
-    conditions = model.problem.conditions.items()
-    hard = [n for n, c in conditions if isinstance(c, Condition) and c.hard]
-    return f"{text}, hard: {', '.join(hard)}" if hard else text
