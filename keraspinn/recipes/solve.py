@@ -25,6 +25,7 @@ from keraspinn.recipes.progress import load_progress, save_progress
 from keraspinn.recipes.reasons import (
     describe_model,
     describe_noise,
+    describe_unseen,
     describe_unsolved,
 )
 from keraspinn.recipes.solution import Solution
@@ -250,8 +251,11 @@ class _Run:
         if judged.trusted or is_stalled:
             if noise := describe_noise(self.problem, judged, self._parameters()):
                 return noise
-        if judged.trusted and judged.error <= self.target:
-            return ""
+        if judged.error <= self.target:
+            if judged.trusted:
+                return ""
+            if judged.decided and judged.unseen > self.tolerance:
+                return describe_unseen(judged)
         if is_late:
             return describe_unsolved(self.problem, "Not within the tolerance in time.")
         if is_stalled and self.escalations == ESCALATIONS:
@@ -339,12 +343,8 @@ class _Run:
             self.epochs = fit["epochs"]
             stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
             return stage, "stalled"
-        wide = WIDER**2 * size
-        if (
-            self.escalations % 2 == 0
-            and type(self.model.network) is MLP
-            and wide <= WIDEST
-        ):
+        wide, is_mlp = WIDER**2 * size, type(self.model.network) is MLP
+        if self.escalations % 2 == 0 and is_mlp and wide <= WIDEST:
             units = int(WIDER * self.model.network.units)
             config = optimizer.get_config()
             again = functools.partial(type(optimizer).from_config, config)

@@ -210,6 +210,11 @@ def test_an_unreliable_declaration_ends_after_the_first_stage(judge, monkeypatch
     assert solution.reason == "It jumps." and len(solution.history) == 1
 
 
+def test_a_reentrant_corner_limits_the_accuracy_of_an_energy(judge):
+    judge(1e-4, unseen=0.03)
+    assert "re-entrant corner" in tiny_solve(decay()).reason
+
+
 @pytest.mark.parametrize(("deviation", "is_solved"), [(1e-4, True), (0.1, False)])
 def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_solved):
     judge(1e-4, measured=("sensor",))
