@@ -54,8 +54,9 @@ FAR = 30.0
 OPEN = 1e4
 # Share of the residuals that the correction may leave.
 UNEXPLAINED = 0.5
-# Factor of the points where it leaves more. A flow was 4 % wrong at an estimate of
-# 0.9 % by 1,000 points, which the correction fits one by one, and of 4 % by 4,000.
+# Factor of the points where it leaves more in a model to be trusted. A flow was 4 %
+# wrong at an estimate of 0.9 % by 1,000 points, which the correction fits one by one,
+# and of 4 % by 4,000.
 MORE = 4
 # Residual left, relative to the tolerance, from which on that counts.
 MATTERS = 0.1
@@ -100,10 +101,10 @@ def verdict(
     Args:
         model: A `PINNModel` of any precision, trained by any method.
         tolerance: Relative L2 error up to which a field is trusted.
-        points: Number of points inside, and four times as many where the correction
-            fits these alone. Time grows with the cube of the number of rows
-            or of parameters, whichever is less. 1,000 points take 3 s of one core for
-            30 × 3 units, and 300 points take 2 s.
+        points: Number of points inside, and four times as many before a model is
+            trusted whose correction fits these alone. Time grows with the cube of the
+            number of rows or of parameters, whichever is less. 1,000 points take 3 s of
+            one core for 30 × 3 units, and 300 points take 2 s.
         points_on_face: Number of points on each face.
         quantities: Optional dict from names to SymPy expressions in the fields, whose
             relative L2 error is estimated too; or to `keraspinn.integral` terms, such
@@ -143,12 +144,14 @@ def verdict(
             for name, term in model.problem.terms.items()
         }
         measurement = _Measurement(model, Tangent(model, sizes))
-        if measurement.is_overfitted(tolerance):
+        result = measurement.verdict(tolerance, quantities or {})
+        if result.trusted and measurement.is_overfitted(tolerance):
             more = {name: MORE * size for name, size in sizes.items()}
             rows = measurement.rows  # enough of them for the amplification
             measurement = _Measurement(model, Tangent(model, more))
             measurement.rows = rows
-        return measurement.verdict(tolerance, quantities or {})
+            result = measurement.verdict(tolerance, quantities or {})
+        return result
 
 
 class _Measurement:
