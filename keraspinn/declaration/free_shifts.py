@@ -13,8 +13,8 @@ def free_shifts(problem):
         problem: The `Problem`.
 
     Returns:
-        Dict from names of fields to the words "a constant", or "a function of t" where
-        every derivative is by a coordinate of space.
+        Dict from names of fields to the words "a constant" or, in a problem with time,
+        "a function of t". A field with a derivative by time needs an initial value.
     """
     time = problem.domain.time_coordinate
     terms = *problem.terms.values(), *problem.conditions.values()
@@ -30,7 +30,7 @@ def free_shifts(problem):
     shifts = {}
     for field in problem.fields:
         name = field.func.__name__
-        if name not in bare:
-            is_constant = name in evolving or time not in field.args
+        if name not in bare | evolving:
+            is_constant = time not in field.args
             shifts[name] = CONSTANT if is_constant else f"a function of {time}"
     return shifts
