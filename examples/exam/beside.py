@@ -28,7 +28,7 @@ from keraspinn.recipes.choices import chosen_network
 PROBLEMS = (
     *("Poisson_Dirichlet_1d", "Poisson_Neumann_1d", "Euler_beam", "ode_system"),
     *("diffusion_1d", "Laplace_disk", "Helmholtz_Dirichlet_2d", "burgers"),
-    *("Klein_Gordon", "Poisson_multiscale_1d"),
+    *("Klein_Gordon", "Poisson_Robin_1d"),
 )
 
 

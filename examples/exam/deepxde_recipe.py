@@ -104,8 +104,8 @@ def ode_system():
 
     domain = dde.geometry.TimeDomain(0, 10)
     start = [
-        dde.icbc.IC(domain, lambda x, value=value: value, initial, component=k)
-        for k, value in enumerate((0, 1))
+        dde.icbc.IC(domain, lambda x: 0, initial, component=0),
+        dde.icbc.IC(domain, lambda x: 1, initial, component=1),
     ]
     return dde.data.PDE(domain, equation, start, 35, 2), network([1, *[50] * 3, 2])
 
@@ -196,18 +196,14 @@ def at_start(x, _):
     return np.isclose(x[1], 0)
 
 
-def poisson_multiscale_1d():
-    slow, fast = 2 * PI, 50 * PI
-
-    def equation(x, y):
-        source = slow**2 * torch.sin(slow * x) + fast**2 / 10 * torch.sin(fast * x)
-        return second(y, x, 0) + source
-
-    domain = line(0, 1)
-    ends = dde.icbc.DirichletBC(domain, lambda x: 0, on_boundary)
-    data = dde.data.PDE(domain, equation, ends, 1280, 2)
-    layers = [1, *[100] * 3, 1]
-    return data, dde.nn.MsFFN(layers, "tanh", "Glorot uniform", sigmas=[1, 10])
+def poisson_robin_1d():
+    domain = line(-1, 1)
+    conditions = [
+        dde.icbc.DirichletBC(domain, lambda x: 0, at_left),
+        dde.icbc.RobinBC(domain, lambda x, y: y, at_right),
+    ]
+    data = dde.data.PDE(domain, lambda x, y: second(y, x, 0) - 2, conditions, 16, 2)
+    return data, network([1, 50, 50, 50, 1])
 
 
 def network(layers, activation="tanh"):
@@ -224,7 +220,7 @@ PROBLEMS = {
     "Helmholtz_Dirichlet_2d": helmholtz_dirichlet_2d,
     "burgers": burgers,
     "Klein_Gordon": klein_gordon,
-    "Poisson_multiscale_1d": poisson_multiscale_1d,
+    "Poisson_Robin_1d": poisson_robin_1d,
 }
 
 
