@@ -35,7 +35,7 @@ MOST_PRINTED = 20  # lines of output on a page
 SUBJECTS = {
     "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
     "Mechanics": "oscillator vibration beam_si cantilever bracket kirsch thin_plate",
-    "Flow": "kovasznay parametric_reynolds cavity flow_rate",
+    "Flow": "obstacle kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
     "Long times": "long_time",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "

@@ -6,6 +6,8 @@ derivative that no collocation point meets: u_t = u_xx from |x| is solved by |x|
 time. A network that learns a soft condition rounds the kink instead.
 """
 
+import functools
+
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -21,6 +23,8 @@ from keraspinn.expressions.nodes import distinct_nodes
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
 
+# Operations of an expression up to which its products are multiplied out.
+MOST_OPERATIONS = 1_000
 # Pairs of random states between which the end of a branch is bracketed.
 PAIRS = 512
 # Halvings of the interval between two states. Nearer, round-off would hide the jump of
@@ -156,7 +160,20 @@ def _may_be_lost(derivative, expression, within, explicit):
     order = derivative.derivative_count
     if not explicit:
         return order > 1 + min(getattr(w, "derivative_count", 0) for w in within)
-    terms = sp.Add.make_args(sp.expand_mul(expression))
+    if order > 1:
+        return True
+    is_law, bends = _law_and_bends(expression)
+    return not (is_law or any(b.free_symbols >= explicit for b in bends))
+
+
+@functools.lru_cache(maxsize=64)
+def _law_and_bends(expression):
+    """Return whether terms hold fields alone, and branches beside second derivatives.
+
+    Closed forms of thousands of operations are not multiplied out.
+    """
+    is_short = sp.count_ops(expression) <= MOST_OPERATIONS
+    terms = sp.Add.make_args(sp.expand_mul(expression) if is_short else expression)
     plain = {
         f for t in terms if not t.has(sp.Derivative) for f in t.atoms(AppliedUndef)
     }
@@ -167,8 +184,7 @@ def _may_be_lost(derivative, expression, within, explicit):
         if any(d.derivative_count > 1 for d in term.atoms(sp.Derivative))
     ]
     bends = {b for term in second for b in term.atoms(sp.Piecewise, sp.Pow, *KINKED)}
-    bends = {b for b in bends if not (b.is_Pow and b.exp.is_integer)}
-    return order > 1 or not (is_law or any(b.free_symbols >= explicit for b in bends))
+    return is_law, {b for b in bends if not (b.is_Pow and b.exp.is_integer)}
 
 
 @np.errstate(invalid="ignore")  # infinities at poles

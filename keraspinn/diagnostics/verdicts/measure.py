@@ -147,10 +147,9 @@ def verdict(
         result = measurement.verdict(tolerance, quantities or {})
         if result.trusted and measurement.is_overfitted(tolerance):
             more = {name: MORE * size for name, size in sizes.items()}
-            rows = measurement.rows  # enough of them for the amplification
             measurement = _Measurement(model, Tangent(model, more))
-            measurement.rows = rows
-            result = measurement.verdict(tolerance, quantities or {})
+            # What residuals do not see is known by now.
+            result = measurement.verdict(tolerance, quantities or {}, result.slacks)
         return result
 
 
@@ -182,8 +181,8 @@ class _Measurement:
             for k, label in enumerate(term.names)
         }
 
-    def verdict(self, tolerance, quantities):
-        """Return the `Verdict`."""
+    def verdict(self, tolerance, quantities, slacks=None):
+        """Return the `Verdict`, whose slacks are measured unless they are given."""
         misfits, left, contradictions = self._residuals(tolerance)
         errors, sizes = self._errors()
         sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
@@ -207,7 +206,8 @@ class _Measurement:
         if isinstance(self.model.network, TimeWindows):
             result = dataclasses.replace(result, windows=self._by_window(sizes))
         if result.trusted and all(sizes):
-            result = dataclasses.replace(result, slacks=self._slacks(sizes))
+            slacks = self._slacks(sizes) if slacks is None else slacks
+            result = dataclasses.replace(result, slacks=slacks)
         if result.trusted and self.problem.parameters and self._measured:
             undetermined = unidentified(self.tangent.model)
             result = dataclasses.replace(result, undetermined=undetermined)
