@@ -327,10 +327,13 @@ class Problem:
 
     def determined_up_to_constant(self, name: str) -> bool:
         """Return whether the reference `name` is determined up to a constant."""
-        is_declared = isinstance(self.reference, Reference) and (
-            self.reference_expressions[name] in self.reference.up_to_constant
-        )
-        return is_declared or name in free_shifts(self)
+        expression = self.reference_expressions[name]
+        if isinstance(self.reference, Reference) and (
+            expression in self.reference.up_to_constant
+        ):
+            return True
+        is_field = expression in self.fields
+        return is_field and expression.func.__name__ in free_shifts(self)
 
     def __str__(self):
         """Return the equations and conditions, a line each, and the scales."""

@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 
 import keraspinn as kp
-from examples.public_examples import DECLARED, EXAM, TRUE, missed, problem_of
+from examples.public_examples import (
+    DECLARED,
+    EXAM,
+    TRUE,
+    deepxde_evolving,
+    missed,
+    problem_of,
+)
 from examples.public_examples.common import REPOSITORY
 
 # Its conductivity jumps, which the declaration as published loses.
@@ -106,3 +113,15 @@ def test_rows_of_the_page_match():
     numbers = f"{counts('declared')} of {len(verdicts)} are declared as they stand"
     assert numbers in page.replace("\n", " ")
     assert f"those {len(SOLVED)} that have" in page
+
+
+def test_two_solitons_on_a_period_miss_the_closed_form_of_the_line_by_a_percent():
+    points, wave = deepxde_evolving.two_solitons()
+    x, t = points.T
+    beat = np.cosh(4 * x) + 4 * np.cosh(2 * x) + 3 * np.cos(4 * t)
+    line = np.exp(0.5j * t) * np.cosh(3 * x) + 3 * np.exp(4.5j * t) * np.cosh(x)
+    line *= 4 / beat
+    for part, miss in (("real", 0.0038), ("imag", 0.0102)):
+        exact = getattr(wave, part)
+        error = np.linalg.norm(getattr(line, part) - exact) / np.linalg.norm(exact)
+        assert error == pytest.approx(miss, rel=0.02)

@@ -270,6 +270,7 @@ def test_a_stalled_training_escalates():
     stage = Stage(None, {"steps_per_epoch": 100})
     solver, _ = run._escalated(stage)
     assert solver.optimizer is kp.optimizers.GaussNewton
+    assert solver.fit["batch_size"] == 2_000  # more than two for each weight
     wider, decision = run._escalated(stage)
     assert wider.units == 6 and type(wider.optimizer()) is kp.optimizers.SSBroyden
     assert decision == "stalled, 6 units"
@@ -282,6 +283,20 @@ def test_a_stalled_training_escalates():
     run = run_of(energy(), kp.optimizers.GaussNewton)
     more, _ = run._escalated(stage)
     assert more.fit["batch_size"] == {"residual": 32_768}
+
+
+def test_gauss_newton_takes_two_points_for_each_weight_of_a_small_network(monkeypatch):
+    run = run_of(decay())
+    stage = Stage(None, {"steps_per_epoch": 100})
+    monkeypatch.setattr(strategy, "POINTS_PER_WEIGHT", 1_000)
+    solver, _ = run._escalated(stage)
+    assert solver.fit["batch_size"] == 1_000 * run.model.count_params()
+    run = run_of(decay(), kp.optimizers.GaussNewton)
+    monkeypatch.setattr(strategy, "DENSE", 10)
+    run.escalations = 1
+    wider, _ = run._escalated(stage)
+    assert wider.units == 6 and wider.optimizer is kp.optimizers.SSBroyden
+    assert wider.fit == strategy.ROUND
 
 
 def test_a_model_to_go_on_with_is_widened(judge, monkeypatch):

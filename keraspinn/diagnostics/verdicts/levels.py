@@ -9,8 +9,9 @@ from numpy.polynomial import chebyshev
 
 from keraspinn.declaration.free_shifts import CONSTANT, free_shifts
 
-# Degree of the polynomials that stand for functions of time.
+# Degree of the polynomials that stand for functions of time, and points for each.
 DEGREE = 12
+POINTS_PER_DEGREE = 10
 
 
 def without_levels(problem, batches, fields):
@@ -27,14 +28,14 @@ def without_levels(problem, batches, fields):
     results = []
     for name, names, values in zip(problem.field_names, homes, fields, strict=True):
         if name in shifts:
-            basis = np.ones((len(values), 1))
+            functions = np.ones((len(values), 1))
             if shifts[name] != CONSTANT:
                 column = problem.coordinates.index(time)
                 points = ops.concatenate([batches[n].points for n in names])
                 times = ops.convert_to_numpy(points)[:, column]
-                basis = np.linalg.qr(chebyshev.chebvander(times, DEGREE))[0]
-            else:
-                basis /= np.sqrt(len(values))
+                degree = min(DEGREE, len(values) // POINTS_PER_DEGREE)
+                functions = chebyshev.chebvander(times, degree)
+            basis = np.linalg.qr(functions)[0]
             values = values - basis @ (basis.T @ values)
         results.append(values)
     return results

@@ -145,7 +145,7 @@ def verdict(
         }
         measurement = _Measurement(model, Tangent(model, sizes))
         result = measurement.verdict(tolerance, quantities or {})
-        if result.trusted and measurement.is_overfitted(tolerance):
+        if result.trusted and measurement.is_overfitted(result):
             more = {name: MORE * size for name, size in sizes.items()}
             measurement = _Measurement(model, Tangent(model, more))
             # What residuals do not see is known by now.
@@ -224,10 +224,9 @@ class _Measurement:
             quantities=dict.fromkeys(quantities, np.nan),
         )
 
-    def is_overfitted(self, tolerance):
+    def is_overfitted(self, result):
         """Return whether more points are needed: the correction fits these alone."""
-        _, left, _ = self._residuals(tolerance)
-        matters = max(left.values(), default=0.0) > MATTERS * tolerance
+        matters = max(result.left.values()) > MATTERS * result.tolerance
         entries = sum(j.size for pairs in self.rows.values() for _, j in pairs)
         return matters and self._is_unexplained and MORE * entries <= LARGEST
 

@@ -98,7 +98,7 @@ def _advice(verdict):
         return
     is_near = verdict.error <= verdict.tolerance
     if verdict.of_energy:
-        if not is_near:
+        if not (is_near and resolved):
             yield ENERGY
         return
     if not is_near:

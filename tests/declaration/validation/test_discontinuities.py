@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.declaration.validation import discontinuities
 
 X, Y, T = sp.symbols("x y t", real=True)
 U, V, Q = (sp.Function(name, real=True)(X, Y, T) for name in "uvq")
@@ -87,6 +88,13 @@ RIGHT = {
     "unevaluated": sp.Derivative((1 + X) * U.diff(X), X) - U,
     "unevaluated kink": sp.Derivative(step(U, 2 * U, U, 0), T) - U.diff(X, 2),
 }
+
+
+def test_sums_that_are_not_multiplied_out_warn_alike(monkeypatch):
+    monkeypatch.setattr(discontinuities, "MOST_OPERATIONS", 0)
+    discontinuities._law_and_bends.cache_clear()
+    assert unreliable(LOST["numbers"]) and unreliable(LOST["in a sum"])
+    discontinuities._law_and_bends.cache_clear()
 
 
 @pytest.mark.parametrize("equation", LOST.values(), ids=LOST)

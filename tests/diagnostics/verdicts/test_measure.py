@@ -71,13 +71,15 @@ def test_a_pressure_is_estimated_up_to_its_level(domain, equations, words):
     for slope in (1.0, 1.5):
         network.layers[0].set_weights([np.array([[slope], [level]]), np.array([7.0])])
         found = verdict(model)
-        assert found.errors["u"] == pytest.approx((slope - 1) / 1, abs=1e-4)
+        assert found.errors["u"] == pytest.approx(slope - 1, abs=1e-4)
     assert found.shifts == {"u": words} and f"50 % up to {words}" in str(found)
     network.layers[0].set_weights([np.array([[1.0], [0.0]]), np.array([7.0])])
     model.compile("adam")
     points, values = problem.test_data(5)
     logs = model.evaluate(points, values, verbose=0, return_dict=True)
     assert logs["u_relative_l2"] < 1e-5
+    network.layers[0].set_weights([np.array([[1.5], [level]]), np.array([7.0])])
+    assert verdict(model, points=10).errors["u"] > 0.1  # a few points do not hide it
 
 
 def test_error_of_a_field_with_an_offset_is_relative_to_its_range():
@@ -570,6 +572,8 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     near = dataclasses.replace(found, errors={"u": 1e-3}, left={"energy": 0.0})
     assert not near.trusted and "re-entrant" in str(near)
     assert "loss weights" not in str(found)
+    assert "least" not in str(near)  # which holds for the rest of the energy
+    assert "least" in str(dataclasses.replace(near, left={"energy": 0.1}))
     assert dataclasses.replace(near, tolerance=0.05).trusted
 
 
