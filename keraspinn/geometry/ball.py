@@ -164,10 +164,12 @@ class Ball(Geometry):
     4.189
     """
 
+    _dimension: int | None = None
+
     def __init__(
         self, center: Numbers, radius: SupportsFloat, coordinates: Symbols = None
     ) -> None:
-        self.center = checked_center(center)
+        self.center = checked_center(center, self._dimension)
         self.radius = positive_number("radius", radius)
         center = np.array(self.center)
         super().__init__(coordinates, center - self.radius, center + self.radius)
@@ -180,8 +182,7 @@ class Ball(Geometry):
         return f"{type(self).__name__}(({at}), {self.radius:g})"
 
     def get_config(self):
-        config = {"center": list(self.center), "radius": self.radius}
-        return {**super().get_config(), **config}
+        return self._config("center", "radius")
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -207,8 +208,4 @@ class Disk(Ball):
     array([[-1., -0.]])
     """
 
-    def __init__(
-        self, center: Numbers, radius: SupportsFloat, coordinates: Symbols = None
-    ) -> None:
-        center = checked_center(center, 2)
-        super().__init__(center, radius, coordinates)
+    _dimension = 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Self, SupportsFloat
 
+import keras
 import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
@@ -372,6 +373,12 @@ class Geometry:
     def get_config(self):
         symbols = self._coordinates and [to_json(s) for s in self._coordinates]
         return {"coordinates": symbols}
+
+    def _config(self, *attributes, **others):
+        """Return the coordinates and further arguments, whose arrays become lists."""
+        arguments = {name: getattr(self, name) for name in attributes} | others
+        plain = keras.tree.map_structure(lambda v: np.asarray(v).tolist(), arguments)
+        return {**Geometry.get_config(self), **plain}
 
     @classmethod
     def from_config(cls, config):

@@ -136,14 +136,7 @@ class PointCloud(Geometry):
         return f"a cloud of {len(self.points)} points"
 
     def get_config(self):
-        def saved(points, normals):
-            return [points.tolist(), None if normals is None else normals.tolist()]
-
-        return {
-            **super().get_config(),
-            "points": self.points.tolist(),
-            "boundary": {name: saved(*arrays) for name, arrays in self.sets.items()},
-        }
+        return self._config("points", boundary=self.sets)
 
 
 def _points_and_normals(name, entry, dimension):

@@ -91,5 +91,4 @@ class Ellipse(Geometry):
         return f"Ellipse(({at}), ({self.axes[0]:g}, {self.axes[1]:g}))"
 
     def get_config(self):
-        config = {"center": list(self.center), "axes": list(self.axes)}
-        return {**super().get_config(), **config}
+        return self._config("center", "axes")

@@ -134,12 +134,7 @@ class Mesh(Geometry):
         return f"a mesh of {len(self.cells)} cells"
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "points": self.points.tolist(),
-            "cells": self.cells.tolist(),
-            "named": {name: rows.tolist() for name, rows in self._facets.items()},
-        }
+        return self._config("points", "cells", named=self._facets)
 
 
 def _outer_facets(cells):

@@ -78,11 +78,7 @@ class Polygon(Geometry):
         return f"a polygon of {len(self.vertices)} corners{holes}"
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "vertices": self.vertices.tolist(),
-            "holes": [hole.tolist() for hole in self.holes],
-        }
+        return self._config("vertices", "holes")
 
 
 def _area(ring):

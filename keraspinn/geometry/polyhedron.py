@@ -83,11 +83,7 @@ class Polyhedron(Geometry):
         return f"a polyhedron of {len(self.triangles)} triangles"
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "vertices": self.vertices.tolist(),
-            "faces": self.triangles.tolist(),
-        }
+        return self._config("vertices", faces=self.triangles)
 
 
 def _check_closed(faces):

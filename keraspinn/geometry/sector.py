@@ -202,13 +202,7 @@ class Sector(Geometry):
         return f"{type(self).__name__}(({at}), {self.inner:g} to {self.radius:g})"
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "center": list(self.center),
-            "radius": self.radius,
-            "angles": list(self.angles),
-            "inner": self.inner,
-        }
+        return self._config("center", "radius", "angles", "inner")
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -251,6 +245,4 @@ class Annulus(Sector):
         super().__init__(center, radii[1], (0.0, 2 * math.pi), radii[0], coordinates)
 
     def get_config(self):
-        config = super().get_config()
-        del config["angles"], config["radius"]
-        return {**config, "outer": self.radius}
+        return self._config("center", "inner", outer=self.radius)
