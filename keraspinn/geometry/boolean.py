@@ -46,15 +46,11 @@ class Combination(OfTwo, Geometry):
         self.interior = self._make_interior()
         if self.interior is None:
             raise ValueError(f"Nothing is left: {self}.")
-        pieces = [
-            {part: self._piece(index, part) for part in operand.boundary}
-            for index, operand in enumerate(self.operands)
-        ]
-        self.boundary = tuple(p for kept in pieces for p in kept.values() if p)
-        for kept, operand in zip(pieces, self.operands, strict=True):
+        for index, operand in enumerate(self.operands):
+            kept = {part: self._piece(index, part) for part in operand.boundary}
+            self.boundary += tuple(filter(None, kept.values()))
             for name, parts in operand.named.items():
-                named = tuple(kept[p] for p in parts if kept.get(p))
-                if named:
+                if named := tuple(kept[part] for part in parts if kept.get(part)):
                     self.named[name] = self.named.get(name, ()) + named
 
     def _bounds(self, first, second):
@@ -83,8 +79,7 @@ class Combination(OfTwo, Geometry):
 
     def _portion(self, index, part, keep, **how):
         """Return the portion of an operand's part that a predicate keeps."""
-        draws = self.operands[index].draws(part)
-        return portion(part, keep, draws, self._shifts[index], **how)
+        return portion(self, self.operands[index], part, keep, **how)
 
     def _piece(self, index, part):
         """Return the portion of a part that bounds the combination, or `None`."""

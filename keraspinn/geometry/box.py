@@ -195,13 +195,11 @@ class Box(Geometry):
     def _position(self, column, value):
         """Scale a value to [-1, 1] over the interval; `None` outside."""
         value = float(value)
-        lower, upper = self.lower[column], self.upper[column]
-        nearest = -1.0 if abs(value - lower) <= abs(value - upper) else 1.0
-        end = lower if nearest < 0 else upper
-        if abs(value - end) <= TOLERANCE * 2 * self.half[column]:
-            return nearest
-        inside = lower < value < upper
-        return (value - self.centre[column]) / self.half[column] if inside else None
+        lower, upper, half = self.lower[column], self.upper[column], self.half[column]
+        for position, end in ((-1.0, lower), (1.0, upper)):
+            if abs(value - end) <= TOLERANCE * 2 * half:
+                return position
+        return (value - self.centre[column]) / half if lower < value < upper else None
 
     def _slice(self, *fixed):
         values = [(column, self._value(column, position)) for column, position in fixed]

@@ -164,8 +164,7 @@ def inside_at(domain, on):
         return ()
     if any(abs(position) == 1 for _, position in face.fixed):  # a tangent plane
         return ()
-    draws, shift = around.draws(face), around.centre - domain.centre
-    inner = portion(face, domain.interior.contains, draws, shift, sharp=True)
+    inner = portion(domain, around, face, domain.interior.contains, sharp=True)
     return (inner,) if inner else ()
 
 
@@ -227,8 +226,8 @@ def select(domain, parts, keep, text):
         elif share and part.pieces() != (part,):
             portions += select(domain, part.pieces(), keep, text)
         elif share:
-            draws, name = domain.draws(part), f"{part} {text}"
-            portions.append(portion(part, keep, draws, sharp=True, text=name))
+            how = {"sharp": True, "text": f"{part} {text}"}
+            portions.append(portion(domain, domain, part, keep, **how))
     return tuple(portions)
 
 

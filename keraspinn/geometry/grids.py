@@ -26,11 +26,7 @@ def grid_points(domain, n):
             f"{float(n) ** domain.dimension:.0e} points, more than "
             f"{_MOST_POINTS:.0e}. {fits} `n` out."
         )
-    axes = [
-        np.linspace(start, end, n)
-        for start, end in zip(domain.lower, domain.upper, strict=True)
-    ]
-    mesh = np.meshgrid(*axes, indexing="ij")
+    mesh = np.meshgrid(*np.linspace(domain.lower, domain.upper, n).T, indexing="ij")
     points = np.stack([axis.ravel() for axis in mesh], axis=-1)
     inside = domain.contains(domain.interior, points - domain.centre)
     return points[on_host(inside)]

@@ -56,7 +56,7 @@ class Polyhedron(Geometry):
         outward /= np.linalg.norm(outward, axis=-1, keepdims=True)
         surface = Facets(corners, outward, self.half)
         block = Slice(tuple(self.half.tolist()), (), 3, "the interior")
-        self.interior = portion(block, closed(surface), 3, size=abs(volume))
+        self.interior = portion(self, self, block, closed(surface), size=abs(volume))
         self.boundary = (surface,)
 
     @classmethod

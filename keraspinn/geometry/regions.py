@@ -46,9 +46,8 @@ def within(domain: Geometry, other: Geometry) -> Block:
 def _common(domain, other):
     whole, text = _extended(domain, other), f"the interior in {other}"
     if whole is not None:
-        part = _moved(
-            domain, whole, whole.interior, domain.interior.contains, text=text
-        )
+        keep = domain.interior.contains
+        part = portion(domain, whole, whole.interior, keep, text=text)
         if part is None or part.whole:  # drawn as the other draws it
             return (part,) if part else ()
     return select(domain, (domain.interior,), inside(domain, other), f"in {other}")
@@ -63,12 +62,6 @@ def _extended(domain, other):
         except ValueError:  # the domain is no product
             return None
     return other if other.coordinates == domain.coordinates else None
-
-
-def _moved(domain, owner, part, keep, **how):
-    """Return a part of another geometry, as far as a predicate keeps it."""
-    shift = owner.centre - domain.centre
-    return portion(part, keep, owner.draws(part), shift, **how)
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -125,7 +118,7 @@ class Interface(OfTwo):
         block = ()
         for part in first.boundary:
             keep = functools.partial(faces_the_other, part)
-            piece = _moved(domain, first, part, keep, text=str(self))
+            piece = portion(domain, first, part, keep, text=str(self))
             block += (piece,) if piece else ()
         if not block:
             raise ValueError(

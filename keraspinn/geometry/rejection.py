@@ -16,18 +16,19 @@ _MOST_INTERVALS = 64  # of a curve that are kept; above, points are picked from 
 _ROUNDS = 16  # rounds of rejection at most, for portions below 1/16 of the part
 
 
-def portion(part, keep, draws, shift=0.0, is_cut=False, **how):
+def portion(domain, owner, part, keep, is_cut=False, **how):
     """Return the portion of a part that a predicate keeps, or `None` if it is empty.
 
     Args:
+        domain: The geometry that the portion is for.
+        owner: The geometry that the part is of, in the same coordinates.
         part: A `Part`.
-        keep: Function from points, relative to the new centre, to booleans `(..., n)`.
-        draws: Number of uniform numbers that a point of the part needs.
-        shift: Offset of the part's points, `(d,)`: its centre less the new one.
+        keep: Function from points, relative to the domain's centre, to booleans
+            `(..., n)`.
         is_cut: Whether the part is known to be cut, even if no test point shows it.
         **how: `flip`, `text`, `sharp` and `size` of `Kept`.
     """
-    shift = np.asarray(shift, "float64")
+    draws, shift = owner.draws(part), owner.centre - domain.centre
     is_cut = is_cut or (isinstance(part, Kept) and not part.whole)
     if isinstance(part, Kept):  # make one pool, not a pool of a pool
         part, keep, draws, shift, how = part.cut_further(keep, shift, how)
@@ -181,10 +182,9 @@ class Kept(Part):
         """Return the part's distance, if the rest of the part is outside the domain."""
         if self.sharp:
             return super().distance(coordinates, outside)
-        shift = np.broadcast_to(self.shift, len(coordinates))
         moved = [
             coordinate - exact_number(by)
-            for coordinate, by in zip(coordinates, shift, strict=True)
+            for coordinate, by in zip(coordinates, self.shift, strict=True)
         ]
         return self.part.distance(moved, outside != self.flip)
 
@@ -199,7 +199,7 @@ class Kept(Part):
 
     @property
     def _key(self):
-        return self.part, self.flip, str(self), tuple(self.shift.ravel())
+        return self.part, self.flip, str(self), tuple(self.shift)
 
 
 def _sort_along_curve(points):
