@@ -59,6 +59,7 @@ class Inside(Part):
     """
 
     axes: tuple
+    text = "the interior"
 
     @property
     def draws(self):
@@ -79,9 +80,6 @@ class Inside(Part):
         """Return the area or volume."""
         half = len(self.axes) / 2
         return math.pi**half / math.gamma(half + 1) * math.prod(self.axes)
-
-    def __str__(self):
-        return "the interior"
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,7 @@ from keraspinn.common.typing import Tensor
 from keraspinn.expressions import NormalComponent, from_json, to_json
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.checks import check_coordinates, check_values, names
-from keraspinn.geometry.faces import (
-    at_values,
-    beyond,
-    inside_at,
-    lying_on,
-    restricted,
-)
+from keraspinn.geometry.faces import at_values, beyond, inside_at, lying_on, restricted
 from keraspinn.geometry.grids import grid_points
 from keraspinn.geometry.part import Block, On, Part, exact_number, quasi_random
 

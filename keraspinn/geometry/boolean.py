@@ -269,6 +269,7 @@ class Mixture(Part):
 
     def __init__(self, parts, draws, contains):
         self._parts, self._contains = parts, contains
+        self.text = " and ".join(dict.fromkeys(map(str, parts)))
         self._measures = [part.measure() for part in parts]
         self._starts = np.cumsum([0, *draws])
         self.draws = int(1 + self._starts[-1])
@@ -296,9 +297,6 @@ class Mixture(Part):
     def measure(self):
         """Return the sum of the parts' measures."""
         return sum(self._measures)
-
-    def __str__(self):
-        return " and ".join(dict.fromkeys(map(str, self._parts)))
 
 
 _COMBINATIONS = {"+": Union, "-": Difference, "&": Intersection}

@@ -83,9 +83,6 @@ class Slice(Part):
         xi = coordinates[column] / exact_number(self.half[column])
         return 1 - xi if position == 1 else xi - exact_number(position)
 
-    def __str__(self):
-        return self.text
-
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Box(Geometry):

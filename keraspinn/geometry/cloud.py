@@ -27,7 +27,7 @@ class Points(Nearest):
     draws = 1
 
     def __init__(self, points, half, text, outward=None, filled=False):
-        self._points, self._half, self._text = points, half, text
+        self._points, self._half, self.text = points, half, text
         self.outward, self._filled, self._width = outward, filled, points.size
 
     @property
@@ -58,9 +58,6 @@ class Points(Nearest):
         scaled = (points / like(self._half, points))[..., None, :]
         apart = lib.abs(scaled - like(self._points / self._half, points))
         return lib.max(apart, axis=-1)
-
-    def __str__(self):
-        return self._text
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -18,7 +18,7 @@ _ARCS = 4096  # equally long arcs in the table of angles; each is 1e-3 of a radi
 class EllipseCurve(Rim):
     """Ellipse curve."""
 
-    draws = 1
+    draws, text = 1, "the ellipse"
 
     def sample(self, uniform):
         """Sample uniformly by length; a table made on the host gives the angle."""
@@ -44,9 +44,6 @@ class EllipseCurve(Rim):
     def measure(self):
         """Return the length."""
         return self._arcs[-1]
-
-    def __str__(self):
-        return "the ellipse"
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -36,6 +36,7 @@ class Part:
         draws: Number of uniform numbers that a point needs; `None` for one per
             coordinate.
         is_point: Whether the part is a single point.
+        text: Its name in messages; the class's by default.
 
     Example:
 
@@ -47,6 +48,7 @@ class Part:
 
     draws: int | None = None
     is_point: bool = False
+    text: str | None = None
 
     @property
     def is_curve(self) -> bool:
@@ -104,7 +106,7 @@ class Part:
         return (self,)
 
     def __str__(self):
-        return type(self).__name__
+        return self.text or type(self).__name__
 
 
 Block: TypeAlias = tuple[Part, ...]

@@ -1,4 +1,3 @@
-import itertools
 from typing import Self
 
 import keras
@@ -88,11 +87,8 @@ class Polyhedron(Geometry):
 
 def _check_closed(faces):
     """Raise `ValueError` unless each edge joins two faces of the same orientation."""
-    edges = [
-        (a, b)
-        for face in faces.tolist()
-        for a, b in itertools.pairwise((*face, face[0]))
-    ]
+    ends = np.roll(faces, -1, axis=1)
+    edges = [*zip(faces.ravel().tolist(), ends.ravel().tolist(), strict=True)]
     if len(set(edges)) < len(edges) or {(b, a) for a, b in edges} != set(edges):
         alone = next(((a, b) for a, b in edges if (b, a) not in set(edges)), None)
         fault = f"the edge {alone} has one" if alone else "some are turned otherwise"

@@ -7,12 +7,7 @@ import numpy as np
 
 from keraspinn.geometry.arrays import library, like
 from keraspinn.geometry.base import Geometry
-from keraspinn.geometry.faces import (
-    in_coordinates_of,
-    inside,
-    lying_on,
-    select,
-)
+from keraspinn.geometry.faces import in_coordinates_of, inside, lying_on, select
 from keraspinn.geometry.part import Block
 from keraspinn.geometry.product import OfTwo
 from keraspinn.geometry.rejection import portion

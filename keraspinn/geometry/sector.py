@@ -115,9 +115,6 @@ class Polar(Part):
         across = self.side * (x * sp.sin(angle) - y * sp.cos(angle))
         return across / exact_number(self.size)
 
-    def __str__(self):
-        return self.text
-
 
 @keras.saving.register_keras_serializable("keraspinn")
 class Sector(Geometry):

@@ -26,7 +26,7 @@ class Simplices(Part):
     def __init__(self, corners, contains, text="the interior"):
         self.corners = np.asarray(corners, "float64")
         self.draws = self.corners.shape[1]
-        self._contains, self._text = contains, text
+        self._contains, self.text = contains, text
 
     @functools.cached_property
     def sizes(self):
@@ -78,9 +78,6 @@ class Simplices(Part):
     def measure(self):
         """Return the sum of the measures."""
         return float(self.sizes.sum())
-
-    def __str__(self):
-        return self._text
 
 
 class Nearest(Part):
@@ -177,7 +174,7 @@ class Facets(Nearest, Simplices):
     def only(self, chosen, text=None):
         """Select some of the facets."""
         part = Facets(
-            self.corners[chosen], self.outward[chosen], self._half, text or self._text
+            self.corners[chosen], self.outward[chosen], self._half, text or self.text
         )
         part.closed = self.closed
         return part
