@@ -1,6 +1,5 @@
 """Unions, differences and intersections of geometries, and their operators."""
 
-import functools
 import warnings
 
 import keras
@@ -9,6 +8,7 @@ import numpy as np
 from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import names
+from keraspinn.geometry.faces import in_coordinates_of
 from keraspinn.geometry.part import Part
 from keraspinn.geometry.product import OfTwo, Product
 from keraspinn.geometry.rejection import Kept, portion
@@ -70,11 +70,10 @@ class Combination(OfTwo, Geometry):
 
     def _on(self, index, points):
         """Test which points lie on the boundary of an operand."""
-        lib = library(points)
         relative = points - like(self._shifts[index], points)
-        on_part = lib.zeros_like(points[..., 0]) > 0
+        on_part = library(points).zeros_like(points[..., 0]) > 0
         for part in self.operands[index].boundary:
-            on_part = lib.logical_or(on_part, part.contains(relative))
+            on_part = on_part | part.contains(relative)
         return on_part
 
     def _portion(self, index, part, keep, **how):
@@ -86,14 +85,12 @@ class Combination(OfTwo, Geometry):
         flip = self.flips and index == 1
 
         def keep(points):
-            lib = library(points)
             normals = part.normals(points - like(self._shifts[index], points))
             step = normals * like(-self._step if flip else self._step, points)
-            inner, outer = self._inside(points - step), self._inside(points + step)
-            kept = lib.logical_and(inner, lib.logical_not(outer))
-            kept = lib.logical_and(kept, self._inside(points))
+            kept = self._inside(points - step) & ~self._inside(points + step)
+            kept = kept & self._inside(points)
             if index == 1:  # pieces that both share belong to the first
-                kept = lib.logical_and(kept, lib.logical_not(self._on(0, points)))
+                kept = kept & ~self._on(0, points)
             return kept
 
         piece = self._portion(index, part, keep, flip=flip, sharp=self.sharp)
@@ -149,28 +146,26 @@ class Difference(Combination):
         return first.lower, first.upper
 
     def _inside(self, points):
-        return library(points).logical_and(self._in(0, points), self._left(points))
+        return self._in(0, points) & self._left(points)
 
     def _left(self, points):
         """Test which points are not subtracted; the rim of the hole stays."""
-        lib = library(points)
-        return lib.logical_or(lib.logical_not(self._in(1, points)), self._on(1, points))
+        return ~self._in(1, points) | self._on(1, points)
 
     def _make_interior(self):
         first, second = self.operands
         within = self._portion(1, second.interior, lambda points: self._in(0, points))
-        size, hole = None, second.interior.measure()
-        if within is not None and within.measure() == hole:
-            size = first.interior.measure() - hole
-        is_cut = within is not None
-        taken = functools.partial(self._in, 1)
-        if not is_cut and self._portion(0, first.interior, taken) is None:
-            warnings.warn(
-                f"{second} takes nothing from {first}, which it does not meet. Are "
-                "both in the same units?",
-                stacklevel=6,
-            )
-        return self._portion(0, first.interior, self._left, size=size, is_cut=is_cut)
+        how = {"is_cut": within is not None}
+        if within is None:
+            if self._portion(0, first.interior, lambda p: self._in(1, p)) is None:
+                warnings.warn(
+                    f"{second} takes nothing from {first}, which it does not meet. Are "
+                    "both in the same units?",
+                    stacklevel=6,
+                )
+        elif within.measure() == second.interior.measure():
+            how["size"] = first.interior.measure() - within.measure()
+        return self._portion(0, first.interior, self._left, **how)
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -203,7 +198,7 @@ class Intersection(Combination):
         )
 
     def _inside(self, points):
-        return library(points).logical_and(self._in(0, points), self._in(1, points))
+        return self._in(0, points) & self._in(1, points)
 
     def _make_interior(self):
         sizes = [operand.interior.measure() for operand in self.operands]
@@ -241,19 +236,13 @@ class Union(Combination):
         )
 
     def _inside(self, points):
-        return library(points).logical_or(self._in(0, points), self._in(1, points))
+        return self._in(0, points) | self._in(1, points)
 
     def _make_interior(self):
         first, second = self.operands
-
-        def alone(points):
-            return library(points).logical_not(self._in(0, points))
-
-        parts = [
-            self._portion(0, first.interior, self._inside),
-            self._portion(1, second.interior, alone),
-        ]
-        parts = [part for part in parts if part is not None]
+        parts = [self._portion(0, first.interior, self._inside)]
+        if rest := self._portion(1, second.interior, lambda p: ~self._in(0, p)):
+            parts.append(rest)
         draws = [self.draws(part) for part in parts]
         return Mixture(parts, draws, self._inside)
 
@@ -313,10 +302,7 @@ def combine(sign, first, second):
     """
     if sign == "*":
         return Product(first, second)
-    if not first.has_coordinates and second.has_coordinates:
-        first = first.with_coordinates(_matching_coordinates(second, first))
-    if not second.has_coordinates and first.has_coordinates:
-        second = second.with_coordinates(_matching_coordinates(first, second))
+    first, second = in_coordinates_of(second, first), in_coordinates_of(first, second)
     if first.has_coordinates:
         if set(first.coordinates) > set(second.coordinates):
             across, rest = first.split(second.coordinates)
@@ -334,8 +320,3 @@ def combine(sign, first, second):
                 f"{names(second.coordinates)}"
             )
     return _COMBINATIONS[sign](first, second)
-
-
-def _matching_coordinates(owner, other):
-    """Return as many spatial coordinates of a geometry as another one needs."""
-    return owner.space_coordinates[: other.dimension]

@@ -54,7 +54,7 @@ class Slice(Part):
         inside = lib.all(lib.abs(scaled) <= 1 + 2 * TOLERANCE, axis=-1)
         for column, position in self.fixed:
             near = lib.abs(scaled[..., column] - position) <= 2 * TOLERANCE
-            inside = lib.logical_and(inside, near)
+            inside = inside & near
         return inside
 
     def normals(self, points):

@@ -51,11 +51,7 @@ def _relation(region):
     if isinstance(region, Box):
         ends = zip(region.coordinates, region.lower, region.upper, strict=True)
         return sp.And(
-            *(
-                side
-                for s, low, high in ends
-                for side in (s >= exact_number(low), s <= exact_number(high))
-            )
+            *(sp.And(s >= exact_number(a), s <= exact_number(b)) for s, a, b in ends)
         )
     if isinstance(region, (Combination, Product)):
         first, second = map(_relation, region.operands)
@@ -79,9 +75,5 @@ def _relation(region):
 def _in_simplex(corners, symbols):
     """Return the relation that barycentric coordinates are not negative."""
     inverse = np.linalg.inv(np.vstack([corners.T, np.ones(len(corners))]))
-    return sp.And(
-        *(
-            sum(float(a) * c for a, c in zip(row, symbols, strict=False)) + row[-1] >= 0
-            for row in inverse
-        )
-    )
+    weights = sp.Matrix(inverse) * sp.Matrix([*symbols, 1])
+    return sp.And(*(weight >= 0 for weight in weights))

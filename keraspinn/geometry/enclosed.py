@@ -23,12 +23,7 @@ def enclosed(corners, points):
 
 def closed(facets):
     """Return a predicate for points enclosed by `Facets` or on them."""
-
-    def contains(points):
-        inside = enclosed(facets.corners, points)
-        return library(points).logical_or(inside, facets.contains(points))
-
-    return contains
+    return lambda points: enclosed(facets.corners, points) | facets.contains(points)
 
 
 def _even_odd(corners, points):
@@ -37,10 +32,10 @@ def _even_odd(corners, points):
     # Convert each constant alone: a tensor in a graph cannot be unpacked.
     x0, y0, x1, y1 = (like(corners[:, k, j], points) for k in (0, 1) for j in (0, 1))
     x, y = points[..., 0, None], points[..., 1, None]
-    spans = lib.not_equal(y0 > y, y1 > y)
+    spans = (y0 > y) ^ (y1 > y)
     height = lib.where(spans, y1 - y0 + lib.zeros_like(y), lib.ones_like(y))
     right = (y - y0) / height * (x1 - x0) + x0 > x
-    crossed = lib.where(lib.logical_and(spans, right), 1.0, 0.0)
+    crossed = lib.where(spans & right, 1.0, 0.0)
     crossings = lib.sum(crossed, axis=-1)
     return crossings - 2 * lib.floor(crossings / 2) > 0.5
 

@@ -1,6 +1,7 @@
 """Selection of faces and portions by geometries, values and relations."""
 
 import functools
+import operator
 
 import keras
 import numpy as np
@@ -110,12 +111,11 @@ def _on_rim(domain, operand, part):
             return rim.contains(relative)
         cosine = lib.sum(normals * rim_normals, axis=-1, keepdims=True)
         sine = normals - cosine * rim_normals
-        is_parallel = lib.sum(sine**2, axis=-1) < _PARALLEL
-        return lib.logical_and(rim.contains(relative), is_parallel)
+        return rim.contains(relative) & (lib.sum(sine**2, axis=-1) < _PARALLEL)
 
     def keep(points):
-        along = [is_along(rim, points) for rim in operand.boundary]
-        return functools.reduce(library(points).logical_or, along)
+        along = (is_along(rim, points) for rim in operand.boundary)
+        return functools.reduce(operator.or_, along)
 
     return keep
 

@@ -18,14 +18,17 @@ class ProductPart(Part):
         counts: Numbers of uniform numbers that a point of each needs.
         columns: The columns of each one's coordinates in the product's.
         spatial: The columns of each one's normal.
-        whole: For each, whether it is an interior, which bounds nothing.
+        facing: The index of the one that bounds the product; `None` if neither or both
+            do.
+        text: Its name in messages.
     """
 
     parts: tuple
     counts: tuple = field(compare=False)
     columns: tuple = field(compare=False)
     spatial: tuple = field(compare=False)
-    whole: tuple = field(compare=False)
+    facing: int | None = field(compare=False)
+    text: str = field(compare=False)
 
     @property
     def draws(self):
@@ -48,22 +51,21 @@ class ProductPart(Part):
 
     def contains(self, points):
         """Test which points lie on both."""
-        lib = library(points)
         on_first, on_second = (
             part.contains(columns_of(points, chosen))
             for part, chosen in zip(self.parts, self.columns, strict=True)
         )
-        return lib.logical_and(on_first, on_second)
+        return on_first & on_second
 
     def normals(self, points):
         """Return the bounding part's normals, zero in the other's coordinates."""
-        if self.whole.count(False) != 1:
+        if self.facing is None:
             return super().normals(points)
-        facing = self.whole.index(False)
-        normals = self.parts[facing].normals(columns_of(points, self.columns[facing]))
-        others = len(self.spatial[1 - facing])
+        chosen = columns_of(points, self.columns[self.facing])
+        normals = self.parts[self.facing].normals(chosen)
+        others = len(self.spatial[1 - self.facing])
         both = [normals, library(points).zeros_like(points[..., :others])]
-        return _side_by_side(both if facing == 0 else both[::-1], self.spatial)
+        return _side_by_side(both if self.facing == 0 else both[::-1], self.spatial)
 
     def measure(self):
         """Return the product of both."""
@@ -71,19 +73,10 @@ class ProductPart(Part):
 
     def distance(self, coordinates, outside=False):
         """Return the distance of the part that bounds."""
-        if self.whole.count(False) != 1:
+        if self.facing is None:
             return super().distance(coordinates, outside)
-        facing = self.whole.index(False)
-        chosen = [coordinates[column] for column in self.columns[facing]]
-        return self.parts[facing].distance(chosen, outside)
-
-    def __str__(self):
-        texts = [
-            str(part)
-            for part, whole in zip(self.parts, self.whole, strict=True)
-            if not whole
-        ]
-        return ", ".join(texts) or "the interior"
+        chosen = [coordinates[column] for column in self.columns[self.facing]]
+        return self.parts[self.facing].distance(chosen, outside)
 
 
 class OfTwo:
@@ -168,13 +161,11 @@ class Product(OfTwo, Geometry):
 
     def _part(self, *parts):
         pairs = list(zip(self.operands, parts, strict=True))
-        return ProductPart(
-            parts,
-            tuple(factor.draws(part) for factor, part in pairs),
-            self._columns,
-            self._spatial,
-            tuple(part is factor.interior for factor, part in pairs),
-        )
+        counts = tuple(factor.draws(part) for factor, part in pairs)
+        bounding = [k for k, (f, part) in enumerate(pairs) if part is not f.interior]
+        facing = bounding[0] if len(bounding) == 1 else None
+        text = ", ".join(str(parts[k]) for k in bounding) or "the interior"
+        return ProductPart(parts, counts, self._columns, self._spatial, facing, text)
 
     def faces(self, on):
         """Return the block of values in either factor, or in both."""

@@ -104,11 +104,10 @@ class Interface(OfTwo):
         step = STEP * np.minimum(first.half, second.half)
 
         def faces_the_other(part, points):
-            lib = library(points)
             normals = part.normals(points - like(shift, points))
             moved = points[..., :space] + normals * like(step[:space], points)
-            moved = lib.concatenate([moved, points[..., space:]], axis=-1)
-            return lib.logical_and(other.contains(points), other.contains(moved))
+            moved = library(points).concatenate([moved, points[..., space:]], axis=-1)
+            return other.contains(points) & other.contains(moved)
 
         block = ()
         for part in first.boundary:

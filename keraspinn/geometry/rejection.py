@@ -83,11 +83,7 @@ class Kept(Part):
         """Return the arguments of `portion` for a portion of this portion."""
 
         def both(points):
-            lib = library(points)
-            kept = self.keep(points - like(shift, points))
-            return lib.logical_and(kept, keep(points))
-
-        both = keep if self.whole else both
+            return self.keep(points - like(shift, points)) & keep(points)
 
         how = {
             "flip": self.flip != how.get("flip", False),
@@ -95,7 +91,8 @@ class Kept(Part):
             "sharp": self.sharp or how.get("sharp", False),
             "size": how.get("size"),
         }
-        return self.part, both, self.part_draws, self.shift + shift, how
+        kept = keep if self.whole else both
+        return self.part, kept, self.part_draws, self.shift + shift, how
 
     @functools.cached_property
     def _pool(self):
@@ -154,9 +151,7 @@ class Kept(Part):
     def contains(self, points):
         """Test which points lie on the part and are kept."""
         on_part = self.part.contains(points - like(self.shift, points))
-        if self.whole:
-            return on_part
-        return library(points).logical_and(on_part, self.keep(points))
+        return on_part if self.whole else on_part & self.keep(points)
 
     def normals(self, points):
         """Return the part's normals, or their opposites."""

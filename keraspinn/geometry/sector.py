@@ -64,9 +64,8 @@ class Polar(Part):
         x, y = points[..., 0] - self.origin[0], points[..., 1] - self.origin[1]
         radius = lib.sqrt(x * x + y * y)
         margin = 2 * TOLERANCE * self.size
-        near = lib.logical_and(
-            radius >= self.radii[0] - margin, radius <= self.radii[1] + margin
-        )
+        inner, outer = self.radii
+        near = (radius >= inner - margin) & (radius <= outer + margin)
         start, end = self.angles
         if end - start >= 2 * math.pi:
             return near
@@ -75,7 +74,7 @@ class Polar(Part):
         along = x * math.cos(middle) + y * math.sin(middle)
         across = y * math.cos(middle) - x * math.sin(middle)
         beyond = lib.abs(lib.arctan2(across, along)) - spread
-        return lib.logical_and(near, beyond * radius <= margin)
+        return near & (beyond * radius <= margin)
 
     def normals(self, points):
         """Return the radial direction on an arc, the tangential one on an edge."""
@@ -152,12 +151,9 @@ class Sector(Geometry):
     ) -> None:
         self.center = checked_center(center, 2)
         self.radius = positive_number("radius", radius)
-        self.inner, *ends = (
-            real_number(inner),
-            *map(real_number, angles if np.iterable(angles) else ()),
-        )
-        self.angles = tuple(ends)
-        turn = ends[1] - ends[0] if len(ends) == 2 else math.nan
+        self.inner = real_number(inner)
+        self.angles = tuple(map(real_number, angles if np.iterable(angles) else ()))
+        turn = self.angles[1] - self.angles[0] if len(self.angles) == 2 else math.nan
         if not (0 <= self.inner < self.radius and 0 < turn <= 2 * math.pi):
             raise ValueError(
                 "A sector needs center, radius, angles, inner in this order, as in "
@@ -167,8 +163,7 @@ class Sector(Geometry):
             )
         start, end = self.angles
         corners = self._extremes()
-        lower, upper = corners.min(axis=0), corners.max(axis=0)
-        super().__init__(coordinates, lower, upper)
+        super().__init__(coordinates, corners.min(axis=0), corners.max(axis=0))
         origin = tuple((np.array(self.center) - self.centre).tolist())
         both = self.inner, self.radius
 
