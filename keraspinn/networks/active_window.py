@@ -126,7 +126,7 @@ class ActiveWindow(TimeWindows):
             pairs = [dict(zip(keys, half, strict=False)) for half in halves]
             return [Taylor(indices, coefficients) for coefficients in pairs]
 
-        def body(number, *tensors):
+        def body(number, tensors):
             frame = ops.take(frames, number, axis=0)
             values = [ops.take(stack, number, axis=0) for stack in stacks]
             pairs = zip(self.networks[0].weights, values, strict=True)
@@ -139,15 +139,10 @@ class ActiveWindow(TimeWindows):
             value, _ = state_of(tensors)
             new = at_end(value, (fields, slopes), rate, frame, self.orders)
             parts = new if second else new[:1]
-            return number + 1, *(
-                p.coefficients.get(k, zero) for p in parts for k in keys
-            )
+            return [p.coefficients.get(k, zero) for p in parts for k in keys]
 
         begin = [zero] * (len(keys) * (2 if second else 1))
-        _, *tensors = ops.while_loop(
-            lambda number, *_: number < count, body, (ops.zeros((), "int32"), *begin)
-        )
-        return state_of(tensors)
+        return state_of(ops.fori_loop(0, count, body, begin))
 
     def get_config(self):
         return {**super().get_config(), "capacity": self.capacity}

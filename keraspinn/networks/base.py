@@ -113,22 +113,14 @@ class Network(Adaptable):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.bias_initializer = keras.initializers.get(bias_initializer)
 
-    def _layer(self, layer_class, name):
-        return layer_class(
-            self.units,
-            activation=self.activation,
-            dtype=self.dtype_policy,
-            name=name,
-            **self._initializers(name),
-        )
+    def _layer(self, layer_class, name, **changes):
+        settings = {"units": self.units, "activation": self.activation} | changes
+        settings |= {"dtype": self.dtype_policy, "name": name}
+        return layer_class(**settings, **self._initializers(name))
 
     def _head(self):
-        return keras.layers.Dense(
-            self.output_count,
-            dtype=self.dtype_policy,
-            name="head",
-            **self._initializers("head"),
-        )
+        settings = {"units": self.output_count, "activation": None}
+        return self._layer(keras.layers.Dense, "head", **settings)
 
     def _initializers(self, layer_name):
         return {
@@ -200,10 +192,9 @@ class Network(Adaptable):
             apply: As for `forward`.
             wanted: The columns that are read; one network makes all in any case.
         """
-        if self._circles is not None:
-            x = apply(self._circles, x)
-        if self._kinks is not None:
-            x = apply(self._kinks, x)
+        for features in (self._circles, self._kinks):
+            if features is not None:
+                x = apply(features, x)
         return self.forward(x, apply)
 
     def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
@@ -242,7 +233,6 @@ class Network(Adaptable):
         x = keras.Input(batch_shape=input_shape)
         self.call(x)
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-        self.built = True
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.output_count)

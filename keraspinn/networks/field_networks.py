@@ -131,7 +131,6 @@ class FieldNetworks(Adaptable):
                     f"its {len(outputs)} field(s). Received: {fields.shape[-1]}"
                 )
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-        self.built = True
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], len(self._order))

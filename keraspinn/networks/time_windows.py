@@ -99,7 +99,6 @@ class TimeWindows(Adaptable):
             if not network.built:
                 network.build(input_shape)
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-        self.built = True
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], len(self.orders))
@@ -269,10 +268,9 @@ def at_time(network, x, time, second):
 def _unit_slopes(x):
     """Return the derivative of each coordinate by the scaled one, scalars."""
     slopes = []
-    for column in range(x.indices.dimension):
-        unit = tuple(np.eye(x.indices.dimension, dtype=int)[column].tolist())
+    for column, unit in enumerate(np.eye(x.indices.dimension, dtype=int).tolist()):
         slope = 1.0
-        for key, share in x.indices.destinations(unit)[:1]:
+        for key, share in x.indices.destinations(tuple(unit))[:1]:
             slope = ops.reshape(x.coefficients[key][..., column], (-1,))[0] / share
         slopes.append(slope)
     return slopes
