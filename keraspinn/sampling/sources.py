@@ -168,9 +168,6 @@ class PointSources:
     def renewed(self, iteration):
         """Return whether a step's points differ from those before, a boolean."""
         answers = [sampler.renewed(iteration) for sampler in self.samplers.values()]
-        if any(answer is True for answer in answers):
-            return ops.convert_to_tensor(True)
-        answers = [answer for answer in answers if answer is not False]
         return ops.any(ops.stack([False, *answers]))
 
     def weighting_uniform(self, seed, iteration):
