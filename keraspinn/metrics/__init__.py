@@ -2,6 +2,4 @@
 
 from keraspinn.metrics.relative_l2 import RelativeL2
 
-__all__ = [
-    "RelativeL2",
-]
+__all__ = ["RelativeL2"]

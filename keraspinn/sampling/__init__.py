@@ -8,12 +8,4 @@ from keraspinn.sampling.renewed import Renewed
 from keraspinn.sampling.residual_based import ResidualBased
 from keraspinn.sampling.uniform import Uniform
 
-__all__ = [
-    "Batch",
-    "Held",
-    "Place",
-    "Renewed",
-    "ResidualBased",
-    "Sampler",
-    "Uniform",
-]
+__all__ = ["Batch", "Held", "Place", "Renewed", "ResidualBased", "Sampler", "Uniform"]

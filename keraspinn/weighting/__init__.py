@@ -3,10 +3,4 @@
 from keraspinn.weighting.base import FunctionRule, TrainingSetup, WeightingRule
 from keraspinn.weighting.gradient_ratio import LAYERS, GradientRatio
 
-__all__ = [
-    "LAYERS",
-    "FunctionRule",
-    "GradientRatio",
-    "TrainingSetup",
-    "WeightingRule",
-]
+__all__ = ["LAYERS", "FunctionRule", "GradientRatio", "TrainingSetup", "WeightingRule"]
