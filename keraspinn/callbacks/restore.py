@@ -4,10 +4,11 @@ import keras
 import numpy as np
 
 from keraspinn.callbacks.schedule import Schedule
+from keraspinn.common.configs import Configured
 from keraspinn.training.one_model import check_one_model
 
 
-class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
+class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
     """Stop training at a loss or gradient that is not finite, and restore a copy.
 
     Every so many steps it copies the weights, the loss weights λ and the optimizer's
@@ -38,9 +39,6 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
         super().__init__()
         self._schedule = Schedule(every)
         self._kept = None
-
-    def __repr__(self):
-        return f"RestoreOnNonFinite(every={self._schedule.every})"
 
     def set_model(self, model):
         super().set_model(model)
@@ -74,10 +72,6 @@ class RestoreOnNonFinite(keras.callbacks.TerminateOnNaN):
 
     def get_config(self):
         return {"every": self._schedule.every}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
 
     def _keep(self):
         values = {id(v): v.numpy() for v in self.model.trainer.state_variables}
