@@ -50,13 +50,8 @@ def as_tuples(x):
     """Return a stream of batches as Keras takes it: generators must yield tuples."""
     if not inspect.isgenerator(x):
         return x
-    return ((single_batch(b),) if not isinstance(b, tuple) else _unmasked(b) for b in x)
-
-
-def _unmasked(batch):
-    for array in keras.tree.flatten(batch):
-        unmasked("points", array)
-    return batch
+    batches = (batch if isinstance(batch, tuple) else (batch,) for batch in x)
+    return (tuple(map(single_batch, batch)) for batch in batches)
 
 
 def single_batch(x):

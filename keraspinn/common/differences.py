@@ -49,10 +49,9 @@ def plain(config):
         if _is_node(rows):
             # SymPy may order the operands of sums and products otherwise.
             head, *operands = rows
-            ordered = (
-                sorted(operands, key=json.dumps) if head in _UNORDERED else operands
-            )
-            return [head, *ordered]
+            if head in _UNORDERED:
+                operands.sort(key=json.dumps)
+            return [head, *operands]
         return _folded(rows) if len(rows) > LONGEST_ROW else rows
     if isinstance(config, (set, frozenset)):
         return sorted(map(str, config))
