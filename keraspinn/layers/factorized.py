@@ -78,9 +78,7 @@ class FactorizedDense(keras.layers.Layer):
             name="scale", shape=(self.units,), initializer=scale
         )
         self.direction = self.add_weight(
-            name="direction",
-            shape=(input_shape[-1], self.units),
-            initializer=direction,
+            name="direction", shape=(input_shape[-1], self.units), initializer=direction
         )
         self.bias = self.add_weight(
             name="bias", shape=(self.units,), initializer=self.bias_initializer

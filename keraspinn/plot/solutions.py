@@ -9,10 +9,7 @@ from keraspinn.training.one_model import check_one_model
 
 
 def solution(
-    model: PINNModel,
-    name: str | None = None,
-    n: int = 100,
-    figure: Canvas = None,
+    model: PINNModel, name: str | None = None, n: int = 100, figure: Canvas = None
 ) -> Drawn:
     """Plot the reference, the prediction and the absolute error, side by side.
 
