@@ -59,7 +59,7 @@ class Geometry:
     Raises:
         TypeError: If a coordinate is not a SymPy symbol.
         ValueError: If the number of distinct coordinates differs from the bounding
-            box's; by `coordinates`, `space_coordinates` and `normal`, if it has none.
+            box's; by `coordinates` and properties made of them, if it has none.
 
     Example:
 
@@ -120,6 +120,12 @@ class Geometry:
     def dimension(self) -> int:
         """Number of coordinates, time included."""
         return len(self.lower)
+
+    @property
+    def intervals(self) -> dict[sp.Symbol, tuple[float, float]]:
+        """Dict from the coordinates to the ends of the bounding box."""
+        ends = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+        return dict(zip(self.coordinates, ends, strict=True))
 
     @property
     def normal(self) -> tuple[NormalComponent, ...]:
@@ -356,7 +362,7 @@ class Geometry:
     def _repr_html_(self):
         if self._coordinates is None:
             return html.paragraphs(repr(self))
-        rows = zip(names(self.coordinates), self.lower, self.upper, strict=True)
+        rows = [(symbol, *ends) for symbol, ends in self.intervals.items()]
         shown = html.table(("Coordinate", "from", "to"), rows)
         if self.dimension == 2:
             uniform = quasi_random(600, self.draws(self.interior))

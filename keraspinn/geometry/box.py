@@ -142,8 +142,8 @@ class Box(Geometry):
                 "`periodic` must be a list of coordinates of space, of "
                 f"{names(self.space)}. Received: {periodic!r}"
             )
-        self._intervals = self.space | self.parameters | self.time
-        lower, upper = np.array(list(self._intervals.values())).T
+        intervals = self.space | self.parameters | self.time
+        lower, upper = np.array(list(intervals.values())).T
         time = next(iter(self.time), None)
         super().__init__(self.space, lower, upper, self.parameters, time)
         self.interior = self._slice()
@@ -170,15 +170,14 @@ class Box(Geometry):
 
     def fixed(self, part):
         """Return (column, value) pairs that a part fixes, in the user's units."""
-        if not isinstance(part, Slice):
-            return ()
-        return [
-            (column, self._value(column, position)) for column, position in part.fixed
-        ]
+        return self._values(part.fixed) if isinstance(part, Slice) else ()
 
-    def _value(self, column, position):
+    def _values(self, fixed):
         ends = {-1.0: self.lower, 1.0: self.upper}
-        return ends.get(position, self.centre + self.half * position)[column]
+        return [
+            (column, ends.get(position, self.centre + self.half * position)[column])
+            for column, position in fixed
+        ]
 
     def split(self, symbols):
         """Split into a box in some spatial coordinates and one in all others."""
@@ -191,24 +190,24 @@ class Box(Geometry):
 
     def _position(self, column, value):
         """Scale a value to [-1, 1] over the interval; `None` outside."""
-        value = float(value)
-        lower, upper, half = self.lower[column], self.upper[column], self.half[column]
+        value, half = float(value), self.half[column]
+        lower, upper = self.lower[column], self.upper[column]
         for position, end in ((-1.0, lower), (1.0, upper)):
             if abs(value - end) <= TOLERANCE * 2 * half:
                 return position
-        return (value - self.centre[column]) / half if lower < value < upper else None
+        inside = lower < value < upper
+        return float((value - self.centre[column]) / half) if inside else None
 
     def _slice(self, *fixed):
-        values = [(column, self._value(column, position)) for column, position in fixed]
+        values = self._values(fixed)
         text = ", ".join(f"{self.coordinates[c]} = {written(v)}" for c, v in values)
-        fixed = tuple((column, float(position)) for column, position in fixed)
-        spatial = len(self.space)
-        return Slice(tuple(self.half.tolist()), fixed, spatial, text or "the interior")
+        half, spatial = tuple(self.half.tolist()), len(self.space)
+        return Slice(half, fixed, spatial, text or "the interior")
 
     def _face_words(self):
         faces = [
             f"{{{symbol.name}: {written(end)}}}"
-            for symbol, ends in self._intervals.items()
+            for symbol, ends in self.intervals.items()
             if symbol not in self.parameters
             for end in ends
         ]
@@ -217,7 +216,7 @@ class Box(Geometry):
     def __str__(self):
         return " × ".join(
             f"{symbol} ∈ [{written(low)}, {written(high)}]"
-            for symbol, (low, high) in self._intervals.items()
+            for symbol, (low, high) in self.intervals.items()
         )
 
     def get_config(self):

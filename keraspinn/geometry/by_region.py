@@ -49,9 +49,9 @@ def by_region(values: Mapping[Geometry, sp.Expr]) -> sp.Piecewise:
 def _relation(region):
     """Return the SymPy relation that holds in a geometry."""
     if isinstance(region, Box):
-        ends = zip(region.coordinates, region.lower, region.upper, strict=True)
+        ends = region.intervals.items()
         return sp.And(
-            *(sp.And(s >= exact_number(a), s <= exact_number(b)) for s, a, b in ends)
+            *(sp.And(s >= exact_number(a), s <= exact_number(b)) for s, (a, b) in ends)
         )
     if isinstance(region, (Combination, Product)):
         first, second = map(_relation, region.operands)

@@ -156,8 +156,7 @@ def inside_at(domain, on):
     """Return the block of a domain's interior at some values, or an empty one."""
     from keraspinn.geometry.box import Box  # imports Geometry, which imports this
 
-    ends = zip(domain.lower.tolist(), domain.upper.tolist(), strict=True)
-    around = Box(dict(zip(domain.coordinates, ends, strict=True)))
+    around = Box(domain.intervals)
     try:
         (face,) = around.faces(on)
     except ValueError:  # outside
@@ -171,10 +170,9 @@ def inside_at(domain, on):
 def beyond(domain, on):
     """Explain which value lies outside a domain's bounding box, for a message."""
     for symbol, value in on.items():
-        if symbol not in domain.coordinates:
+        if symbol not in domain.intervals:
             return f": the domain has no coordinate {symbol}"
-        column = domain.coordinates.index(symbol)
-        low, high = domain.lower[column], domain.upper[column]
+        low, high = domain.intervals[symbol]
         if not low <= float(value) <= high:
             return f": {symbol} goes from {written(low)} to {written(high)}"
     return ""

@@ -14,10 +14,8 @@ def grid_points(domain, n):
     """Return the points of a bounding-box grid that lie inside a domain, `(N, d)`."""
     sides = min(100, int(_DEFAULT_POINTS ** (1 / domain.dimension) + 1e-9))
     if n is None and sides < 2:
-        draws = domain.draws(domain.interior)
-        return domain.centre + on_host(
-            domain.sample(domain.interior, quasi_random(2**16, draws))
-        )
+        uniform = quasi_random(2**16, domain.draws(domain.interior))
+        return domain.centre + on_host(domain.sample(domain.interior, uniform))
     n = sides if n is None else check_count("n", n, least=2)
     if n**domain.dimension > _MOST_POINTS:
         fits = f"Write n={sides}, or leave" if sides > 1 else "Leave"

@@ -6,7 +6,7 @@ import sympy as sp
 
 from keraspinn.common.checks import check_count, check_known
 from keraspinn.declaration.validation.equations import expression_name
-from keraspinn.plot.fields import cut, draw, ends_of, values_on_grid
+from keraspinn.plot.fields import cut, draw, values_on_grid
 from keraspinn.plot.style import new_figure, plain
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
@@ -60,7 +60,7 @@ def animation(
     check_one_model(model)
     domain, coordinates = model.problem.domain, model.problem.coordinates
     check_known("over", [over], coordinates, "coordinate of the problem")
-    begin, end = ends_of(domain)[over]
+    begin, end = domain.intervals[over]
     times = np.linspace(begin, end, check_count("frames", frames))
     moments = [cut(domain, {**(at or {}), over: value}) for value in times]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]

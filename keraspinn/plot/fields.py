@@ -137,7 +137,7 @@ def cut(domain, at, most=2):
             f"Received: {at!r}"
         )
     names = [symbol.name for symbol in domain.coordinates]
-    box = ends_of(domain)
+    box = domain.intervals
     check_known("at", at, box, "coordinates of the problem")
     for symbol, value in at.items():
         low, high = box[symbol]
@@ -152,12 +152,6 @@ def cut(domain, at, most=2):
             f"as in at={{{names[-1]}: {domain.lower[-1]:g}}}. Received: at={at}"
         )
     return {symbol: float(value) for symbol, value in at.items()}
-
-
-def ends_of(domain):
-    """Return a dict from the coordinates to the ends of a domain's bounding box."""
-    ends = zip(domain.lower, domain.upper, strict=True)
-    return dict(zip(domain.coordinates, ends, strict=True))
 
 
 def grid_of(domain, at, n):
@@ -175,13 +169,10 @@ def grid_of(domain, at, n):
     Raises:
         ValueError: If no point is in the domain.
     """
-    symbols = domain.coordinates
-    box = ends_of(domain)
-    axes = {s: np.linspace(*box[s], n) for s in symbols if s not in at}
-    mesh = dict(zip(axes, np.meshgrid(*axes.values(), indexing="ij"), strict=True))
-    size = n ** len(axes)
-    columns = [mesh[s].ravel() if s in mesh else np.full(size, at[s]) for s in symbols]
-    points = np.stack(columns, axis=-1).astype("float64")
+    box = domain.intervals
+    axes = {s: np.linspace(*ends, n) for s, ends in box.items() if s not in at}
+    mesh = np.meshgrid(*(axes.get(s, at.get(s)) for s in box), indexing="ij")
+    points = np.stack(mesh, axis=-1).reshape(-1, len(box))
     there = on_host(domain.contains(domain.interior, points - domain.centre))
     if not there.any():
         raise ValueError(f"No point of the domain is at {at}. Cut it elsewhere.")

@@ -220,11 +220,8 @@ def check_apart(problem, name, points):
     dtype = getattr(getattr(points, "dtype", None), "name", None)
     if dtype != "float32":
         return
-    domain, limit = problem.domain, LARGEST_OFFSET[dtype]
-    for symbol, start, end in zip(
-        domain.coordinates, domain.lower, domain.upper, strict=True
-    ):
-        if max(abs(start), abs(end)) > limit * (end - start):
+    for symbol, (start, end) in problem.domain.intervals.items():
+        if max(abs(start), abs(end)) > LARGEST_OFFSET[dtype] * (end - start):
             raise ValueError(
                 f"The points of '{name}' are in {dtype}, which does not resolve "
                 f"{symbol} ∈ [{start:.10g}, {end:.10g}]. Give them in float64,"
