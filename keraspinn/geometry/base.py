@@ -17,7 +17,7 @@ from keraspinn.geometry.arrays import library, like, on_host
 from keraspinn.geometry.checks import check_coordinates, check_values, names
 from keraspinn.geometry.faces import at_values, beyond, inside_at, lying_on, restricted
 from keraspinn.geometry.grids import grid_points
-from keraspinn.geometry.part import Block, On, Part, exact_number, quasi_random
+from keraspinn.geometry.part import Block, On, Part, quasi_random, relative_to
 
 
 class Geometry:
@@ -247,9 +247,7 @@ class Geometry:
         coordinates = points + like(self.centre, points)
         for column, value in self.fixed(part):
             here = np.arange(self.dimension) == column
-            coordinates = library(points).where(
-                here, like(np.full(self.dimension, value), points), coordinates
-            )
+            coordinates = library(points).where(here, like(value, points), coordinates)
         return coordinates
 
     def fixed(self, part: Part) -> Sequence[tuple[int, float]]:
@@ -295,10 +293,7 @@ class Geometry:
             ValueError: If none is known.
         """
         parts = block if isinstance(block, tuple) else (block,)
-        relative = [
-            symbol - exact_number(middle)
-            for symbol, middle in zip(self.coordinates, self.centre, strict=True)
-        ]
+        relative = relative_to(self.centre, self.coordinates)
         return sp.Mul(*[part.distance(relative) for part in parts])
 
     def grid(self, n: int | None = None) -> np.ndarray:

@@ -153,3 +153,8 @@ def exact_number(value):
     """Return a float as a SymPy number, a fraction if a short one prints the same."""
     fraction = sp.Rational(repr(float(value)))
     return fraction if fraction.q < 10**9 else sp.Float(value)
+
+
+def relative_to(point, coordinates):
+    """Return SymPy coordinates less those of a point, exact numbers, as a list."""
+    return [c - exact_number(p) for c, p in zip(coordinates, point, strict=True)]

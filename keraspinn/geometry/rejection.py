@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keraspinn.geometry.arrays import library, like, on_host, pick
-from keraspinn.geometry.part import Part, exact_number, quasi_random, sobol
+from keraspinn.geometry.part import Part, quasi_random, relative_to, sobol
 
 TEST_POINTS = 2**13  # points that decide whether all of a part is kept
 _POOL_POINTS = 2**15  # points in a pool; sampling repeats none within a usual batch
@@ -177,10 +177,7 @@ class Kept(Part):
         """Return the part's distance, if the rest of the part is outside the domain."""
         if self.sharp:
             return super().distance(coordinates, outside)
-        moved = [
-            coordinate - exact_number(by)
-            for coordinate, by in zip(coordinates, self.shift, strict=True)
-        ]
+        moved = relative_to(self.shift, coordinates)
         return self.part.distance(moved, outside != self.flip)
 
     def __str__(self):

@@ -10,7 +10,7 @@ from keraspinn.common.checks import positive_number, real_number
 from keraspinn.geometry.arrays import library
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Numbers, Symbols, checked_center
-from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number, relative_to
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,7 @@ class Polar(Part):
 
     def distance(self, coordinates, outside=False):
         """Return 1 - r²/R² or log r/R on an arc, a linear function on an edge."""
-        x, y = (
-            c - exact_number(o) for c, o in zip(coordinates, self.origin, strict=True)
-        )
+        x, y = relative_to(self.origin, coordinates)
         if outside or self._on_arc == self._on_edge:
             return super().distance(coordinates, outside)
         if self._on_arc:

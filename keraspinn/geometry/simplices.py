@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.geometry.arrays import library, like, pick
-from keraspinn.geometry.part import TOLERANCE, Part, exact_number
+from keraspinn.geometry.part import TOLERANCE, Part, exact_number, relative_to
 
 _MOST_NUMBERS = 4_000_000  # numbers in a chunk of pairwise distances: 32 MB
 _MOST_FACTORS = 12  # planes in a product of distances; more make it too flat
@@ -231,9 +231,7 @@ def _trimmed(line, segment, coordinates, size):
         functions in physics-informed deep neural networks", section 3.
     """
     middle, length = segment.mean(axis=0), np.linalg.norm(segment[1] - segment[0])
-    squares = sum(
-        (c - exact_number(m)) ** 2 for c, m in zip(coordinates, middle, strict=True)
-    )
+    squares = sum(c**2 for c in relative_to(middle, coordinates))
     size, length = exact_number(size), exact_number(length)
     disk = (length**2 / 4 - squares) / (length * size)
     root = sp.sqrt(disk**2 + line**4)
