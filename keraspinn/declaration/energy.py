@@ -136,10 +136,9 @@ def check_loads(terms):
     held = {}
     for term in terms.values():
         if term.hard:
-            parts = {part for block in term.blocks for part in block}
             for expression in term.expressions:
                 for field in expression.atoms(AppliedUndef):
-                    held.setdefault(field, set()).update(parts)
+                    held.setdefault(field, set()).update(term.parts)
     energy = next(term for term in terms.values() if term.is_energy)
     for integral in energy.expressions[0].atoms(PartIntegral):
         fields = integral.integrand.atoms(AppliedUndef)

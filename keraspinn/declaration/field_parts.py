@@ -1,5 +1,7 @@
 """Parts of a domain where fields live, such as a temperature for each material."""
 
+from types import MappingProxyType
+
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -43,15 +45,22 @@ def field_terms(domain, terms, names):
     return fields
 
 
-def names_of_terms(domain, terms, names):
-    """Return the names of the equation terms where each field lives, tuples by name.
+def attributes_of(domain, conditions, terms, names):
+    """Return the attributes of a `Problem` that follow from its domain and terms.
 
     Args:
         domain, terms, names: As for `field_terms`.
+        conditions: Dict from names to `Condition` and `Data`.
     """
+    homes = field_terms(domain, terms, names).items()
+    names = {name: tuple(t.name for t in home) or (RESIDUAL,) for name, home in homes}
     return {
-        name: tuple(term.name for term in homes) or (RESIDUAL,)
-        for name, homes in field_terms(domain, terms, names).items()
+        "domain": domain,
+        "conditions": MappingProxyType(conditions),
+        "terms": MappingProxyType({n: t for n, t in terms.items() if not t.hard}),
+        "field_parts": MappingProxyType(parts_of_fields(domain, terms, names)),
+        "field_terms": MappingProxyType(names),
+        "_every_term": terms,
     }
 
 
@@ -62,7 +71,7 @@ def parts_of_fields(domain, terms, names):
         domain, terms, names: As for `field_terms`.
     """
     return {
-        name: tuple(p for term in homes for block in term.blocks for p in block) or None
+        name: tuple(part for term in homes for part in term.parts) or None
         for name, homes in field_terms(domain, terms, names).items()
     }
 
@@ -114,12 +123,10 @@ def check_field_parts(domain, terms, names):
 
 def _sides(domain, term):
     """Return the points of a term, and those on either side of a face."""
-    if term.table is not None:
-        return [term.table[0]]
-    points = probe_points(domain, term.blocks, TERM_POINTS)
+    points = term.points(domain, TERM_POINTS)
     try:
         normals = probe_normals(domain, term.blocks, TERM_POINTS)
-    except ValueError:  # inside, or at a time
+    except ValueError:  # inside, at a time, or no blocks of measured points
         return [points]
     step = np.zeros_like(points)
     space = [domain.coordinates.index(s) for s in domain.space_coordinates]
@@ -129,7 +136,5 @@ def _sides(domain, term):
 
 def _differentiates(term, name):
     derivatives = set().union(*(e.atoms(sp.Derivative) for e in term.expressions))
-    return any(
-        isinstance(d.expr, AppliedUndef) and d.expr.func.__name__ == name
-        for d in derivatives
-    )
+    fields = (d.expr for d in derivatives if isinstance(d.expr, AppliedUndef))
+    return any(field.func.__name__ == name for field in fields)

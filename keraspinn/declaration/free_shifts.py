@@ -1,7 +1,9 @@
 """Fields that are determined up to a constant or a function of time, as a pressure."""
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
+
+from keraspinn.declaration.scaling.offsets import bare_fields
+from keraspinn.declaration.terms import expressions_of
 
 CONSTANT = "a constant"
 
@@ -18,19 +20,12 @@ def free_shifts(problem):
     """
     time = problem.domain.time_coordinate
     terms = *problem.terms.values(), *problem.conditions.values()
-    expressions = [e for term in terms for e in term.expressions]
+    expressions = expressions_of(terms)
     derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
-    hidden = dict.fromkeys(derivatives, sp.S.One)
-    bare = {
-        field.func.__name__
-        for expression in expressions
-        for field in expression.xreplace(hidden).atoms(AppliedUndef)
-    }
     evolving = {d.expr.func.__name__ for d in derivatives if {*d.variables} <= {time}}
-    shifts = {}
-    for field in problem.fields:
-        name = field.func.__name__
-        if name not in bare | evolving:
-            is_constant = time not in field.args
-            shifts[name] = CONSTANT if is_constant else f"a function of {time}"
-    return shifts
+    fixed = evolving.union(bare_fields(expressions))
+    return {
+        field.func.__name__: f"a function of {time}" if time in field.args else CONSTANT
+        for field in problem.fields
+        if field.func.__name__ not in fixed
+    }

@@ -22,10 +22,9 @@ from keraspinn.declaration.conditions import (
     resolve_shifted_fields,
 )
 from keraspinn.declaration.field_parts import (
+    attributes_of,
     check_field_parts,
     lives_at,
-    names_of_terms,
-    parts_of_fields,
 )
 from keraspinn.declaration.free_shifts import free_shifts
 from keraspinn.declaration.hard import HardForm, build_hard_forms
@@ -186,26 +185,20 @@ class Problem:
         names = [field.func.__name__ for field in fields]
         check_field_parts(domain, terms, names)
         expressions = {name: e.expression for name, e in equations.items()}
-        soft = {name: term for name, term in terms.items() if not term.hard}
         hard = build_hard_forms(domain, conditions)
         corner = describe_contradictory_corners(domain, terms, hard)
         self.__dict__.update(
-            domain=domain,
+            attributes_of(domain, conditions, terms, names),
             equations=types.MappingProxyType(expressions),
             energy=None if energy is None else terms[RESIDUAL].expressions[0],
-            conditions=types.MappingProxyType(conditions),
             reference=validate_reference(reference, declared, domain),
             fields=fields,
             parameters=parameters,
-            terms=types.MappingProxyType(soft),
             hard=types.MappingProxyType(hard),
             scales=validate_scales(scales, domain, terms, fields),
             underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
             poles=f"{poles} {corner}".strip(),
-            field_parts=types.MappingProxyType(parts_of_fields(domain, terms, names)),
-            field_terms=types.MappingProxyType(names_of_terms(domain, terms, names)),
-            _every_term=terms,
             _declared=equations,
         )
         stiff = "" if densities else describe_unreliable_elasticity(domain, terms)
@@ -233,10 +226,12 @@ class Problem:
             TypeError: If `scales` has another type.
             ValueError: If it has unknown fields or terms, or other coordinates.
         """
-        other = object.__new__(type(self))
         declared = self.domain, self._every_term, self.fields
-        scales = validate_scales(scales, *declared)
-        other.__dict__.update(self.__dict__, scales=scales)
+        return self._with(scales=validate_scales(scales, *declared))
+
+    def _with(self, **attributes):
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **attributes)
         return other
 
     @property

@@ -69,6 +69,26 @@ class Term:
         return self.labels or (self.name,) * len(self.expressions)
 
     @property
+    def parts(self):
+        """Parts of all blocks, in their order."""
+        return tuple(part for block in self.blocks for part in block)
+
+    def points(self, domain, count):
+        """Return the points of a table, or `count` probe points on each part.
+
+        Args:
+            domain: The domain.
+            count: Integer.
+        """
+        if self.table is not None:
+            return self.table[0]
+        return probe_points(domain, self.blocks, count)
+
+    def targets(self, number):
+        """Return the target values of an expression, `(n,)`, or one zero."""
+        return np.zeros(1) if self.table is None else self.table[1][:, number]
+
+    @property
     def pointwise(self):
         """Expressions at points, with integrands times sizes for integrals."""
         sizes = dict(zip(self.regions, self.sizes, strict=True))
@@ -130,22 +150,15 @@ class Term:
             )
         relative = points - domain.centre
         on_blocks = np.array([is_on(domain, b, relative) for b in self.blocks])
-        astray = np.flatnonzero(~on_blocks.any(axis=0))
-        if len(astray):
-            row = int(astray[0])
-            parts = {str(part) for block in self.blocks for part in block}
-            where = " or ".join(sorted(parts))
-            raise ValueError(
-                f"The points of '{self.name}' must lie where it holds: "
-                f"{where}. Received: {points[row]} in row {row}."
-            )
-        if not on_blocks.any(axis=1).all():
-            empty = self.blocks[int(np.flatnonzero(~on_blocks.any(axis=1))[0])]
-            raise ValueError(
-                f"The points of '{self.name}' leave out "
-                f"{' and '.join(map(str, empty))}. Add points there, or leave "
-                f"'{self.name}' out, and all of its points are sampled."
-            )
+        where = f"where it holds: {' or '.join(sorted(set(map(str, self.parts))))}"
+        _check_inside(on_blocks.any(axis=0), points, f"'{self.name}'", where)
+        for block, is_here in zip(self.blocks, on_blocks, strict=True):
+            if not is_here.any():
+                raise ValueError(
+                    f"The points of '{self.name}' leave out "
+                    f"{' and '.join(map(str, block))}. Add points there, or leave "
+                    f"'{self.name}' out, and all of its points are sampled."
+                )
 
 
 def equation_expressions(terms):
@@ -154,7 +167,12 @@ def equation_expressions(terms):
     Args:
         terms: Dict from names to `Term`s.
     """
-    return tuple(e for t in terms.values() if t.is_equation for e in t.expressions)
+    return tuple(expressions_of(t for t in terms.values() if t.is_equation))
+
+
+def expressions_of(terms):
+    """Return a list of the expressions of an iterable of `Term`s."""
+    return [expression for term in terms for expression in term.expressions]
 
 
 def condition_terms(terms):
@@ -184,8 +202,7 @@ def fields_of_fewer_coordinates(domain, terms):
         domain: The geometry.
         terms: Iterable of `Term`s.
     """
-    expressions = [e for term in terms for e in term.expressions]
-    fields = set().union(*(e.atoms(AppliedUndef) for e in expressions))
+    fields = set().union(*(e.atoms(AppliedUndef) for e in expressions_of(terms)))
     fewer = [f for f in fields if set(f.args) < set(domain.coordinates)]
     return sorted(fewer, key=str)
 
@@ -214,21 +231,16 @@ def check_duplicates(terms, domain):
         terms: Iterable of the conditions' `Term`s.
         domain: The domain.
     """
-    equations = [
-        (term.name, expression, {part for block in term.blocks for part in block})
-        for term in terms
-        for expression in term.expressions
-    ]
-    pairs = itertools.combinations(equations, 2)
-    for (name, first, parts), (other, second, others) in pairs:
+    equations = [(term, e) for term in terms for e in term.expressions]
+    for (one, first), (other, second) in itertools.combinations(equations, 2):
         if not _is_alike(first, second):
             continue
-        both = itertools.product(parts, others)
+        both = itertools.product({*one.parts}, {*other.parts})
         shared = sorted({str(p) for p, part in both if _overlap(domain, p, part)})
         if shared:
-            names = f"Condition '{name}' prescribes"
-            if name != other:
-                names = f"Conditions '{name}' and '{other}' prescribe"
+            names = f"Condition '{one.name}' prescribes"
+            if one is not other:
+                names = f"Conditions '{one.name}' and '{other.name}' prescribe"
             raise ValueError(
                 f"{names} the same quantity twice on {' and '.join(shared)}: "
                 f"{first} = 0 and {second} = 0. Declare it once: if faces differ, name "
@@ -343,11 +355,15 @@ def check_points(owner, points, domain):
             f"The points of {owner} must have a column for each of the coordinates "
             f"{names}. Received: shape {points.shape}"
         )
-    ((interior,),) = domain.blocks("interior")
-    astray = np.flatnonzero(~domain.contains(interior, points - domain.centre))
-    if len(astray):
-        row = int(astray[0])
+    inside = domain.contains(domain.interior, points - domain.centre)
+    where = f"in the domain, {domain}, with columns {names}"
+    _check_inside(inside, points, owner, where)
+
+
+def _check_inside(is_inside, points, owner, where):
+    if not np.all(is_inside):
+        row = int(np.argmin(is_inside))
         raise ValueError(
-            f"The points of {owner} must lie in the domain, {domain}, with columns "
-            f"{names}. Received: {points[row]} in row {row}."
+            f"The points of {owner} must lie {where}. Received: {points[row]} in row "
+            f"{row}."
         )

@@ -1,12 +1,10 @@
 """A problem restricted to a time window."""
 
-import types
-
 import keras
 import numpy as np
 
 from keraspinn.declaration.conditions import Data, Reference
-from keraspinn.declaration.field_parts import parts_of_fields
+from keraspinn.declaration.field_parts import attributes_of
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import build_terms
@@ -109,22 +107,10 @@ def restricted(problem, start, end):
         elif is_first or not _is_initial(problem._every_term[name], problem.domain):
             conditions[name] = condition
     terms = build_terms(domain, problem._declared, conditions, problem.fields, {})
-    is_table = isinstance(problem.reference, Reference)
-    other = object.__new__(type(problem))
-    other.__dict__.update(
-        problem.__dict__,
-        domain=domain,
-        field_parts=types.MappingProxyType(
-            parts_of_fields(domain, terms, problem.field_names)
-        ),
-        conditions=types.MappingProxyType(conditions),
-        terms=types.MappingProxyType(
-            {name: term for name, term in terms.items() if not term.hard}
-        ),
-        reference=None if is_table else problem.reference,
-        _every_term=terms,
-    )
-    return other.with_scales(dict(problem.scales.fields))
+    attributes = attributes_of(domain, conditions, terms, problem.field_names)
+    if isinstance(problem.reference, Reference):
+        attributes["reference"] = None
+    return problem._with(**attributes).with_scales(dict(problem.scales.fields))
 
 
 def in_window_scales(problem, window):

@@ -10,7 +10,7 @@ accurate enough.
 
 import sympy as sp
 
-from keraspinn.declaration.probe_points import parameter_corners, probe_points
+from keraspinn.declaration.probe_points import parameter_corners
 from keraspinn.declaration.scaling.offsets import (
     find_offsets,
     needs_offset,
@@ -102,14 +102,10 @@ def _term_sizes(domain, terms, offsets, sizes):
     """Return a dict from names of terms and numbers of expressions to `TermSizes`."""
     parts = {}
     for name, term in terms.items():
-        is_condition = not term.is_equation
-        if term.table is not None:
-            points = term.table[0]
-        else:
-            count = CONDITION_POINTS if is_condition else EQUATION_POINTS
-            points = probe_points(domain, term.blocks, count)
+        count = EQUATION_POINTS if term.is_equation else CONDITION_POINTS
+        points = term.points(domain, count)
         for k, (expression, target) in enumerate(_with_targets(term, offsets)):
-            how = domain, points, is_condition, sizes
+            how = domain, points, not term.is_equation, sizes
             parts[name, k] = TermSizes(expression, target, *how)
     return parts
 
@@ -185,19 +181,13 @@ def _solve(domain, terms, offsets, expected):
 
 
 def _with_targets(term, offsets):
-    """Return pairs of an expression in shifted fields and its target's magnitude."""
-    expressions = [shift_fields(expression, offsets) for expression in term.pointwise]
-    if term.table is None:
-        return [(expression, 0.0) for expression in expressions]
-    pairs, measured = [], term.table[1].T
-    for plain, shifted, target in zip(
-        term.pointwise, expressions, measured, strict=True
-    ):
-        base = sp.expand(shifted - plain)
+    """Yield pairs of an expression in shifted fields and its target's magnitude."""
+    for k, plain in enumerate(term.pointwise):
+        shifted, target = shift_fields(plain, offsets), term.targets(k)
+        base = 0 if term.table is None else sp.expand(shifted - plain)
         if base and base.is_number:  # values have the same offset
             shifted, target = plain, target - float(base)
-        pairs.append((shifted, float(abs(target).max())))
-    return pairs
+        yield shifted, float(abs(target).max())
 
 
 def _round(size):

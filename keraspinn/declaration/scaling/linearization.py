@@ -5,7 +5,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_normals, probe_points
+from keraspinn.declaration.probe_points import columns, probe_normals
 from keraspinn.declaration.scaling.offsets import shift_fields
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
@@ -109,10 +109,7 @@ class Linearization:
     def __init__(self, number, term, domain, polynomials, offsets):
         self._is_equation = term.is_equation
         self._is_mean = bool(term.regions)
-        points, self._target = _collocation_points(
-            domain, term, number, polynomials.points
-        )
-        points = polynomials.with_fixed_values(points)
+        points, self._target = _collocation_points(domain, term, number, polynomials)
         expression = shift_fields(term.pointwise[number], offsets)
         stand_ins, self._nodes, self._rates, inputs = {}, [], [], [points]
         known, fields = list(domain.coordinates), []
@@ -179,13 +176,14 @@ class Linearization:
         return values - self._target, gradient
 
 
-def _collocation_points(domain, term, number, count):
+def _collocation_points(domain, term, number, polynomials):
     """Return points of an expression, `(n, d)`, and its target values there."""
-    if term.table is None:
-        return probe_points(domain, term.blocks, count), 0.0
-    points, values = term.table
-    chosen = np.linspace(0, len(points) - 1, min(count, len(points))).astype(int)
-    return points[chosen], values[chosen, number]
+    points, targets = term.points(domain, polynomials.points), term.targets(number)
+    if term.table is not None:
+        count = min(polynomials.points, len(points))
+        chosen = np.linspace(0, len(points) - 1, count).astype(int)
+        points, targets = points[chosen], targets[chosen]
+    return polynomials.with_fixed_values(points), targets
 
 
 def _rms(values):

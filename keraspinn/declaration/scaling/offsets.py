@@ -14,9 +14,9 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import evaluate_at, probe_points
+from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
-from keraspinn.expressions import NormalComponent, Parameter
+from keraspinn.expressions import NormalComponent, Parameter, fields_of
 from keraspinn.expressions.image import At
 
 # Points of each part at which values are evaluated.
@@ -67,7 +67,7 @@ def _is_invariant(name, middle, domain, terms):
     for term in terms.values():
         if _holds_inside(term):
             for number, expression in enumerate(term.pointwise):
-                values = _values(name, expression, number, domain, term, True)
+                values = _values(name, expression, number, domain, term)
                 if values is None or any(
                     abs(value - middle) >= LARGEST_VARIATION * abs(middle)
                     for value in values
@@ -124,28 +124,27 @@ def network_offsets(problem):
     ]
 
 
-def holds_field(name, expression):
-    """Return whether an expression holds a field itself, not only derivatives.
+def bare_fields(expressions):
+    """Return the names of the fields that occur themselves, not only in derivatives.
 
     Args:
-        name: Name of the field.
-        expression: Normalized SymPy expression.
+        expressions: Iterable of normalized SymPy expressions.
     """
-    inner = {node: sp.Dummy() for node in expression.atoms(sp.Derivative)}
-    fields = expression.xreplace(inner).atoms(AppliedUndef)
-    return any(field.func.__name__ == name for field in fields)
+    return fields_of(
+        e.xreplace({node: sp.Dummy() for node in e.atoms(sp.Derivative)})
+        for e in expressions
+    )
 
 
-def _values(name, expression, number, domain, term, is_inside=False):
+def _values(name, expression, number, domain, term):
     """Return the lowest and highest constant field that solves an expression.
 
     Terms with its derivatives vanish, and so do derivatives in other terms.
 
     Returns:
         List of the two, empty if the expression does not determine them; `None` if it
-        holds inside the domain and depends on the field's zero.
+        depends on the field's zero otherwise.
     """
-    unknown = None if is_inside else []
     index = (0,) * domain.dimension
     plain = {
         monomial: coefficient
@@ -160,23 +159,20 @@ def _values(name, expression, number, domain, term, is_inside=False):
     if (
         keys & {(name, index), (name, (*index, 0))}
         or (factor is not None and keys and factor + sum(plain.values()) != 0)
-        or (is_opaque and holds_field(name, expression))
+        or (is_opaque and name in bare_fields([expression]))
     ):
-        return unknown
+        return None
     if factor is None or keys:
         return []
     value = -source / factor
     if value.has(Parameter):
         value = sp.cancel(value)
     if value.has(Parameter, NormalComponent):
-        return unknown
-    if term.table is None:
-        points, target = probe_points(domain, term.blocks, PART_POINTS), 0.0
-    else:
-        points, target = term.table[0], term.table[1][:, number]
+        return None
     expressions = [value, sp.S.Zero if term.table is None else 1 / factor]
+    points, target = term.points(domain, PART_POINTS), term.targets(number)
     with np.errstate(all="ignore"):
         base, rate = evaluate_at(expressions, domain.coordinates, points)
-        values = np.atleast_1d(base + target * rate)
+        values = base + target * rate
     values = values[np.isfinite(values)]
     return [values.min(), values.max()] if values.size else []

@@ -107,12 +107,10 @@ def _residuals(problem):
             label += f" ({k + 1})" if label in labels else ""
             labels.add(label)
             expression = term.pointwise[k]
-            if term.table is None:
-                points = probe_points(problem.domain, term.blocks, RESIDUAL_POINTS)
-            else:
-                points, targets = term.table
-                expression -= sp.Float(abs(targets[:, k]).max())
+            if term.table is not None:
+                expression -= sp.Float(abs(term.targets(k)).max())
             scaled = problem.scales.apply(expression, sizes[k])
+            points = term.points(problem.domain, RESIDUAL_POINTS)
             yield label, expression, scaled, points
 
 

@@ -7,11 +7,7 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions import (
-    Parameter,
-    fields_of,
-    required_derivatives,
-)
+from keraspinn.expressions import Parameter, fields_of, required_derivatives
 
 RESIDUAL, ENERGY = "residual", "energy"  # of loss terms, and of a loss in logs
 
@@ -117,17 +113,14 @@ def order_fields(requested, expressions):
     names = fields_of(expressions)
     if requested is None:
         return tuple(applied[name] for name in names)
-    requested = (
-        tuple(requested) if isinstance(requested, (list, tuple)) else [requested]
-    )
-    if len(requested) != len(names) or {
-        getattr(getattr(field, "func", None), "__name__", None) for field in requested
-    } != set(names):
+    requested = requested if isinstance(requested, (list, tuple)) else [requested]
+    order = [str(getattr(field, "func", None)) for field in requested]
+    if sorted(order) != list(names):
         raise ValueError(
             f"`fields` must list each field of the equations once: {list(names)}. "
             f"Received: {list(requested)}"
         )
-    return tuple(applied[field.func.__name__] for field in requested)
+    return tuple(applied[name] for name in order)
 
 
 def check_coordinates_used(fields, coordinates):

@@ -12,12 +12,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import columns
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
-from keraspinn.expressions import (
-    Interpolation,
-    NormalComponent,
-    Parameter,
-    Program,
-)
+from keraspinn.expressions import Interpolation, NormalComponent, Parameter, Program
 from keraspinn.geometry.part import quasi_random
 
 # Points of a training step or a verdict, one of which should sample a peak.

@@ -5,7 +5,7 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.declaration.scaling.monomials import monomials
-from keraspinn.declaration.scaling.offsets import holds_field
+from keraspinn.declaration.scaling.offsets import bare_fields
 from keraspinn.expressions import Program, fields_of
 
 # Standard deviations that are the range of a field with an offset: 1 % of 300 K is as
@@ -32,7 +32,8 @@ def has_zero(problem, name):
     """Return whether a field's zero matters: in q = k u', not in u'' = u - 293."""
     for equation in problem.equations.values():
         source = monomials(equation, problem.coordinates).get(frozenset())
-        if holds_field(name, equation) and (source is None or not source.is_number):
+        is_bare = name in bare_fields([equation])
+        if is_bare and (source is None or not source.is_number):
             return True
     return False
 
