@@ -3,23 +3,26 @@
 import keras
 import numpy as np
 
+from keraspinn.common.checks import is_whole
 from keraspinn.declaration.conditions import Data, Reference
 from keraspinn.declaration.field_parts import attributes_of
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.terms import build_terms
+from keraspinn.declaration.terms import build_terms, expressions_of
 from keraspinn.declaration.validation.equations import RESIDUAL
 from keraspinn.expressions import to_json
 from keraspinn.expressions.derivatives import required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 
+# Column of the time in points: the last.
+TIME = -1
 # Points of a term that show whether it holds at the initial time alone.
 INITIAL_POINTS = 16
 # Factor by which rates of change may exceed the estimate from the other terms, which is
 # low where a field varies within a small part of the domain.
 MARGIN = 10.0
-# Relative difference up to which lengths of windows are equal.
+# Relative difference up to which lengths or edges of windows are equal.
 ROUND_OFF = 1e-9
 
 
@@ -46,14 +49,9 @@ def orders_in_time(problem):
             f"parameters. Received: {[p.name for p in problem.parameters]}. Train one "
             "PINNModel over all of time, or give the parameters numbers."
         )
-    expressions = [
-        expression
-        for term in problem._every_term.values()
-        for expression in term.expressions
-        if term.blocks and not _is_initial(term, problem.domain)
-    ]
-    column = problem.coordinates.index(time)
-    needed = required_derivatives(expressions, problem.coordinates)
+    terms = problem._every_term.values()
+    later = (t for t in terms if t.blocks and not _is_initial(t, problem.domain))
+    needed = required_derivatives(expressions_of(later), problem.coordinates)
     orders = []
     for field in problem.fields:
         if time not in field.args:
@@ -64,7 +62,7 @@ def orders_in_time(problem):
                 "that its time derivative is zero, or train one model over all times."
             )
         name = field.func.__name__
-        orders.append(max((index[column] for index in needed.get(name, ())), default=0))
+        orders.append(max((index[TIME] for index in needed.get(name, ())), default=0))
         if orders[-1] > 2:
             raise ValueError(
                 f"Time windows continue fields of first and second order in time. "
@@ -76,9 +74,8 @@ def orders_in_time(problem):
 
 def _is_initial(term, domain):
     """Return whether a term with blocks holds at the initial time alone."""
-    column = domain.coordinates.index(domain.time_coordinate)
-    times = probe_points(domain, term.blocks, INITIAL_POINTS)[:, column]
-    return bool(np.ptp(times) == 0 and times[0] <= domain.lower[column])
+    times = probe_points(domain, term.blocks, INITIAL_POINTS)[:, TIME]
+    return bool(np.ptp(times) == 0 and times[0] <= domain.lower[TIME])
 
 
 def restricted(problem, start, end):
@@ -93,12 +90,11 @@ def restricted(problem, start, end):
         end: End of the window.
     """
     domain = _in_time(problem.domain, start, end)
-    column = problem.coordinates.index(problem.domain.time_coordinate)
-    is_first = start <= problem.domain.lower[column]
+    is_first = start <= problem.domain.lower[TIME]
     conditions = {}
     for name, condition in problem.conditions.items():
         if isinstance(condition, Data):
-            times = condition.points[:, column]
+            times = condition.points[:, TIME]
             inside = (start <= times) & (times <= end)
             points, targets = condition.points[inside], condition.targets[inside]
             if inside.any():
@@ -126,7 +122,6 @@ def in_window_scales(problem, window):
         problem: The `Problem` over all of time.
         window: The same, restricted to the window.
     """
-    column = problem.coordinates.index(problem.domain.time_coordinate)
     shares, sizes = dict.fromkeys(problem.field_names, 0.0), dict(window.scales.terms)
     for name, term in window.terms.items():
         if not term.is_equation or name not in sizes:
@@ -138,7 +133,7 @@ def in_window_scales(problem, window):
         for expression, ratio in zip(term.expressions, ratios, strict=True):
             needed = required_derivatives([expression], problem.coordinates)
             for field, indices in needed.items():
-                if any(index[column] for index in indices):
+                if any(index[TIME] for index in indices):
                     shares[field] = max(shares[field], ratio)
     if any(t.blocks and _is_initial(t, window.domain) for t in window.terms.values()):
         shares = dict.fromkeys(shares, 1.0)  # the network has the initial values, too
@@ -162,23 +157,17 @@ def differ_in_time_only(one, other):
         one: A problem restricted to a window.
         other: The same problem, restricted to another.
     """
-    column = one.coordinates.index(one.domain.time_coordinate)
-    lengths = [2 * window.domain.half[column] for window in (one, other)]
+    lengths = [2 * window.domain.half[TIME] for window in (one, other)]
     if not np.isclose(*lengths, rtol=ROUND_OFF) or [*one.terms] != [*other.terms]:
         return False
     later = np.zeros(one.domain.dimension)
-    later[column] = other.domain.lower[column] - one.domain.lower[column]
+    later[TIME] = other.domain.lower[TIME] - one.domain.lower[TIME]
     for name, term in one.terms.items():
-        if (
-            term.table is not None
-            or term.regions
-            or any(expression.has(At, LineIntegral) for expression in term.expressions)
-        ):
+        is_nonlocal = any(e.has(At, LineIntegral) for e in term.expressions)
+        if term.table is not None or term.regions or is_nonlocal:
             return False
-        points, others = (
-            probe_points(window.domain, window.terms[name].blocks, INITIAL_POINTS)
-            for window in (one, other)
-        )
+        points = term.points(one.domain, INITIAL_POINTS)
+        others = other.terms[name].points(other.domain, INITIAL_POINTS)
         if points.shape != others.shape or not np.allclose(points + later, others):
             return False
     return True
@@ -198,9 +187,8 @@ def _in_time(domain, start, end):
             }
         return [*map(replaced, config)] if isinstance(config, list) else config
 
-    return keras.saving.deserialize_keras_object(
-        replaced(keras.saving.serialize_keras_object(domain))
-    )
+    config = replaced(keras.saving.serialize_keras_object(domain))
+    return keras.saving.deserialize_keras_object(config)
 
 
 def checked_edges(problem, windows):
@@ -215,19 +203,14 @@ def checked_edges(problem, windows):
         ValueError: If the number is not positive, or edges do not increase from the
             start to the end of time.
     """
-    column = problem.coordinates.index(problem.domain.time_coordinate)
-    start, end = problem.domain.lower[column], problem.domain.upper[column]
-    if isinstance(windows, int) and not isinstance(windows, bool) and windows > 0:
+    start, end = problem.domain.lower[TIME], problem.domain.upper[TIME]
+    if is_whole(windows) and windows > 0:
         return np.linspace(start, end, windows + 1).tolist()
     is_list = not isinstance(windows, (str, float, int))
     edges = np.asarray(windows if is_list else [], "float64")
-    near = 1e-9 * (end - start)  # relative round-off of a declared edge
-    if (
-        edges.ndim == 1
-        and len(edges) > 1
-        and (np.diff(edges) > 0).all()
-        and abs(edges[[0, -1]] - [start, end]).max() <= near
-    ):
+    is_rising = edges.ndim == 1 and len(edges) > 1 and (np.diff(edges) > 0).all()
+    near = ROUND_OFF * (end - start)
+    if is_rising and abs(edges[[0, -1]] - [start, end]).max() <= near:
         return [float(start), *map(float, edges[1:-1]), float(end)]
     raise ValueError(
         "`windows` must be a positive number of windows, 'auto', or a list of edges "
