@@ -4,8 +4,6 @@ Finite elements insulate a part of the boundary without a condition. A network d
 the problem is underdetermined, and the loss is as small for any of its solutions.
 """
 
-import itertools
-
 import numpy as np
 import sympy as sp
 
@@ -13,6 +11,7 @@ from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import (
     condition_terms,
     equation_expressions,
+    expressions_of,
     fields_of_fewer_coordinates,
     is_on,
     missing_normals_error,
@@ -83,9 +82,7 @@ def _describe_missing_initial_condition(domain, terms):
     if time is None or time in domain.periodic or not conditions:
         return ""
     initial = [t for t in conditions if _count_at_values(domain, t, time)]
-    known = set().union(
-        *(e.atoms() for t in initial for e in map(shorten, t.expressions))
-    )
+    known = set().union(*(shorten(e).atoms() for e in expressions_of(initial)))
     for subject, values, order, count in _orders_in_time(domain, terms, initial):
         if count < order:
             missing = [f"{value.name} - ..." for value in values if value not in known]
@@ -112,9 +109,9 @@ def _describe_missing_sensor(domain, terms):
     time, equations = domain.time_coordinate, equation_expressions(terms)
     fewer = fields_of_fewer_coordinates(domain, terms.values())
     unknown = [f.func.__name__ for f in fewer if time is None or time in f.args]
-    free = len(fields_of(_expressions(terms))) - len(equations)
+    free = len(fields_of(expressions_of(terms.values()))) - len(equations)
     conditions = condition_terms(terms)
-    is_shifted = any(e.has(At) for term in conditions for e in term.expressions)
+    is_shifted = any(e.has(At) for e in expressions_of(conditions))
     if not unknown or is_shifted or len(domain.space_coordinates) < 2:
         return ""
     count = sum(
@@ -124,11 +121,8 @@ def _describe_missing_sensor(domain, terms):
         and not (time and _count_at_values(domain, term, time))
     )
     counted = [pair for term in conditions for pair in _equations_across(domain, term)]
-    order = NormalOrder(domain, equations)
-    for piece in _pieces(domain):
-        points, here, _ = _count_at_points(domain, piece, counted, ())
-        needed = order.order(piece, points[:ORDER_POINTS]) // 2
-        count += max(here.max() - needed, 0)
+    for order, here in _orders_across(domain, terms, counted):
+        count += max(here.max() - order // 2, 0)
     if count >= min(free, len(unknown)):
         return ""
     return (
@@ -138,11 +132,20 @@ def _describe_missing_sensor(domain, terms):
     )
 
 
-def _order_along(domain, terms):
-    """Return the smallest order of the equations across a part of the boundary."""
-    order, pieces = NormalOrder(domain, equation_expressions(terms)), _pieces(domain)
-    points = (_count_at_points(domain, piece, (), ())[0] for piece in pieces)
-    return min(map(order.order, pieces, points), default=0)
+def _orders_across(domain, terms, counted=(), count=ORDER_POINTS):
+    """Yield the order of the equations across each piece of the boundary.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        counted: Pairs as of `_counted_parts`, whose number at the piece's points is
+            yielded beside the order.
+        count: Number of points at which the order is determined, `None` for all.
+    """
+    order = NormalOrder(domain, equation_expressions(terms))
+    for piece in _pieces(domain):
+        points, here, _ = _count_at_points(domain, piece, counted, ())
+        yield order.order(piece, points[:count]), here
 
 
 def _pieces(domain):
@@ -164,19 +167,19 @@ def _orders_in_time(domain, terms, initial):
     """
     equations = equation_expressions(terms)
     values = [value for _, value in _initial_values(domain, equations)]
-    count = sum(
-        _count_at_values(domain, term, domain.time_coordinate) for term in initial
-    )
+    count = sum(_count_at_values(domain, t, domain.time_coordinate) for t in initial)
     if domain.dimension == 1:  # integrals count too
         count = _count_in_all(domain, terms)
-    elif domain.dimension == 2 and (along := _order_along(domain, terms)):
-        ends = _count_along(domain, terms, *domain.space_coordinates)
-        count += max(ends - along, 0)
+    elif domain.dimension == 2:
+        orders = [order for order, _ in _orders_across(domain, terms, count=None)]
+        if along := min(orders, default=0):
+            ends = _count_along(domain, terms, *domain.space_coordinates)
+            count += max(ends - along, 0)
     if count < len(values):  # an upper bound of the order
         order = NormalOrder(domain, equations).order_in_time()
         if order >= _order_of_cauchy_data(domain, terms):
             yield "together the equations are", values, order, count
-    expressions = _expressions(terms)
+    expressions = expressions_of(terms.values())
     for field in fields_of_fewer_coordinates(domain, terms.values()):
         within = [e for e in expressions if e.has(field)]
         if any(len(fields_of([e])) > 1 and not e.has(sp.Derivative) for e in within):
@@ -184,27 +187,21 @@ def _orders_in_time(domain, terms, initial):
         name = field.func.__name__
         coupled = [e for e in within if len(fields_of([e])) > 1]
         values = [v for n, v in _initial_values(domain, coupled) if n == name]
-        count = sum(e.has(field) for term in initial for e in term.expressions)
+        count = sum(e.has(field) for e in expressions_of(initial))
         yield f"the equations of {name} are", values, len(values), count
 
 
 def _order_of_cauchy_data(domain, terms):
     """Return the largest order across a side that has as many conditions, or 0."""
-    equations, counted = equation_expressions(terms), _counted_parts(domain, terms)
-    order, orders = NormalOrder(domain, equations), [0]
-    for piece in _pieces(domain):
-        points, count, _ = _count_at_points(domain, piece, counted, ())
-        across = order.order(piece, points[:ORDER_POINTS])
-        if np.quantile(count, SMALLEST_SHARE) >= across:
-            orders.append(across)
-    return max(orders)
+    pairs = _orders_across(domain, terms, _counted_parts(domain, terms))
+    orders = (o for o, count in pairs if np.quantile(count, SMALLEST_SHARE) >= o)
+    return max(orders, default=0)
 
 
 def _initial_values(domain, equations):
     """Yield names of fields with u, u_t, … for initial values, as `shorten` does."""
-    axis = domain.coordinates.index(domain.time_coordinate)
     for field, indices in required_derivatives(equations, domain.coordinates).items():
-        for count in range(max(index[axis] for index in indices)):
+        for count in range(max(index[-1] for index in indices)):  # time is last
             suffix = domain.time_coordinate.name * count
             yield field, sp.Symbol(f"{field}_{suffix}" if suffix else field)
 
@@ -212,10 +209,8 @@ def _initial_values(domain, equations):
 def _count_at_values(domain, term, symbol):
     """Count the equations of a condition that hold at single values of a coordinate."""
     column = domain.coordinates.index(symbol)
-    parts = itertools.chain.from_iterable(term.blocks)
-    return len(term.expressions) * sum(
-        _extent(domain, part)[column] == 0 for part in parts
-    )
+    extents = [_extent(domain, part)[column] for part in term.parts]
+    return len(term.expressions) * extents.count(0)
 
 
 def _fills_volume(domain, term):
@@ -224,13 +219,13 @@ def _fills_volume(domain, term):
         part is not domain.interior  # as an equation holds
         and missing_normals_error(domain, part)
         and _extent(domain, part).all()
-        for part in itertools.chain.from_iterable(() if term.regions else term.blocks)
+        for part in (() if term.regions else term.parts)
     )
 
 
-def _extent(domain, *block):
-    """Return the extents of a block's points along the coordinates, `(d,)`."""
-    return np.ptp(probe_points(domain, (block,), EXTENT_POINTS), axis=0)
+def _extent(domain, part):
+    """Return the extents of a part's points along the coordinates, `(d,)`."""
+    return np.ptp(probe_points(domain, ((part,),), EXTENT_POINTS), axis=0)
 
 
 def _describe_insulation(domain, terms):
@@ -257,9 +252,7 @@ def parts_without_conditions(domain, terms):
     if not conditions or any(term.table is not None for term in conditions):
         return []
     counted = _counted_parts(domain, terms)
-    shifted = [
-        points for term in conditions for points in _shifted_points(domain, term)
-    ]
+    shifted = [p for term in conditions for p in _shifted_points(domain, term)]
     pieces = _pieces(domain)
     counts = [_count_at_points(domain, piece, counted, shifted) for piece in pieces]
     # Conditions on a fraction of a part may determine the fields.
@@ -291,9 +284,7 @@ def _equations_at(domain, terms, points):
         return
     holds = np.stack([is_on(domain, t.blocks[0], points) for t in equations], axis=1)
     for row in np.unique(holds, axis=0):
-        together = tuple(
-            e for i in np.flatnonzero(row) for e in equations[i].expressions
-        )
+        together = tuple(expressions_of(equations[i] for i in np.flatnonzero(row)))
         if together:
             yield together, (holds == row).all(axis=1)
 
@@ -309,7 +300,7 @@ def _counted_parts(domain, terms):
     sensors = [
         (part, tuple(_extent(domain, part) > 0))
         for term in conditions
-        for part in itertools.chain.from_iterable(term.blocks)
+        for part in term.parts
         for _ in term.expressions
     ]
     for field in fields_of_fewer_coordinates(domain, terms.values()):
@@ -318,13 +309,12 @@ def _counted_parts(domain, terms):
             part
             for term in terms.values()
             if any(e.has(field) for e in term.expressions)
-            for part in itertools.chain.from_iterable(term.blocks)
+            for part in term.parts
             if _extent(domain, part)[axes].all()
         }
         varies = tuple(symbol in field.args for symbol in domain.coordinates)
-        sensor = next(
-            (s for s in sensors if s[1] == varies and s[0] not in parts), None
-        )
+        fitting = (s for s in sensors if s[1] == varies and s[0] not in parts)
+        sensor = next(fitting, None)
         if sensor and domain.dimension > 2:
             sensors.remove(sensor)
         elif len(parts) == 1 and not missing_normals_error(domain, *parts):
@@ -337,7 +327,7 @@ def _equations_across(domain, term):
     number = len(term.expressions)
     if any(e.has(At) for e in term.expressions):  # half of them for each of two sides
         number = (number + 1) // 2
-    for part in itertools.chain.from_iterable(term.blocks):
+    for part in term.parts:
         is_face = not missing_normals_error(domain, part)
         if is_face or not (term.regions or part is domain.interior):
             yield number if is_face and not term.regions else 0, part
@@ -352,7 +342,7 @@ def _count_in_all(domain, terms):
     conditions = condition_terms(terms)
     if domain.dimension == 1:
         count = sum(len(t.expressions) * max(len(t.blocks), 1) for t in conditions)
-        return count - len(collect_parameters(_expressions(terms)))
+        return count - len(collect_parameters(expressions_of(terms.values())))
     is_one = domain.dimension == 2 and len(equation_expressions(terms)) == 1
     if not is_one or not domain.time_coordinate or any(t.regions for t in conditions):
         return None
@@ -364,15 +354,11 @@ def _count_along(domain, terms, symbol):
 
     Fields that do not depend on it need one each, beside their equations.
     """
-    conditions, names = condition_terms(terms), fields_of(_expressions(terms))
-    count = sum(_count_at_values(domain, term, symbol) for term in conditions)
+    names = fields_of(expressions_of(terms.values()))
+    count = sum(_count_at_values(domain, t, symbol) for t in condition_terms(terms))
     fewer = fields_of_fewer_coordinates(domain, terms.values())
     without = sum(symbol not in field.args for field in fewer)
     return count - min(without, len(names) - len(equation_expressions(terms)))
-
-
-def _expressions(terms):
-    return [e for term in terms.values() for e in term.expressions]
 
 
 def _shifted_points(domain, term):

@@ -91,9 +91,7 @@ class NormalOrder:
         except ValueError:  # a point cloud without normals
             return 0
         along = np.zeros((len(points), self._domain.dimension), bool)
-        space = self._domain.space_coordinates
-        axes = [self._domain.coordinates.index(symbol) for symbol in space]
-        along[:, axes] = abs(normals) > SMALLEST_COMPONENT
+        along[:, : normals.shape[1]] = abs(normals) > SMALLEST_COMPONENT
         return self._order(on_host(self._domain.absolute(piece, points)), along)
 
     def order_in_time(self):
@@ -106,9 +104,9 @@ class NormalOrder:
             return 0
         domain = self._domain
         points = probe_points(domain, domain.blocks("interior"), TIME_POINTS)
-        column = domain.coordinates.index(domain.time_coordinate)
-        along = np.tile(np.arange(domain.dimension) == column, (TIME_POINTS, 1))
-        times = points[:, [column]], domain.lower[column], domain.upper[column]
+        along = np.zeros((TIME_POINTS, domain.dimension), bool)
+        along[:, -1] = True  # time is last
+        times = points[:, [-1]], domain.lower[-1], domain.upper[-1]
         return min(self._order(np.where(along, t, points), along) for t in times)
 
     def _order(self, points, along):
@@ -125,9 +123,8 @@ class NormalOrder:
         if not (values <= INFINITE * size).all() or self._shape[0] > self._shape[1]:
             return 0
         orders = np.full(self._shape, ABSENT)
-        for (row, field, index), value, largest in zip(
-            self._terms, values, size, strict=True
-        ):
+        terms = zip(self._terms, values, size, strict=True)
+        for (row, field, index), value, largest in terms:
             if value > VANISHING * largest:
                 entry = row, self._fields.index(field)
                 orders[entry] = max(orders[entry], index[along].sum())
@@ -142,9 +139,8 @@ def _is_advection(domain, expressions):
     """
     if domain.time_coordinate is None:
         return False
-    axis = domain.coordinates.index(domain.time_coordinate)
     needed = required_derivatives(expressions, domain.coordinates).values()
     return all(
-        max(map(sum, indices)) == 1 and any(index[axis] for index in indices)
+        max(map(sum, indices)) == 1 and any(index[-1] for index in indices)
         for indices in needed
     )

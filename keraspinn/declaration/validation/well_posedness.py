@@ -20,6 +20,7 @@ from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.terms import (
     RESIDUAL,
     condition_terms,
+    expressions_of,
     fields_of_fewer_coordinates,
 )
 from keraspinn.declaration.validation.equations import collect_parameters
@@ -69,16 +70,12 @@ def describe_underdetermined(domain, terms, field_names):
     if missing := describe_missing_conditions(domain, terms):
         return missing
     fixed, degrees = _fixed_and_degrees(domain, terms)
-    expressions = [e for term in terms.values() for e in term.expressions]
+    how = domain, terms, field_names, fixed
+    parameters = collect_parameters(expressions_of(terms.values())) if degrees else ()
     if free := [
         parameter.name
-        for parameter in (collect_parameters(expressions) if degrees else [])
-        if all(
-            _is_solved(
-                domain, terms, field_names, fixed, max(degrees), parameter, ratio
-            )
-            for ratio in OTHER_VALUES
-        )
+        for parameter in parameters
+        if all(_is_solved(*how, max(degrees), parameter, r) for r in OTHER_VALUES)
     ]:
         return (
             "The problem is underdetermined: equations and conditions have a solution "
@@ -87,9 +84,7 @@ def describe_underdetermined(domain, terms, field_names):
         )
     names = field_names if degrees else []
     for degree, small in degrees.items():
-        names = names and _null_space_fields(
-            domain, terms, field_names, fixed, degree, small
-        )
+        names = names and _null_space_fields(*how, degree, small)
     if not names:
         return ""
     return (
@@ -125,8 +120,7 @@ def _is_solved(domain, terms, field_names, fixed, degree, parameter, ratio):
 
 def _fixed_and_degrees(domain, terms):
     """Return fixed coordinates, and the degrees to try, none if a check is skipped."""
-    expressions = [e for term in terms.values() for e in term.pointwise]
-    fixed = parameter_corners(domain, expressions)[-1]
+    fixed = parameter_corners(domain, expressions_of(terms.values()))[-1]
     has_boundary = bool(domain.boundary) or domain.initial is not None
     # Another check warns of a boundary without any condition.
     is_bare = not condition_terms(terms) and has_boundary
@@ -178,7 +172,7 @@ def _fields_fixed_in_time(domain, terms):
 
     Adding a constant to these, unlike to a pressure, gives another solution.
     """
-    expressions = [e for term in terms.values() for e in term.expressions]
+    expressions = expressions_of(terms.values())
     derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
     evolving = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
     fewer = fields_of_fewer_coordinates(domain, terms.values())
