@@ -72,9 +72,8 @@ class ComputedReference(Reference):
         gaps: Sequence[sp.Expr] = (),
     ) -> None:
         # Zeros replace the values while the table is checked.
-        values = dict.fromkeys(
-            expressions, np.zeros(len(point_array("points", points)))
-        )
+        zeros = np.zeros(len(point_array("points", points)))
+        values = dict.fromkeys(expressions, zeros)
         super().__init__(points, values, names, up_to_constant)
         del self.targets
         self.gaps = tuple(gaps)
@@ -92,9 +91,9 @@ class ComputedReference(Reference):
         return cached(f"{name}-{digest[:32]}", self._compute_table, self._fits)
 
     def _compute_table(self):
-        values, count = self.compute(), len(self.points)
+        values = self.compute()
         values = {expression: values[expression] for expression in self.expressions}
-        return table_with_gaps(values, count, self.gaps)
+        return tabulate(values, len(self.points), self.gaps)[1]
 
     def _fits(self, table):
         if table.shape != (len(self.points), len(self.expressions)):
@@ -109,19 +108,3 @@ class ComputedReference(Reference):
     @classmethod
     def from_config(cls, config):
         return cls(**config)
-
-
-def table_with_gaps(values, count, gaps):
-    """Return the table of expressions, some of which may be NaN.
-
-    Args:
-        values: Dict from expressions to arrays `(n,)`.
-        count: Number n of points.
-        gaps: The expressions that may be NaN.
-    """
-    unknown = {e: np.isnan(np.ravel(np.asarray(values[e], "float64"))) for e in gaps}
-    whole = {e: np.where(gap, 0.0, np.ravel(values[e])) for e, gap in unknown.items()}
-    expressions, table = tabulate(values | whole, count)
-    for expression, gap in unknown.items():
-        table[gap, expressions.index(expression)] = np.nan
-    return table

@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common.checks import finite_array, nonnegative, point_array
+from keraspinn.common.checks import finite_array, nonnegative, point_array, real_array
 from keraspinn.declaration import integrals
 from keraspinn.declaration.parts import (
     format_part,
@@ -314,10 +314,7 @@ class Reference(_Table):
                 raise ValueError(
                     f"`{argument}` holds expressions that `values` does not: {unknown}"
                 )
-        self.names = tuple(
-            names.get(expression) or expression_name(expression)
-            for expression in self.expressions
-        )
+        self.names = tuple(names.get(e) or expression_name(e) for e in self.expressions)
 
     def get_config(self):
         return {
@@ -353,8 +350,14 @@ def resolve_shifted_fields(*declared):
     return copies
 
 
-def tabulate(values, count):
-    """Return expressions and their `(n, k)` table, from a dict of arrays `(n,)`."""
+def tabulate(values, count, gaps=()):
+    """Return expressions and their `(n, k)` table, from a dict of arrays `(n,)`.
+
+    Args:
+        values: Dict from expressions to arrays.
+        count: Number n of points.
+        gaps: The expressions that may be NaN.
+    """
     if not isinstance(values, dict) or not values:
         raise TypeError(
             "`values` must be a dict from expressions to arrays, such as {u: values}. "
@@ -367,7 +370,9 @@ def tabulate(values, count):
                 "The keys of `values` must be SymPy expressions in the fields, such "
                 f"as u or u.diff(x). Received: {expression!r}"
             )
-        column = finite_array(f"values of {expression}", column)
+        column = real_array(f"values of {expression}", column)
+        known = column[~np.isnan(column)] if expression in gaps else column
+        finite_array(f"values of {expression}", known)
         if column.shape not in ((count,), (count, 1)):
             raise ValueError(
                 f"The values of {expression} must have shape ({count},), one for each "

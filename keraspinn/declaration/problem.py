@@ -13,13 +13,13 @@ import sympy as sp
 
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
-from keraspinn.declaration.computed_reference import table_with_gaps
 from keraspinn.declaration.conditions import (
     Condition,
     Data,
     ExpressionOrEq,
     Reference,
     resolve_shifted_fields,
+    tabulate,
 )
 from keraspinn.declaration.field_parts import (
     attributes_of,
@@ -38,6 +38,7 @@ from keraspinn.declaration.terms import (
     condition_terms,
 )
 from keraspinn.declaration.validation.arguments import (
+    validate_conditions,
     validate_declaration,
     validate_reference,
     validate_scales,
@@ -55,7 +56,6 @@ from keraspinn.declaration.validation.equations import (
     latex_of,
     order_fields,
     shorten,
-    validate_named,
     wrap_line,
 )
 from keraspinn.declaration.validation.well_posedness import describe_underdetermined
@@ -168,9 +168,7 @@ class Problem:
             name: e if isinstance(e, Equation) else Equation(e)
             for name, e in (equations or {}).items()
         }
-        conditions = validate_named(
-            {} if conditions is None else conditions, "conditions", (Condition, Data)
-        )
+        conditions = validate_conditions({} if conditions is None else conditions)
         if densities:
             equations, conditions = {}, {**equations, **conditions}
         equations, conditions = resolve_shifted_fields(equations, conditions)
@@ -308,16 +306,15 @@ class Problem:
             e for e in by_expression if any(map(self.field_parts.get, fields_of([e])))
         ]
         gaps = [*gaps, *getattr(self.reference, "gaps", ())]
-        table = table_with_gaps(by_expression, count, gaps)
+        _, table = tabulate(by_expression, count, gaps)
         return dict(zip(expressions, table.T, strict=True))
 
     @property
     def reference_expressions(self) -> dict[str, sp.Expr]:
         """Dict from reference names to the expressions compared with them."""
         if isinstance(self.reference, Reference):
-            return dict(
-                zip(self.reference.names, self.reference.expressions, strict=True)
-            )
+            names, expressions = self.reference.names, self.reference.expressions
+            return dict(zip(names, expressions, strict=True))
         return {expression_name(key): key for key in self.reference or {}}
 
     def determined_up_to_constant(self, name: str) -> bool:

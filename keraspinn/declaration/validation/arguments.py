@@ -36,6 +36,22 @@ from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
+def validate_conditions(conditions):
+    """Return conditions as a plain dict, or raise `TypeError`."""
+    if not isinstance(conditions, Mapping):
+        raise TypeError(
+            "`conditions` must be a dict from names to Condition or Data. Received: an "
+            f"object of type {type(conditions).__name__}"
+        )
+    for name, condition in conditions.items():
+        if not isinstance(condition, (Condition, Data)):
+            raise TypeError(
+                f"`conditions`['{name}'] must be a Condition or Data. Received: "
+                f"{condition!r} of type {type(condition).__name__}"
+            )
+    return dict(conditions)
+
+
 def validate_declaration(equations, conditions, domain, densities):
     """Check all expressions, one by one and together.
 
@@ -52,10 +68,7 @@ def validate_declaration(equations, conditions, domain, densities):
     coordinates = domain.coordinates
     items = {f"equation '{name}'": e for name, e in equations.items()}
     items |= {f"condition '{name}'": c for name, c in conditions.items()}
-    parts = [
-        (where, item, item.expressions, item.blocks(domain))
-        for where, item in items.items()
-    ]
+    parts = [(where, e, e.expressions, e.blocks(domain)) for where, e in items.items()]
     for region, density in densities.items():
         block = resolve_parts(region, domain)
         parts.append((f"the energy{region.suffix}", None, (density,), (block,)))
@@ -98,8 +111,7 @@ def validate_scales(scales, domain, terms, fields):
     if scales is None:
         return Scales.standardized(domain)
     find = energy_scales if terms[RESIDUAL].is_energy else find_scales
-    if scales == "auto":
-        return find(domain, terms, names)
+    scales = {} if scales == "auto" else scales
     if isinstance(scales, Mapping):
         magnitudes = {
             field if isinstance(field, str) else expression_name(field): size
@@ -132,13 +144,11 @@ def validate_reference(reference, declared, domain):
         check_points("the reference", reference.points, domain)
         expressions, names, exact = reference.expressions, reference.names, {}
     elif isinstance(reference, Mapping) and reference:
-        reference = types.MappingProxyType(
-            {
-                key: sp.Number(value) if isinstance(value, (int, float)) else value
-                for key, value in reference.items()
-            }
-        )
-        expressions, exact = tuple(reference), reference
+        exact = {
+            key: sp.Number(value) if isinstance(value, (int, float)) else value
+            for key, value in reference.items()
+        }
+        reference, expressions = types.MappingProxyType(exact), tuple(exact)
         names = [*map(expression_name, expressions)]
     else:
         raise TypeError(

@@ -12,23 +12,6 @@ from keraspinn.expressions import Parameter, fields_of, required_derivatives
 RESIDUAL, ENERGY = "residual", "energy"  # of loss terms, and of a loss in logs
 
 
-def validate_named(parts, argument, kinds):
-    """Return `parts` as a plain dict, with checked types."""
-    expected = " or ".join(kind.__name__ for kind in kinds)
-    if not isinstance(parts, Mapping):
-        raise TypeError(
-            f"`{argument}` must be a dict from names to {expected}. Received: an "
-            f"object of type {type(parts).__name__}"
-        )
-    for name, part in parts.items():
-        if not isinstance(part, kinds):
-            raise TypeError(
-                f"`{argument}`['{name}'] must be a {expected}. Received: {part!r} of "
-                f"type {type(part).__name__}"
-            )
-    return dict(parts)
-
-
 def check_equations(equations):
     """Refuse an object that is no dict of equations, or an empty one."""
     if not isinstance(equations, Mapping) or not equations:
@@ -140,15 +123,13 @@ def expression_name(expression):
     """Return a short name, such as `u`, `u_x` or `sqrt(u**2 + v**2)`."""
     if isinstance(expression, AppliedUndef):
         return expression.func.__name__
-    if isinstance(expression, sp.Derivative) and isinstance(
-        expression.expr, AppliedUndef
-    ):
+    is_derivative = isinstance(expression, sp.Derivative)
+    if is_derivative and isinstance(expression.expr, AppliedUndef):
         order = "".join(symbol.name for symbol in expression.variables)
         return f"{expression.expr.func.__name__}_{order}"
     if isinstance(expression, sp.Piecewise):
-        return "_or_".join(
-            dict.fromkeys(expression_name(e) for e, _ in expression.args)
-        )
+        names = (expression_name(e) for e, _ in expression.args)
+        return "_or_".join(dict.fromkeys(names))
     return str(shorten(expression))
 
 
@@ -172,11 +153,8 @@ def wrap_line(line):
 
 def shorten(expression):
     """Return the expression with fields and derivatives as plain symbols."""
-    functions = {
-        atom: sp.Symbol(expression_name(atom))
-        for kind in (AppliedUndef, sp.Derivative)
-        for atom in expression.atoms(kind)
-    }
+    atoms = expression.atoms(AppliedUndef, sp.Derivative)
+    functions = {atom: sp.Symbol(expression_name(atom)) for atom in atoms}
     if len(set(functions.values())) < len(functions):
         return expression  # a field has the name of another's derivative
     return expression.xreplace(functions)
