@@ -17,7 +17,13 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
-from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
+from keraspinn.declaration.probe_points import (
+    columns,
+    evaluate_at,
+    probe_normals,
+    probe_points,
+)
+from keraspinn.expressions import Program
 from keraspinn.geometry.part import exact_number
 
 # Points on a part.
@@ -26,6 +32,8 @@ _PART_POINTS = 64
 _INTERIOR_POINTS = 1024
 # Distance from a part, relative to the half extents, up to which a point is on it.
 _TOLERANCE = 1e-6
+# Relative variation of a flat part's normals and level.
+_ROUND_OFF = 1e-9
 # Relative distance from a corner along a part, at which `contains` is reliable.
 _STEP_ASIDE = 1e-3
 # Newton steps from a point on a part to an intersection.
@@ -65,10 +73,8 @@ def _plane(domain, part):
     normals = probe_normals(domain, ((part,),), _PART_POINTS)
     normal = normals[0]
     levels = (points - domain.centre)[:, : len(normal)] @ normal
-    if (
-        np.ptp(normals, axis=0).max() > 1e-9
-        or np.ptp(levels) > 1e-9 * domain.half.max()
-    ):
+    is_flat = np.ptp(normals, axis=0).max() <= _ROUND_OFF
+    if not is_flat or np.ptp(levels) > _ROUND_OFF * domain.half.max():
         return None
     along = zip(domain.space_coordinates, normal, points[0], strict=False)
     level = sum(exact_number(n) * (s - exact_number(p)) for s, n, p in along)
@@ -78,13 +84,9 @@ def _plane(domain, part):
 def _nodes(domain, values, planes):
     """Return tuples of parts that meet, or that have the same value."""
     corners = _corners(domain, planes)
-    mixed = {
-        values[part]
-        for corner in corners
-        if len({values[part] for part in corner}) > 1
-        for part in corner
-    }
-    nodes = [corner for corner in corners if mixed & {values[part] for part in corner}]
+    meeting = [{values[part] for part in corner} for corner in corners]
+    mixed = set().union(*(there for there in meeting if len(there) > 1))
+    nodes = [c for c, there in zip(corners, meeting, strict=True) if mixed & there]
     for value in dict.fromkeys(values.values()):
         parts = [part for part in values if values[part] == value]
         if value not in mixed:
@@ -102,12 +104,10 @@ def _corners(domain, planes):
         for part, plane in planes.items()
     }
     # Shuffled, so that seeds of two parts are not at the same end in every row.
-    seeds = {
-        part: np.random.default_rng(number).permutation(
-            probe_points(domain, ((part,),), _PART_POINTS)
-        )
-        for number, part in enumerate(levels)
-    }
+    seeds = {}
+    for number, part in enumerate(levels):
+        points = probe_points(domain, ((part,),), _PART_POINTS)
+        seeds[part] = np.random.default_rng(number).permutation(points)
     projections = {part: _projection(domain, [level]) for part, level in levels.items()}
     corners = {}
     for count in range(2, len(domain.space_coordinates) + 1):
@@ -127,24 +127,18 @@ def _corners(domain, planes):
 
 def _projection(domain, levels):
     """Return a function that moves points to zeros of expressions, by Gauss-Newton."""
-    symbols, lower, upper = domain.coordinates, domain.lower, domain.upper
-    matrix = sp.Matrix(levels)
-    functions = [
-        sp.lambdify(symbols, list(entries), "numpy", cse=True)
-        for entries in (matrix, matrix.jacobian(symbols))
-    ]
+    symbols, count = domain.coordinates, len(levels)
+    rates = [level.diff(symbol) for level in levels for symbol in symbols]
+    program = Program([*levels, *rates], symbols)
 
     def project(points):
         for _ in range(_NEWTON_STEPS):
             with np.errstate(all="ignore"):  # a gradient may have no limit
-                arrays = [
-                    np.stack([np.broadcast_to(v, len(points)) for v in f(*points.T)])
-                    for f in functions
-                ]
-            value, jacobian = (np.nan_to_num(array).T for array in arrays)
-            jacobian = jacobian.reshape(len(points), len(levels), -1)
-            step = np.linalg.pinv(jacobian) @ value[..., None]
-            points = np.clip(points - step[..., 0], lower, upper)
+                values = program.on_host(columns(symbols, points), {})
+            values = np.nan_to_num(np.stack(values, axis=-1))
+            jacobian = values[:, count:].reshape(len(points), count, -1)
+            step = np.linalg.pinv(jacobian) @ values[:, :count, None]
+            points = np.clip(points - step[..., 0], domain.lower, domain.upper)
         return points
 
     return project

@@ -70,8 +70,13 @@ def parameter_corners(domain, expressions):
 
 
 def columns(coordinates, points):
-    """Return a dict from names of coordinates to arrays, as a `Program` takes it."""
-    return {symbol.name: points[:, k] for k, symbol in enumerate(coordinates)}
+    """Return a dict from names of coordinates to arrays, as a `Program` takes it.
+
+    Args:
+        coordinates: Symbols.
+        points: Array `(..., d)`.
+    """
+    return {symbol.name: points[..., k] for k, symbol in enumerate(coordinates)}
 
 
 def substitute_symbols(expression):

@@ -97,9 +97,7 @@ def describe_lost_jump(condition, expressions, domain, blocks):
         jumps = [_find_jump(e, domain, part, may_be_lost) for e in expressions]
         jumps += [_find_jump_of(*pair, domain, part) for pair in inner]
         jump = jump or next(filter(None, jumps), None)
-    if not jump:
-        return []
-    return [
+    sentence = (
         f"A coefficient of a derivative, or a differentiated term, jumps at {jump}. "
         "SymPy drops the jump from (k u')', from (A u)' and from an enthalpy's "
         "derivative, so that no term makes the flux k u' continuous. Make the flux a "
@@ -108,7 +106,8 @@ def describe_lost_jump(condition, expressions, domain, blocks):
         "keraspinn.Problem(domain, energy=...), which takes jumps as they are. If the "
         "coefficient stands before the derivative, divide the equation by it, or make "
         "the derivative a field."
-    ]
+    )
+    return [sentence] if jump else []
 
 
 def _find_steep_cell(expression):
@@ -148,10 +147,8 @@ def _find_jump(expression, domain, part, may_be_lost):
         ]
         if suspects and _jumps(known, suspects, end, names.values(), domain, part):
             original = {name: atom for atom, name in names.items()}
-            return " = ".join(
-                sp.sstr(sp.sympify(s).xreplace(original), full_prec=False)
-                for s in sides
-            )
+            sides = [sp.sympify(side).xreplace(original) for side in sides]
+            return " = ".join(sp.sstr(side, full_prec=False) for side in sides)
     return None
 
 
@@ -200,8 +197,7 @@ def _jumps(expression, suspects, end, names, domain, part):
     end, whole = Program([end], symbols), Program([expression], symbols)
 
     def value(program, states):
-        inputs = columns(symbols, states.reshape(-1, len(symbols)))
-        return program.on_host(inputs, {})[0].reshape(states.shape[:-1])
+        return program.on_host(columns(symbols, states), {})[0]
 
     def changes(sides):
         before = value(whole, sides)
@@ -214,9 +210,8 @@ def _jumps(expression, suspects, end, names, domain, part):
     typical = [abs(change).max(axis=0) for change, _ in changes(apart)]
     middle = sides.mean(axis=0)
     wider = changes(middle + WIDER * (sides - middle))
-    for (change, least), (wide, _), size in zip(
-        changes(sides), wider, typical, strict=True
-    ):
+    compared = zip(changes(sides), wider, typical, strict=True)
+    for (change, least), (wide, _), size in compared:
         least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
         jump, before = abs(change[1] - change[0]), abs(wide[1] - wide[0])
         is_jump = (jump > least) & (jump > before / 2) & (jump < LARGEST_JUMP * size)

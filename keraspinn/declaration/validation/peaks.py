@@ -141,19 +141,18 @@ def _faults(known, is_source, domain, part):
     def located(places):
         points = domain.lower + extent * places
         for column, value in fixed:
-            points[:, column] = value
+            points[..., column] = value
         return points
 
     def function(expression):
         program = Program([expression], symbols)
 
         def values(places):
-            points = located(places.reshape(-1, len(extent)))
+            points = located(places)
             with np.errstate(all="ignore"):
                 (exact,) = program.on_host(columns(symbols, points), {})
             inside = np.asarray(domain.contains(part, points - domain.centre))
-            exact = np.where(inside, np.nan_to_num(exact, **LIMITS), -HUGE)
-            return exact.reshape(places.shape[:-1])
+            return np.where(inside, np.nan_to_num(exact, **LIMITS), -HUGE)
 
         return values
 

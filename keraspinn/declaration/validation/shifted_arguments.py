@@ -76,16 +76,15 @@ def check_kernels(expressions, domain, blocks, where):
         points = probe_points(domain, blocks, _PART_POINTS)
         integrand, symbol, *limits = known.args
         low, high = evaluate_at(limits, domain.coordinates, points)
-        others = [k for k, s in enumerate(domain.coordinates) if s != symbol]
-        symbols = (*(domain.coordinates[k] for k in others), symbol)
+        symbols = [s for s in domain.coordinates if s != symbol]
+        others = points[:, None, [domain.coordinates.index(s) for s in symbols]]
         sums = []
         for ends in ((0.0, 1.0), FINER):
             relative, weights = nodes(ends)
             abscissas = low[:, None] + (high - low)[:, None] * relative
-            repeated = np.repeat(points[:, others], len(relative), axis=0)
-            arguments = np.column_stack([repeated, abscissas.ravel()])
-            (values,) = evaluate_at([integrand], symbols, arguments)
-            values = values.reshape(abscissas.shape)
+            repeated = np.repeat(others, len(relative), axis=1)
+            states = np.concatenate([repeated, abscissas[..., None]], axis=2)
+            (values,) = evaluate_at([integrand], [*symbols, symbol], states)
             sums.append(values @ weights)
         size = np.max(np.abs(values) @ weights)
         is_resolved = np.max(np.abs(sums[0] - sums[1])) <= _TOLERANCE * size
@@ -107,7 +106,5 @@ def _substitute_numbers(integral):
         atoms = sorted(known.atoms(kind), key=str)
         known = known.xreplace({a: 1 + sp.Rational(k, 7) for k, a in enumerate(atoms)})
     integrand, *limits = known.doit().args  # shifted numbers are the same
-    integrand = integrand.replace(
-        LineIntegral, lambda *args: LineIntegral(*args).at_nodes()
-    )
+    integrand = integrand.replace(LineIntegral, lambda *a: LineIntegral(*a).at_nodes())
     return LineIntegral(integrand, *limits)

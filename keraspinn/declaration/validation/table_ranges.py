@@ -33,9 +33,8 @@ def check_tables(expressions, domain, blocks, where):
         return
     points = probe_points(domain, blocks, _PART_POINTS)
     values = evaluate_at([a for a, _ in arguments], domain.coordinates, points)
-    for ((argument, (start, end)), node), value in zip(
-        arguments.items(), values, strict=True
-    ):
+    pairs = zip(arguments.items(), values, strict=True)
+    for ((argument, (start, end)), node), value in pairs:
         low, high = value.min(), value.max()
         margin = _MARGIN * (end - start)
         if low < start - margin or high > end + margin:
