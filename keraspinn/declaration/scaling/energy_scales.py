@@ -158,13 +158,11 @@ class CoarseEnergy:
             slopes, curvatures, changes = modes
             step = -changes @ np.where(curvatures, slopes / abs(curvatures), 0.0)
             lengths = STARTS if number < 2 else HALVINGS
+            lengths = (1.0,) if self._is_quadratic else lengths
             tried = [
-                (self.value(factors + length * step), length)
-                for length in ((1.0,) if self._is_quadratic else lengths)
+                (self.value(factors + length * step), length) for length in lengths
             ]
-            best, length = min(
-                pair for pair in [*tried, (last, 0.0)] if pair[0] <= last
-            )
+            best, length = min(p for p in [*tried, (last, 0.0)] if p[0] <= last)
             factors, change, last = factors + length * step, last - best, best
             if self._is_quadratic or change <= SETTLED * abs(best):
                 break
@@ -188,12 +186,8 @@ class CoarseEnergy:
         norms = np.sqrt(np.maximum(diagonal, NOTHING * diagonal.max() or 1.0))
         values, vectors = np.linalg.eigh(hessian / norms / norms[:, None])
         values = np.where(abs(values) < NOTHING * abs(values).max(), 0.0, values)
-        changes = self._free @ (vectors / norms[:, None])
-        return (
-            vectors.T @ (gradient / norms),
-            values,
-            changes.reshape(*factors.shape, -1),
-        )
+        changes = (self._free @ (vectors / norms[:, None])).reshape(*factors.shape, -1)
+        return vectors.T @ (gradient / norms), values, changes
 
     def _fault(self, factors, modes):
         """Return a sentence if the energy has no minimum or several, or ""."""
@@ -206,11 +200,8 @@ class CoarseEnergy:
         is_falling &= far < 2 * near < 0
         is_flat = (curvatures == 0) & self._is_quadratic
         is_loaded = is_flat & (loads > LOADED * np.linalg.norm(loads))
-        for text, chosen in (
-            (FALLING, is_falling),
-            (LOOSE, is_loaded),
-            (OPEN, is_flat),
-        ):
+        faults = (FALLING, is_falling), (LOOSE, is_loaded), (OPEN, is_flat)
+        for text, chosen in faults:
             most = abs(changes[..., chosen]).max(axis=(1, 2), initial=0.0)
             pairs = zip(self._names, most, strict=True)
             if names := [name for name, size in pairs if size > HELD * most.max() > 0]:
@@ -243,30 +234,27 @@ class _Piece:
             for key in keys
         ]
         entries = [e for row in variation.hessian for e in row]
-        self._programs = {
-            "value": Program([density], domain.coordinates),
-            "derivatives": Program([*variation.gradient, *entries], domain.coordinates),
-        }
+        self._value = Program([density], domain.coordinates)
+        self._rates = Program([*variation.gradient, *entries], domain.coordinates)
 
-    def _evaluated(self, name, factors):
+    def _evaluated(self, program, factors):
         nodes = {key: basis @ factors[field] for key, field, basis in self._nodes}
         with backend.double_precision():
-            return self._programs[name].on_host(self._columns, nodes, self._known)
+            return program.on_host(self._columns, nodes, self._known)
 
     def value(self, factors):
         """Return the energy of factors `(f, count)`."""
-        (values,) = self._evaluated("value", factors)
+        (values,) = self._evaluated(self._value, factors)
         return self._weight * values.sum()
 
     def derivatives(self, factors):
         """Return its gradient `(f, count)` and Hessian `(f, count, f, count)`."""
-        values = self._evaluated("derivatives", factors)
+        values = self._evaluated(self._rates, factors)
         count, gradient = len(self._nodes), np.zeros(factors.shape)
         hessian = np.zeros((*factors.shape, *factors.shape))
         second = np.reshape(values[count:], (count, count, -1))
-        for value, row, (_, field, basis) in zip(
-            values, second, self._nodes, strict=False
-        ):
+        rows = zip(values, second, self._nodes, strict=False)
+        for value, row, (_, field, basis) in rows:
             gradient[field] += self._weight * (value @ basis)
             for factor, (_, other, theirs) in zip(row, self._nodes, strict=True):
                 if factor.any():

@@ -19,6 +19,7 @@ from keraspinn.declaration.scaling.offsets import (
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
 from keraspinn.declaration.scaling.term_sizes import TermSizes
+from keraspinn.declaration.terms import expressions_of
 
 # Points of an equation at which coefficients are evaluated.
 EQUATION_POINTS = 512
@@ -121,10 +122,7 @@ def _find_scales_from(domain, terms, field_names, known, offsets):
         dict(zip(domain.coordinates, centres, strict=True)),
         {name: _round(size) for name, size in sizes.items()},
         {
-            name: [
-                _round(parts[name, k].largest(sizes))
-                for k in range(len(term.expressions))
-            ]
+            name: [_round(p.largest(sizes)) for (n, _), p in parts.items() if n == name]
             for name, term in terms.items()
             if not term.hard
         },
@@ -170,10 +168,9 @@ def _estimate(domain, terms, offsets, ones, known):
 
 def _solve(domain, terms, offsets, expected):
     """Return magnitudes of a coarse solution, the largest over parameter values."""
-    expressions = [e for term in terms.values() for e in term.pointwise]
     magnitudes = [
         spectral_magnitudes(domain, terms, offsets, expected, fixed)
-        for fixed in parameter_corners(domain, expressions)
+        for fixed in parameter_corners(domain, expressions_of(terms.values()))
     ]
     if not all(magnitudes):
         return {}

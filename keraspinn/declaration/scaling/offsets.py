@@ -16,6 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
+from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.expressions import NormalComponent, Parameter, fields_of
 from keraspinn.expressions.image import At
 
@@ -64,14 +65,12 @@ def _holds_inside(term):
 
 def _is_invariant(name, middle, domain, terms):
     """Return whether constants near the prescribed values solve all equations."""
+    largest = LARGEST_VARIATION * abs(middle)
     for term in terms.values():
         if _holds_inside(term):
             for number, expression in enumerate(term.pointwise):
                 values = _values(name, expression, number, domain, term)
-                if values is None or any(
-                    abs(value - middle) >= LARGEST_VARIATION * abs(middle)
-                    for value in values
-                ):
+                if values is None or any(abs(v - middle) >= largest for v in values):
                     return False
     return True
 
@@ -102,12 +101,7 @@ def shift_fields(expression, offsets):
         expression: Normalized SymPy expression.
         offsets: Dict from names of fields to their offsets.
     """
-    shifted = {}  # by outermost nodes: derivatives contain their field
-    for node in expression.atoms(sp.Derivative, AppliedUndef, At):
-        field = node.node if isinstance(node, At) else node
-        name = "" if isinstance(field, sp.Derivative) else field.func.__name__
-        shifted[node] = node + sp.Float(offsets[name]) if name in offsets else node
-    return expression.xreplace(shifted)
+    return Scales({}, offsets=offsets).apply(expression)
 
 
 def network_offsets(problem):

@@ -141,7 +141,8 @@ class Scales:
             return product + self.offset(name) if self.offset(name) else product
         factor = self.field(node.expr.func.__name__)
         for symbol, count in node.variable_count:
-            factor /= self.coordinates[symbol][1] ** int(count)
+            _, half = self.coordinates.get(symbol, (0.0, 1.0))  # offsets need none
+            factor /= half ** int(count)
         return _times(factor, scaled)
 
     def __eq__(self, other):

@@ -94,10 +94,9 @@ class TermSizes:
 
     def gives(self, field):
         """Return whether a condition prescribes the field itself."""
-        holds_value = self.holds_alone(field) and not all(
-            map(has_derivative, self.terms)
-        )
-        return self.is_condition and self.source > 0 and holds_value
+        is_prescribed = self.is_condition and self.source > 0
+        is_rate = all(map(has_derivative, self.terms))
+        return is_prescribed and self.holds_alone(field) and not is_rate
 
     def balancing(self, field, sizes):
         """Return the field's magnitude at which its terms match the others, or 0.
