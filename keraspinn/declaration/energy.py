@@ -153,24 +153,16 @@ def check_loads(terms):
 
 
 def lines_of(problem):
-    """Return the energy, and the equations and natural conditions that follow.
+    """Yield lines of text on the energy, and on the equations that follow.
+
+    These are the Euler–Lagrange equations, and natural conditions of first order.
 
     Args:
         problem: The `Problem`.
-
-    Returns:
-        Lines of text; none without an energy.
     """
     if problem.energy is None:
-        return []
-    return [
-        f"  energy: {shorten(problem.energy)} = min",
-        *(f"  follows: {line}" for line in _following(problem)),
-    ]
-
-
-def _following(problem):
-    """Yield Euler–Lagrange equations, and natural conditions of first order."""
+        return
+    yield f"  energy: {shorten(problem.energy)} = min"
     domain, inside, elsewhere = problem.domain, sp.S.Zero, {}
     for integral in problem.energy.atoms(PartIntegral):
         if resolve_parts(integral.region, domain) == (domain.interior,):
@@ -179,17 +171,17 @@ def _following(problem):
             elsewhere[integral.region] = integral.integrand
     for equation in euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
-            yield f"{shorten(equation.lhs)} = 0"
+            yield f"  follows: {shorten(equation.lhs)} = 0"
     if _order(inside, domain) != 1 or not domain.boundary:
         return
     pairs = list(zip(domain.space_coordinates, domain.normal, strict=True))
     for field in problem.fields:
         flux = sum(n * inside.diff(field.diff(s)) for s, n in pairs)
         if flux != 0:
-            yield f"{shorten(flux)} = 0 on the rest of the boundary"
+            yield f"  follows: {shorten(flux)} = 0 on the rest of the boundary"
         for region, density in elsewhere.items():
             if (push := density.diff(field)) != 0:
-                yield f"{shorten(flux + push)} = 0{region.suffix}"
+                yield f"  follows: {shorten(flux + push)} = 0{region.suffix}"
 
 
 def _order(density, domain):

@@ -93,10 +93,7 @@ class Term:
         """Expressions at points, with integrands times sizes for integrals."""
         sizes = dict(zip(self.regions, self.sizes, strict=True))
         return tuple(
-            expression.replace(
-                lambda node: isinstance(node, PartIntegral),
-                lambda node: sizes[node.region] * node.integrand,
-            )
+            expression.replace(PartIntegral, lambda e, region: sizes[region] * e)
             for expression in self.expressions
         )
 
@@ -276,15 +273,9 @@ def energy_of(domain, densities):
     """
     blocks = tuple(resolve_parts(region, domain) for region in densities)
     integrals = (PartIntegral(density, region) for region, density in densities.items())
-    term = Term(
-        RESIDUAL,
-        (sp.Add(*integrals),),
-        blocks,
-        labels=(ENERGY,),
-        regions=tuple(densities),
-        sizes=tuple(sum(map(domain.measure, block)) for block in blocks),
-        is_energy=True,
-    )
+    sizes = tuple(sum(map(domain.measure, block)) for block in blocks)
+    how = {"regions": tuple(densities), "sizes": sizes, "is_energy": True}
+    term = Term(RESIDUAL, (sp.Add(*integrals),), blocks, (ENERGY,), **how)
     term.check_normals(domain)
     return term
 
@@ -321,20 +312,13 @@ def build_terms(domain, equations, conditions, fields, densities):
         expressions = summed(condition.expressions)
         if isinstance(condition, Data):
             check_points(f"Data '{name}'", condition.points, domain)
-            table = condition.points, condition.targets
-            weight = condition.weight
-            terms[name] = Term(name, expressions, table=table, weight=weight)
+            how = {"table": (condition.points, condition.targets)}
         else:
             blocks, regions = condition.blocks(domain), condition.regions
-            terms[name] = Term(
-                name,
-                expressions,
-                blocks,
-                hard=condition.hard,
-                regions=regions,
-                sizes=tuple(sum(map(domain.measure, b)) for b in blocks if regions),
-                weight=condition.weight,
-            )
+            sizes = tuple(sum(map(domain.measure, b)) for b in blocks if regions)
+            how = {"blocks": blocks, "regions": regions, "sizes": sizes}
+            how["hard"] = condition.hard
+        terms[name] = Term(name, expressions, weight=condition.weight, **how)
         terms[name].check_normals(domain)
     if densities:
         check_loads(terms)

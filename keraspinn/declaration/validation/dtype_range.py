@@ -46,9 +46,9 @@ def precision_fault(problem, dtype, adapted=True):
     """
     residuals = [*_residuals(problem)]
     equations = {label: part for label, part, *_ in residuals}
-    for name, condition in problem.conditions.items():
-        if getattr(condition, "hard", False):  # no loss term, but computed in the type
-            equations[f"condition '{name}'"] = sp.Add(*condition.expressions)
+    for name, term in problem._every_term.items():
+        if term.hard:  # no loss term, but computed in the type
+            equations[f"condition '{name}'"] = sp.Add(*term.expressions)
     if not adapted:
         inputs = sp.Add(*problem.domain.coordinates)
         equations["the network, whose inputs are the unscaled coordinates"] = inputs
