@@ -2,8 +2,7 @@ import sympy as sp
 
 from keraspinn import geometry
 from keraspinn.common.checks import check_count
-from keraspinn.declaration.conditions import Condition
-from keraspinn.declaration.problem import Problem
+from keraspinn.declaration import Condition, Problem
 
 
 def klein_gordon(

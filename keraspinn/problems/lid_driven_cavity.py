@@ -4,8 +4,7 @@ import sympy as sp
 
 from keraspinn import geometry
 from keraspinn.common.checks import nonnegative, positive_number
-from keraspinn.declaration.conditions import Condition
-from keraspinn.declaration.problem import Problem
+from keraspinn.declaration import Condition, Problem
 from keraspinn.problems.cavity_reference import CavityReference, stored_flows
 
 FORMULATIONS = ("streamfunction-pressure", "velocity-pressure")

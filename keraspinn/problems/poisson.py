@@ -1,8 +1,7 @@
 import sympy as sp
 
 from keraspinn import geometry
-from keraspinn.declaration.conditions import Condition
-from keraspinn.declaration.problem import Problem
+from keraspinn.declaration import Condition, Problem
 
 
 def poisson(c: float | sp.Expr = 1) -> Problem:
