@@ -86,18 +86,15 @@ def build_hard_forms(domain, conditions):
                 f"gives a velocity of {field}, but no hard condition "
                 "gives its value at the initial time",
             )
-    forms = {
-        field: _form(domain, field, constraints, velocities.get(field, []))
-        for field, constraints in values.items()
-    }
-    for field, form in forms.items():
-        other = form.value.free_symbols | form.factor.free_symbols
-        if other := other - depends[field]:
+    forms = {}
+    for field, constraints in values.items():
+        form = _form(domain, field, constraints, velocities.get(field, []))
+        other = (form.value.free_symbols | form.factor.free_symbols) - depends[field]
+        if other:
             names = ", ".join(sorted(map(str, other)))
-            _refuse(
-                values[field][0].name,
-                f"makes {field} depend on {names}, which it does not",
-            )
+            why = f"makes {field} depend on {names}, which it does not"
+            _refuse(constraints[0].name, why)
+        forms[field] = form
     return forms
 
 
@@ -153,7 +150,9 @@ def _form(domain, field, values, velocities):
         factor = domain.distance(tuple(constraint.part for constraint in unique))
         value = _interpolate(domain, list(unique))
         if velocities:
-            value = _add_velocity(domain, value, velocities[0].value)
+            time, start = _face(domain, domain.initial)
+            error = (velocities[0].value - value.diff(time)).subs(time, start)
+            value += (time - start) * error
             factor *= domain.distance(domain.initial)
     except ValueError as error:
         names = " and ".join(f"'{n}'" for n in dict.fromkeys(g.name for g in values))
@@ -191,12 +190,6 @@ def _face(domain, part):
         return None
     ((column, value),) = fixed
     return domain.coordinates[column], exact_number(value)
-
-
-def _add_velocity(domain, value, velocity):
-    symbol, start = _face(domain, domain.initial)
-    error = (velocity - value.diff(symbol)).subs(symbol, start)
-    return value + (symbol - start) * error
 
 
 def _check_value(domain, name, constraint, value):
