@@ -151,8 +151,7 @@ def _is_end(domain, part, project, points, seeds):
     """
     apart = np.abs(project(points) - points) > _TOLERANCE * domain.half
     beside = project(points + _STEP_ASIDE * (seeds - points))
-    inside = domain.contains(part, beside - domain.centre)
-    inside = ops.convert_to_numpy(inside)
+    inside = ops.convert_to_numpy(domain.contains(part, beside - domain.centre))
     near = np.abs(beside - points) < 3 * _STEP_ASIDE * 2 * domain.half
     return inside & near.all(axis=-1) & ~apart.any(axis=-1)
 

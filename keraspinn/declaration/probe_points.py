@@ -96,6 +96,10 @@ def substitute_symbols(expression):
 
 def evaluate_at(expressions, coordinates, points):
     """Return values of expressions in the coordinates, a list of float64 arrays."""
-    program = Program(expressions, coordinates)
+    return run_at(Program(expressions, coordinates), coordinates, points)
+
+
+def run_at(program, coordinates, points):
+    """Return values of a `Program` at points `(..., d)`, a list of float64 arrays."""
     with backend.double_precision():
         return program.on_host(columns(coordinates, points), {})

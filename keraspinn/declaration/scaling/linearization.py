@@ -4,8 +4,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_normals
+from keraspinn.declaration.probe_points import probe_normals, run_at
 from keraspinn.declaration.scaling.offsets import shift_fields
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
@@ -170,9 +169,8 @@ class Linearization:
     def _evaluate(self, coefficients):
         """Return the residual, and its gradient by fields and their derivatives."""
         nodes = [products @ coefficients[field] for field, products in self._nodes]
-        inputs = columns(self._symbols, np.column_stack([self._inputs, *nodes]))
-        with backend.double_precision():
-            values, *gradient = self._program.on_host(inputs, {})
+        inputs = np.column_stack([self._inputs, *nodes])
+        values, *gradient = run_at(self._program, self._symbols, inputs)
         return values - self._target, gradient
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_points
+from keraspinn.declaration.probe_points import probe_points, run_at
 from keraspinn.expressions import Parameter, Program, required_derivatives
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
@@ -78,9 +77,8 @@ class NormalOrder:
         fields = GENERIC + np.arange(len(self._symbols)) * GOLDEN % 1 / 2
         states = np.tile(fields, (len(points), 1))
         states[:, : points.shape[1]] = points
-        with backend.double_precision(), np.errstate(all="ignore"):
-            values = self._program.on_host(columns(self._symbols, states), {})
-        return np.array([np.broadcast_to(value, len(points)) for value in values])
+        with np.errstate(all="ignore"):
+            return np.array(run_at(self._program, self._symbols, states))
 
     def order(self, piece, points):
         """Return the order across a piece of the boundary, at points of it."""
