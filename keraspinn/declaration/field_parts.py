@@ -53,13 +53,13 @@ def attributes_of(domain, conditions, terms, names):
         conditions: Dict from names to `Condition` and `Data`.
     """
     homes = field_terms(domain, terms, names).items()
-    names = {name: tuple(t.name for t in home) or (RESIDUAL,) for name, home in homes}
+    owners = {name: tuple(t.name for t in home) or (RESIDUAL,) for name, home in homes}
     return {
         "domain": domain,
         "conditions": MappingProxyType(conditions),
         "terms": MappingProxyType({n: t for n, t in terms.items() if not t.hard}),
         "field_parts": MappingProxyType(parts_of_fields(domain, terms, names)),
-        "field_terms": MappingProxyType(names),
+        "field_terms": MappingProxyType(owners),
         "_every_term": terms,
     }
 
@@ -90,13 +90,6 @@ def extents_of(domain, block):
     return (low + high) / 2, np.maximum(high - low, SMALLEST_EXTENT * domain.half) / 2
 
 
-def lives_at(domain, block, points):
-    """Return which points `(n, d)`, in the user's units, lie on a block, or `None`."""
-    if block is None:
-        return np.ones(len(points), bool)
-    return is_on(domain, block, points - domain.centre)
-
-
 def check_field_parts(domain, terms, names):
     """Raise `ValueError` if a term takes a field outside of the part where it lives.
 
@@ -110,7 +103,8 @@ def check_field_parts(domain, terms, names):
             continue
         sides = _sides(domain, term)
         for name in fields:
-            inside = np.any([lives_at(domain, blocks[name], p) for p in sides], axis=0)
+            masks = [is_on(domain, blocks[name], p - domain.centre) for p in sides]
+            inside = np.any(masks, axis=0)
             if np.mean(~inside) > LARGEST_SHARE:
                 where = ", ".join(map(str, blocks[name]))
                 raise ValueError(

@@ -21,11 +21,7 @@ from keraspinn.declaration.conditions import (
     resolve_shifted_fields,
     tabulate,
 )
-from keraspinn.declaration.field_parts import (
-    attributes_of,
-    check_field_parts,
-    lives_at,
-)
+from keraspinn.declaration.field_parts import attributes_of, check_field_parts
 from keraspinn.declaration.free_shifts import free_shifts
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
@@ -36,6 +32,7 @@ from keraspinn.declaration.terms import (
     build_terms,
     check_duplicates,
     condition_terms,
+    is_on,
 )
 from keraspinn.declaration.validation.arguments import (
     validate_conditions,
@@ -193,7 +190,7 @@ class Problem:
             fields=fields,
             parameters=parameters,
             hard=types.MappingProxyType(hard),
-            scales=validate_scales(scales, domain, terms, fields),
+            scales=validate_scales(scales, domain, terms, names),
             underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
             poles=f"{poles} {corner}".strip(),
@@ -224,7 +221,7 @@ class Problem:
             TypeError: If `scales` has another type.
             ValueError: If it has unknown fields or terms, or other coordinates.
         """
-        declared = self.domain, self._every_term, self.fields
+        declared = self.domain, self._every_term, list(self.field_names)
         return self._with(scales=validate_scales(scales, *declared))
 
     def _with(self, **attributes):
@@ -274,14 +271,15 @@ class Problem:
         }
 
     def _lives(self, expression, points):
-        """Return a mask of the points `(n, d)` where an expression's fields live.
+        """Return where an expression's fields live, a mask of points `(n, d)` or True.
 
         A Piecewise tells itself which field it takes where.
         """
         if expression.has(sp.Piecewise):
-            return np.ones(len(points), bool)
-        blocks = [self.field_parts[name] for name in fields_of([expression])]
-        return np.all([lives_at(self.domain, b, points) for b in blocks], axis=0)
+            return True
+        blocks = filter(None, map(self.field_parts.get, fields_of([expression])))
+        points = points - self.domain.centre
+        return np.all([is_on(self.domain, block, points) for block in blocks], axis=0)
 
     def check_reference_names(self, values):
         """Raise `ValueError` unless values are a dict from the reference's names."""

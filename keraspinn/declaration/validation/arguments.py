@@ -105,9 +105,8 @@ def validate_declaration(equations, conditions, domain, densities):
     return declared, " ".join(unreliable), " ".join(poles)
 
 
-def validate_scales(scales, domain, terms, fields):
+def validate_scales(scales, domain, terms, names):
     """Return the `Scales` that the argument `scales` asks for."""
-    names = [field.func.__name__ for field in fields]
     if scales is None:
         return Scales.standardized(domain)
     find = energy_scales if terms[RESIDUAL].is_energy else find_scales
