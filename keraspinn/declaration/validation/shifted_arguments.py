@@ -43,9 +43,7 @@ def check_shifted_points(expressions, domain, blocks, where):
         where: String that names them in errors.
     """
     shifts = {node.images: node for node in distinct_nodes(expressions, At)}
-    if not shifts:
-        return
-    points = probe_points(domain, blocks, _PART_POINTS)
+    points = probe_points(domain, blocks, _PART_POINTS) if shifts else ()
     for node in shifts.values():
         other = shifted_points(node, domain.coordinates, points)
         inside = domain.contains(domain.interior, other - domain.centre)

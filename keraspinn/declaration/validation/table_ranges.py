@@ -23,24 +23,19 @@ def check_tables(expressions, domain, blocks, where):
         blocks: The parts of the domain where the expressions should hold.
         where: String that names them in errors.
     """
-    arguments = {}
-    for node in distinct_nodes(expressions):
-        if isinstance(node, Interpolation):
-            for argument, ends in zip(node.arguments, node.table.ranges, strict=True):
-                if not argument.has(AppliedUndef, Parameter):
-                    arguments[argument, ends] = node
-    if not arguments:
-        return
-    points = probe_points(domain, blocks, _PART_POINTS)
-    values = evaluate_at([a for a, _ in arguments], domain.coordinates, points)
-    pairs = zip(arguments.items(), values, strict=True)
-    for ((argument, (start, end)), node), value in pairs:
-        low, high = value.min(), value.max()
-        margin = _MARGIN * (end - start)
-        if low < start - margin or high > end + margin:
-            raise ValueError(
-                f"In {where}: the table of {node} goes from {start:.8g} to {end:.8g} "
-                f"in {argument}, which goes from {low:.8g} to {high:.8g} there. Extend "
-                "the table, declare a smaller domain, or write the arguments in the "
-                "order of the table's axes."
-            )
+    tables = list(distinct_nodes(expressions, Interpolation))
+    points = probe_points(domain, blocks, _PART_POINTS) if tables else ()
+    for node in tables:
+        for argument, ends in zip(node.arguments, node.table.ranges, strict=True):
+            if argument.has(AppliedUndef, Parameter):
+                continue
+            (values,) = evaluate_at([argument], domain.coordinates, points)
+            (start, end), low, high = ends, values.min(), values.max()
+            margin = _MARGIN * (end - start)
+            if low < start - margin or high > end + margin:
+                raise ValueError(
+                    f"In {where}: the table of {node} goes from {start:.8g} to "
+                    f"{end:.8g} in {argument}, which goes from {low:.8g} to {high:.8g} "
+                    "there. Extend the table, declare a smaller domain, or write the "
+                    "arguments in the order of the table's axes."
+                )
