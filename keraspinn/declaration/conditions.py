@@ -326,12 +326,9 @@ class Reference(_Table):
     @classmethod
     def from_config(cls, config):
         points, values = cls._arguments(config)
-        return cls(
-            points,
-            values,
-            dict(zip(values, config["names"], strict=True)),
-            [from_json(expression) for expression in config["up_to_constant"]],
-        )
+        names = dict(zip(values, config["names"], strict=True))
+        up_to_constant = [from_json(e) for e in config["up_to_constant"]]
+        return cls(points, values, names, up_to_constant)
 
 
 def resolve_shifted_fields(*declared):

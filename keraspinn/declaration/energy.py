@@ -18,11 +18,6 @@ from keraspinn.expressions.second_variation import SecondVariation
 
 HIGHEST = 2  # order of a derivative in a density
 
-_WRITE = (
-    "Write energy=keraspinn.integral(density) - keraspinn.integral(load * u, "
-    "over={x: 1}), SymPy expressions in the fields inside."
-)
-
 
 def densities_of(energy, domain):
     """Return the densities of an energy, a dict from `Region`s to expressions.
@@ -53,8 +48,10 @@ def densities_of(energy, domain):
         factor, integral = summand.as_independent(PartIntegral)
         if not (factor.is_number and isinstance(integral, PartIntegral)):
             raise ValueError(
-                f"An energy is a sum of integrals, each perhaps times a number. "
-                f"Received the summand {summand}. {_WRITE}"
+                "An energy is a sum of integrals, each perhaps times a number. "
+                f"Received the summand {summand}. Write energy=keraspinn.integral("
+                "density) - keraspinn.integral(load * u, over={x: 1}), SymPy "
+                "expressions in the fields inside."
             )
         density = densities.get(integral.region, 0) + factor * integral.integrand
         densities[integral.region] = sp.expand(density) and density

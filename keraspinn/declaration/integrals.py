@@ -78,9 +78,7 @@ def check_numbers(expressions):
     """Raise `ValueError` if equations of integrals hold fields or coordinates."""
     for expression in expressions:
         left = expression.replace(PartIntegral, lambda *_: sp.S.One)
-        others = left.atoms(AppliedUndef) | {
-            symbol for symbol in left.free_symbols if not isinstance(symbol, Parameter)
-        }
+        others = left.atoms(AppliedUndef) | (left.free_symbols - left.atoms(Parameter))
         if others or not expression.has(PartIntegral):
             raise ValueError(
                 "An integral is one number, and so is each side of an equation of "

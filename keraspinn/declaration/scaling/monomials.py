@@ -76,10 +76,8 @@ def _terms(node, coordinates, opaque):
 
 
 def _times(left, right):
-    powers = collections.Counter()
-    for monomial, _ in (left, right):
-        for key, power in monomial:
-            powers[key] += power
+    powers = collections.Counter(dict(left[0]))
+    powers.update(dict(right[0]))
     return frozenset(powers.items()), left[1] * right[1]
 
 

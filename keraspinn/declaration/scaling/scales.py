@@ -166,7 +166,7 @@ class Scales:
     def get_config(self):
         return {
             "coordinates": [
-                [to_json(symbol), *pair] for symbol, pair in self.coordinates.items()
+                [to_json(s), *pair] for s, pair in self.coordinates.items()
             ],
             "fields": dict(self.fields),
             "terms": {name: list(sizes) for name, sizes in self.terms.items()},

@@ -98,14 +98,12 @@ def check_numbers(expressions, domain, dtype):
 
 def _residuals(problem):
     """Yield a label, a residual, the scaled residual and points, for each equation."""
-    labels = set()
     for term in problem.terms.values():
         kind = "equation" if term.is_equation else "condition"
         sizes = problem.scales.sizes(term)
         for k, name in enumerate(term.names):
             label = f"{kind} '{name}'"
-            label += f" ({k + 1})" if label in labels else ""
-            labels.add(label)
+            label += f" ({k + 1})" if k and not term.labels else ""
             expression = term.pointwise[k]
             if term.table is not None:
                 expression -= sp.Float(abs(term.targets(k)).max())
