@@ -18,10 +18,10 @@ import sympy as sp
 from keras import ops
 
 from keraspinn.declaration.probe_points import (
-    columns,
     evaluate_at,
     probe_normals,
     probe_points,
+    run_at,
 )
 from keraspinn.expressions import Program
 from keraspinn.geometry.part import exact_number
@@ -134,7 +134,7 @@ def _projection(domain, levels):
     def project(points):
         for _ in range(_NEWTON_STEPS):
             with np.errstate(all="ignore"):  # a gradient may have no limit
-                values = program.on_host(columns(symbols, points), {})
+                values = run_at(program, symbols, points)
             values = np.nan_to_num(np.stack(values, axis=-1))
             jacobian = values[:, count:].reshape(len(points), count, -1)
             step = np.linalg.pinv(jacobian) @ values[:, :count, None]

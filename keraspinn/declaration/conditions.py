@@ -309,8 +309,7 @@ class Reference(_Table):
         self.up_to_constant = tuple(up_to_constant)
         arguments = {"names": names, "up_to_constant": self.up_to_constant}
         for argument, keys in arguments.items():
-            unknown = [key for key in keys if key not in self.expressions]
-            if unknown:
+            if unknown := [key for key in keys if key not in self.expressions]:
                 raise ValueError(
                     f"`{argument}` holds expressions that `values` does not: {unknown}"
                 )

@@ -233,8 +233,7 @@ def check_duplicates(terms, domain):
         if not _is_alike(first, second):
             continue
         both = itertools.product({*one.parts}, {*other.parts})
-        shared = sorted({str(p) for p, part in both if _overlap(domain, p, part)})
-        if shared:
+        if shared := sorted({str(p) for p, part in both if _overlap(domain, p, part)}):
             names = f"Condition '{one.name}' prescribes"
             if one is not other:
                 names = f"Conditions '{one.name}' and '{other.name}' prescribe"

@@ -40,8 +40,7 @@ def find_scales(domain, terms, field_names, known=None):
         field_names: Names of the fields.
         known: Optional dict from names of fields to known magnitudes.
     """
-    unknown = sorted(set(known or ()) - set(field_names))
-    if unknown:
+    if unknown := sorted(set(known or ()) - set(field_names)):
         raise ValueError(
             f"`scales` must give scales of the fields {list(field_names)}. Received "
             f"also: {unknown}"

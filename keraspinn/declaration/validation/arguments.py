@@ -174,14 +174,12 @@ def _validate_compared(expressions, names, exact, declared, coordinates):
     normals = {n for e in declared for n in e.atoms(NormalComponent)}
     validate(expressions, coordinates, where="the reference")
     validate([*expressions, *declared], coordinates, normals, "the reference", True)
-    unknown = sorted(set(fields_of(expressions)) - set(fields_of(declared)))
-    if unknown:
+    if unknown := sorted(set(fields_of(expressions)) - set(fields_of(declared))):
         raise ValueError(
             f"The reference compares {unknown}, which no equation or condition "
             f"mentions. The problem's fields are {list(fields_of(declared))}."
         )
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    if duplicates:
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(
             f"Two references have the same name: {duplicates}. Rename the field, or "
             "give names: keraspinn.Reference(points, values, names={...})."

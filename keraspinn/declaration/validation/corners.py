@@ -38,8 +38,7 @@ def describe_contradictory_corners(domain, terms, forms):
         normals = dict(zip(domain.normal, normal, strict=True))
         for expression in term.expressions:
             expression = expression.xreplace(normals)
-            missed = _mismatch(domain, expression, forms, hard, face)
-            if missed:
+            if missed := _mismatch(domain, expression, forms, hard, face):
                 return (
                     f"Condition '{term.name}' contradicts the hard value on {hard} "
                     f"where it meets {face}, by {missed:.2g}. Fluxes are wrong near "

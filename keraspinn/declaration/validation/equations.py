@@ -27,8 +27,7 @@ def check_term_names(equations, conditions, parameters, has_energy=False):
     logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *names))]
     logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
     logs += [parameter.name for parameter in parameters]
-    duplicates = sorted({name for name in logs if logs.count(name) > 1})
-    if duplicates:
+    if duplicates := sorted({name for name in logs if logs.count(name) > 1}):
         raise ValueError(
             f"Two columns of the logs would have the same name: {duplicates}. Rename "
             "the equation, the condition or the parameter: each has a name of its own, "
@@ -68,8 +67,7 @@ def warn_of_no_conditions(equations, conditions, domain):
     needed = required_derivatives(equations, domain.coordinates)
     if not domain.boundary and domain.initial is None:
         free = {n for n in free if not any(sum(d) == 0 for d in needed.get(n, ()))}
-    names = sorted(n for n in free if any(map(any, needed.get(n, ()))))
-    if names:
+    if names := sorted(n for n in free if any(map(any, needed.get(n, ())))):
         warnings.warn(
             "The problem is underdetermined: it has no conditions for "
             f"{', '.join(names)}, and infinitely many fields solve its equations. "
