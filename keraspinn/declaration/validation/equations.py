@@ -86,11 +86,8 @@ def collect_parameters(expressions):
 
 def order_fields(requested, expressions):
     """Return the fields as applied functions, in the order of the network's outputs."""
-    applied = {
-        atom.func.__name__: atom
-        for expression in expressions
-        for atom in expression.atoms(AppliedUndef)
-    }
+    atoms = set().union(*(e.atoms(AppliedUndef) for e in expressions))
+    applied = {field.func.__name__: field for field in atoms}
     names = fields_of(expressions)
     if requested is None:
         return tuple(applied[name] for name in names)
