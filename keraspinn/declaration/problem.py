@@ -55,6 +55,7 @@ from keraspinn.declaration.validation.equations import (
     shorten,
     wrap_line,
 )
+from keraspinn.declaration.validation.peaks import describe_field_peaks
 from keraspinn.declaration.validation.well_posedness import describe_underdetermined
 from keraspinn.expressions import Parameter, fields_of, from_json, to_json
 from keraspinn.geometry.base import Geometry
@@ -182,6 +183,8 @@ class Problem:
         expressions = {name: e.expression for name, e in equations.items()}
         hard = build_hard_forms(domain, conditions)
         corner = describe_contradictory_corners(domain, terms, hard)
+        scales = validate_scales(scales, domain, terms, names)
+        unreliable = f"{unreliable} {describe_field_peaks(terms, scales)}".strip()
         self.__dict__.update(
             attributes_of(domain, conditions, terms, names),
             equations=types.MappingProxyType(expressions),
@@ -190,7 +193,7 @@ class Problem:
             fields=fields,
             parameters=parameters,
             hard=types.MappingProxyType(hard),
-            scales=validate_scales(scales, domain, terms, names),
+            scales=scales,
             underdetermined=describe_underdetermined(domain, terms, names),
             unreliable=unreliable,
             poles=f"{poles} {corner}".strip(),

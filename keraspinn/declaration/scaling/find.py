@@ -27,6 +27,9 @@ EQUATION_POINTS = 512
 CONDITION_POINTS = 4096
 # Relative to an offset or the largest term, a smaller value is round-off.
 ROUND_OFF = 1e-9
+# Scale, relative to the offset, of a field that may not be zero, such as a temperature T
+# in exp(-E/T).
+POSITIVE = 0.5
 # Ratio to the prescribed values, from which on a coarse solution replaces them.
 FAR_ABOVE = 3.0
 
@@ -115,6 +118,10 @@ def _find_scales_from(domain, terms, field_names, known, offsets):
     ones = {name: 0.0 if name in offsets else 1.0 for name in field_names}
     sizes = {name: abs(offset) for name, offset in offsets.items()}
     sizes = ones | sizes | _estimate(domain, terms, offsets, ones, known or {})
+    for name, offset in offsets.items():
+        crosses_zero = abs(offset) <= sizes[name] and name not in (known or ())
+        if crosses_zero and needs_offset(name, terms):  # exp(-E/T) would overflow
+            sizes[name] = POSITIVE * abs(offset)
     parts = _term_sizes(domain, terms, offsets, sizes)
     centres = zip(domain.centre.tolist(), domain.half.tolist(), strict=True)
     return Scales(

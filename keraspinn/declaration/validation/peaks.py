@@ -11,8 +11,11 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import columns
+from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
 from keraspinn.expressions import Interpolation, NormalComponent, Parameter, Program
+from keraspinn.expressions.image import At
+from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 
 # Points of a training step or a verdict, one of which should sample a peak.
@@ -83,6 +86,30 @@ def describe_peaks(expressions, domain, blocks):
     return tuple([s for is_pole, s in faults if is_pole == kind] for kind in (0, 1))
 
 
+def describe_field_peaks(terms, scales):
+    """Return sentences on peaks in the range of a field, such as latent heat, or "".
+
+    Args:
+        terms: Dict from names to `Term`s.
+        scales: The `Scales`.
+    """
+    faults = {}
+    for expression in expressions_of(terms.values()):
+        leaves = expression.atoms(sp.Derivative, At)
+        hidden = {leaf: sp.Function(f"leaf_{leaf}")(sp.S.One) for leaf in leaves}
+        plain = expression.xreplace(hidden)
+        for field in plain.atoms(AppliedUndef) - {*hidden.values()}:
+            name = field.func.__name__
+            middle, size = scales.offset(name), scales.field(name)
+            value = sp.Symbol(name, real=True)
+            line = Box({value: (middle - size, middle + size)})
+            for known, _ in _known(plain.xreplace({field: value})):
+                if known.free_symbols == {value}:
+                    peaks = _faults(known, True, line, line.interior, f"{name}'s range")
+                    faults |= dict.fromkeys(peak for _, peak in peaks)
+    return " ".join(faults)
+
+
 def _known(expression):
     """Yield steep functions of the coordinates, and whether each is a source."""
     factors = {}
@@ -133,7 +160,7 @@ def _growth(logarithm, box, centre):
     return order if rest > GROWING * order else 0.0
 
 
-def _faults(known, is_source, domain, part):
+def _faults(known, is_source, domain, part, extent_name="the domain's extent"):
     """Yield whether a fault of a function on a part is a pole, and a sentence."""
     random, symbols = np.random.default_rng(0), domain.coordinates
     extent, fixed = domain.upper - domain.lower, domain.fixed(part)
@@ -208,10 +235,11 @@ def _faults(known, is_source, domain, part):
             yield (
                 False,
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
-                f"{at}, {width:.0e} of the domain's extent wide: it takes at least "
+                f"{at}, {width:.0e} of {extent_name} wide: it takes at least "
                 f"{1 / width:.0e} points a step to sample it (`batch_size`). Make the "
                 "peak at least as wide as the distance between points, end intervals "
-                "there, or declare an impulse as the jump of a condition.",
+                "there, or declare an impulse as the jump of a condition, and for "
+                "latent heat the enthalpy as the field.",
             )
 
 

@@ -348,3 +348,14 @@ def test_a_conductivity_that_grows_with_the_field_limits_it(conductivity, most):
 def test_a_term_singular_at_zero_declares_without_a_warning():
     conditions = {"ends": kp.Condition(V - 1, on="boundary")}
     assert scales(kp.geometry.Box({X: (0, 1)}), {"e": V.diff(X, 2) - 1 / V}, conditions)
+
+
+def test_a_temperature_in_an_arrhenius_rate_stays_positive():
+    rate = sp.exp(20 - 10_000 / V)
+    walls = {"ends": kp.Condition(V - 500, on="boundary")}
+    box = kp.geometry.Box({X: (0, 1)})
+    found = scales(box, {"heat": V.diff(X, 2) + 1e4 * rate}, walls)
+    assert found.offset("u") == 500 and 0 < found.field("u") < 500
+    known = {"u": 600.0}
+    problem = kp.Problem(box, {"heat": V.diff(X, 2) + rate}, walls, scales=known)
+    assert problem.scales.field("u") == 600

@@ -226,3 +226,31 @@ def test_a_pole_that_cancels_does_not_warn(bounded, recwarn):
     ends = {"ends": kp.Condition(u, on="boundary")}
     kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": u.diff(X, 2) + bounded * u}, ends)
     assert not recwarn
+
+
+HEAT = sp.Function("h")(X, T)
+ROD = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)})
+
+
+def melting(width):
+    """Declare the one-phase problem of Stefan with its latent heat smoothed."""
+    melted = (1 + sp.tanh((HEAT - sp.Rational(1, 2)) / width)) / 2
+    return kp.Problem(
+        ROD,
+        {"heat": (HEAT + melted).diff(T) - HEAT.diff(X, 2)},
+        {
+            "start": kp.Condition(HEAT, on="initial"),
+            "hot": kp.Condition(HEAT - 1, on={X: 0}),
+            "cold": kp.Condition(HEAT, on={X: 1}),
+        },
+    )
+
+
+def test_narrow_latent_heat_warns():
+    with pytest.warns(UserWarning, match="peak at h = 0.5, .* of h's range.*enthalpy"):
+        assert melting(1e-4).unreliable
+
+
+def test_wide_latent_heat_does_not_warn(recwarn):
+    assert not melting(0.05).unreliable
+    assert not recwarn
