@@ -4,6 +4,7 @@ import contextlib
 import contextvars
 
 import keras
+from keras import ops
 
 _around = contextvars.ContextVar("around", default=((), None))
 
@@ -51,6 +52,30 @@ def stateless(function, variables):
             return result, [scope.get_current_value(v) for v in variables]
 
     return pure
+
+
+def assign(variables, values):
+    """Assign a value to each of several Keras variables."""
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value)
+
+
+def select(condition, new, old):
+    """Return one of two structures of tensors: `new` where a condition is true.
+
+    Args:
+        condition: Boolean scalar, or tensor `(size,)` for the members along the first
+            axis of every other tensor.
+        new: Structure of tensors.
+        old: The same; tensors that are in both are returned as they are.
+    """
+    shape = tuple(condition.shape)
+
+    def one(a, b):
+        axes = (1,) * (len(a.shape) - len(shape))
+        return b if a is b else ops.where(ops.reshape(condition, shape + axes), a, b)
+
+    return keras.tree.map_structure(one, new, old)
 
 
 def distinct(variables):

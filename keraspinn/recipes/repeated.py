@@ -2,6 +2,7 @@
 
 from keras import ops
 
+from keraspinn.backend.scopes import assign
 from keraspinn.declaration.windows import differ_in_time_only
 from keraspinn.optimizers import Optimizer
 from keraspinn.recipes.stages import last_loss
@@ -60,9 +61,7 @@ class Repeated:
             result = self._recipe.train(model, verbose=0)
             model, history = result.model, result.history
         else:
-            pairs = zip(model.optimizer.variables, self._first_state, strict=True)
-            for variable, value in pairs:
-                variable.assign(value)
+            assign(model.optimizer.variables, self._first_state)
             model.trainer.restart()
             history = [self._stage.fitted(model, verbose=0)]
         network.set_weights(model.network.networks[0].get_weights())

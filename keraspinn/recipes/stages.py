@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from keraspinn.backend.scopes import assign
 from keraspinn.callbacks import LearningRateAnnealing
 from keraspinn.networks import widened
 from keraspinn.optimizers import GaussNewton, SSBroyden
@@ -85,10 +86,8 @@ def _with_units(model, units):
     """Return a model with a wider network and the same loss weights and parameters."""
     network = widened(model.network, units)
     wider = PINNModel(model.problem, network, seed=model.seed, dtype=model.dtype_policy)
-    for name, weight in model.loss_weights.items():
-        wider.loss_weights[name].assign(weight)
-    for name, value in model.coefficients.items():
-        wider.coefficients[name].assign(value)
+    assign(wider.loss_weights.values(), model.loss_weights.values())
+    assign(wider.coefficients.values(), model.coefficients.values())
     return wider
 
 

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import substituted
+from keraspinn.backend.scopes import assign, select, substituted
 from keraspinn.training.second_order import SecondOrderStep
 from keraspinn.training.step import marked
 
@@ -51,12 +51,8 @@ class MemberSteps:
         for value in new["variables"]:
             axes = tuple(range(1, len(value.shape)))
             taken = ops.logical_and(taken, ops.all(ops.isfinite(value), axis=axes))
-        new = keras.tree.map_structure(lambda a, b: _select(taken, a, b), new, state)
-        losses = {
-            name: _select(taken, loss, ops.zeros_like(loss))
-            for name, loss in losses.items()
-        }
-        return new, losses, taken
+        zeros = keras.tree.map_structure(ops.zeros_like, losses)
+        return select(taken, new, state), select(taken, losses, zeros), taken
 
     def of_member(self, seed):
         """Return the `Step` of the member with a seed."""
@@ -70,9 +66,7 @@ class MemberSteps:
         def moved(total, variables, optimizer):
             if self.optimizer_writes:
                 held = [*self.step.variables, *self.step.optimizer.variables]
-                values = [*variables, *optimizer]
-                for variable, value in zip(held, values, strict=True):
-                    variable.assign(value)
+                assign(held, [*variables, *optimizer])
             before = {"variables": variables, "optimizer": optimizer}
             return self.step.moved(total, before)
 
@@ -88,9 +82,3 @@ class MemberSteps:
                 return self.of_member(seed)(state, iteration, given)
 
         return backend.map_members(step, (state, list(fixed), seeds), in_turn=True)
-
-
-def _select(taken, new, old):
-    """Return the new tensor of each member whose step is taken, else the old."""
-    rows = ops.reshape(taken, (-1,) + (1,) * (len(new.shape) - 1))
-    return new if new is old else ops.where(rows, new, old)

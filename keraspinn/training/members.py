@@ -9,7 +9,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.compatibility import every_layer
-from keraspinn.backend.scopes import stateless
+from keraspinn.backend.scopes import assign, stateless
 from keraspinn.training.checks import build_network
 from keraspinn.training.precision import rebuilt
 from keraspinn.training.spread import MemberMetrics, result_or_nan
@@ -102,8 +102,7 @@ class Members:
         """Copy a member's numbers to the model, and return it."""
         model = self.model
         stacked = self.stacked(model.variables)
-        for variable, values in zip(model.variables, stacked, strict=True):
-            variable.assign(values[number])
+        assign(model.variables, [values[number] for values in stacked])
         model.seed = self.seeds[number]
         return model
 
@@ -144,8 +143,7 @@ class Members:
         pure = stateless(function, [*self.metrics.of_one, *read])
         values = list(backend.snapshot([*of_members, *self.stacked(read)]))
         logs, after = backend.map_members(pure, (values, *tensors))
-        for variable, value in zip(of_members, after[: len(of_members)], strict=True):
-            variable.assign(value)
+        assign(of_members, after[: len(of_members)])
         return logs
 
     def _results(self):

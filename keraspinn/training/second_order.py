@@ -3,6 +3,7 @@
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.scopes import select
 from keraspinn.training.flat import FlatObjective, joined
 from keraspinn.training.objective import substituted
 from keraspinn.training.step import Step, marked
@@ -69,7 +70,7 @@ class SecondOrderStep(Step):
         taken = backend.all_finite([losses["loss"], parameters])
         if going is not None:
             taken = ops.logical_and(taken, going)
-            new = {part: backend.select(taken, new[part], state[part]) for part in new}
+            new = {part: select(taken, new[part], state[part]) for part in new}
         return new, marked(losses, taken)
 
     def _terms(self, batches, values, state, iteration, renewed):

@@ -22,6 +22,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.scopes import assign, select
 from keraspinn.training.objective import named, penalty, substituted
 
 
@@ -155,7 +156,7 @@ class FirstOrderStep(Step):
             new |= self.moved(total, state)
             return new, marked(losses, finite)
         taken = ops.logical_and(finite, going)
-        new = {part: backend.select(taken, new[part], state[part]) for part in new}
+        new = {part: select(taken, new[part], state[part]) for part in new}
         new |= self.moved(total, state, taken)
         return new, marked(losses, taken)
 
@@ -272,11 +273,8 @@ class TrainingState:
         Args:
             sampling: The states of the samplers, by term.
         """
-        keras.tree.map_structure(
-            lambda variable, value: variable.assign(value),
-            self.structure["sampling"],
-            sampling,
-        )
+        flat = map(keras.tree.flatten, (self.structure["sampling"], sampling))
+        assign(*flat)
         seen = self.structure["seen"]["weights"]
         seen.assign(ops.full(seen.shape, np.nan, seen.dtype))
 

@@ -8,7 +8,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import substituted
+from keraspinn.backend.scopes import assign, substituted
 from keraspinn.sampling import Batch
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.flat import integral_gradients, joined, split
@@ -70,16 +70,12 @@ class Tangent:
     def moved_by(self, change):
         """Evaluate the model with its parameters moved by `(P,)`, then restore them."""
         before = [ops.convert_to_numpy(variable) for variable in self._variables]
-        parts = split(change, self._variables)
+        parts = map(ops.convert_to_numpy, split(change, self._variables))
         try:
-            for variable, value, part in zip(
-                self._variables, before, parts, strict=True
-            ):
-                variable.assign(value + ops.convert_to_numpy(part))
+            assign(self._variables, map(np.add, before, parts))
             yield self.model
         finally:
-            for variable, value in zip(self._variables, before, strict=True):
-                variable.assign(value)
+            assign(self._variables, before)
 
     def field_rows(self, batches):
         """Return the Jacobians `(N, P)` of the fields, at points where each lives."""

@@ -4,10 +4,9 @@ import functools
 
 import jax
 import jax.numpy as jnp
-import keras
 
 from keraspinn.backend.jax.sharding import program
-from keraspinn.backend.scopes import distinct, stateless, substituted
+from keraspinn.backend.scopes import assign, distinct, select, stateless, substituted
 
 
 def snapshot(variables):
@@ -19,13 +18,6 @@ def all_finite(tensors):
     """Return whether every entry of a list of floating-point tensors is finite."""
     checks = [jnp.isfinite(jnp.sum(jnp.abs(tensor))) for tensor in tensors]
     return functools.reduce(jnp.logical_and, checks)
-
-
-def select(condition, new, old):
-    """Return one of two structures of tensors: `new` if a boolean scalar is true."""
-    return keras.tree.map_structure(
-        lambda a, b: b if a is b else jnp.where(condition, a, b), new, old
-    )
 
 
 def apply_optimizer(optimizer, variables, gradients, state, taken=None):
@@ -112,8 +104,7 @@ def fused_loop(
 
     def advance(count):
         logs, values, good, done = compiled(_apart(everything), jnp.int32(count))
-        for variable, value in zip(everything, values, strict=True):
-            variable.assign(value)
+        assign(everything, values)
         return logs, good, done
 
     def call(count):

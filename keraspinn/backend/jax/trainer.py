@@ -7,7 +7,7 @@ import numpy as np
 
 from keraspinn.backend.jax.sharding import mesh_of, program
 from keraspinn.backend.jax.steps import fused_loop
-from keraspinn.backend.scopes import distinct, stateless
+from keraspinn.backend.scopes import assign, distinct, stateless
 
 
 class StepFunctions:
@@ -102,8 +102,7 @@ class StepFunctions:
 
         def run(iterator):
             result, after = one([v.value for v in read], next(iterator))
-            for variable, value in zip(read, after, strict=True):
-                variable.assign(value)
+            assign(read, after)
             return result
 
         def function(state, iterator):
@@ -131,8 +130,7 @@ class StepFunctions:
 
     def _attach(self, state):
         for variables, values in zip(self._groups(state), state, strict=True):
-            for variable, value in zip(variables, values, strict=True):
-                variable.assign(value)
+            assign(variables, values)
 
     def _values(self, state):
         return tuple([v.value for v in group] for group in self._groups(state))

@@ -4,6 +4,8 @@ import contextlib
 
 import tensorflow as tf
 
+from keraspinn.backend.scopes import select
+
 
 def replica():
     """Return the index of the running replica, 0 if it is the only one."""
@@ -53,13 +55,6 @@ def all_finite(tensors):
     )
 
 
-def select(condition, new, old):
-    """Return one of two structures of tensors: `new` if a boolean scalar is true."""
-    return tf.nest.map_structure(
-        lambda a, b: b if a is b else tf.where(condition, a, b), new, old
-    )
-
-
 def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     """Make a Keras optimizer's step, as a function of the training state.
 
@@ -101,20 +96,16 @@ def _apply_on_replicas(context, optimizer, variables, gradients, taken):
     def apply(gradients):
         optimizer.apply(gradients, variables)
 
+    def run(strategy, gradients):
+        strategy.run(apply, args=(gradients,))
+        return tf.constant(0)
+
     def on_all_replicas(strategy, condition, gradients):
         # Replicas may not meet inside a branch; a branch may hold their meeting.
         here = strategy.experimental_local_results(condition)[0]
-        _do_if(here, lambda: strategy.run(apply, args=(gradients,)))
+        tf.cond(here, lambda: run(strategy, gradients), lambda: tf.constant(0))
 
     context.merge_call(on_all_replicas, args=(taken, gradients))
-
-
-def _do_if(condition, action):
-    def act():
-        action()
-        return tf.constant(0)
-
-    tf.cond(condition, act, lambda: tf.constant(0))
 
 
 def on_replicas(strategy, function, *arguments):
