@@ -9,6 +9,7 @@ from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanAtom
 
+from keraspinn.derivatives.taylor.activations import power
 from keraspinn.derivatives.taylor.series import select
 
 _NODES = (
@@ -60,7 +61,10 @@ def series_of(expression, symbols):
                 result = select(holds(condition), evaluate(value), result)
             return result
         if node.is_Pow:
-            return _power(evaluate(node.base), float(node.exp))
+            base, exponent = evaluate(node.base), float(node.exp)
+            if exponent > 0 and exponent.is_integer():
+                return functools.reduce(operator.mul, [base] * int(exponent))
+            return base.compose(power(exponent))
         operation = operator.add if node.is_Add else operator.mul
         numbers = [float(a) for a in node.args if a.is_Number]
         series = [evaluate(a) for a in node.args if not a.is_Number]
@@ -68,8 +72,6 @@ def series_of(expression, symbols):
 
     @functools.cache
     def holds(condition):
-        if isinstance(condition, BooleanAtom):
-            return ops.full_like(first.value, bool(condition), dtype="bool")
         if isinstance(condition, Relational):
             compare = _COMPARISONS[type(condition)]
             return compare(evaluate(condition.lhs).value, evaluate(condition.rhs).value)
@@ -78,19 +80,3 @@ def series_of(expression, symbols):
         return functools.reduce(operation, map(holds, condition.args))
 
     return evaluate(expression)
-
-
-def _power(base, exponent):
-    """Return a power of a series."""
-
-    def outer(value, order):
-        factor, coefficients = 1.0, []
-        for k in range(order + 1):
-            term = factor * ops.power(value, exponent - k) if factor else None
-            coefficients.append(term)
-            factor *= (exponent - k) / (k + 1)
-        return coefficients
-
-    if exponent > 0 and exponent == int(exponent):
-        return functools.reduce(operator.mul, [base] * int(exponent))
-    return base.compose(outer)

@@ -6,7 +6,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.declaration.probe_points import columns, probe_points
 from keraspinn.expressions import PartIntegral, Program
-from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.derivatives import field_and_index, required_derivatives
 from keraspinn.expressions.second_variation import SecondVariation
 from keraspinn.residuals.integral_terms import by_region
 
@@ -43,15 +43,12 @@ class EnergyTerm:
         (energy,) = term.expressions
         (size,) = problem.scales.sizes(term)
         by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
+        densities = [problem.scales.apply(by_region[r], size) for r in term.regions]
         self._pieces = [
-            _Piece(problem.scales.apply(by_region[region], size), problem, block)
-            for region, block in zip(term.regions, term.blocks, strict=True)
+            _Piece(density, problem, block)
+            for density, block in zip(densities, term.blocks, strict=True)
         ]
-        needed = {}
-        for piece in self._pieces:
-            for field, indices in piece.density.derivatives.items():
-                needed.setdefault(field, set()).update(indices)
-        self.passes = [needed]
+        self.passes = [required_derivatives(densities, problem.coordinates)]
 
     def losses(self, fields, batch):
         """Return the energy, a list of one scalar."""
@@ -64,16 +61,6 @@ class EnergyTerm:
     def squared(self, fields, batch):
         """Return ones, `(N,)`: samplers prefer no point."""
         return ops.ones_like(batch.points[:, 0])
-
-    def rows(self, fields, batch):
-        """Return rows `(N,)` with JᵀJ half of the energy's Hessian."""
-        return ops.concatenate(
-            [
-                row
-                for points, rows in self.row_blocks(fields, batch)
-                for row in rows(points)
-            ]
-        )
 
     def row_blocks(self, fields, batch, most=None):
         """Return pairs of points, a dict of tensors, and a function from these to rows.

@@ -5,17 +5,11 @@ from keras import backend as keras_backend
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.declaration.probe_points import columns
 from keraspinn.declaration.scaling.offsets import network_offsets
+from keraspinn.declaration.validation import shifted_arguments
 from keraspinn.declaration.validation.dtype_range import check_numbers
-from keraspinn.declaration.validation.shifted_arguments import (
-    check_kernels,
-    check_shifted_points,
-)
-from keraspinn.derivatives.engines import (
-    choose_engine,
-    jvp_derivatives,
-    taylor_derivatives,
-)
+from keraspinn.derivatives import engines
 from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.image import with_images, with_sums
@@ -45,7 +39,6 @@ class Fields:
         self._problem = problem
         self._scales = problem.scales
         self.names = problem.field_names
-        self._coordinates = [symbol.name for symbol in problem.coordinates]
         self._network = network
         self._coefficients = coefficients
         self._dtype = dtype
@@ -59,7 +52,9 @@ class Fields:
         self._time_shift = getattr(network, "time_shift", None)
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
-        self.engine = choose_engine(self._series, len(self._coordinates), self._dtype)
+        self.engine = engines.choose_engine(
+            self._series, problem.domain.dimension, dtype
+        )
 
     def scaled_values(self, points):
         """Return all scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
@@ -154,14 +149,14 @@ class Fields:
         if not indices:
             return {}
         if self.engine == "taylor":
-            values = taylor_derivatives(
+            values = engines.taylor_derivatives(
                 lambda series: self._series(series, coordinates, [*required]),
                 points,
                 indices,
                 combinations,
             )
         else:
-            values = jvp_derivatives(self.scaled_values, points, indices)
+            values = engines.jvp_derivatives(self.scaled_values, points, indices)
         return {
             (name, index): values[index][..., self.names.index(name)]
             for name in required
@@ -177,27 +172,21 @@ class Fields:
             coordinates: Tensor `(N, d)`, the same points in the user's units.
             normals: Tensor `(N, s)`, if the program holds the outward normal.
         """
-        actual = self._later(coordinates)
-        columns = {
-            name: actual[..., column] for column, name in enumerate(self._coordinates)
-        }
+        by_name = columns(self._problem.coordinates, self._later(coordinates))
         derivatives = self.derivatives(
             points, program.derivatives, program.combinations, coordinates
         )
-        derivatives |= self._at_images(program, columns, points)
+        derivatives |= self._at_images(program, by_name, points)
         coefficients = self.coefficients()
         if normals is not None:
-            coefficients |= {
-                symbol.name: normals[..., column]
-                for column, symbol in enumerate(self._problem.domain.normal)
-            }
-        return program(columns, derivatives, coefficients)
+            coefficients |= columns(self._problem.domain.normal, normals)
+        return program(by_name, derivatives, coefficients)
 
     def at(self, program, batch):
         """Return values `(N,)` of each of a program's expressions at a `Batch`."""
         return self.evaluate(program, batch.points, batch.coordinates, batch.normals)
 
-    def _at_images(self, program, columns, points):
+    def _at_images(self, program, by_name, points):
         """Return the derivatives that a program needs at images of points.
 
         Images with the same derivatives share one pass; an integral's sum is over
@@ -207,7 +196,7 @@ class Fields:
         for images, required in program.images.items():
             alike.setdefault(frozenset(required.items()), []).append(images)
         for required, group in alike.items():
-            pairs = [self._moved(images, columns, points) for images in group]
+            pairs = [self._moved(images, by_name, points) for images in group]
             moved_points, coordinates = (
                 ops.concatenate(parts, axis=-2) for parts in zip(*pairs, strict=True)
             )
@@ -220,9 +209,9 @@ class Fields:
                     derivatives[images, key] = part
         return derivatives
 
-    def _moved(self, images, columns, points):
+    def _moved(self, images, by_name, points):
         """Return images of points: in the problem's scales, and in the user's units."""
-        coordinates = moved(images, self._problem.coordinates)(columns)
+        coordinates = moved(images, self._problem.coordinates)(by_name)
         pairs = self._scales.coordinates.items()
         known = [symbol for symbol, _ in images]
         scaled = [
@@ -286,8 +275,8 @@ class Fields:
         known = [*problem.fields, *problem.parameters, *sums]
         validate(known, problem.coordinates, normal, where="the expression")
         interior = domain, domain.blocks("interior"), "the expression"
-        check_kernels(expressions, *interior)
-        check_shifted_points(sums, *interior)
+        shifted_arguments.check_kernels(expressions, *interior)
+        shifted_arguments.check_shifted_points(sums, *interior)
         scaled = [self._scales.apply(expression) for expression in sums]
         check_numbers(scaled, domain, self._dtype)
         program = Program(scaled, problem.coordinates)

@@ -6,6 +6,7 @@ import math
 import sympy as sp
 from keras import ops
 
+from keraspinn.declaration.probe_points import columns as by_name
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import columns, concatenated
 from keraspinn.expressions import Program
@@ -43,7 +44,7 @@ class HardConstraint:
             value = form.value.xreplace(scaled) - offset if form else sp.S.Zero
             self._values.append(value / size)
             self._factors.append(form.factor.xreplace(scaled) if form else sp.S.One)
-        self._programs = {}
+        self._compiled = functools.cache(self._compiled)
         self._is_arithmetic = any(e.has(sp.Piecewise) for e in self._factors) and all(
             map(is_algebraic, self._factors)
         )
@@ -80,14 +81,8 @@ class HardConstraint:
 
     def _evaluated(self, points, wanted):
         """Return two dicts of the nonzero derivatives of all g and of all φ."""
-        if wanted not in self._programs:
-            self._programs[wanted] = self._compiled(wanted)
-        kept, program = self._programs[wanted]
-        columns = {
-            symbol.name: points[..., column]
-            for column, symbol in enumerate(self._symbols)
-        }
-        values = iter(program(columns, {}))
+        kept, program = self._compiled(wanted)
+        values = iter(program(by_name(self._symbols, points), {}))
         results = {}, {}
         for side, index in kept:
             of_fields = [next(values) for _ in self._values]
@@ -95,12 +90,12 @@ class HardConstraint:
         return results
 
     def _compiled(self, wanted):
-        kept, expressions, symbols = [], [], tuple(self._symbols)
+        kept, expressions = [], []
         for side, forms in enumerate((self._values, self._factors)):
             for index in wanted:
                 if side and self._is_arithmetic and any(index):
                     continue
-                derivatives = [_derivative(e, symbols, tuple(index)) for e in forms]
+                derivatives = [_derivative(e, self._symbols, index) for e in forms]
                 if any(derivatives) or not any(index):
                     kept.append((side, index))
                     expressions += derivatives

@@ -76,10 +76,6 @@ class IntegralTerm:
         loss = sum(self.losses(fields, batch))
         return loss * ops.ones_like(batch.points[:, 0])
 
-    def rows(self, fields, batch):
-        """Return residuals, one for each equation, whose squares add up to the loss."""
-        return ops.concatenate(self.residuals(fields, batch))
-
 
 def by_region(batch):
     """Yield a batch for each region, whose points are consecutive."""

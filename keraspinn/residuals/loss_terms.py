@@ -66,13 +66,11 @@ class LossTerm:
         """Return the squared residual at each point, `(N,)`, of all expressions."""
         return sum(ops.square(r) for r in self.residuals(fields, batch))
 
-    def rows(self, fields, batch):
-        """Return residuals `(N · k,)` whose squares add up to the term's loss."""
-        ((points, rows),) = self.row_blocks(fields, batch)
-        return ops.concatenate(rows(points))
-
     def row_blocks(self, fields, batch, most=None):
-        """Return pairs of points, a dict, and a function from these to rows."""
+        """Return pairs of points, a dict, and a function from these to rows.
+
+        Rows are residuals whose squares add up to the term's loss.
+        """
         kind = type(batch)
 
         def rows(points):

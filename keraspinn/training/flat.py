@@ -29,7 +29,7 @@ def integral_gradients(term, fields, batch, variables, values):
     """Return gradients of residuals that depend on all points, as integrals do.
 
     Args:
-        term: The term, with `rows` and their `count`.
+        term: The `IntegralTerm`.
         fields: The `Fields`.
         batch: The `Batch`.
         variables: Variables to differentiate by.
@@ -42,11 +42,20 @@ def integral_gradients(term, fields, batch, variables, values):
     def gradient(number):
         def residual(values, _):
             with substituted(variables, values):
-                return term.rows(fields, batch)[number], []
+                return term.residuals(fields, batch)[number][0], []
 
         return joined(backend.value_and_gradients(residual, values)[2])[None]
 
     return [gradient(number) for number in range(term.count)]
+
+
+def rows_of(objective, name, batch):
+    """Return a term's rows, `(N,)`; the arguments are those of `row_jacobians`."""
+    term, fields = objective.terms[name], objective.fields
+    if not term.is_pointwise:
+        return ops.concatenate(term.residuals(fields, batch))
+    blocks = term.row_blocks(fields, batch)
+    return ops.concatenate([row for points, rows in blocks for row in rows(points)])
 
 
 def row_jacobians(objective, name, batch, variables, values, most=None):
@@ -127,9 +136,7 @@ class FlatObjective(Objective):
         objective = self.step.objective
         with substituted(self.step.variables, self.split(parameters)):
             rows = [
-                self._weighted(
-                    name, objective.terms[name].rows(objective.fields, batch)
-                )
+                self._weighted(name, rows_of(objective, name, batch))
                 for name, batch in self.batches.items()
             ]
         return ops.concatenate(rows)
