@@ -5,21 +5,12 @@ import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import real_number
+from keraspinn.optimizers import linear_solves
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.energy_steps import energy_step
-from keraspinn.optimizers.linear_solves import (
-    dense_numbers,
-    dense_solver,
-    free_solve,
-    nystroem,
-)
 
 FORMS = ("auto", "dense", "free")
 
-# Range of μ relative to the mean square of J's columns. Below, the factorization is
-# round-off; above, the line search has the effect of damping.
-_LEAST_DAMPING = 1e-13
-_MOST_DAMPING = 1.0
 # Ratios of actual to predicted decrease: above the first μ falls, below the second it
 # rises. They are low, as short steps with little damping beat long ones with much: a
 # loss of 2e-8 after 120 steps of the case below, but 2e-5 with 0.25 and 0.1.
@@ -110,10 +101,10 @@ class GaussNewton(Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not _LEAST_DAMPING <= real_number(damping) <= _MOST_DAMPING:
+        least, most = linear_solves.DAMPING_RANGE
+        if not least <= real_number(damping) <= most:
             raise ValueError(
-                f"`damping` must be from {_LEAST_DAMPING} to {_MOST_DAMPING}. "
-                f"Received: {damping!r}"
+                f"`damping` must be from {least} to {most}. Received: {damping!r}"
             )
         if not 0 <= real_number(momentum) < 1:
             raise ValueError(f"`momentum` must be in [0, 1). Received: {momentum!r}")
@@ -168,7 +159,7 @@ class GaussNewton(Optimizer):
         )
         damping = ops.where(ops.isfinite(damping), damping, state["damping"])
         state = {
-            "damping": ops.clip(damping, _LEAST_DAMPING, _MOST_DAMPING),
+            "damping": ops.clip(damping, *linear_solves.DAMPING_RANGE),
             "direction": ops.where(taken, direction, ops.zeros_like(direction)),
         }
         logs = {
@@ -186,14 +177,14 @@ class GaussNewton(Optimizer):
         """Test whether to build the matrix."""
         shape = rows.shape[0], parameters.shape[0]
         itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
-        fits = dense_numbers(*shape) * itemsize <= self.memory_limit
+        fits = linear_solves.dense_numbers(*shape) * itemsize <= self.memory_limit
         return self.form == "dense" or (fits and self.form == "auto")
 
     def _with_matrix(self, objective, parameters, damping):
         """Return J and J⁺ as functions, the damping used, and the effective rank."""
         jacobian = objective.jacobian(parameters)
         scale = ops.sum(jacobian * jacobian) / parameters.shape[0]
-        solve, used = dense_solver(jacobian, damping * scale)
+        solve, used = linear_solves.dense_solver(jacobian, damping * scale)
 
         def push(v):
             return ops.matmul(jacobian, v)
@@ -214,9 +205,10 @@ class GaussNewton(Optimizer):
 
         def solve(rows):
             right = objective.vjp(parameters, rows)
-            return free_solve(product, right, scaled, self.products, sketch)
+            system = product, right, scaled
+            return linear_solves.free_solve(*system, self.products, sketch)
 
-        sketch, trace = nystroem(product, parameters, self.rank)
+        sketch, trace = linear_solves.nystroem(product, parameters, self.rank)
         scaled = damping * trace / parameters.shape[0]
         return push, solve, damping, ops.full_like(damping, float("nan"))
 

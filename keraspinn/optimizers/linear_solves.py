@@ -19,6 +19,9 @@ from keras import ops
 
 from keraspinn import backend
 
+# Range of μ relative to the mean square of J's columns. Below, the factorization is
+# round-off; above, the line search has the effect of damping.
+DAMPING_RANGE = 1e-13, 1.0
 _ATTEMPTS = 8  # factorizations at most, each with more damping
 _RAISE = 10.0  # factor of the damping from one attempt to the next
 _TOLERANCE = 1e-8  # residual of conjugate gradients, relative to the right-hand side

@@ -128,22 +128,15 @@ class SOAP(keras.optimizers.Optimizer):
         return described(self)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-            "update_freq": self.update_freq,
-            "max_dimension": self.max_dimension,
-        }
+        names = "beta_1", "beta_2", "epsilon", "update_freq", "max_dimension"
+        return super().get_config() | {name: getattr(self, name) for name in names}
 
 
 def _turn(tensor, bases, sign=1):
-    """Return transform a tensor to the bases of its axes, or back if `sign` is −1."""
+    """Transform a tensor to the bases of its axes, or back if `sign` is −1."""
     for axis, basis in bases.items():
-        product = ops.tensordot(
-            tensor, basis, axes=[[int(axis)], [0 if sign > 0 else 1]]
-        )
+        contracted = 0 if sign > 0 else 1
+        product = ops.tensordot(tensor, basis, axes=[[int(axis)], [contracted]])
         tensor = ops.moveaxis(product, -1, int(axis))
     return tensor
 
