@@ -83,13 +83,8 @@ def wave_number(problem: Problem) -> float:
         A number, in radians per half of the domain's length along a coordinate.
     """
     halves = dict(zip(problem.coordinates, problem.domain.half, strict=True))
-    expressions = [e for term in problem.terms.values() for e in term.expressions]
-    expressions += [
-        e
-        for condition in problem.conditions.values()
-        if not isinstance(condition, Data)
-        for e in condition.expressions
-    ]
+    terms = problem._every_term.values()
+    expressions = [e for term in terms for e in term.expressions]
     waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
     numbers = [
         abs(float(rate)) * halves[c]

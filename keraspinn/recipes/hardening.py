@@ -26,9 +26,8 @@ def hardened(problem: Problem) -> Problem:
         config["conditions"][name]["config"]["hard"] = True
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "error", UserWarning
-                )  # a kink that a network would round
+                # A network would round a kink.
+                warnings.simplefilter("error", UserWarning)
                 problem = type(problem).from_config(config)
         except (ValueError, UserWarning):
             continue

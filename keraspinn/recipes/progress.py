@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from keraspinn.common.files import write_whole
 from keraspinn.training import PINNModel, load_model
 
 ENTRY = "solve.json"
@@ -21,12 +22,13 @@ def save_progress(path: str | Path, model: PINNModel, progress: dict[str, Any]) 
         model: The `PINNModel`.
         progress: Dict that is JSON.
     """
-    path = Path(path)
-    part = path.with_name(f".{path.name}")
-    model.save(part)
-    with zipfile.ZipFile(part, "a") as file:
-        file.writestr(ENTRY, json.dumps(progress))
-    part.replace(path)
+
+    def write(partial):
+        model.save(partial)
+        with zipfile.ZipFile(partial, "a") as file:
+            file.writestr(ENTRY, json.dumps(progress))
+
+    write_whole(path, write)
 
 
 def load_progress(path: str | Path) -> tuple[PINNModel, dict[str, Any]]:

@@ -181,13 +181,8 @@ class TwoStage(Recipe):
         annealing: bool = True,
         points: int | dict | None = None,
     ) -> None:
-        second = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
-        super().__init__(
-            [
-                adam_stage(adam_steps, learning_rate, annealing),
-                Stage(SSBroyden, {**second, "batch_size": points}, dtype="float64"),
-            ]
-        )
+        first = adam_stage(adam_steps, learning_rate, annealing)
+        super().__init__([first, _second_stage(SSBroyden, steps, points)])
 
 
 class OneStage(Recipe):
@@ -207,9 +202,13 @@ class OneStage(Recipe):
     """
 
     def __init__(self, steps: int = 200, points: int = 1_500) -> None:
-        second = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
-        fit = {**second, "batch_size": {"residual": points}}
-        super().__init__([Stage(GaussNewton, fit, dtype="float64")])
+        super().__init__([_second_stage(GaussNewton, steps, {"residual": points})])
+
+
+def _second_stage(optimizer, steps, points):
+    """Return a stage of a second-order optimizer in float64."""
+    pace = {"epochs": EPOCHS, "steps_per_epoch": max(1, steps // EPOCHS)}
+    return Stage(optimizer, pace | {"batch_size": points}, dtype="float64")
 
 
 def last_loss(history: list) -> float:
