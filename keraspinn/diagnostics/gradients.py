@@ -165,7 +165,7 @@ class GradientProbe:
         self._kernels = kernel_names(variables)
         self._model = model
         self._gradients = backend.compiled(
-            lambda iteration: losses.gradients(losses.draw(iteration), variables),
+            lambda n: model._objective.gradients(losses.draw(n), variables)[1],
             read=model.variables,
         )
 

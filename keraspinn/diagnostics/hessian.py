@@ -64,7 +64,6 @@ class LossHessian:
         variables = model.trainable_variables
         self.term = term
         self.size = sum(int(np.prod(variable.shape)) for variable in variables)
-        self.point_count = losses.points(term)
         self._batches = losses.draw(-1, names=losses.needed(term))
         self._products = backend.compiled(
             hessian_products(lambda batches: losses.value(term, batches), variables),
@@ -101,15 +100,8 @@ class LossHessian:
             dtype="float64",
         )
         start = np.random.default_rng(0).normal(size=self.size)
-        values = eigsh(
-            operator,
-            count,
-            which=_ENDS[which],
-            v0=start,
-            tol=tolerance,
-            return_eigenvectors=False,
-        )
-        return np.sort(values)
+        options = {"which": _ENDS[which], "v0": start, "tol": tolerance}
+        return np.sort(eigsh(operator, count, return_eigenvectors=False, **options))
 
     def matrix(self, verbose: int = 0) -> np.ndarray:
         """Return the Hessian, `(P, P)` in float64, exactly symmetric.
@@ -121,7 +113,8 @@ class LossHessian:
             ValueError: If the Hessian is not finite.
         """
         matrix = np.empty((self.size, self.size))
-        block = min(64, max(2, _POINTS_A_BLOCK // self.point_count), self.size)
+        points = sum(len(batch.points) for batch in self._batches.values())
+        block = min(64, max(2, _POINTS_A_BLOCK // points), self.size)
         bar = keras.utils.Progbar(self.size, verbose=verbose, unit_name=self.term)
         for start in range(0, self.size, block):
             # One shape for all blocks: the last begins earlier instead of being short.
@@ -219,13 +212,8 @@ def hessian_eigenvalues(
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", section 2.4.
     """
-    names = term_names(terms)
-    return {
-        name: LossHessian(model, name, points, batch_size).eigenvalues(
-            k, which, tolerance
-        )
-        for name in names
-    }
+    hessians = (LossHessian(model, n, points, batch_size) for n in term_names(terms))
+    return {h.term: h.eigenvalues(k, which, tolerance) for h in hessians}
 
 
 def hessian_spectrum(

@@ -33,20 +33,12 @@ class Losses:
         """Draw the batches, by term name, that a training step has at `iteration`."""
         return self._sources.draw(self._model.seed, iteration, names=names)
 
-    def points(self, name):
-        """Return the number of points of a term, or of all terms for `"loss"`."""
-        return sum(self._sources.total(term) for term in self.needed(name))
-
     def needed(self, name):
         """Return the terms that make up `name`: itself, or all terms for `"loss"`."""
         if name == COMPOSITE and COMPOSITE not in self._model.problem.terms:
             return tuple(self._model.problem.terms)
         known_term(self._model.problem, name)
         return (name,)
-
-    def gradients(self, batches, variables):
-        """Return gradients of the unweighted terms, a dict from names to lists."""
-        return self._model._objective.gradients(batches, variables)[1]
 
     def value(self, name, batches):
         """Return a term's unweighted loss, or for `"loss"` all that `fit` minimises."""
