@@ -78,30 +78,28 @@ class Evaluation:
         return logs
 
 
-def integrate(model, place, expression, over, where, points):
+def integrate(model, expression, over, where, points):
     """Integrate an expression; the other arguments are those of `PINNModel.integrate`.
 
     Args:
         model: The `PINNModel`.
-        place: The `Place` of the residual's points.
     """
-    domain = model.problem.domain
+    domain, locate = model.problem.domain, model._evaluation.place.locate
     check_count("points", points)
-    wanted = expression
     if not isinstance(expression, PartIntegral):
-        wanted = integral(expression, over, where)
+        expression = integral(expression, over, where)
     total = 0.0
-    for part in resolve_parts(wanted.region, domain):
+    for part in resolve_parts(expression.region, domain):
         with backend.double_precision():
             # Not where the fold has its ends: fields may have poles on faces.
             shift = (np.arange(1, domain.draws(part) + 1) * GOLDEN % 1)[None]
             drawn = domain.sample(part, on_host(lattice((points,), shift)))
             there = on_host(domain.absolute(part, drawn))
             normals = None
-            if wanted.integrand.has(NormalComponent):
+            if expression.integrand.has(NormalComponent):
                 normals = on_host(domain.normals(part, drawn))
         values = model._fields.predict(
-            wanted.integrand, there, place.locate, EVALUATION_BATCH_SIZE, normals
+            expression.integrand, there, locate, EVALUATION_BATCH_SIZE, normals
         )
         total += domain.measure(part) * float(np.mean(values, dtype="float64"))
     return total

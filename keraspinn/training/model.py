@@ -240,8 +240,7 @@ class PINNModel(ProblemModel):
             ValueError: If there is no such part, or the expression holds symbols that
                 the problem lacks.
         """
-        place = self._evaluation.place
-        return integrate(self, place, expression, over, where, points)
+        return integrate(self, expression, over, where, points)
 
     def parameter_deviation(self) -> dict[str, float]:
         """Estimate the standard deviation of each unknown parameter from noisy data.

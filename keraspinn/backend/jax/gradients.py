@@ -22,13 +22,10 @@ def value_and_gradients(function, values, count=1):
         The scalar, the list of scalars, and the list of gradients.
     """
 
-    def part(values, number):
-        value, others = function(values, number)
-        return value, list(others)
-
     def one(number):
-        value, others = jax.value_and_grad(part, has_aux=True)(list(values), number)
-        return value[0], value[1], others
+        gradient = jax.value_and_grad(function, has_aux=True)
+        (value, others), gradients = gradient(list(values), number)
+        return value, list(others), gradients
 
     if count == 1:
         return one(0)
