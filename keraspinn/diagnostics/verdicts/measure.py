@@ -15,21 +15,12 @@ from keraspinn.declaration.scaling.find import (
     find_vanishing_fields,
     prescribed_magnitudes,
 )
+from keraspinn.diagnostics.verdicts import extents
 from keraspinn.diagnostics.verdicts.causes import moved_parameters, wrong_scales
 from keraspinn.diagnostics.verdicts.contradictions import systematic
-from keraspinn.diagnostics.verdicts.correction import (
-    correction,
-    row_norms,
-    total_norm,
-)
+from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
-from keraspinn.diagnostics.verdicts.extents import (
-    CONSTANT,
-    extent,
-    has_zero,
-    largest_terms,
-    rms,
-)
+from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.levels import without_levels
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.report import LEFT
@@ -174,7 +165,7 @@ class _Measurement:
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find_vanishing_fields(self.problem, self.declared)
         sizes = self.declared, self.zeros
-        self.terms = largest_terms(tangent.model, self.batches, *sizes)
+        self.terms = extents.largest_terms(tangent.model, self.batches, *sizes)
         self.labels = {
             (name, k): label
             for name, term in self.problem.terms.items()
@@ -244,8 +235,7 @@ class _Measurement:
 
     @property
     def _coefficients(self):
-        values = map(ops.convert_to_numpy, self.tangent.model.coefficients.values())
-        return [*map(float, values)]
+        return [float(v.numpy()) for v in self.tangent.model.coefficients.values()]
 
     def _residuals(self, tolerance):
         """Return relative residuals, those that are left, and contradictory ones."""
@@ -272,9 +262,10 @@ class _Measurement:
             self.problem.field_names, *fields, strict=True
         ):
             expected = self.declared.field(name)
-            size = extent(corrected, has_zero(self.problem, name), expected)
+            has_zero = extents.has_zero(self.problem, name)
+            size = extents.extent(corrected, has_zero, expected)
             if name in self.zeros:
-                size = max(size, CONSTANT * expected)
+                size = max(size, extents.CONSTANT * expected)
             sizes.append(size)
             errors[name] = _ratio(rms(change), size)
             if rms(value - self.declared.offsets.get(name, 0.0)) > FAR * expected:

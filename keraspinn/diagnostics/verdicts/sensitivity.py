@@ -6,7 +6,7 @@ from scipy import linalg
 from keraspinn.diagnostics.verdicts.correction import total_norm
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.levels import without_levels
-from keraspinn.training.tangent import FIELDS, Tangent
+from keraspinn.training.tangent import FIELDS
 
 # Damping to try, relative to the sum of squares of the rows. Little damping favours
 # directions that vanish at the points, if there are more parameters than rows, and much
@@ -19,14 +19,7 @@ STEPS = 30
 DIRECTIONS = 4
 
 
-def amplification(
-    tangent: Tangent,
-    rows: dict[str, list],
-    batches: dict,
-    norms: dict[str, list[float]],
-    extents: list[float],
-    values: list[float],
-) -> np.ndarray:
+def amplification(tangent, rows, batches, norms, extents, values):
     """Return the largest relative change of each field and parameter per residual.
 
     The directions d in the network's tangent space that maximise |F d|² / |J d|², with
@@ -56,15 +49,9 @@ def amplification(
     )
     problem = tangent.model.problem
     unit_rows = np.eye(tangent.size)[tangent.size - len(values) :, None]
+    jacobians = without_levels(problem, batches, tangent.field_rows(batches))
     fields = np.concatenate(
-        [
-            jacobian / (extent * np.sqrt(len(jacobian)))
-            for jacobian, extent in zip(
-                without_levels(problem, batches, tangent.field_rows(batches)),
-                extents,
-                strict=True,
-            )
-        ]
+        [j / (e * np.sqrt(len(j))) for j, e in zip(jacobians, extents, strict=True)]
         + [row / value for row, value in zip(unit_rows, values, strict=True)]
     )
     basis = np.eye(tangent.size)
