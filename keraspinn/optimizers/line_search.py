@@ -82,18 +82,10 @@ def search(
         left, right = _where(moves, here, left), _where(moves, right, here)
         return done, count + 1, trial, left, right, best
 
-    _, count, _, _, _, (step, value, change) = ops.while_loop(
-        unfinished,
-        body,
-        (
-            ops.logical_not(active),
-            ops.zeros((), "int32"),
-            first,
-            (zero, loss, derivative),
-            (nowhere, nowhere, zero),
-            (zero, lower, gradient),
-        ),
-    )
+    left, right = (zero, loss, derivative), (nowhere, nowhere, zero)
+    best = zero, lower, gradient
+    start = ops.logical_not(active), ops.zeros((), "int32"), first, left, right, best
+    _, count, *_, (step, value, change) = ops.while_loop(unfinished, body, start)
     value = ops.where(step > 0, value, loss)
     return SearchResult(step, value, change, count)
 
