@@ -13,13 +13,7 @@ from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.validation.dtype_range import precision_fault
-from keraspinn.derivatives.checks import (
-    check_derivatives,
-    check_no_activity_losses,
-    warn_of_flatness,
-    warn_of_inactive_layers,
-    warn_of_kinks,
-)
+from keraspinn.derivatives import checks as derivative_checks
 from keraspinn.derivatives.consistency import check_against_differences
 from keraspinn.geometry.part import quasi_random
 from keraspinn.networks import FieldNetworks
@@ -166,19 +160,19 @@ def check_can_learn(problem, network, objective, place):
             for field, indices in needed.items():
                 required.setdefault(field, set()).update(indices)
     names = [symbol.name for symbol in problem.coordinates]
-    check_no_activity_losses(network, coordinates)
-    warn_of_inactive_layers(network)
+    derivative_checks.check_no_activity_losses(network, coordinates)
+    derivative_checks.warn_of_inactive_layers(network)
     if not _has_tested_rules(network):
         check_against_differences(objective.fields, points, required, names)
-    check_derivatives(
-        network,
-        lambda: objective.fields.derivatives(points, required),
-        names,
+    derivative_checks.check_derivatives(
+        network, lambda: objective.fields.derivatives(points, required), names
     )
     orders = (sum(index) for indices in required.values() for index in indices)
-    warn_of_kinks(network, max(orders, default=0))
+    derivative_checks.warn_of_kinks(network, max(orders, default=0))
     if not _is_adapted(network):
-        warn_of_flatness(network, _lines(problem.domain, coordinates.dtype))
+        derivative_checks.warn_of_flatness(
+            network, _lines(problem.domain, coordinates.dtype)
+        )
     warn_if_not_periodic(problem, objective.fields, place)
 
 

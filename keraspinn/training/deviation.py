@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-from keras import ops
 
 from keraspinn import backend
 from keraspinn.declaration.conditions import Data
@@ -225,9 +224,7 @@ def _of_undetermined(names):
 
 def _of_biased(model, deviations, change):
     """Return the warning, if any, for parameters biased by unsatisfied equations."""
-    values = [
-        float(ops.convert_to_numpy(model.coefficients[name])) for name in deviations
-    ]
+    values = [float(v.numpy()) for v in model.coefficients.values()]
     moves = [
         f"{name} is {value - move:.6g}"
         for (name, deviation), value, move in zip(

@@ -4,6 +4,8 @@ import hashlib
 
 import numpy as np
 
+from keraspinn.backend.scopes import assign
+
 _DIGEST = "digest"
 
 
@@ -41,8 +43,7 @@ class Resuming:
         """
         arrays, self._arrays = self._arrays, {}
         if np.array_equal(arrays.get(_DIGEST), _digest(text)):
-            for variable in variables:
-                variable.assign(arrays[variable.name])
+            assign(variables, [arrays[variable.name] for variable in variables])
 
 
 def _digest(text):

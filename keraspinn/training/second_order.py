@@ -37,16 +37,13 @@ class SecondOrderStep(Step):
         one = ops.ones((), state["variables"][0].dtype)
         seen = ops.stack([one, *weights.values()])
         flat.renewed = ops.logical_or(
-            renewed,
-            ops.any(ops.not_equal(seen, state["seen"]["weights"])),
+            renewed, ops.any(ops.not_equal(seen, state["seen"]["weights"]))
         )
         names = tuple(self.optimizer.state_variables)
         count, *_ = others = state["optimizer"][: -len(names) or None]
         memory = state["optimizer"][len(others) :]
         parameters, memory, logs = self.optimizer.step(
-            flat,
-            joined(state["variables"]),
-            dict(zip(names, memory, strict=True)),
+            flat, joined(state["variables"]), dict(zip(names, memory, strict=True))
         )
         values = flat.split(parameters)
         if self.rule is None:

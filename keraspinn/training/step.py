@@ -212,32 +212,11 @@ class TrainingState:
     """Keras variables for every part of a training step's state.
 
     Args:
-        variables: The trained variables.
-        optimizer: List of the optimizer's variables.
-        weights: Dict from condition names to the variables of the loss weights λ.
-        weighting: Dict from names to the variables of the weighting rule's state.
-        sampling: Dict from term names to the states of their samplers.
-        losses: Number of losses besides the total.
-        members: Leading shape of every variable, `(size,)` for an ensemble.
+        structure: The state, with variables in place of tensors.
     """
 
-    def __init__(
-        self, variables, optimizer, weights, weighting, sampling, losses, members=()
-    ):
-        sampling = {n: state_variables(s, f"sampling/{n}") for n, s in sampling.items()}
-        # The weights and losses of the steps before; NaN before the first.
-        before = {
-            name: np.full((*members, count), np.nan, variables[0].dtype)
-            for name, count in (("weights", 1 + len(weights)), ("losses", losses))
-        }
-        self.structure = {
-            "variables": list(variables),
-            "optimizer": list(optimizer),
-            "weights": dict(weights),
-            "weighting": dict(weighting),
-            "sampling": sampling,
-            "seen": state_variables(before, "seen"),
-        }
+    def __init__(self, structure):
+        self.structure = structure
 
     @property
     def variables(self):

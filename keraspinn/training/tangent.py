@@ -119,15 +119,18 @@ class Tangent:
 
     def _field_rows(self, batches):
         def fields(values, points):
-            inside = Batch(**points)
             with substituted(self._variables, values):
-                values = self._fields.values(inside.points, inside.coordinates)
-            return [values[:, k] for k in range(len(self.model.problem.fields))]
+                return self._columns(Batch(**points))
 
         values = backend.snapshot(self._variables)
         return self._where_each_lives(
             lambda name: backend.jacobian(fields, values, batches[name].by_point())
         )
+
+    def _columns(self, batch):
+        """Return the values of each field, a list of `(N,)`."""
+        values = self._fields.values(batch.points, batch.coordinates)
+        return ops.unstack(values, axis=1)
 
     def _where_each_lives(self, values_of):
         """Return each field's rows at the points of the equations where it lives.
@@ -150,14 +153,7 @@ class Tangent:
                     for name, batch in batches.items()
                     for k, row in enumerate(self._objective.residuals(name, batch))
                 }
-                fields = self._where_each_lives(
-                    lambda name: ops.unstack(
-                        self._fields.values(
-                            batches[name].points, batches[name].coordinates
-                        ),
-                        axis=1,
-                    )
-                )
+                fields = self._where_each_lives(lambda n: self._columns(batches[n]))
             return rows | {(FIELDS, k): field for k, field in enumerate(fields)}
 
         parameters = joined(backend.snapshot(self._variables))

@@ -1,6 +1,7 @@
 """The training of a model: its points, weighting rule, state, step and loop."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keraspinn import backend
@@ -13,7 +14,7 @@ from keraspinn.training.guard import explanation
 from keraspinn.training.points import point_sources
 from keraspinn.training.resuming import Resuming
 from keraspinn.training.second_order import SecondOrderStep
-from keraspinn.training.step import FirstOrderStep, TrainingState
+from keraspinn.training.step import FirstOrderStep, TrainingState, state_variables
 from keraspinn.training.weighting import Weighting
 
 
@@ -164,16 +165,27 @@ class Trainer:
         return self.sources.init(self.model.seed)
 
     def _initial_state(self):
-        weights = self.model.loss_weights
+        weights, names = self.model.loss_weights, self.single._objective.names
+        counts = {"weights": 1 + len(weights), "losses": len(names)}
+        dtype = self.model.variable_dtype
+        # Loss weights and losses of the steps before; NaN before the first.
+        seen = {
+            part: np.full((*self.loss_shape, count), np.nan, dtype)
+            for part, count in counts.items()
+        }
+        sampling = self._initial_sampling().items()
         with self.model.replica_scope():
             return TrainingState(
-                self._of_all(self.single.trainable_variables),
-                self.optimizer_variables,
-                weights,
-                self.weighting.begin(weights, self._begin_rule),
-                self._initial_sampling(),
-                len(self.single._objective.names),
-                self.loss_shape,
+                {
+                    "variables": self._of_all(self.single.trainable_variables),
+                    "optimizer": list(self.optimizer_variables),
+                    "weights": dict(weights),
+                    "weighting": self.weighting.begin(weights, self._begin_rule),
+                    "sampling": {
+                        n: state_variables(s, f"sampling/{n}") for n, s in sampling
+                    },
+                    "seen": state_variables(seen, "seen"),
+                }
             )
 
     def _of_all(self, variables):
