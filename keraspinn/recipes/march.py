@@ -190,12 +190,10 @@ def _first_alike(problem, edges, window):
     An interrupted march thus goes on with the program that it had.
     """
     pairs = [*itertools.pairwise(edges[1:])]
-    alike = (
-        pair
-        for pair in pairs
-        if differ_in_time_only(restricted(problem, *pair), window)
-    )
-    return in_window_scales(problem, restricted(problem, *next(alike, pairs[-1])))
+    windows = (restricted(problem, *pair) for pair in pairs)
+    alike = (other for other in windows if differ_in_time_only(other, window))
+    last = restricted(problem, *pairs[-1])
+    return in_window_scales(problem, next(alike, last))
 
 
 def _active(window, network, orders, capacity):

@@ -161,9 +161,7 @@ def solve(
         optimizer = None if model.trainer.is_second_order else stage.optimizer
         stages = [dataclasses.replace(stage, optimizer=optimizer)]
     run = _Run(model, float(tolerance), begin, begin + float(max_time), verbose)
-    run.path = path
-    for name, value in kept.items():
-        setattr(run, name, value)
+    vars(run).update(kept, path=path)
     return run.solution(stages)
 
 

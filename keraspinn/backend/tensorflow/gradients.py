@@ -26,23 +26,16 @@ def value_and_gradients(function, values, count=1):
     if count == 1:
         return _value_and_gradients(function, values, 0)
 
-    def add(number, value, others, gradients):
+    def add(number, sums):
         one = _value_and_gradients(function, values, number)
-        sums = [a + b for a, b in zip(others, one[1], strict=True)]
-        totals = [a + b for a, b in zip(gradients, one[2], strict=True)]
-        return number + 1, value + one[0], sums, totals
+        return number + 1, tf.nest.map_structure(tf.add, sums, one)
 
     zero = tf.zeros((), values[0].dtype)
-    number_of_others = len(function(values, 0)[1])
-    start = (
-        tf.constant(0),
-        zero,
-        [zero] * number_of_others,
-        [tf.zeros_like(value) for value in values],
-    )
+    others = [zero] * len(function(values, 0)[1])
+    start = tf.constant(0), (zero, others, [tf.zeros_like(value) for value in values])
     return tf.while_loop(
-        lambda number, *_: number < count, add, start, parallel_iterations=1
-    )[1:]
+        lambda number, _: number < count, add, start, parallel_iterations=1
+    )[1]
 
 
 def _value_and_gradients(function, values, number):
