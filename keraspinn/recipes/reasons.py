@@ -12,19 +12,14 @@ DEVIATIONS = 2.0
 """Standard deviations of a parameter that must be within the tolerance."""
 
 
-def describe_noise(
-    problem: Problem, verdict: Verdict, parameters: dict[str, tuple[float, float]]
-) -> str:
+def describe_noise(verdict: Verdict, parameters: dict[str, tuple]) -> str:
     """Return a sentence if measurements limit the accuracy, or "".
 
     Args:
-        problem: The `Problem`.
-        verdict: The `Verdict` on its model.
+        verdict: The `Verdict`.
         parameters: Dict from names of unknown parameters to values and deviations.
     """
-    terms = [(name, problem.terms[name]) for name in verdict.measured]
-    labels = [label for name, term in terms for label in term.labels or (name,)]
-    missed = max((verdict.misfits.get(n, 0.0) for n in labels), default=0.0)
+    missed = max((verdict.misfits.get(n, 0.0) for n in verdict.measured), default=0.0)
     spreads = {
         name: DEVIATIONS * deviation / abs(value or 1.0)
         for name, (value, deviation) in parameters.items()

@@ -247,7 +247,7 @@ class _Run:
         if judged.undetermined:
             return judged.undetermined
         if judged.trusted or is_stalled:
-            if noise := describe_noise(self.problem, judged, self._parameters()):
+            if noise := describe_noise(judged, self._parameters()):
                 return noise
         if judged.error <= self.target:
             if judged.trusted:

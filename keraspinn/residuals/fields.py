@@ -83,22 +83,21 @@ class Fields:
                 fields = fields * ops.cast(1.0 / self._sizes, self._dtype)
         if self._hard is None:
             return fields
+        half = float(self._scales.half[-1])
         if isinstance(points, Taylor):
-            return self._hard.series(self._later(points.value, "scaled"), fields)
-        return self._hard.values(self._later(points, "scaled"), fields)
+            return self._hard.series(self._later(points.value, half), fields)
+        return self._hard.values(self._later(points, half), fields)
 
-    def _later(self, points, units=None):
+    def _later(self, points, half=1.0):
         """Return points at the network's times, which may be later than the problem's.
 
         Args:
             points: Tensor `(N, d)`.
-            units: `"scaled"` if the points are.
+            half: Unit of their times.
         """
         if self._time_shift is None:
             return points
-        shift = ops.convert_to_tensor(self._time_shift)
-        if units == "scaled":
-            shift = shift / float(self._scales.half[-1])
+        shift = ops.convert_to_tensor(self._time_shift) / half
         return ops.concatenate([points[..., :-1], points[..., -1:] + shift], axis=-1)
 
     def _unscaled(self, points, coordinates):

@@ -140,7 +140,7 @@ class Members:
             read: The variables of one model that it reads.
         """
         of_members = self.metrics.of_members
-        pure = stateless(function, [*self.metrics.of_one, *read])
+        pure = stateless(function, [*self.metrics.of_one(), *read])
         values = list(backend.snapshot([*of_members, *self.stacked(read)]))
         logs, after = backend.map_members(pure, (values, *tensors))
         assign(of_members, after[: len(of_members)])
@@ -149,7 +149,7 @@ class Members:
     def _results(self):
         pure = stateless(
             lambda: {m.name: result_or_nan(m) for m in self.model.metrics},
-            self.metrics.of_one,
+            self.metrics.of_one(),
         )
         values = list(backend.snapshot(self.metrics.of_members))
         return backend.map_members(lambda values: pure(values)[0], (values,))

@@ -44,22 +44,18 @@ class MemberMetrics(keras.metrics.Metric):
         size: Number of members.
 
     Attributes:
-        of_members: A variable `(size, ...)` for each of `of_one`.
+        of_one: Function that returns the variables of one member's metrics.
+        of_members: A variable `(size, ...)` for each of them.
     """
 
     def __init__(self, metrics, size):
         super().__init__(name="members")
         of_one = [v for metric in metrics for v in metric.variables]
         # Behind a function, Keras does not take them for variables of this metric.
-        self._of_one = lambda: of_one
+        self.of_one = lambda: of_one
         self.of_members = [
             self.add_variable((size, *v.shape), "zeros", dtype=v.dtype) for v in of_one
         ]
-
-    @property
-    def of_one(self):
-        """The variables of one member's metrics."""
-        return self._of_one()
 
     def result(self):
         return {}  # means over the members are logged

@@ -136,7 +136,6 @@ class Trainer:
         if self.state is None or self._prepared_for[0] != target[0]:
             self.state = self._initial_state()
             self.step = self._new_step()
-            self._is_replicated = self.model.replica_count > 1
         elif self._prepared_for != target:
             # The same program; only given points or fixed coefficients are others.
             self.state.restart(self._initial_sampling())
@@ -156,9 +155,7 @@ class Trainer:
     def _target(self):
         """The settings that step and state are made for."""
         coefficients = self.single.coefficients.values()
-        fixed = [
-            ops.convert_to_numpy(v).tolist() for v in coefficients if not v.trainable
-        ]
+        fixed = [v.numpy().tolist() for v in coefficients if not v.trainable]
         return self.key, (self.sources.digests, fixed)
 
     def _initial_sampling(self):
@@ -225,12 +222,9 @@ class Trainer:
     def saved(self):
         """Return the states of rule and samplers, a dict of arrays."""
         is_current = self.state is not None and self._prepared_for == self._target
-        resuming = self._resuming.saved(
-            *(self._resumable() if is_current else ((), ""))
-        )
-        return _prefixed("weighting.", self.weighting.saved()) | _prefixed(
-            "resuming.", resuming
-        )
+        resumable = self._resumable() if is_current else ((), "")
+        rule = _prefixed("weighting.", self.weighting.saved())
+        return rule | _prefixed("resuming.", self._resuming.saved(*resumable))
 
     def load(self, arrays):
         """Take the arrays that `saved` returned out of a dict."""
@@ -291,7 +285,7 @@ class Trainer:
             return ()
         # Whether the step is taken is known after it. On several replicas only the
         # optimizer can write their variables.
-        taken = going is None or self._is_replicated
+        taken = going is None or self.model.replica_count > 1
         return ("variables", "optimizer") if taken else ()
 
     def train_step(self, x):
