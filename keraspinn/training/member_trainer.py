@@ -7,6 +7,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.scopes import assign
 from keraspinn.training.flat import joined
 from keraspinn.training.member_steps import MemberSteps
 from keraspinn.training.trainer import Trainer
@@ -196,11 +197,9 @@ class MemberTrainer(Trainer):
         if model.compiled:
             copy = type(model.optimizer).from_config(model.optimizer.get_config())
             alone.compile(copy, **model.compiled_with)
-            rates = self.indices("learning_rate")
-            for index, variable in enumerate(alone.optimizer.variables):
-                value = members.optimizer[index][number]
-                value = model.optimizer.variables[index] if index in rates else value
-                variable.assign(ops.copy(value))  # a compiled loop writes over it
+            values = self._with_present_rate(backend.snapshot(members.optimizer))
+            # Copies: a compiled loop writes over its variables.
+            assign(alone.optimizer.variables, [ops.copy(v[number]) for v in values])
         return alone
 
     # Failure

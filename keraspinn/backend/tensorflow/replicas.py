@@ -110,11 +110,9 @@ def _apply_on_replicas(context, optimizer, variables, gradients, taken):
 
 def on_replicas(strategy, function, *arguments):
     """Run a function on every replica; return the result of the first, as of all."""
-    results = strategy.run(function, args=arguments)
-    if strategy.num_replicas_in_sync == 1:
-        return results
     return tf.nest.map_structure(
-        lambda result: strategy.experimental_local_results(result)[0], results
+        lambda result: strategy.experimental_local_results(result)[0],
+        strategy.run(function, args=arguments),
     )
 
 
