@@ -84,10 +84,10 @@ class BFGS(QuasiNewton):
         both = ops.matmul(inverse, both)
         turned, descent = both[..., 0], both[..., 1]
         square = ops.sum(lesson.changed * turned)
-        usable = ops.logical_and(usable, square > 0)
+        usable = usable & (square > 0)
         square = ops.where(usable, square, ops.ones_like(square))
         shrink, blend = self.factors(lesson.ratio, square / lesson.product, lesson)
-        usable = ops.logical_and(usable, ops.isfinite(blend / shrink))
+        usable = usable & ops.isfinite(blend / shrink)
         shrink = ops.where(usable, shrink, ops.ones_like(shrink))
         blend = ops.where(usable, blend, ops.ones_like(blend))
 
@@ -95,15 +95,10 @@ class BFGS(QuasiNewton):
             return ops.where(usable, vector * ops.sqrt(factor), 0.0)
 
         # Symmetric to the bit: a signed sum of u uᵀ, not of u wᵀ + w uᵀ.
+        turn = lesson.moved / lesson.product - turned / square
         pairs = (
             (-1.0, scaled(turned, 1 / (square * shrink))),
-            (
-                ops.sign(blend),
-                scaled(
-                    lesson.moved / lesson.product - turned / square,
-                    ops.abs(blend) * square / shrink,
-                ),
-            ),
+            (ops.sign(blend), scaled(turn, ops.abs(blend) * square / shrink)),
             (1.0, scaled(lesson.moved, 1 / lesson.product)),
         )
         inverse, descent = inverse / shrink, descent / shrink

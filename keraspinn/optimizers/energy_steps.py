@@ -45,7 +45,7 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         change = solve(trial * trace / parameters.shape[0])
         value = judge.loss(parameters - change)
         better = value < best  # not where it is not finite
-        direction = ops.where(ops.logical_or(better, number == 0), change, direction)
+        direction = ops.where(better | (number == 0), change, direction)
         kept, best = ops.where(better, trial, kept), ops.where(better, value, best)
         return number + 1, trial * _RATIO, best, kept, direction
 

@@ -146,17 +146,15 @@ class GaussNewton(Optimizer):
 
         judge = objective.fresh()
         loss = judge.loss(parameters)
-        size, reached = self.search(
-            lambda size: judge.loss(parameters - size * direction - size**2 * bend),
-            loss,
-        )
+
+        def moved(size):
+            return parameters - size * direction - size**2 * bend
+
+        size, reached = self.search(lambda size: judge.loss(moved(size)), loss)
         taken = reached < loss
         gain = ops.where(taken, 1 - reached / loss, 0.0) / promised
-        damping = ops.where(
-            gain > _GOOD_RATIO,
-            damping / _FALL,
-            ops.where(gain > _POOR_RATIO, damping, damping * _RISE),
-        )
+        kept = ops.where(gain > _POOR_RATIO, damping, damping * _RISE)
+        damping = ops.where(gain > _GOOD_RATIO, damping / _FALL, kept)
         damping = ops.where(ops.isfinite(damping), damping, state["damping"])
         state = {
             "damping": ops.clip(damping, *linear_solves.DAMPING_RANGE),
@@ -169,9 +167,7 @@ class GaussNewton(Optimizer):
             "gain_ratio": gain,
             "effective_rank": rank,
         }
-        moved = parameters - size * direction - size**2 * bend
-        parameters = ops.where(taken, moved, parameters)
-        return parameters, state, logs
+        return ops.where(taken, moved(size), parameters), state, logs
 
     def _dense(self, rows, parameters):
         """Test whether to build the matrix."""
@@ -223,8 +219,7 @@ class GaussNewton(Optimizer):
         smallest = 0.5**self.halvings
 
         def going(trial, size, best, last):
-            falls = ops.logical_or(last <= best, best >= before)
-            return ops.logical_and(trial >= smallest, falls)
+            return (trial >= smallest) & ((last <= best) | (best >= before))
 
         def halve(trial, size, best, last):
             value = loss_at(trial)

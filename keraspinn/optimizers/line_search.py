@@ -60,27 +60,22 @@ def search(
     lower = loss - 4 * float(np.finfo(dtype).eps) * ops.abs(loss)
 
     def unfinished(done, count, *_):
-        return ops.logical_and(ops.logical_not(done), count < max_evaluations)
+        return ~done & (count < max_evaluations)
 
     def body(done, count, trial, left, right, best):
         value, change = evaluate(parameters + trial * direction)
         here = (trial, value, ops.sum(change * direction))
-        finite = ops.logical_and(ops.isfinite(value), ops.isfinite(here[2]))
-        enough = value <= loss + sufficient_decrease * trial * derivative
-        enough = ops.logical_and(finite, enough)
+        finite = ops.isfinite(value) & ops.isfinite(here[2])
+        enough = finite & (value <= loss + sufficient_decrease * trial * derivative)
         flat = ops.abs(here[2]) <= curvature * ops.abs(derivative)
-        done = ops.logical_and(ops.logical_and(enough, flat), value < lower)
-        better = ops.logical_or(done, ops.logical_and(finite, value < best[1]))
+        done = enough & flat & (value < lower)
+        better = done | (finite & (value < best[1]))
         best = _where(better, (trial, value, change), best)
-        moves = ops.logical_and(enough, here[2] < 0)
-        bracketed = ops.isfinite(right[0])
-        trial = ops.where(
-            ops.logical_or(bracketed, ops.logical_not(moves)),
-            _between(_where(moves, here, left), _where(moves, right, here)),
-            _beyond(left, here),
-        )
-        left, right = _where(moves, here, left), _where(moves, right, here)
-        return done, count + 1, trial, left, right, best
+        moves = enough & (here[2] < 0)
+        ends = _where(moves, here, left), _where(moves, right, here)
+        bracketed = ops.isfinite(right[0]) | ~moves
+        trial = ops.where(bracketed, _between(*ends), _beyond(left, here))
+        return done, count + 1, trial, *ends, best
 
     left, right = (zero, loss, derivative), (nowhere, nowhere, zero)
     best = zero, lower, gradient

@@ -75,7 +75,7 @@ def damped_factor(matrix, damping):
 
     def failed(attempt, damping, lower):
         good = ops.isfinite(ops.sum(ops.diagonal(lower)))
-        return ops.logical_and(attempt < _ATTEMPTS, ops.logical_not(good))
+        return (attempt < _ATTEMPTS) & ~good
 
     def raised(attempt, damping, lower):
         damping = _RAISE * damping
@@ -110,7 +110,7 @@ def free_solve(product, right, damping, count, sketch):
 
     def going(step, x, residual, direction, size):
         small = ops.sum(residual * residual) <= _TOLERANCE**2 * ops.sum(right * right)
-        return ops.logical_and(step < count, ops.logical_not(small))
+        return (step < count) & ~small
 
     def iterate(step, x, residual, direction, size):
         image = product(direction) + damping * direction

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.backend.scopes import select
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import State, Tensor
 from keraspinn.optimizers.base import GIBIBYTE, Optimizer
@@ -110,10 +111,8 @@ class QuasiNewton(Optimizer):
     def step(self, objective, parameters, state):
         start = self.memory(parameters)
         memory = {name: state[name] for name in start}
-        renewed = ops.logical_or(
-            objective.renewed, ops.any(parameters != state["parameters"])
-        )
-        stale = ops.logical_or(renewed, ops.logical_not(ops.isfinite(state["loss"])))
+        renewed = objective.renewed | ops.any(parameters != state["parameters"])
+        stale = renewed | ~ops.isfinite(state["loss"])
 
         def evaluate():
             loss, gradient = objective.value_and_gradient(parameters)
@@ -128,25 +127,20 @@ class QuasiNewton(Optimizer):
         along = ops.where(plain, -gradient, direction)
         derivative = ops.sum(gradient * along)
         first = _first(gradient, derivative, state["decrease"], plain, updates)
-        result = search(
-            objective.value_and_gradient,
-            (parameters, along, loss, gradient),
-            ops.logical_and(failures < 2, derivative < 0),
-            first,
-            self.sufficient_decrease,
-            self.curvature,
-            self.max_evaluations,
-        )
+        position = parameters, along, loss, gradient
+        active = (failures < 2) & (derivative < 0)
+        settings = self.sufficient_decrease, self.curvature, self.max_evaluations
+        function = objective.value_and_gradient
+        result = search(function, position, active, first, *settings)
 
         took = result.step > 0
         moved = ops.where(took, parameters + result.step * along, parameters)
         lesson, usable = _lesson(along, derivative, gradient, result, updates)
-        usable = ops.logical_and(usable, ops.logical_not(plain))
+        usable = usable & ~plain
         memory, direction = self.learn(memory, lesson, usable)
 
-        lost = ops.logical_not(ops.sum(direction * result.gradient) <= 0)
-        lost = ops.logical_and(lost, ops.isfinite(ops.sum(result.gradient)))
-        lost = ops.logical_or(lost, ops.logical_and(plain, took))
+        lost = ~(ops.sum(direction * result.gradient) <= 0)
+        lost = (lost & ops.isfinite(ops.sum(result.gradient))) | (plain & took)
         state = {
             "parameters": moved,
             "gradient": result.gradient,
@@ -155,10 +149,7 @@ class QuasiNewton(Optimizer):
             "decrease": ops.where(took, loss - result.loss, state["decrease"]),
             "failures": ops.where(took, 0, ops.minimum(failures + 1, 2)),
             "updates": ops.where(lost, 0, updates + ops.cast(usable, "int32")),
-            **{
-                name: ops.where(lost, start[name], value)
-                for name, value in memory.items()
-            },
+            **select(lost, start, memory),
         }
         logs = {
             "loss": result.loss,
@@ -195,7 +186,7 @@ def _first(gradient, derivative, decrease, plain, updates):
     first = ops.where(likely < one, ops.maximum(likely, 0.01), one)
     # Without curvature only the gradient gives a length.
     cautious = one / ops.maximum(ops.sum(ops.abs(gradient)), one)
-    return ops.where(ops.logical_or(plain, ops.equal(updates, 0)), cautious, first)
+    return ops.where(plain | ops.equal(updates, 0), cautious, first)
 
 
 def _lesson(direction, derivative, gradient, result, updates):
@@ -205,7 +196,7 @@ def _lesson(direction, derivative, gradient, result, updates):
     product = ops.sum(moved * changed)
     size = ops.sqrt(ops.sum(ops.square(moved)) * ops.sum(ops.square(changed)))
     eps = float(np.finfo(keras.backend.standardize_dtype(size.dtype)).eps)
-    usable = ops.logical_and(product > eps * size, ops.isfinite(size))
+    usable = (product > eps * size) & ops.isfinite(size)
     product = ops.where(usable, product, ops.ones_like(product))
     ratio = -result.step * result.step * derivative / product
     return Lesson(moved, changed, result.gradient, product, ratio, updates), usable

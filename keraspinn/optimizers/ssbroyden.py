@@ -87,9 +87,6 @@ class SSBroyden(BFGS):
         root = sigma ** (-1.0 / max(count - 1, 1))
         scale = ops.minimum(1 / b, one)
         # If θ > 0, also σ > 1: the unused branch may divide by zero.
-        shrink = ops.where(
-            theta > 0,
-            scale * ops.minimum(root, 1 / theta),
-            ops.minimum(scale * root, sigma),
-        )
+        positive = scale * ops.minimum(root, 1 / theta)
+        shrink = ops.where(theta > 0, positive, ops.minimum(scale * root, sigma))
         return shrink, (1 - theta) / sigma

@@ -47,10 +47,10 @@ class MemberSteps:
             new, losses = self._in_turn(state, fixed, seeds, iteration, given)
         else:
             new, losses = self._first_order(state, fixed, seeds, iteration, given)
-        taken = ops.logical_and(going, ops.isfinite(losses["loss"]))
+        taken = going & ops.isfinite(losses["loss"])
         for value in new["variables"]:
             axes = tuple(range(1, len(value.shape)))
-            taken = ops.logical_and(taken, ops.all(ops.isfinite(value), axis=axes))
+            taken = taken & ops.all(ops.isfinite(value), axis=axes)
         zeros = keras.tree.map_structure(ops.zeros_like, losses)
         return select(taken, new, state), select(taken, losses, zeros), taken
 

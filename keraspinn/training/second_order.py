@@ -36,9 +36,7 @@ class SecondOrderStep(Step):
         flat = FlatObjective(self, batches, weights, state, iteration)
         one = ops.ones((), state["variables"][0].dtype)
         seen = ops.stack([one, *weights.values()])
-        flat.renewed = ops.logical_or(
-            renewed, ops.any(ops.not_equal(seen, state["seen"]["weights"]))
-        )
+        flat.renewed = renewed | ops.any(seen != state["seen"]["weights"])
         names = tuple(self.optimizer.state_variables)
         count, *_ = others = state["optimizer"][: -len(names) or None]
         memory = state["optimizer"][len(others) :]
@@ -66,7 +64,7 @@ class SecondOrderStep(Step):
         }
         taken = backend.all_finite([losses["loss"], parameters])
         if going is not None:
-            taken = ops.logical_and(taken, going)
+            taken = taken & going
             new = {part: select(taken, new[part], state[part]) for part in new}
         return new, marked(losses, taken)
 
@@ -78,5 +76,5 @@ class SecondOrderStep(Step):
                 losses = self.objective.losses(batches, {}, largest=self.largest)
             return ops.stack([losses[f"{name}_loss"] for name in self.objective.names])
 
-        due = ops.logical_or(renewed, ops.equal(ops.mod(iteration, LOG_EVERY), 0))
+        due = renewed | ops.equal(ops.mod(iteration, LOG_EVERY), 0)
         return ops.cond(due, evaluate, lambda: state["seen"]["losses"])

@@ -155,7 +155,7 @@ class FirstOrderStep(Step):
         if going is None:
             new |= self.moved(total, state)
             return new, marked(losses, finite)
-        taken = ops.logical_and(finite, going)
+        taken = finite & going
         new = {part: select(taken, new[part], state[part]) for part in new}
         new |= self.moved(total, state, taken)
         return new, marked(losses, taken)
