@@ -47,15 +47,11 @@ def correction(tangent, rows, batches, norms):
         d, `(P,)`, the two dicts that `tangent.moved` returns at `batches`, and their
         difference, the residuals that are left and the corrected fields.
     """
-    pairs = [pair for term in rows.values() for pair in term]
-    flat = [norm for term in norms.values() for norm in term]
-    scaled = [(r / n, j / n) for (r, j), n in zip(pairs, flat, strict=True)]
-    residual, jacobian = (
-        ops.convert_to_tensor(np.concatenate(p)) for p in zip(*scaled, strict=True)
-    )
+    residual, jacobian = map(ops.convert_to_tensor, scaled_rows(rows, norms))
+    count = sum(map(len, norms.values()))
     tried = []
     for damping in DAMPING:
-        solve, _ = dense_solver(jacobian, damping * len(scaled))
+        solve, _ = dense_solver(jacobian, damping * count)
         direction = ops.convert_to_numpy(solve(residual))
         values, changes = tangent.moved(batches, direction)
         left = {
@@ -65,6 +61,14 @@ def correction(tangent, rows, batches, norms):
         tried.append((direction, values, changes, left))
     norm = [total_norm(left, norms) for *_, left in tried]
     return tried[int(np.argmin(np.nan_to_num(norm, nan=np.inf)))]
+
+
+def scaled_rows(rows, norms):
+    """Return all residuals `(N,)` and their Jacobian `(N, P)`, divided by norms."""
+    pairs = [pair for term in rows.values() for pair in term]
+    flat = [norm for term in norms.values() for norm in term]
+    scaled = [(r / n, j / n) for (r, j), n in zip(pairs, flat, strict=True)]
+    return [np.concatenate(parts) for parts in zip(*scaled, strict=True)]
 
 
 def total_norm(values, norms):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from keraspinn.diagnostics.verdicts.correction import total_norm
+from keraspinn.diagnostics.verdicts.correction import scaled_rows, total_norm
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.levels import without_levels
 from keraspinn.training.tangent import FIELDS
@@ -40,13 +40,7 @@ def amplification(tangent, rows, batches, norms, extents, values):
         Ratios of all fields and these parameters along the direction whose largest is
         largest; infinite if no direction is finite.
     """
-    residuals = np.concatenate(
-        [
-            jacobian / norm
-            for name, pairs in rows.items()
-            for (_, jacobian), norm in zip(pairs, norms[name], strict=True)
-        ]
-    )
+    _, residuals = scaled_rows(rows, norms)
     problem = tangent.model.problem
     unit_rows = np.eye(tangent.size)[tangent.size - len(values) :, None]
     jacobians = without_levels(problem, batches, tangent.field_rows(batches))
