@@ -148,12 +148,11 @@ class Fields:
         if not indices:
             return {}
         if self.engine == "taylor":
-            values = engines.taylor_derivatives(
-                lambda series: self._series(series, coordinates, [*required]),
-                points,
-                indices,
-                combinations,
-            )
+
+            def series(points):
+                return self._series(points, coordinates, [*required])
+
+            values = engines.taylor_derivatives(series, points, indices, combinations)
         else:
             values = engines.jvp_derivatives(self.scaled_values, points, indices)
         return {

@@ -87,13 +87,8 @@ class Trainer:
             return steps
         if self.streams:
             return 1
-        return steps_per_execution_for(
-            self.sources,
-            self.single._objective.terms,
-            self.model.count_params(),
-            steps_per_epoch,
-            self.model.optimizer,
-        )
+        costs = self.sources, self.single._objective.terms, self.model.count_params()
+        return steps_per_execution_for(*costs, steps_per_epoch, self.model.optimizer)
 
     @property
     def max_points_per_pass(self):
