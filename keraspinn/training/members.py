@@ -56,11 +56,7 @@ class Members:
             )
             stacked.trainable = variable.trainable
         self.going = ensemble.add_weight(
-            shape=(self.size,),
-            initializer="ones",
-            dtype="bool",
-            trainable=False,
-            name="going",
+            (self.size,), "ones", "bool", trainable=False, name="going"
         )
         self.begin_metrics()
 
@@ -109,11 +105,12 @@ class Members:
     def map(self, function, *arguments):
         """Return the results of a function of one model, `(size, ...)`."""
         variables = self.model.variables
-        pure = stateless(function, variables)
-        values = backend.snapshot(self.stacked(variables))
-        return backend.map_members(
-            lambda values: pure(values, *arguments)[0], (list(values),)
-        )
+        return self._mapped(function, variables, self.stacked(variables), *arguments)
+
+    def _mapped(self, function, of_one, of_members, *arguments):
+        pure = stateless(function, of_one)
+        values = list(backend.snapshot(of_members))
+        return backend.map_members(lambda v: pure(v, *arguments)[0], (values,))
 
     def mean(self, values):
         """Return the mean over the members that have not stopped, NaN without any.
@@ -147,12 +144,11 @@ class Members:
         return logs
 
     def _results(self):
-        pure = stateless(
-            lambda: {m.name: result_or_nan(m) for m in self.model.metrics},
-            self.metrics.of_one(),
-        )
-        values = list(backend.snapshot(self.metrics.of_members))
-        return backend.map_members(lambda values: pure(values)[0], (values,))
+        def results():
+            return {m.name: result_or_nan(m) for m in self.model.metrics}
+
+        metrics = self.metrics
+        return self._mapped(results, metrics.of_one(), metrics.of_members)
 
 
 def drawn_networks(problem, network, dtype, seeds):
