@@ -131,7 +131,10 @@ class GaussNewton(Optimizer):
 
     def step(self, objective, parameters, state):
         rows = objective.residuals(parameters)
-        is_dense = self._dense(rows, parameters)
+        shape = rows.shape[0], parameters.shape[0]
+        itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
+        fits = linear_solves.dense_numbers(*shape) * itemsize <= self.memory_limit
+        is_dense = self.form == "dense" or (fits and self.form == "auto")
         if objective.is_energy:
             return energy_step(self, objective, parameters, state, is_dense)
         make = self._with_matrix if is_dense else self._without
@@ -169,13 +172,6 @@ class GaussNewton(Optimizer):
         }
         return ops.where(taken, moved(size), parameters), state, logs
 
-    def _dense(self, rows, parameters):
-        """Test whether to build the matrix."""
-        shape = rows.shape[0], parameters.shape[0]
-        itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
-        fits = linear_solves.dense_numbers(*shape) * itemsize <= self.memory_limit
-        return self.form == "dense" or (fits and self.form == "auto")
-
     def _with_matrix(self, objective, parameters, damping):
         """Return J and J⁺ as functions, the damping used, and the effective rank."""
         jacobian = objective.jacobian(parameters)
@@ -185,8 +181,10 @@ class GaussNewton(Optimizer):
         def push(v):
             return ops.matmul(jacobian, v)
 
-        # Hutchinson's estimate of a trace; for a projection exact to √(2 / rank).
-        signs = _signs(jacobian.shape[0], jacobian.dtype)
+        # Hutchinson's estimate of a trace; for a projection exact to √(2 / rank). The
+        # signs are the same in each call.
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], jacobian.shape[0])
+        signs = ops.convert_to_tensor(signs, jacobian.dtype)
         rank = ops.sum(signs * push(solve(signs)))
         return push, solve, used / scale, rank
 
@@ -233,9 +231,3 @@ class GaussNewton(Optimizer):
         start = first, first, infinite, infinite
         _, size, best, _ = ops.while_loop(going, halve, start)
         return size, best
-
-
-def _signs(count, dtype):
-    """Return numbers ±1, the same in each call, `(count,)`."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], count)
-    return ops.convert_to_tensor(signs, dtype)

@@ -165,20 +165,18 @@ class Trainer:
             part: np.full((*self.loss_shape, count), np.nan, dtype)
             for part, count in counts.items()
         }
-        sampling = self._initial_sampling().items()
+        states = self._initial_sampling().items()
         with self.model.replica_scope():
-            return TrainingState(
-                {
-                    "variables": self._of_all(self.single.trainable_variables),
-                    "optimizer": list(self.optimizer_variables),
-                    "weights": dict(weights),
-                    "weighting": self.weighting.begin(weights, self._begin_rule),
-                    "sampling": {
-                        n: state_variables(s, f"sampling/{n}") for n, s in sampling
-                    },
-                    "seen": state_variables(seen, "seen"),
-                }
-            )
+            sampling = {n: state_variables(s, f"sampling/{n}") for n, s in states}
+            structure = {
+                "variables": self._of_all(self.single.trainable_variables),
+                "optimizer": list(self.optimizer_variables),
+                "weights": dict(weights),
+                "weighting": self.weighting.begin(weights, self._begin_rule),
+                "sampling": sampling,
+                "seen": state_variables(seen, "seen"),
+            }
+        return TrainingState(structure)
 
     def _of_all(self, variables):
         """Return the trained variables for those of `single`."""
