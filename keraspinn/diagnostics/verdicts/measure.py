@@ -11,7 +11,10 @@ from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.free_shifts import free_shifts
-from keraspinn.declaration.scaling import find
+from keraspinn.declaration.scaling.find import (
+    find_vanishing_fields,
+    prescribed_magnitudes,
+)
 from keraspinn.diagnostics.verdicts import extents
 from keraspinn.diagnostics.verdicts.causes import moved_parameters, wrong_scales
 from keraspinn.diagnostics.verdicts.contradictions import systematic
@@ -160,7 +163,7 @@ class _Measurement:
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
-        self.zeros = find.find_vanishing_fields(self.problem, self.declared)
+        self.zeros = find_vanishing_fields(self.problem, self.declared)
         sizes = self.declared, self.zeros
         self.terms = extents.largest_terms(tangent.model, self.batches, *sizes)
         self.labels = {
@@ -288,7 +291,7 @@ class _Measurement:
 
     def _missed_values(self, field):
         """Return residuals of a field's own conditions, relative to their values."""
-        known = find.prescribed_magnitudes(self.problem, self.declared, field)
+        known = prescribed_magnitudes(self.problem, self.declared, field)
         pairs = ((self.values[name][k], size) for (name, k), size in known.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
