@@ -60,7 +60,7 @@ def attributes_of(domain, conditions, terms, names):
         "terms": MappingProxyType({n: t for n, t in terms.items() if not t.hard}),
         "field_parts": MappingProxyType(parts_of_fields(domain, terms, names)),
         "field_terms": MappingProxyType(owners),
-        "_every_term": terms,
+        "all_terms": terms,
     }
 
 

@@ -141,7 +141,7 @@ class Problem:
     poles: str
     field_parts: Mapping[str, Block | None]
     field_terms: Mapping[str, tuple[str, ...]]
-    _every_term: Mapping[str, Term]
+    all_terms: Mapping[str, Term]
     _declared: Mapping[str, Equation]
 
     def __init__(
@@ -224,7 +224,7 @@ class Problem:
             TypeError: If `scales` has another type.
             ValueError: If it has unknown fields or terms, or other coordinates.
         """
-        declared = self.domain, self._every_term, list(self.field_names)
+        declared = self.domain, self.all_terms, list(self.field_names)
         return self._with(scales=validate_scales(scales, *declared))
 
     def _with(self, **attributes):

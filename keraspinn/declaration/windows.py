@@ -49,7 +49,7 @@ def orders_in_time(problem):
             f"parameters. Received: {[p.name for p in problem.parameters]}. Train one "
             "PINNModel over all of time, or give the parameters numbers."
         )
-    terms = problem._every_term.values()
+    terms = problem.all_terms.values()
     later = (t for t in terms if t.blocks and not _is_initial(t, problem.domain))
     needed = required_derivatives(expressions_of(later), problem.coordinates)
     orders = []
@@ -100,7 +100,7 @@ def restricted(problem, start, end):
             if inside.any():
                 values = dict(zip(condition.expressions, targets.T, strict=True))
                 conditions[name] = Data(points, values, condition.weight)
-        elif is_first or not _is_initial(problem._every_term[name], problem.domain):
+        elif is_first or not _is_initial(problem.all_terms[name], problem.domain):
             conditions[name] = condition
     terms = build_terms(domain, problem._declared, conditions, problem.fields, {})
     attributes = attributes_of(domain, conditions, terms, problem.field_names)

@@ -1,6 +1,7 @@
 """Keras layers of physics-informed networks."""
 
 from keraspinn.layers.adaptive_skip import AdaptiveSkip
+from keraspinn.layers.corners import Corners
 from keraspinn.layers.factorized import FactorizedDense
 from keraspinn.layers.fourier_features import FourierFeatures
 from keraspinn.layers.gated import GatedDense
@@ -10,6 +11,7 @@ from keraspinn.layers.sine import SineDense
 
 __all__ = [
     "AdaptiveSkip",
+    "Corners",
     "FactorizedDense",
     "FourierFeatures",
     "GatedDense",

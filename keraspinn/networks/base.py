@@ -18,12 +18,17 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
+from keraspinn.declaration.corners import scaled_corners
 from keraspinn.declaration.kinks import scaled_kinks
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import propagate
-from keraspinn.layers import Kinks, Periodic, activations
+from keraspinn.layers import Corners, Kinks, Periodic, activations
+
+
+# Functions of a problem and scales that return features of networks.
+FEATURES = scaled_kinks, scaled_corners
 
 
 def in_series(network, x):
@@ -80,6 +85,7 @@ class Network(Adaptable):
 
     _circles = None
     _kinks: Any = None
+    _corners: Any = None
 
     def __init__(
         self,
@@ -154,8 +160,8 @@ class Network(Adaptable):
         if self.standardize:
             sizes = [problem.scales.field(name) for name in problem.field_names]
             offsets, periods = network_offsets(problem), scaled_periods(problem)
-            kinks = scaled_kinks(problem, problem.scales)
-            self.work_in(problem.scales, sizes, periods, offsets, kinks)
+            features = [f(problem, problem.scales) for f in FEATURES]
+            self.work_in(problem.scales, sizes, periods, offsets, *features)
 
     def work_in(
         self,
@@ -164,6 +170,7 @@ class Network(Adaptable):
         periods: Sequence[float | None] | None = None,
         offsets: Sequence[float] | None = None,
         kinks: Sequence[Any] | None = None,
+        corners: Sequence[Any] | None = None,
     ) -> None:
         """Work in other units from now on.
 
@@ -174,6 +181,7 @@ class Network(Adaptable):
             offsets: List of the origin of each output; zero by default.
             kinks: Polynomials in these scales, where gradients may jump, for `Kinks`;
                 ignored beside periods, and by a network that was used before.
+            corners: Corners in these scales, for `Corners`; ignored like kinks.
         """
         self.scales, self._sizes = scales, sizes
         self._offsets = offsets or [0.0] * len(sizes)
@@ -181,18 +189,20 @@ class Network(Adaptable):
             self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
         if kinks and not periods and not self.built:
             self._kinks = Kinks(kinks, dtype=self.dtype_policy, name="kinks")
+        if corners and not periods and not self.built:
+            self._corners = Corners(corners, dtype=self.dtype_policy, name="corners")
 
     def scaled(
         self, x: Tensor, apply: Callable[..., Tensor], wanted: object = None
     ) -> Tensor:
-        """Apply `forward` after periodic features and kinks, in scaled numbers.
+        """Apply `forward` after periodic features, corners and kinks, in scaled numbers.
 
         Args:
             x: Points, as a tensor or a series.
             apply: As for `forward`.
             wanted: The columns that are read; one network makes all in any case.
         """
-        for features in (self._circles, self._kinks):
+        for features in (self._circles, self._corners, self._kinks):
             if features is not None:
                 x = apply(features, x)
         return self.forward(x, apply)
@@ -250,6 +260,7 @@ class Network(Adaptable):
                 "offsets": list(self._offsets),
                 "periods": self._circles and self._circles.periods,
                 "kinks": self._kinks and self._kinks.polynomials,
+                "corners": self._corners and self._corners.corners,
             },
             "units": self.units,
             "depth": self.depth,

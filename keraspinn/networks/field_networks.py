@@ -6,12 +6,11 @@ import numpy as np
 from keras import ops
 
 from keraspinn.declaration.field_parts import extents_of
-from keraspinn.declaration.kinks import scaled_kinks
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.derivatives.taylor.rules import concatenated
-from keraspinn.networks.base import Adaptable, Network, scaled_periods
+from keraspinn.networks.base import FEATURES, Adaptable, Network, scaled_periods
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -85,7 +84,7 @@ class FieldNetworks(Adaptable):
                     [self._sizes[column] for column in outputs],
                     chosen if chosen and any(chosen) else None,
                     [self._offsets[column] for column in outputs],
-                    scaled_kinks(problem, scales),
+                    *(features(problem, scales) for features in FEATURES),
                 )
 
     def scaled(self, x, apply, wanted=None):

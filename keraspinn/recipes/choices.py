@@ -83,7 +83,7 @@ def wave_number(problem: Problem) -> float:
         A number, in radians per half of the domain's length along a coordinate.
     """
     halves = dict(zip(problem.coordinates, problem.domain.half, strict=True))
-    terms = problem._every_term.values()
+    terms = problem.all_terms.values()
     expressions = [e for term in terms for e in term.expressions]
     waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
     numbers = [

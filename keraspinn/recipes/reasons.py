@@ -67,7 +67,7 @@ def describe_unsolved(problem: Problem, text: str) -> str:
     if problem.domain.time_coordinate is not None:
         text += " Where the time is long, train windows: keraspinn.march."
     if problem.energy is None:
-        terms = problem.domain, problem._every_term
+        terms = problem.domain, problem.all_terms
         text = f"{text} {describe_unreliable_elasticity(*terms)}".rstrip()
     return text
 

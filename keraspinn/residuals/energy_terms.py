@@ -10,9 +10,9 @@ from keraspinn.expressions.derivatives import field_and_index, required_derivati
 from keraspinn.expressions.second_variation import SecondVariation
 from keraspinn.residuals.integral_terms import by_region
 
-_TRIED = 128  # points at which the rank of a density's Hessian is counted
+_TRIED = 128  # points at which eigenvalues of a density's Hessian are computed
 _LEAST = 1024  # points of a region that stand for all of them
-_RANK = 1e-10  # of the largest eigenvalue, below which one is zero at every point
+_RANK = 1e-10  # of the largest eigenvalue, below which another is zero
 
 
 class EnergyTerm:
@@ -33,6 +33,8 @@ class EnergyTerm:
     Attributes:
         passes: A list of one dict, from names of fields to the derivatives needed.
         labels: Names of the expressions' losses: `("energy",)`.
+        is_convex: Whether the density's Hessian is nowhere negative, for the values of
+            its fields that were tried.
     """
 
     is_pointwise = True
@@ -48,6 +50,7 @@ class EnergyTerm:
             _Piece(density, problem, block)
             for density, block in zip(densities, term.blocks, strict=True)
         ]
+        self.is_convex = all(piece.is_convex for piece in self._pieces)
         self.passes = [required_derivatives(densities, problem.coordinates)]
 
     def losses(self, fields, batch):
@@ -101,7 +104,10 @@ class _Piece:
         entries = [e for row in variation.hessian for e in row]
         self._hessian = Program(entries, coordinates)
         points = probe_points(problem.domain, (block,), _TRIED)
-        self._rank = _rank(variation, self._hessian, coordinates, points)
+        eigenvalues = _eigenvalues(variation, self._hessian, coordinates, points)
+        least = _RANK * abs(eigenvalues).max(initial=0)
+        self._rank = int((abs(eigenvalues) > least).sum(axis=1).max(initial=0))
+        self.is_convex = bool((eigenvalues >= -least).all())
 
     def row_block(self, fields, batch):
         """Return points and a function from them to rows; `None` without curvature."""
@@ -133,8 +139,8 @@ def _thinned(batch, most):
     return batch._replace(**thinned | {"weights": thinned["weights"] * step})
 
 
-def _rank(variation, program, coordinates, points):
-    """Return the largest rank of a Hessian at some points, for fields of size one."""
+def _eigenvalues(variation, program, coordinates, points):
+    """Return those of a Hessian at some points, `(n, z)`, for fields of size one."""
     count, generator = len(variation.nodes), np.random.default_rng(0)
     values = {
         field_and_index(node, coordinates): generator.uniform(-1, 1, len(points))
@@ -143,6 +149,4 @@ def _rank(variation, program, coordinates, points):
     with backend.double_precision():
         entries = program.on_host(columns(coordinates, points), values)
     matrices = np.stack(entries, axis=-1).reshape(-1, count, count)
-    matrices = matrices[np.isfinite(matrices).all(axis=(1, 2))]
-    sizes = abs(np.linalg.eigvalsh(matrices))
-    return int((sizes > _RANK * sizes.max(initial=0.0)).sum(axis=1).max(initial=0))
+    return np.linalg.eigvalsh(matrices[np.isfinite(matrices).all(axis=(1, 2))])

@@ -28,6 +28,11 @@ LAYERS = {
     ),
     "Fourier": (kp.layers.FourierFeatures, {"units": 4, "scale": 2.0, "seed": 3}, 0),
     "gated": (kp.layers.GatedDense, {"units": 3}, 2),
+    "corners": (
+        kp.layers.Corners,
+        {"corners": [{"at": [1.5, -2.0], "direction": 0.5, "exponent": 2 / 3}]},
+        0,
+    ),
     "kinks": (
         kp.layers.Kinks,
         {"polynomials": [[[(2, 1), 1.0], [(0, 0), -0.01]], [[(0, 1), 1.0]]]},

@@ -103,3 +103,18 @@ def test_a_part_of_the_points_stands_for_all():
     np.testing.assert_allclose(
         thinned.T @ thinned, expected, atol=2e-2 * abs(expected).max()
     )
+
+
+@pytest.mark.parametrize(
+    "density, is_convex",
+    [
+        (GRADIENT / 2 - U, True),
+        ((GRADIENT + 1e-2) ** 2, True),
+        (GRADIENT + sp.Max(U - 1, 0) ** 2, True),
+        (GRADIENT + (U**2 - 1) ** 2, False),
+        (GRADIENT + sp.cos(3 * U), False),
+    ],
+)
+def test_energies_are_convex_or_may_have_several_minima(density, is_convex):
+    model = model_of(kp.integral(density), conditions={"x": kp.Condition(U, on={X: 0})})
+    assert model._objective.terms["residual"].is_convex is is_convex

@@ -46,7 +46,7 @@ def precision_fault(problem, dtype, adapted=True):
     """
     residuals = [*_residuals(problem)]
     equations = {label: part for label, part, *_ in residuals}
-    for name, term in problem._every_term.items():
+    for name, term in problem.all_terms.items():
         if term.hard:  # no loss term, but computed in the type
             equations[f"condition '{name}'"] = sp.Add(*term.expressions)
     if not adapted:

@@ -12,7 +12,7 @@ from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.verdict import Verdict
-from keraspinn.geometry.reentrant import has_reentrant_corner
+from keraspinn.declaration.corners import has_reentrant_corner, singular_corners
 from keraspinn.training.flat import joined, row_jacobians
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model
@@ -133,6 +133,10 @@ def energy_verdict(model, tolerance, points, quantities):
         points: As for `energy_gap`.
         quantities: Dict from names to SymPy expressions.
     """
+    problem = model.problem
+    is_singular = has_reentrant_corner(problem.domain) or bool(
+        singular_corners(problem.domain, problem.all_terms)
+    )
     with backend.double_precision():
         gap, *moved = _measured(model, points)
         changes = quantity_errors(quantities, *moved)
@@ -143,11 +147,12 @@ def energy_verdict(model, tolerance, points, quantities):
         tolerance,
         ("energy",),
         model.trainer.is_second_order,
-        underdetermined=model.problem.underdetermined,
-        unreliable=model.problem.unreliable,
+        underdetermined=problem.underdetermined,
+        unreliable=problem.unreliable,
         quantities=changes,
         of_energy=True,
-        unseen=AT_A_CORNER if has_reentrant_corner(model.problem.domain) else 0.0,
+        is_convex=model._objective.terms[RESIDUAL].is_convex,
+        unseen=AT_A_CORNER if is_singular else 0.0,
     )
 
 

@@ -17,8 +17,13 @@ MORE = (
 )
 ENERGY = "The energy is not at its least: train on, with more steps and more points."
 CORNER = (
-    "Not in the estimate: beside a re-entrant corner a minimum of the energy is up to "
-    "{} too stiff. Compare with a wider network and more points there."
+    "Not in the estimate: beside a re-entrant corner, or the end of a condition within a "
+    "side, a minimum of the energy is up to {} too stiff. Compare with a wider network "
+    "and more points there."
+)
+OTHER_MINIMA = (
+    "The energy is not convex: this is one of its minima, and another may be lower. "
+    "Train from other seeds, and compare their energies."
 )
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
@@ -62,6 +67,8 @@ def report(verdict):
         )
     if verdict.unseen:
         lines.append(CORNER.format(percent(verdict.unseen)))
+    if not verdict.is_convex:
+        lines.append(OTHER_MINIMA)
     if not verdict.trusted:
         lines += _advice(verdict)
     return "\n".join(lines)

@@ -49,6 +49,7 @@ class Verdict:
         unseen: Relative error that the estimate does not contain, as at a re-entrant
             corner for an energy.
         of_energy: Whether an energy is minimised.
+        is_convex: Whether this energy has no other minima.
         shifts: Dict from names of fields to what they are determined up to, as
             `"a constant"`; the errors do not count it.
         windows: Largest estimated relative error of a field in each time window, for a
@@ -86,6 +87,7 @@ class Verdict:
     shifts: dict[str, str] = dataclasses.field(default_factory=dict)
     unseen: float = 0.0
     of_energy: bool = False
+    is_convex: bool = True
 
     @property
     def error(self) -> float:

@@ -568,13 +568,15 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=40, batch_size=2_000, verbose=0)
     found = verdict(model, tolerance=0.02)
-    assert found.error < 0.05 and found.unseen == 0.03
+    assert found.error < 0.1 and found.unseen == 0.03
     near = dataclasses.replace(found, errors={"u": 1e-3}, left={"energy": 0.0})
     assert not near.trusted and "re-entrant" in str(near)
     assert "loss weights" not in str(found)
     assert "least" not in str(near)  # which holds for the rest of the energy
     assert "least" in str(dataclasses.replace(near, left={"energy": 0.1}))
     assert dataclasses.replace(near, tolerance=0.05).trusted
+    assert found.is_convex and "other seeds" not in str(found)
+    assert "other seeds" in str(dataclasses.replace(found, is_convex=False))
 
 
 def test_quantities_of_an_energy():

@@ -1,0 +1,206 @@
+"""Corners of a plane domain, at which gradients of the fields are unbounded.
+
+Beside a corner of angle ω a field grows as r^λ: with λ = π/ω if conditions of one kind
+hold on both sides, and with λ = π/(2ω) between a value and a flux. The angle may be π,
+where a condition on a value ends within a side. Gradients are unbounded if λ < 1.
+
+Reference:
+    Grisvard, "Elliptic problems in nonsmooth domains", 1985.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import sympy as sp
+from scipy.spatial import cKDTree
+
+from keraspinn.declaration.terms import condition_terms, is_on
+from keraspinn.expressions import fields_of
+from keraspinn.expressions.image import At
+from keraspinn.geometry.arrays import on_host
+
+# Points on each part of the boundary.
+POINTS = 2_000
+# Distance between two points beside a corner, relative to the domain's diameter.
+NEAR = 5e-3
+# Cosine of the angle between normals, below which their faces meet in a corner.
+OTHER_DIRECTION = 0.7
+# Exponent from which on a corner needs no features.
+LARGEST_EXPONENT = 0.95
+# Corners that get features, those of the smallest exponents.
+MOST_CORNERS = 16
+# Halvings of the distance between two points beside the end of a condition.
+HALVINGS = 40
+# Points on the ray from a corner out of the domain.
+RAY_POINTS = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Corner:
+    """A corner with unbounded gradients.
+
+    Attributes:
+        at: Its two coordinates, in the user's units.
+        direction: Angle of the bisector, into the domain.
+        exponent: The power λ < 1 of the distance.
+        radius: Distance within which the ray opposite of the bisector is outside of the
+            domain, `None` if it is outside altogether.
+    """
+
+    at: tuple
+    direction: float
+    exponent: float
+    radius: float | None
+
+
+def scaled_corners(problem, scales):
+    """Return the corners of an energy in scaled coordinates, for `layers.Corners`.
+
+    Args:
+        problem: The `Problem`.
+        scales: `Scales` of some of its coordinates.
+    """
+    plane = problem.domain.space_coordinates
+    if problem.energy is None or not set(plane) <= set(scales.coordinates):
+        return []
+    symbols = list(scales.coordinates)
+    columns = [symbols.index(symbol) for symbol in plane]
+    centre, half = (np.array(n)[columns] for n in (scales.centre, scales.half))
+    return [
+        {
+            "plane": columns,
+            "at": ((corner.at - centre) / half).tolist(),
+            "stretch": (half / half.max()).tolist(),
+            "direction": corner.direction,
+            "exponent": corner.exponent,
+            "radius": corner.radius and corner.radius / float(half.max()),
+        }
+        for corner in singular_corners(problem.domain, problem.all_terms)
+    ]
+
+
+def has_reentrant_corner(domain):
+    """Return whether two faces meet at an angle of more than 180 degrees inside.
+
+    Args:
+        domain: The geometry, of any dimension.
+    """
+    boundary = _Boundary(domain, {})
+    return boundary.size > 0 and any(
+        boundary.angle(pair) > math.pi for pair in boundary.pairs()
+    )
+
+
+def singular_corners(domain, terms):
+    """Return the `Corner`s of a plane domain, the sharpest first.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s, hard ones included.
+    """
+    boundary = _Boundary(domain, terms)
+    if boundary.size == 0 or len(domain.space_coordinates) != 2:
+        return []
+    corners = []
+    for pair in boundary.pairs():
+        angle, is_end = boundary.angle(pair), boundary.is_end(pair)
+        exponent = math.pi / angle / (2 if is_end else 1) if angle else math.inf
+        bisector = -boundary.normals[pair].sum(axis=0)
+        if exponent > LARGEST_EXPONENT or not np.linalg.norm(bisector) > 1e-6:
+            continue
+        at = boundary.location(pair)
+        distances = [np.linalg.norm(at - corner.at) for corner in corners]
+        if min(distances, default=math.inf) > 2 * NEAR * boundary.size:
+            direction = math.atan2(*bisector[::-1])
+            radius = boundary.radius(at, bisector)
+            corners.append(Corner(tuple(at), direction, exponent, radius))
+    return sorted(corners, key=lambda corner: corner.exponent)[:MOST_CORNERS]
+
+
+class _Boundary:
+    """Points on the boundary, at the middle of time and parameters.
+
+    Attributes:
+        size: The diameter, zero without a boundary in space.
+        points: Array `(n, spatial)`.
+        normals: Outward unit normals there, of the same shape.
+    """
+
+    def __init__(self, domain, terms):
+        self._domain = domain
+        self._axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
+        values = {}
+        for term in condition_terms(terms):
+            is_pointwise = term.table is None and not term.regions
+            for expression in term.expressions if is_pointwise else ():
+                if not expression.has(sp.Derivative, At):
+                    for field in fields_of([expression]):
+                        values.setdefault(field, []).extend(term.blocks)
+        self._blocks = [sum(blocks, ()) for blocks in values.values()]
+        random = np.random.default_rng(0)
+        points, normals = [np.empty((0, len(self._axes)))], []
+        for part in domain.boundary:
+            uniform = random.uniform(size=(POINTS, domain.draws(part)))
+            relative = domain.sample(part, uniform)
+            points.append(on_host(domain.absolute(part, relative))[:, self._axes])
+            normals.append(on_host(domain.normals(part, relative)))
+        self.points = np.concatenate(points)
+        self.normals = np.concatenate([points[0], *normals])
+        extent = np.ptp(self.points, axis=0) if normals else 0.0
+        self.size = float(np.linalg.norm(extent))
+
+    def pairs(self):
+        """Return pairs of points on two sides of a corner, the closest first."""
+        pairs = cKDTree(self.points).query_pairs(NEAR * self.size, output_type="ndarray")
+        one, other = pairs.T
+        cosines = (self.normals[one] * self.normals[other]).sum(axis=1)
+        held = self._held(self.points)
+        is_end = (held[one] != held[other]).any(axis=1)
+        pairs = pairs[(cosines < OTHER_DIRECTION) | is_end]
+        distances = np.linalg.norm(np.diff(self.points[pairs], axis=1), axis=(1, 2))
+        return pairs[distances.argsort()]
+
+    def angle(self, pair):
+        """Return the angle inside between the faces of two points."""
+        normals, (step,) = self.normals[pair], np.diff(self.points[pair], axis=0)
+        turn = math.acos(np.clip(normals[0] @ normals[1], -1, 1))
+        if turn < math.acos(OTHER_DIRECTION):
+            return math.pi
+        return math.pi + math.copysign(turn, step @ (normals[0] - normals[1]))
+
+    def is_end(self, pair):
+        """Return whether a condition on a value ends between two points."""
+        one, other = self._held(self.points[pair])
+        return bool((one != other).any())
+
+    def location(self, pair):
+        """Return the corner between two points."""
+        if self.angle(pair) != math.pi:
+            normals = self.normals[pair]
+            return np.linalg.solve(normals, (normals * self.points[pair]).sum(axis=1))
+        one, other = self.points[pair]
+        (before,) = self._held(one[None])
+        for _ in range(HALVINGS):
+            middle = (one + other) / 2
+            is_before = (self._held(middle[None])[0] == before).all()
+            one, other = (middle, other) if is_before else (one, middle)
+        return (one + other) / 2
+
+    def radius(self, at, bisector):
+        """Return how far the ray opposite of a bisector is outside, or `None`."""
+        lengths = np.linspace(2 * NEAR, 1, RAY_POINTS) * self.size
+        ray = at - lengths[:, None] * bisector / np.linalg.norm(bisector)
+        inside = is_on(self._domain, (self._domain.interior,), self._relative(ray))
+        return float(lengths[inside.argmax()]) if inside.any() else None
+
+    def _held(self, points):
+        """Return which fields have conditions on their values, `(n, fields)`."""
+        relative = self._relative(points)
+        masks = [is_on(self._domain, parts, relative) for parts in self._blocks]
+        return np.array(masks, bool).reshape(-1, len(points)).T
+
+    def _relative(self, points):
+        relative = np.zeros((len(points), self._domain.dimension))
+        relative[:, self._axes] = points - self._domain.centre[self._axes]
+        return relative

@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+from keraspinn.declaration.corners import has_reentrant_corner, singular_corners
+
+X, Y, Z, T = sp.symbols("x y z t")
+g = kp.geometry
+SQUARE = g.Box({X: (0, 1), Y: (0, 1)})
+CUBE = g.Box({X: (0, 1), Y: (0, 1), Z: (0, 1)})
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        g.Polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], coordinates=(X, Y)),
+        SQUARE - g.Box({X: (0.4, 0.6), Y: (0.4, 0.6)}),
+        SQUARE - g.Box({X: (0.4, 0.6), Y: (0.5, 1)}),
+        g.Sector((0, 0), 1, (0, 4.7), coordinates=(X, Y)),
+        CUBE - g.Box({X: (0.5, 1), Y: (0, 1), Z: (0.5, 1)}),
+    ],
+    ids=str,
+)
+def test_reentrant_corners_are_detected(domain):
+    assert has_reentrant_corner(domain)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *(SQUARE, CUBE, g.Box({X: (0, 20), Y: (0, 1)}), g.Box({X: (0, 1)})),
+        *(g.Box({X: (0, 1)}, time={T: (0, 1)}), g.Box(time={T: (0, 1)})),
+        *(SQUARE - g.Disk((0.5, 0.5), 0.02), SQUARE - g.Disk((0, 0), 0.2)),
+        g.Polygon([(0, 0), (1, 0), (0.2, 0.6)], coordinates=(X, Y)),
+        g.Ball((0, 0, 0), 1, coordinates=(X, Y, Z)),
+        g.Box({X: (0, 1), Y: (0, 1)}, periodic=[X]),
+    ],
+    ids=str,
+)
+def test_convex_corners_and_round_holes_are_not(domain):
+    assert not has_reentrant_corner(domain)
+
+
+U = sp.Function("u")(X, Y)
+ELL = SQUARE - g.Box({X: (0.4, 1), Y: (0.4, 1)})
+
+
+def corners_of(domain, **conditions):
+    problem = kp.Problem(
+        domain, energy=kp.integral(U.diff(X) ** 2 + U.diff(Y) ** 2), conditions=conditions
+    )
+    return singular_corners(domain, problem.all_terms)
+
+
+def test_reentrant_corner_between_fluxes_has_its_place_and_angle():
+    (corner,) = corners_of(ELL, low=kp.Condition(U, on={Y: 0}))
+    assert corner.at == pytest.approx((0.4, 0.4), abs=1e-9)
+    assert corner.direction == pytest.approx(-3 * np.pi / 4)
+    assert corner.exponent == pytest.approx(2 / 3)
+    assert corner.radius is None
+
+
+def test_reentrant_corner_between_value_and_flux_has_half_the_exponent():
+    (corner,) = corners_of(ELL, side=kp.Condition(U, on={X: 0.4}))
+    assert corner.exponent == pytest.approx(1 / 3)
+
+
+def test_end_of_a_value_within_a_straight_side_is_a_corner():
+    corner, *others = corners_of(
+        SQUARE, anode=kp.Condition(U, on={Y: 0}, where=X < sp.Rational(3, 10))
+    )
+    assert corner.at == pytest.approx((0.3, 0.0), abs=1e-9)
+    assert corner.exponent == pytest.approx(1 / 2)
+    assert corner.direction == pytest.approx(np.pi / 2)
+    assert not others, "right angles between value and flux are smooth"
+
+
+def test_features_of_a_square_hole_end_where_the_ray_meets_the_domain_again():
+    hole = SQUARE - g.Box({X: (0.4, 0.6), Y: (0.4, 0.6)})
+    corners = corners_of(hole, rim=kp.Condition(U, on={X: 0}))
+    assert len(corners) == 4
+    for corner in corners:
+        assert 0.28 < corner.radius < 0.3
