@@ -9,14 +9,19 @@ Reference:
 """
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import sympy as sp
 from scipy.spatial import cKDTree
 
-from keraspinn.declaration.terms import condition_terms, is_on
-from keraspinn.expressions import fields_of
+from keraspinn.declaration.terms import (
+    condition_terms,
+    equation_expressions,
+    is_on,
+)
+from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 
@@ -55,14 +60,15 @@ class Corner:
 
 
 def scaled_corners(problem, scales):
-    """Return the corners of an energy in scaled coordinates, for `layers.Corners`.
+    """Return corners with features in scaled coordinates, for `layers.Corners`.
 
     Args:
         problem: The `Problem`.
         scales: `Scales` of some of its coordinates.
     """
     plane = problem.domain.space_coordinates
-    if problem.energy is None or not set(plane) <= set(scales.coordinates):
+    is_whole = len(plane) == 2 and set(plane) <= set(scales.coordinates)
+    if not is_whole or not _has_finite_loss(problem):
         return []
     symbols = list(scales.coordinates)
     columns = [symbols.index(symbol) for symbol in plane]
@@ -78,6 +84,36 @@ def scaled_corners(problem, scales):
         }
         for corner in singular_corners(problem.domain, problem.all_terms)
     ]
+
+
+def _has_finite_loss(problem):
+    """Return whether residuals of features have a finite mean square.
+
+    Second derivatives of z^λ have none, but their sum vanishes in a Laplacian. First
+    derivatives, which an energy holds, have one.
+    """
+    if problem.energy is not None:
+        return True
+    expressions = equation_expressions(problem.all_terms)
+    orders = required_derivatives(expressions, problem.coordinates).values()
+    if any(sum(index) > 2 for indices in orders for index in indices):
+        return False
+    return all(
+        _is_isotropic(expression, field, problem.domain.space_coordinates)
+        for expression in expressions
+        for field in problem.fields
+    )
+
+
+def _is_isotropic(expression, field, plane):
+    """Return whether second derivatives occur in the field's Laplacian alone."""
+    if not set(plane) <= set(field.args):
+        return True
+    pairs = itertools.combinations_with_replacement(plane, 2)
+    second = {field.diff(*pair): sp.Dummy() for pair in pairs}
+    plain = expression.xreplace(second)
+    xx, xy, yy = (plain.diff(symbol) for symbol in second.values())
+    return xy == 0 and sp.expand(xx - yy) == 0
 
 
 def has_reentrant_corner(domain):
@@ -152,7 +188,8 @@ class _Boundary:
 
     def pairs(self):
         """Return pairs of points on two sides of a corner, the closest first."""
-        pairs = cKDTree(self.points).query_pairs(NEAR * self.size, output_type="ndarray")
+        tree = cKDTree(self.points)
+        pairs = tree.query_pairs(NEAR * self.size, output_type="ndarray")
         one, other = pairs.T
         cosines = (self.normals[one] * self.normals[other]).sum(axis=1)
         held = self._held(self.points)

@@ -1,3 +1,4 @@
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -60,8 +61,8 @@ class Corners(keras.layers.Layer):
         self.corners = [dict(corner) for corner in corners]
 
     def call(self, x):  # a tensor, or a series
-        features = [_features(x, **corner) for corner in self.corners]
-        return concatenated([x, *sum(features, [])])
+        pairs = (_features(x, **corner) for corner in self.corners)
+        return concatenated([x, *itertools.chain.from_iterable(pairs)])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], input_shape[-1] + 2 * len(self.corners))

@@ -26,7 +26,6 @@ from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives.taylor import propagate
 from keraspinn.layers import Corners, Kinks, Periodic, activations
 
-
 # Functions of a problem and scales that return features of networks.
 FEATURES = scaled_kinks, scaled_corners
 
@@ -195,7 +194,7 @@ class Network(Adaptable):
     def scaled(
         self, x: Tensor, apply: Callable[..., Tensor], wanted: object = None
     ) -> Tensor:
-        """Apply `forward` after periodic features, corners and kinks, in scaled numbers.
+        """Apply `forward` after periodic and other features, in scaled numbers.
 
         Args:
             x: Points, as a tensor or a series.

@@ -3,7 +3,11 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.declaration.corners import has_reentrant_corner, singular_corners
+from keraspinn.declaration.corners import (
+    has_reentrant_corner,
+    scaled_corners,
+    singular_corners,
+)
 
 X, Y, Z, T = sp.symbols("x y z t")
 g = kp.geometry
@@ -47,9 +51,8 @@ ELL = SQUARE - g.Box({X: (0.4, 1), Y: (0.4, 1)})
 
 
 def corners_of(domain, **conditions):
-    problem = kp.Problem(
-        domain, energy=kp.integral(U.diff(X) ** 2 + U.diff(Y) ** 2), conditions=conditions
-    )
+    energy = kp.integral(U.diff(X) ** 2 + U.diff(Y) ** 2)
+    problem = kp.Problem(domain, energy=energy, conditions=conditions)
     return singular_corners(domain, problem.all_terms)
 
 
@@ -82,3 +85,48 @@ def test_features_of_a_square_hole_end_where_the_ray_meets_the_domain_again():
     assert len(corners) == 4
     for corner in corners:
         assert 0.28 < corner.radius < 0.3
+
+
+W = sp.Function("w")(X, Y, T)
+
+
+@pytest.mark.parametrize(
+    "equations, count",
+    [
+        ([U.diff(X, 2) + U.diff(Y, 2) + U**2], 1),
+        ([(U * U.diff(X)).diff(X) + (U * U.diff(Y)).diff(Y)], 1),
+        ([U.diff(X, 2) + 2 * U.diff(Y, 2)], 0),
+        ([U.diff(X, 2) + U.diff(Y, 2) + U.diff(X, Y)], 0),
+        ([U.diff(X, 4) + U.diff(Y, 4)], 0),
+    ],
+)
+def test_strong_forms_have_features_where_second_derivatives_are_a_laplacian(
+    equations, count
+):
+    named = {f"e{k}": e for k, e in enumerate(equations)}
+    problem = kp.Problem(ELL, named, {"rim": kp.Condition(U, on="boundary")})
+    assert len(scaled_corners(problem, problem.scales)) == count
+
+
+def test_corners_of_a_heat_equation_in_time_have_features():
+    corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    domain = g.Polygon(corners, coordinates=(X, Y)) * g.Box(time={T: (0, 3)})
+    problem = kp.Problem(
+        domain,
+        {"heat": W.diff(T) - W.diff(X, 2) - W.diff(Y, 2)},
+        {
+            "start": kp.Condition(W, on="initial"),
+            "rim": kp.Condition(sp.Eq(W, 1), on="boundary"),
+        },
+    )
+    (corner,) = scaled_corners(problem, problem.scales)
+    assert corner["at"] == pytest.approx([0, 0])
+    assert corner["plane"] == [0, 1]
+    network = kp.networks.MLP(4, 1)
+    model = kp.PINNModel(problem, network, seed=0)
+    copy = kp.networks.MLP.from_config(network.get_config())
+    copy.build((None, 3))
+    copy.set_weights(network.get_weights())
+    points = domain.grid(4)
+    np.testing.assert_array_equal(copy(points), network(points))
+    assert "corners" in [layer.name for layer in model.network.layers]

@@ -8,11 +8,11 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
+from keraspinn.declaration.corners import has_reentrant_corner, singular_corners
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.verdict import Verdict
-from keraspinn.declaration.corners import has_reentrant_corner, singular_corners
 from keraspinn.training.flat import joined, row_jacobians
 from keraspinn.training.model import PINNModel
 from keraspinn.training.one_model import check_one_model

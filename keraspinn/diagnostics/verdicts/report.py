@@ -17,9 +17,9 @@ MORE = (
 )
 ENERGY = "The energy is not at its least: train on, with more steps and more points."
 CORNER = (
-    "Not in the estimate: beside a re-entrant corner, or the end of a condition within a "
-    "side, a minimum of the energy is up to {} too stiff. Compare with a wider network "
-    "and more points there."
+    "Not in the estimate: beside a re-entrant corner, or the end of a condition within "
+    "a side, a minimum of the energy is up to {} too stiff. Compare with a wider "
+    "network and more points there."
 )
 OTHER_MINIMA = (
     "The energy is not convex: this is one of its minima, and another may be lower. "
