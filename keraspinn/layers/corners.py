@@ -5,7 +5,6 @@ from typing import Any
 
 import keras
 from keras import ops
-from scipy.special import binom
 
 from keraspinn.derivatives.taylor.rules import (
     activate,
@@ -96,7 +95,8 @@ def _power(x, y, exponent):
     def coefficient(order):
         """Return the parts of the coefficient of (dx + i dy)^k."""
         left = exponent - order
-        size = float(binom(exponent, order)) * ops.power(squares, left / 2)
+        binomial = math.prod((exponent - k) / (k + 1) for k in range(order))
+        size = binomial * ops.power(squares, left / 2)
         return size * ops.cos(left * angle), size * ops.sin(left * angle)
 
     real, imaginary = coefficient(0)

@@ -27,8 +27,7 @@ EQUATION_POINTS = 512
 CONDITION_POINTS = 4096
 # Relative to an offset or the largest term, a smaller value is round-off.
 ROUND_OFF = 1e-9
-# Scale, relative to the offset, of a field that may not be zero, such as a temperature T
-# in exp(-E/T).
+# Scale, relative to the offset, of a field that may not be zero: T in exp(-E/T).
 POSITIVE = 0.5
 # Ratio to the prescribed values, from which on a coarse solution replaces them.
 FAR_ABOVE = 3.0
