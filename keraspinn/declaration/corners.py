@@ -25,8 +25,9 @@ from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 
-# Points on each part of the boundary.
-POINTS = 2_000
+# Points on the boundary, at least, and on each of its parts.
+POINTS = 10_000
+PART_POINTS = 1_000
 # Distance between two points beside a corner, relative to the domain's diameter.
 NEAR = 5e-3
 # Cosine of the angle between normals, below which their faces meet in a corner.
@@ -37,6 +38,8 @@ LARGEST_EXPONENT = 0.95
 MOST_CORNERS = 16
 # Halvings of the distance between two points beside the end of a condition.
 HALVINGS = 40
+# Length of the sum of two opposite normals, which have no bisector.
+ROUND_OFF = 1e-6
 # Points on the ray from a corner out of the domain.
 RAY_POINTS = 200
 
@@ -122,10 +125,8 @@ def has_reentrant_corner(domain):
     Args:
         domain: The geometry, of any dimension.
     """
-    boundary = _Boundary(domain, {})
-    return boundary.size > 0 and any(
-        boundary.angle(pair) > math.pi for pair in boundary.pairs()
-    )
+    has_corners = len(domain.space_coordinates) > 1
+    return has_corners and bool((_Pairs(domain, {}).angles > math.pi).any())
 
 
 def singular_corners(domain, terms):
@@ -135,32 +136,30 @@ def singular_corners(domain, terms):
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
     """
-    boundary = _Boundary(domain, terms)
-    if boundary.size == 0 or len(domain.space_coordinates) != 2:
+    if len(domain.space_coordinates) != 2:
         return []
-    corners = []
-    for pair in boundary.pairs():
-        angle, is_end = boundary.angle(pair), boundary.is_end(pair)
-        exponent = math.pi / angle / (2 if is_end else 1) if angle else math.inf
-        bisector = -boundary.normals[pair].sum(axis=0)
-        if exponent > LARGEST_EXPONENT or not np.linalg.norm(bisector) > 1e-6:
-            continue
-        at = boundary.location(pair)
-        distances = [np.linalg.norm(at - corner.at) for corner in corners]
-        if min(distances, default=math.inf) > 2 * NEAR * boundary.size:
-            direction = math.atan2(*bisector[::-1])
-            radius = boundary.radius(at, bisector)
-            corners.append(Corner(tuple(at), direction, exponent, radius))
+    pairs, corners = _Pairs(domain, terms), []
+    left = pairs.singular()
+    while len(left):
+        at = pairs.location(left[0])
+        bisector = -pairs.normals[left[0]].sum(axis=0)
+        direction, radius = math.atan2(*bisector[::-1]), pairs.radius(at, bisector)
+        exponent = float(pairs.exponents[left[0]])
+        corners.append(Corner(tuple(at.tolist()), direction, exponent, radius))
+        distances = np.linalg.norm(pairs.points[left].mean(axis=1) - at, axis=1)
+        left = left[distances > 2 * NEAR * pairs.size]
     return sorted(corners, key=lambda corner: corner.exponent)[:MOST_CORNERS]
 
 
-class _Boundary:
-    """Points on the boundary, at the middle of time and parameters.
+class _Pairs:
+    """Pairs of points on two sides of a corner, at the middle of time and parameters.
 
     Attributes:
-        size: The diameter, zero without a boundary in space.
-        points: Array `(n, spatial)`.
+        size: The domain's diameter.
+        points: Array `(pairs, 2, spatial)`.
         normals: Outward unit normals there, of the same shape.
+        angles: Angles inside, between the two faces; π on one side.
+        exponents: The powers λ of the distance.
     """
 
     def __init__(self, domain, terms):
@@ -174,53 +173,51 @@ class _Boundary:
                     for field in fields_of([expression]):
                         values.setdefault(field, []).extend(term.blocks)
         self._blocks = [sum(blocks, ()) for blocks in values.values()]
-        random = np.random.default_rng(0)
-        points, normals = [np.empty((0, len(self._axes)))], []
+        points, normals = self._boundary()
+        self.size = float(np.linalg.norm(np.ptp(points, axis=0)))
+        near = cKDTree(points).query_pairs(NEAR * self.size, output_type="ndarray")
+        held = self._held(points)
+        is_end = (held[near[:, 0]] != held[near[:, 1]]).any(axis=1)
+        one, other = normals[near].swapaxes(0, 1)
+        cosines = (one * other).sum(axis=1)
+        is_corner = cosines < OTHER_DIRECTION
+        used = is_corner | is_end
+        step = np.diff(points[near], axis=1)[:, 0]
+        turns = np.arccos(np.clip(cosines, -1, 1)) * is_corner
+        angles = np.pi + np.copysign(turns, (step * (one - other)).sum(axis=1))
+        self.points, self.normals = points[near[used]], normals[near[used]]
+        self.angles, self._lengths = angles[used], np.linalg.norm(step, axis=1)[used]
+        with np.errstate(divide="ignore"):
+            self.exponents = np.pi / self.angles / np.where(is_end[used], 2, 1)
+
+    def _boundary(self):
+        """Return points on the boundary, `(n, spatial)`, and normals there."""
+        domain, random = self._domain, np.random.default_rng(0)
+        pairs = [np.zeros((2, 1, len(self._axes)))]  # without a boundary
+        count = max(PART_POINTS, POINTS // (len(domain.boundary) or 1))
         for part in domain.boundary:
-            uniform = random.uniform(size=(POINTS, domain.draws(part)))
+            uniform = random.uniform(size=(count, domain.draws(part)))
             relative = domain.sample(part, uniform)
-            points.append(on_host(domain.absolute(part, relative))[:, self._axes])
-            normals.append(on_host(domain.normals(part, relative)))
-        self.points = np.concatenate(points)
-        self.normals = np.concatenate([points[0], *normals])
-        extent = np.ptp(self.points, axis=0) if normals else 0.0
-        self.size = float(np.linalg.norm(extent))
+            points = on_host(domain.absolute(part, relative))[:, self._axes]
+            pairs.append(np.stack([points, on_host(domain.normals(part, relative))]))
+        return np.concatenate(pairs[1:] or pairs, axis=1)
 
-    def pairs(self):
-        """Return pairs of points on two sides of a corner, the closest first."""
-        tree = cKDTree(self.points)
-        pairs = tree.query_pairs(NEAR * self.size, output_type="ndarray")
-        one, other = pairs.T
-        cosines = (self.normals[one] * self.normals[other]).sum(axis=1)
-        held = self._held(self.points)
-        is_end = (held[one] != held[other]).any(axis=1)
-        pairs = pairs[(cosines < OTHER_DIRECTION) | is_end]
-        distances = np.linalg.norm(np.diff(self.points[pairs], axis=1), axis=(1, 2))
-        return pairs[distances.argsort()]
+    def singular(self):
+        """Return the numbers of the pairs at singular corners, the closest first."""
+        has_bisector = np.linalg.norm(self.normals.sum(axis=1), axis=1) > ROUND_OFF
+        is_singular = (self.exponents < LARGEST_EXPONENT) & has_bisector
+        numbers = np.flatnonzero(is_singular)
+        return numbers[self._lengths[numbers].argsort(kind="stable")]
 
-    def angle(self, pair):
-        """Return the angle inside between the faces of two points."""
-        normals, (step,) = self.normals[pair], np.diff(self.points[pair], axis=0)
-        turn = math.acos(np.clip(normals[0] @ normals[1], -1, 1))
-        if turn < math.acos(OTHER_DIRECTION):
-            return math.pi
-        return math.pi + math.copysign(turn, step @ (normals[0] - normals[1]))
-
-    def is_end(self, pair):
-        """Return whether a condition on a value ends between two points."""
-        one, other = self._held(self.points[pair])
-        return bool((one != other).any())
-
-    def location(self, pair):
+    def location(self, number):
         """Return the corner between two points."""
-        if self.angle(pair) != math.pi:
-            normals = self.normals[pair]
-            return np.linalg.solve(normals, (normals * self.points[pair]).sum(axis=1))
-        one, other = self.points[pair]
-        (before,) = self._held(one[None])
+        (one, other), normals = self.points[number], self.normals[number]
+        if self.angles[number] != np.pi:
+            return np.linalg.solve(normals, (normals * [one, other]).sum(axis=1))
+        before = self._held(one[None])
         for _ in range(HALVINGS):
             middle = (one + other) / 2
-            is_before = (self._held(middle[None])[0] == before).all()
+            is_before = (self._held(middle[None]) == before).all()
             one, other = (middle, other) if is_before else (one, middle)
         return (one + other) / 2
 

@@ -187,8 +187,8 @@ class _Run:
             reason = "Interrupted. Go on with solve(problem, model=solution.model)."
         if not self.history or math.isnan(self.history[-1]["error"]):
             self._judge()
-        error, _, weights, model, judged = self.best
-        if reason and not self.judged.error <= error:
+        *_, weights, model, judged = self.best
+        if reason and self.judged is not judged:
             model.set_weights(weights)
             self.model, self.judged = model, judged
         solution = Solution(

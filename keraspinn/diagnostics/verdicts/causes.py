@@ -1,5 +1,11 @@
 """Likely causes of a wrong answer that follow from the declaration and the fields."""
 
+import sympy as sp
+
+from keraspinn.declaration.probe_points import substitute_symbols
+from keraspinn.expressions import NormalComponent
+from keraspinn.expressions.line_integral import LineIntegral
+
 # Ratio of a field and its scale, beyond which training suffers.
 FAR = 30.0
 # Relative change of a parameter by the correction, as by a wrong unit.
@@ -43,3 +49,22 @@ def moved_parameters(problem, values, changes):
         )
         if abs(change) > MOVED * abs(value) > 0
     ]
+
+
+def is_unique(problem):
+    """Return whether no other solution is likely.
+
+    So it is with linear equations, and with initial values, which determine the rest.
+    """
+    terms = problem.terms.values()
+    return problem.domain.time_coordinate is not None or all(
+        _is_linear(expression) for term in terms for expression in term.pointwise
+    )
+
+
+def _is_linear(expression):
+    """Return whether an expression is linear in fields and parameters together."""
+    local = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
+    plain, symbols = substitute_symbols(local)
+    unknown = {s for n, s in symbols.items() if not isinstance(n, NormalComponent)}
+    return not any(plain.diff(symbol).free_symbols & unknown for symbol in unknown)

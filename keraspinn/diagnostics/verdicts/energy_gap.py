@@ -151,7 +151,7 @@ def energy_verdict(model, tolerance, points, quantities):
         unreliable=problem.unreliable,
         quantities=changes,
         of_energy=True,
-        is_convex=model._objective.terms[RESIDUAL].is_convex,
+        is_unique=model._objective.terms[RESIDUAL].is_convex,
         unseen=AT_A_CORNER if is_singular else 0.0,
     )
 

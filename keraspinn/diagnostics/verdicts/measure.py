@@ -16,7 +16,11 @@ from keraspinn.declaration.scaling.find import (
     prescribed_magnitudes,
 )
 from keraspinn.diagnostics.verdicts import extents
-from keraspinn.diagnostics.verdicts.causes import moved_parameters, wrong_scales
+from keraspinn.diagnostics.verdicts.causes import (
+    is_unique,
+    moved_parameters,
+    wrong_scales,
+)
 from keraspinn.diagnostics.verdicts.contradictions import systematic
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
@@ -193,6 +197,7 @@ class _Measurement:
             has_time=self.problem.domain.time_coordinate is not None,
             shifts=free_shifts(self.problem),
             quantities=quantity_errors(quantities, *moved),
+            is_unique=is_unique(self.problem),
         )
         if isinstance(self.model.network, TimeWindows):
             result = dataclasses.replace(result, windows=self._by_window(sizes))

@@ -21,9 +21,9 @@ CORNER = (
     "a side, a minimum of the energy is up to {} too stiff. Compare with a wider "
     "network and more points there."
 )
-OTHER_MINIMA = (
-    "The energy is not convex: this is one of its minima, and another may be lower. "
-    "Train from other seeds, and compare their energies."
+OTHERS = (
+    "There may be other solutions, as the problem is not linear. Train from other "
+    "seeds or guesses, and compare the fields{}."
 )
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
@@ -67,8 +67,8 @@ def report(verdict):
         )
     if verdict.unseen:
         lines.append(CORNER.format(percent(verdict.unseen)))
-    if not verdict.is_convex:
-        lines.append(OTHER_MINIMA)
+    if not verdict.is_unique:
+        lines.append(OTHERS.format(" and their energies" if verdict.of_energy else ""))
     if not verdict.trusted:
         lines += _advice(verdict)
     return "\n".join(lines)

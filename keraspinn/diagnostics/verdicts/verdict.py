@@ -49,7 +49,8 @@ class Verdict:
         unseen: Relative error that the estimate does not contain, as at a re-entrant
             corner for an energy.
         of_energy: Whether an energy is minimised.
-        is_convex: Whether this energy has no other minima.
+        is_unique: Whether no other solution is likely: the energy is convex, or the
+            equations are linear or hold an initial value problem.
         shifts: Dict from names of fields to what they are determined up to, as
             `"a constant"`; the errors do not count it.
         windows: Largest estimated relative error of a field in each time window, for a
@@ -87,7 +88,7 @@ class Verdict:
     shifts: dict[str, str] = dataclasses.field(default_factory=dict)
     unseen: float = 0.0
     of_energy: bool = False
-    is_convex: bool = True
+    is_unique: bool = True
 
     @property
     def error(self) -> float:

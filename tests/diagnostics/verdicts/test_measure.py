@@ -9,6 +9,7 @@ import sympy as sp
 import keraspinn as kp
 from keraspinn.diagnostics import Verdict, verdict
 from keraspinn.diagnostics.verdicts import correction, measure
+from keraspinn.diagnostics.verdicts.causes import is_unique
 
 X, Y = sp.symbols("x y")
 U = sp.Function("u")(X)
@@ -575,8 +576,8 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     assert "least" not in str(near)  # which holds for the rest of the energy
     assert "least" in str(dataclasses.replace(near, left={"energy": 0.1}))
     assert dataclasses.replace(near, tolerance=0.05).trusted
-    assert found.is_convex and "other seeds" not in str(found)
-    assert "other seeds" in str(dataclasses.replace(found, is_convex=False))
+    assert found.is_unique and "other solutions" not in str(found)
+    assert "their energies" in str(dataclasses.replace(found, is_unique=False))
 
 
 def test_quantities_of_an_energy():
@@ -593,3 +594,31 @@ def test_quantities_of_an_energy():
     error = abs(model.integrate(U) / (1 / 3) - 1)
     assert found.quantities["area"] == pytest.approx(error, rel=0.3)
     assert "Estimated error of area" in str(found)
+
+
+BOX = kp.geometry.Box({X: (0, 1)})
+LOAD = kp.Parameter("load", initial=1.0)
+FLUX = kp.Condition(kp.normal_derivative(U, BOX) + U, on="boundary")
+
+
+@pytest.mark.parametrize(
+    ("equation", "unique"),
+    [
+        (U.diff(X, 2) + sp.exp(X) * U - 1, True),
+        (U.diff(X, 2) + sp.sin(U), False),
+        (U.diff(X, 2) + LOAD * U, False),
+        (U.diff(X, 2) + sp.Integral(U, (X, 0, 1)), True),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_steady_nonlinear_problems_may_have_other_solutions(equation, unique):
+    assert is_unique(kp.Problem(BOX, {"e": equation}, {"ends": FLUX})) is unique
+
+
+def test_initial_value_problems_have_one_solution():
+    time = sp.Symbol("t")
+    v = sp.Function("v")(time)
+    start = {"start": kp.Condition(v - 1, on="initial")}
+    logistic = v.diff(time) - v * (1 - v)
+    domain = kp.geometry.Box(time={time: (0, 1)})
+    assert is_unique(kp.Problem(domain, {"e": logistic}, start))
