@@ -147,7 +147,8 @@ class Term:
             )
         relative = points - domain.centre
         on_blocks = np.array([is_on(domain, b, relative) for b in self.blocks])
-        where = f"where it holds: {' or '.join(sorted(set(map(str, self.parts))))}"
+        blocks = " or ".join(sorted(set(map(str, self.parts))))
+        where = f"must lie where it holds: {blocks}"
         _check_inside(on_blocks.any(axis=0), points, f"'{self.name}'", where)
         for block, is_here in zip(self.blocks, on_blocks, strict=True):
             if not is_here.any():
@@ -339,7 +340,7 @@ def check_points(owner, points, domain):
             f"{names}. Received: shape {points.shape}"
         )
     inside = domain.contains(domain.interior, points - domain.centre)
-    where = f"in the domain, {domain}, with columns {names}"
+    where = f"must lie in the domain, {domain}, with columns {names}"
     _check_inside(inside, points, owner, where)
 
 
@@ -347,6 +348,5 @@ def _check_inside(is_inside, points, owner, where):
     if not np.all(is_inside):
         row = int(np.argmin(is_inside))
         raise ValueError(
-            f"The points of {owner} must lie {where}. Received: {points[row]} in row "
-            f"{row}."
+            f"The points of {owner} {where}. Received: {points[row]} in row {row}."
         )
