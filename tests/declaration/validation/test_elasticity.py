@@ -13,7 +13,7 @@ BOX = kp.geometry.Box({X: (0, 4), Y: (0, 1)})
 
 
 def sentence(problem):
-    return describe_unreliable_elasticity(problem.domain, problem._every_term)
+    return describe_unreliable_elasticity(problem.domain, problem.all_terms)
 
 
 def cantilever(hard=True):
