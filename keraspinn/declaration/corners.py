@@ -25,23 +25,28 @@ from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 
-# Points on the boundary, at least, and on each of its parts.
+# Points on the boundary, in proportion to its parts, and on each part at least.
 POINTS = 10_000
-PART_POINTS = 1_000
+PART_POINTS = 300
 # Distance between two points beside a corner, relative to the domain's diameter.
-NEAR = 5e-3
+NEAR = 2e-3
+# The same in space, where points are sparser.
+NEAR_IN_SPACE = 1e-2
 # Cosine of the angle between normals, below which their faces meet in a corner.
-OTHER_DIRECTION = 0.7
+OTHER_DIRECTION = 0.88
 # Exponent from which on a corner needs no features.
 LARGEST_EXPONENT = 0.95
+# Exponent above which the residuals of a strong form have a finite mean square.
+LEAST_EXPONENT = 0.45
 # Corners that get features, those of the smallest exponents.
 MOST_CORNERS = 16
 # Halvings of the distance between two points beside the end of a condition.
 HALVINGS = 40
 # Length of the sum of two opposite normals, which have no bisector.
 ROUND_OFF = 1e-6
-# Points on the ray from a corner out of the domain.
-RAY_POINTS = 200
+# Points on the ray from a corner out of the domain, and the first of them.
+RAY_POINTS = 2_000
+RAY_START = 1e-4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +90,8 @@ def scaled_corners(problem, scales):
             "exponent": corner.exponent,
             "radius": corner.radius and corner.radius / float(half.max()),
         }
-        for corner in singular_corners(problem.domain, problem.all_terms)
+        for corner in singular_corners(problem)
+        if problem.energy is not None or corner.exponent > LEAST_EXPONENT
     ]
 
 
@@ -95,13 +101,12 @@ def _has_finite_loss(problem):
     Second derivatives of z^λ have none, but their sum vanishes in a Laplacian. First
     derivatives, which an energy holds, have one.
     """
-    if problem.energy is not None:
-        return True
     expressions = equation_expressions(problem.all_terms)
     orders = required_derivatives(expressions, problem.coordinates).values()
-    if any(sum(index) > 2 for indices in orders for index in indices):
+    most = 2 if problem.energy is None else 1
+    if any(sum(index) > most for indices in orders for index in indices):
         return False
-    return all(
+    return problem.energy is not None or all(
         _is_isotropic(expression, field, problem.domain.space_coordinates)
         for expression in expressions
         for field in problem.fields
@@ -126,29 +131,48 @@ def has_reentrant_corner(domain):
         domain: The geometry, of any dimension.
     """
     has_corners = len(domain.space_coordinates) > 1
-    return has_corners and bool((_Pairs(domain, {}).angles > math.pi).any())
+    return has_corners and bool((_Pairs(domain, []).angles > math.pi).any())
 
 
-def singular_corners(domain, terms):
+def singular_corners(problem):
     """Return the `Corner`s of a plane domain, the sharpest first.
 
     Args:
-        domain: The geometry.
-        terms: Dict from names to `Term`s, hard ones included.
+        problem: The `Problem`.
     """
-    if len(domain.space_coordinates) != 2:
+    if len(problem.domain.space_coordinates) != 2:
         return []
-    pairs, corners = _Pairs(domain, terms), []
+    pairs, corners = _Pairs(problem.domain, _values(problem)), []
     left = pairs.singular()
     while len(left):
-        at = pairs.location(left[0])
-        bisector = -pairs.normals[left[0]].sum(axis=0)
-        direction, radius = math.atan2(*bisector[::-1]), pairs.radius(at, bisector)
-        exponent = float(pairs.exponents[left[0]])
-        corners.append(Corner(tuple(at.tolist()), direction, exponent, radius))
-        distances = np.linalg.norm(pairs.points[left].mean(axis=1) - at, axis=1)
-        left = left[distances > 2 * NEAR * pairs.size]
+        number, *_ = left
+        at = pairs.location(number)
+        middles = pairs.points[left].mean(axis=1)
+        is_near = np.linalg.norm(middles - at, axis=1) < 2 * NEAR * pairs.size
+        bisector = -pairs.normals[number].sum(axis=0)
+        radius = pairs.radius(at, bisector) if is_near[0] else 0.0
+        if radius != 0:
+            direction, exponent = math.atan2(*bisector[::-1]), pairs.exponents[number]
+            corner = Corner(tuple(at.tolist()), direction, float(exponent), radius)
+            corners.append(corner)
+        left = left[1:][~is_near[1:]]
     return sorted(corners, key=lambda corner: corner.exponent)[:MOST_CORNERS]
+
+
+def _values(problem):
+    """Return lists of the parts with values of a field, for fields of the domain."""
+    values = {}
+    for term in condition_terms(problem.all_terms):
+        is_pointwise = term.table is None and not term.regions
+        for expression in term.expressions if is_pointwise else ():
+            if not expression.has(sp.Derivative, At):
+                for field in fields_of([expression]):
+                    values.setdefault(field, []).extend(term.blocks)
+    return [
+        sum(blocks, ())
+        for field, blocks in values.items()
+        if problem.field_parts[field] is None
+    ]
 
 
 class _Pairs:
@@ -162,20 +186,13 @@ class _Pairs:
         exponents: The powers λ of the distance.
     """
 
-    def __init__(self, domain, terms):
-        self._domain = domain
+    def __init__(self, domain, values):
+        self._domain, self._values = domain, values
         self._axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
-        values = {}
-        for term in condition_terms(terms):
-            is_pointwise = term.table is None and not term.regions
-            for expression in term.expressions if is_pointwise else ():
-                if not expression.has(sp.Derivative, At):
-                    for field in fields_of([expression]):
-                        values.setdefault(field, []).extend(term.blocks)
-        self._blocks = [sum(blocks, ()) for blocks in values.values()]
         points, normals = self._boundary()
         self.size = float(np.linalg.norm(np.ptp(points, axis=0)))
-        near = cKDTree(points).query_pairs(NEAR * self.size, output_type="ndarray")
+        distance = (NEAR_IN_SPACE if len(self._axes) > 2 else NEAR) * self.size
+        near = cKDTree(points).query_pairs(distance, output_type="ndarray")
         held = self._held(points)
         is_end = (held[near[:, 0]] != held[near[:, 1]]).any(axis=1)
         one, other = normals[near].swapaxes(0, 1)
@@ -194,8 +211,9 @@ class _Pairs:
         """Return points on the boundary, `(n, spatial)`, and normals there."""
         domain, random = self._domain, np.random.default_rng(0)
         pairs = [np.zeros((2, 1, len(self._axes)))]  # without a boundary
-        count = max(PART_POINTS, POINTS // (len(domain.boundary) or 1))
-        for part in domain.boundary:
+        sizes = [domain.measure(part) for part in domain.boundary]
+        for part, size in zip(domain.boundary, sizes, strict=True):
+            count = max(PART_POINTS, int(POINTS * size / sum(sizes)))
             uniform = random.uniform(size=(count, domain.draws(part)))
             relative = domain.sample(part, uniform)
             points = on_host(domain.absolute(part, relative))[:, self._axes]
@@ -223,15 +241,18 @@ class _Pairs:
 
     def radius(self, at, bisector):
         """Return how far the ray opposite of a bisector is outside, or `None`."""
-        lengths = np.linspace(2 * NEAR, 1, RAY_POINTS) * self.size
+        lengths = np.geomspace(RAY_START, 1, RAY_POINTS) * self.size
         ray = at - lengths[:, None] * bisector / np.linalg.norm(bisector)
         inside = is_on(self._domain, (self._domain.interior,), self._relative(ray))
-        return float(lengths[inside.argmax()]) if inside.any() else None
+        if not inside.any():
+            return None
+        first = int(inside.argmax())
+        return float(lengths[first - 1]) if first else 0.0
 
     def _held(self, points):
         """Return which fields have conditions on their values, `(n, fields)`."""
         relative = self._relative(points)
-        masks = [is_on(self._domain, parts, relative) for parts in self._blocks]
+        masks = [is_on(self._domain, parts, relative) for parts in self._values]
         return np.array(masks, bool).reshape(-1, len(points)).T
 
     def _relative(self, points):

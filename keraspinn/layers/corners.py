@@ -16,7 +16,7 @@ from keraspinn.derivatives.taylor.series import Taylor
 
 # Square of the distance from a corner, below which features do not change: their
 # gradient at the corner itself is infinite.
-SMALLEST_SQUARE = 1e-24
+SMALLEST_SQUARE = 1e-8
 
 
 @keras.saving.register_keras_serializable("keraspinn")

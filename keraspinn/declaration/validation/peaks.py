@@ -13,8 +13,15 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.probe_points import columns
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
-from keraspinn.expressions import Interpolation, NormalComponent, Parameter, Program
+from keraspinn.expressions import (
+    Interpolation,
+    NormalComponent,
+    Parameter,
+    PartIntegral,
+    Program,
+)
 from keraspinn.expressions.image import At
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 
@@ -95,7 +102,7 @@ def describe_field_peaks(terms, scales):
     """
     faults = {}
     for expression in expressions_of(terms.values()):
-        leaves = expression.atoms(sp.Derivative, At)
+        leaves = expression.atoms(sp.Derivative, At, PartIntegral, LineIntegral)
         hidden = {leaf: sp.Function(f"leaf_{leaf}")(sp.S.One) for leaf in leaves}
         plain = expression.xreplace(hidden)
         for field in plain.atoms(AppliedUndef) - {*hidden.values()}:

@@ -135,7 +135,7 @@ def energy_verdict(model, tolerance, points, quantities):
     """
     problem = model.problem
     is_singular = has_reentrant_corner(problem.domain) or bool(
-        singular_corners(problem.domain, problem.all_terms)
+        singular_corners(problem)
     )
     with backend.double_precision():
         gap, *moved = _measured(model, points)

@@ -254,3 +254,13 @@ def test_narrow_latent_heat_warns():
 def test_wide_latent_heat_does_not_warn(recwarn):
     assert not melting(0.05).unreliable
     assert not recwarn
+
+
+def test_integrals_of_nonlinear_functions_of_a_field_are_declared(recwarn):
+    c = sp.Function("c")(X)
+    conditions = {
+        "start": kp.Condition(c, on={X: 0}),
+        "mean": kp.Condition(kp.integral(sp.exp(-c)) - 1),
+    }
+    kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": c.diff(X, 2) - 1}, conditions)
+    assert not recwarn
