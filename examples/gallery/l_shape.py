@@ -5,11 +5,11 @@ from five thermocouples with errors of about 0.5 K. One end is cold, one is cool
 air, and all other sides are insulated. The equation is divided by k; otherwise a small
 k would make any residual small.
 
-The flux is unbounded at the re-entrant corner, which no network can represent. The
-error stays there, and the verdict is undecided. It advises a larger network, which
-hardly helps. If the sides of such a corner keep a temperature, the error at the corner
-can be large while the L2 error is small. The reference is a finite-element solution
-with b = 5e-3 (`python -m examples.l_shape_reference`).
+The flux is unbounded at the re-entrant corner, so that the network receives features of
+it (`layers.Corners`). Without these the verdict was undecided. If the sides of such a
+corner keep a temperature, the error at the corner can be large while the L2 error is
+small. The reference is a finite-element solution with b = 5e-3
+(`python -m examples.l_shape_reference`).
 To adapt it, change the shape, the sides, k(T), and the table of sensors.
 """
 
