@@ -1,3 +1,4 @@
+import inspect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ class Corners(keras.layers.Layer):
         The points and the features, `(..., d + 2 c)` with c corners.
 
     Raises:
-        TypeError: If a corner has other keys.
+        TypeError: If a corner has other keys, or lacks one.
 
     Example:
 
@@ -58,6 +59,8 @@ class Corners(keras.layers.Layer):
     def __init__(self, corners: Sequence[Mapping[str, Any]], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.corners = [dict(corner) for corner in corners]
+        for corner in self.corners:  # TypeError for another key, or one that lacks
+            inspect.signature(_features).bind(None, **corner)
 
     def call(self, x):  # a tensor, or a series
         pairs = (_features(x, **corner) for corner in self.corners)

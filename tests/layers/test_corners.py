@@ -42,6 +42,12 @@ def test_corner_features_are_finite_at_the_corner():
     assert np.isfinite(keras.ops.convert_to_numpy(layer(at))).all()
 
 
+@pytest.mark.parametrize("wrong", [{"at": (0, 0)}, CORNER | {"angle": 1.0}])
+def test_corners_with_other_keys_raise(wrong):
+    with pytest.raises(TypeError, match="direction|angle"):
+        kp.layers.Corners([wrong])
+
+
 def values(corner):
     layer = kp.layers.Corners([corner], dtype="float64")
     return keras.ops.convert_to_numpy(layer(POINTS))
