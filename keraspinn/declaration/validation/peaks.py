@@ -62,6 +62,11 @@ LEAST_POLE = 1.4
 # Order of growth, from which on it is an essential singularity.
 LARGEST_POLE = 100.0
 
+IN_SPACE = ", end intervals there, or declare an impulse as the jump of a condition"
+OF_A_FIELD = (
+    ", or declare latent heat by the enthalpy, a further field H: H.diff(t) in place "
+    "of the term, and T as a function of H by Min and Max"
+)
 _FIELDS = (AppliedUndef, sp.Derivative)
 _STEEP = (
     *(sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan),
@@ -112,9 +117,10 @@ def describe_field_peaks(terms, scales):
             line = Box({value: (middle - size, middle + size)})
             for known, _ in _known(plain.xreplace({field: value})):
                 if known.free_symbols == {value}:
-                    peaks = _faults(known, True, line, line.interior, f"{name}'s range")
-                    faults |= dict.fromkeys(peak for _, peak in peaks)
-    return " ".join(faults)
+                    how = line, line.interior, f"{name}'s", OF_A_FIELD
+                    for _, peak in _faults(known, True, *how):
+                        faults.setdefault(known, peak)
+    return " ".join(faults.values())
 
 
 def _known(expression):
@@ -167,7 +173,7 @@ def _growth(logarithm, box, centre):
     return order if rest > GROWING * order else 0.0
 
 
-def _faults(known, is_source, domain, part, extent_name="the domain's extent"):
+def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPACE):
     """Yield whether a fault of a function on a part is a pole, and a sentence."""
     random, symbols = np.random.default_rng(0), domain.coordinates
     extent, fixed = domain.upper - domain.lower, domain.fixed(part)
@@ -242,11 +248,9 @@ def _faults(known, is_source, domain, part, extent_name="the domain's extent"):
             yield (
                 False,
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
-                f"{at}, {width:.0e} of {extent_name} wide: it takes at least "
+                f"{at}, {width:.0e} of {whose} extent wide: it takes at least "
                 f"{1 / width:.0e} points a step to sample it (`batch_size`). Make the "
-                "peak at least as wide as the distance between points, end intervals "
-                "there, or declare an impulse as the jump of a condition, and for "
-                "latent heat the enthalpy as the field.",
+                f"peak at least as wide as the distance between points{advice}.",
             )
 
 

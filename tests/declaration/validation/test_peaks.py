@@ -247,7 +247,7 @@ def melting(width):
 
 
 def test_narrow_latent_heat_warns():
-    with pytest.warns(UserWarning, match="peak at h = 0.5, .* of h's range.*enthalpy"):
+    with pytest.warns(UserWarning, match="peak at h = 0.5, .* of h's extent.*enthalpy"):
         assert melting(1e-4).unreliable
 
 
