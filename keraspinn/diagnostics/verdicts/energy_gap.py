@@ -134,9 +134,7 @@ def energy_verdict(model, tolerance, points, quantities):
         quantities: Dict from names to SymPy expressions.
     """
     problem = model.problem
-    is_singular = has_reentrant_corner(problem.domain) or bool(
-        singular_corners(problem)
-    )
+    is_singular = singular_corners(problem) or has_reentrant_corner(problem.domain)
     with backend.double_precision():
         gap, *moved = _measured(model, points)
         changes = quantity_errors(quantities, *moved)

@@ -567,9 +567,9 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     problem = kp.Problem(domain, energy=kp.integral(density), conditions=edge)
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
     model.compile(kp.optimizers.GaussNewton())
-    model.fit(steps_per_epoch=40, batch_size=2_000, verbose=0)
+    model.fit(steps_per_epoch=60, batch_size=2_000, verbose=0)
     found = verdict(model, tolerance=0.02)
-    assert found.error < 0.1 and found.unseen == 0.03
+    assert found.error < 0.05 and found.unseen == 0.03
     near = dataclasses.replace(found, errors={"u": 1e-3}, left={"energy": 0.0})
     assert not near.trusted and "re-entrant" in str(near)
     assert "loss weights" not in str(found)
