@@ -150,6 +150,29 @@ def test_the_best_model_is_returned_and_advice_is_given(judge):
     assert str(solution).startswith("Not solved: u 2.0e-01")
 
 
+def test_the_model_of_the_least_loss_is_returned_without_an_estimate(
+    judge, monkeypatch
+):
+    losses = iter([0.3, 0.1, 0.7])
+
+    def judged(run, judge=strategy._Run._judge):
+        run.history[-1]["loss"] = next(losses)
+        judge(run)
+        run.model.set_weights([w + 1 for w in run.model.get_weights()])
+        kept.append(run.best[2])
+
+    kept = []
+    monkeypatch.setattr(strategy._Run, "_judge", judged)
+    monkeypatch.setattr(
+        strategy._Run, "_reason", lambda *_: "late" if len(kept) == 3 else None
+    )
+    monkeypatch.setattr(strategy._Run, "_seconds_to_verdict", lambda run: 0.0)
+    judge(np.inf)
+    solution = tiny_solve()
+    for weight, least in zip(solution.model.get_weights(), kept[1], strict=True):
+        np.testing.assert_array_equal(weight, least)
+
+
 def test_an_interrupted_solution_goes_on(judge):
     judge(0.5, 1e-4)
 
