@@ -18,11 +18,11 @@ from keras import ops
 
 from keraspinn.common.checks import check_count
 from keraspinn.common.typing import Activation, Initializer, Tensor
-from keraspinn.declaration.corners import scaled_corners
 from keraspinn.declaration.kinks import scaled_kinks
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.declaration.singularities import scaled_corners
 from keraspinn.derivatives.taylor import propagate
 from keraspinn.layers import Corners, Kinks, Periodic, activations
 

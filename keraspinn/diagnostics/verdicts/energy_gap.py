@@ -8,7 +8,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
-from keraspinn.declaration.corners import has_reentrant_corner, singular_corners
+from keraspinn.declaration.singularities import has_reentrant_corner, singular_corners
 from keraspinn.declaration.terms import RESIDUAL
 from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors

@@ -3,7 +3,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.declaration.corners import (
+from keraspinn.declaration.singularities import (
     has_reentrant_corner,
     scaled_corners,
     singular_corners,

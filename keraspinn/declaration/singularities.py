@@ -44,6 +44,8 @@ MOST_CORNERS = 16
 HALVINGS = 40
 # Length of the sum of two opposite normals, which have no bisector.
 ROUND_OFF = 1e-6
+# Raised by a user's shape that has no normals, sizes or test of points.
+UNKNOWN_SHAPE = (NotImplementedError, ValueError)
 # Points on the ray from a corner out of the domain, and the first of them.
 RAY_POINTS = 2_000
 RAY_START = 1e-4
@@ -130,18 +132,31 @@ def has_reentrant_corner(domain):
     Args:
         domain: The geometry, of any dimension.
     """
-    has_corners = len(domain.space_coordinates) > 1
-    return has_corners and bool((_Pairs(domain, []).angles > math.pi).any())
+    if len(domain.space_coordinates) < 2:
+        return False
+    try:
+        return bool((_Pairs(domain, []).angles > math.pi).any())
+    except UNKNOWN_SHAPE:
+        return False
 
 
 def singular_corners(problem):
     """Return the `Corner`s of a plane domain, the sharpest first.
+
+    A user's shape without sizes, normals or a test of points has none.
 
     Args:
         problem: The `Problem`.
     """
     if len(problem.domain.space_coordinates) != 2:
         return []
+    try:
+        return _find_corners(problem)
+    except UNKNOWN_SHAPE:
+        return []
+
+
+def _find_corners(problem):
     pairs, corners = _Pairs(problem.domain, _values(problem)), []
     left = pairs.singular()
     while len(left):
