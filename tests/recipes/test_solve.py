@@ -18,7 +18,7 @@ from keraspinn.recipes import Recipe, Stage
 from keraspinn.recipes.choices import chosen_network, chosen_recipe, wave_number
 from keraspinn.recipes.hardening import hardened
 
-strategy = importlib.import_module("keraspinn.recipes.solve")
+strategy = importlib.import_module("keraspinn.recipes.training_run")
 x, t = sp.symbols("x t")
 u = sp.Function("u")(t)
 TINY = {"steps_per_epoch": 2, "batch_size": 4}
@@ -155,18 +155,18 @@ def test_the_model_of_the_least_loss_is_returned_without_an_estimate(
 ):
     losses = iter([0.3, 0.1, 0.7])
 
-    def judged(run, judge=strategy._Run._judge):
+    def judged(run, judge=strategy.TrainingRun._judge):
         run.history[-1]["loss"] = next(losses)
         judge(run)
         run.model.set_weights([w + 1 for w in run.model.get_weights()])
         kept.append(run.best[2])
 
     kept = []
-    monkeypatch.setattr(strategy._Run, "_judge", judged)
+    monkeypatch.setattr(strategy.TrainingRun, "_judge", judged)
     monkeypatch.setattr(
-        strategy._Run, "_reason", lambda *_: "late" if len(kept) == 3 else None
+        strategy.TrainingRun, "_reason", lambda *_: "late" if len(kept) == 3 else None
     )
-    monkeypatch.setattr(strategy._Run, "_seconds_to_verdict", lambda run: 0.0)
+    monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
     judge(np.inf)
     solution = tiny_solve()
     for weight, least in zip(solution.model.get_weights(), kept[1], strict=True):
@@ -193,18 +193,18 @@ def test_an_interrupted_solution_goes_on(judge):
 def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
     momentum = Stage(lambda: keras.optimizers.SGD(0.01, momentum=0.9), TINY)
     recipe, path = Recipe([SGD, momentum]), tmp_path / "solve.keras"
-    monkeypatch.setattr(strategy._Run, "_seconds_to_verdict", lambda run: 0.0)
+    monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
     judge(0.5, 0.2, 1e-4)
     whole, trained = tiny_solve(recipe=recipe), []
 
-    def train(run, stage, decision, train=strategy._Run._train):
+    def train(run, stage, decision, train=strategy.TrainingRun._train):
         if len(trained) == 2:
             raise Killed
         trained.append(train(run, stage, decision))
 
     judge(0.5)
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(strategy._Run, "_train", train)
+        patch.setattr(strategy.TrainingRun, "_train", train)
         tiny_solve(recipe=recipe, path=path)
     judge(0.2, 1e-4)
     solution = tiny_solve(recipe=recipe, path=path)
@@ -228,7 +228,8 @@ def test_an_unreliable_declaration_ends_after_the_first_stage(judge, monkeypatch
     judge(1e-4)
     problem = decay()
     object.__setattr__(problem, "unreliable", "It jumps.")
-    monkeypatch.setattr(strategy, "hardened", lambda problem: problem)
+    module = importlib.import_module("keraspinn.recipes.solve")
+    monkeypatch.setattr(module, "hardened", lambda problem: problem)
     solution = tiny_solve(problem, recipe=Recipe([SGD, SGD]))
     assert solution.reason == "It jumps." and len(solution.history) == 1
 
@@ -262,7 +263,7 @@ def run_of(problem, optimizer=kp.optimizers.SSBroyden, **state):
     model.compile(optimizer())
     model.trainer.set_points(None, None)
     now = time.monotonic()
-    run = strategy._Run(model, 1e-3, now - 10.0, now + 100.0, 0)
+    run = strategy.TrainingRun(model, 1e-3, now - 10.0, now + 100.0, 0)
     run.history, run.epochs = [{"steps": 500, "seconds": 1.0, "loss": 1.0}], 5
     for name, value in state.items():
         setattr(run, name, value)
