@@ -1,5 +1,7 @@
 """Choices that `solve` makes from a declaration: network, points and first stages."""
 
+import dataclasses
+
 import keras
 import sympy as sp
 
@@ -7,7 +9,7 @@ from keraspinn.declaration import Data, Problem
 from keraspinn.layers import FourierFeatures
 from keraspinn.networks import MLP, SIREN
 from keraspinn.optimizers import GaussNewton, SSBroyden
-from keraspinn.recipes.stages import Recipe, Stage, adam_stage
+from keraspinn.recipes.stages import OneStage, Recipe, Stage, adam_stage
 
 ADAM_STEPS = 2_000
 """Steps of the first stage."""
@@ -26,6 +28,15 @@ SIZES = {1: (20, 2), 2: (30, 3)}
 
 LARGER_SIZE = 40, 3
 """Units and depth for more coordinates."""
+
+WINDOW_SIZES = {1: (20, 2), 2: (20, 2)}
+"""Units and depth of the network of a time window, by the number of coordinates."""
+
+LARGER_WINDOW_SIZE = 30, 2
+"""The same for more coordinates."""
+
+WINDOW_STEPS = 100
+"""Steps of Gauss–Newton in a time window."""
 
 SIZE_FOR_WAVES = 40, 2
 """Units and depth of a network of sines."""
@@ -71,6 +82,19 @@ def chosen_network(problem: Problem):
     if len(groups) == 1:
         return network(problem.fields)
     return {tuple(fields): network(fields) for fields in groups.values()}
+
+
+def chosen_windows(problem: Problem, callbacks: list):
+    """Return the network and the recipe of a time window.
+
+    Args:
+        problem: The `Problem`.
+        callbacks: List of callbacks of all trainings.
+    """
+    size = WINDOW_SIZES.get(len(problem.coordinates), LARGER_WINDOW_SIZE)
+    (stage,) = OneStage(WINDOW_STEPS).stages
+    stage = dataclasses.replace(stage, callbacks=lambda model: callbacks)
+    return MLP(*size, outputs=len(problem.fields)), Recipe([stage])
 
 
 def wave_number(problem: Problem) -> float:

@@ -32,8 +32,15 @@ LARGEST_LOSS = 1e-6
 EASY_LOSS = 1e-8
 """Loss below which the next window of `windows="auto"` is longer."""
 
-GROWTH = 1.5
-"""Factor by which a window behind an easy one is longer."""
+GROWTH = 2.0
+"""Factor by which a window behind an easy one is longer: lengths recur, and each has
+one compiled program."""
+
+RETRY = 4
+"""Windows of one length after which a longer one is tried again."""
+
+LEAST_CAPACITY = 8
+"""Earlier windows that a program of `windows="auto"` serves at least."""
 
 FIRST_SHARE = 0.1
 """Share of all of time that the first window of `windows="auto"` takes."""
@@ -110,7 +117,8 @@ def march(
     shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
     recipe = recipe or OneStage()
     whole = functools.partial(_model, orders=orders, jumps=shifts)
-    done, trained, losses, program = [begin], [], [], None
+    done, trained, losses = [begin], [], []
+    programs: dict[str, Repeated] = {}  # by length
     if path is not None and Path(path).exists():
         done, trained, losses = _resumed(path, edges, automatic)
     length = FIRST_SHARE * (end - begin)
@@ -129,13 +137,17 @@ def march(
             (current,), loss = result.model.network.networks, last_loss(result.history)
         else:
             behind = trained, current, [*done, stop], shifts
+            program = programs.get(length_name := f"{stop - start:.8e}")
             if program is None or not program.serves(window, trained):
-                alike, changes = _first_alike(problem, [*done, stop], window)
+                alike, changes = _alike(problem, window)
                 template = _new_network(network, trained, alike, changes)
-                capacity = 2 * len(trained) if automatic else len(edges) - 2
+                capacity = len(edges) - 2
+                if automatic:
+                    capacity = max(2 * len(trained), LEAST_CAPACITY)
                 active = _active(alike, template, orders, capacity)
                 active.follow(*behind)
                 program = Repeated(alike, active, recipe, seed + 1)
+                programs = {**(programs if automatic else {}), length_name: program}
             loss = program.train(*behind)
         if automatic and not loss <= LARGEST_LOSS:
             length = (stop - start) / 2
@@ -158,8 +170,12 @@ def march(
 
 
 def _next_length(done, losses):
-    growth = GROWTH if losses[-1] < EASY_LOSS else 1.0
-    return growth * (done[-1] - done[-2])
+    """Return a longer length behind an easy window, unless it has failed lately."""
+    *others, last = np.diff(done)
+    alike = [*itertools.takewhile(lambda other: np.isclose(other, last), others[::-1])]
+    has_grown = len(alike) == len(others) or others[-1 - len(alike)] < last
+    tries = has_grown if not alike else (len(alike) + 1) % RETRY == 0
+    return last * (GROWTH if tries and losses[-1] < EASY_LOSS else 1.0)
 
 
 def _checked_jumps(problem, jumps, edges, automatic):
@@ -184,16 +200,18 @@ def _checked_jumps(problem, jumps, edges, automatic):
     return shifts_at
 
 
-def _first_alike(problem, edges, window):
-    """Return the first window with the last one's program, in its scales and units.
+def _alike(problem, window):
+    """Return the second window of this length in its scales, and the scales' units.
 
-    An interrupted march thus goes on with the program that it had.
+    All windows that differ in time only share its program, which is the same after an
+    interruption.
     """
-    pairs = [*itertools.pairwise(edges[1:])]
-    windows = (restricted(problem, *pair) for pair in pairs)
-    alike = (other for other in windows if differ_in_time_only(other, window))
-    last = restricted(problem, *pairs[-1])
-    return in_window_scales(problem, next(alike, last))
+    begin, end = problem.domain.lower[-1], problem.domain.upper[-1]
+    length = 2 * window.domain.half[-1]
+    start = min(begin + length, end - length)
+    second = restricted(problem, start, start + length)
+    is_alike = differ_in_time_only(second, window)
+    return in_window_scales(problem, second if is_alike else window)
 
 
 def _active(window, network, orders, capacity):

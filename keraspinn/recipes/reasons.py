@@ -3,10 +3,17 @@
 import math
 
 from keraspinn.declaration import Condition, Problem
+from keraspinn.declaration.singularities import has_reentrant_corner
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.diagnostics import Verdict
 from keraspinn.networks.base import Network
 from keraspinn.training import PINNModel
+
+CORNER_ADVICE = (
+    "Beside a re-entrant corner residuals may be unbounded. If the equations are those "
+    "of an energy, minimise it: Problem(domain, energy=...)."
+)
+"""Advice for equations on a domain with a re-entrant corner."""
 
 DEVIATIONS = 2.0
 """Standard deviations of a parameter that must be within the tolerance."""
@@ -68,7 +75,10 @@ def describe_unsolved(problem: Problem, text: str) -> str:
         text += " Where the time is long, train windows: keraspinn.march."
     if problem.energy is None:
         terms = problem.domain, problem.all_terms
-        text = f"{text} {describe_unreliable_elasticity(*terms)}".rstrip()
+        advice = describe_unreliable_elasticity(*terms)
+        if not advice and has_reentrant_corner(problem.domain):
+            advice = CORNER_ADVICE
+        text = f"{text} {advice}".rstrip()
     return text
 
 

@@ -22,7 +22,8 @@ class Solution:
         reason: Sentence on why it is not solved; "" if it is.
         history: List of dicts, one for each stage: `decision`, `steps`, `seconds`,
             `loss`, `error` (estimated, NaN where it was not estimated).
-        recipe: The `recipes.Recipe` that repeats the training.
+        recipe: The `recipes.Recipe` that repeats the training, except time windows,
+            which `march` repeats.
         untrained: Function without arguments that returns a new model as it was before
             the training; `recipe.train(solution.untrained())` repeats it.
         parameters: Dict from names of unknown parameters to their value and standard

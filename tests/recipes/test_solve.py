@@ -17,7 +17,9 @@ from keraspinn.diagnostics import Verdict
 from keraspinn.recipes import Recipe, Stage
 from keraspinn.recipes.choices import chosen_network, chosen_recipe, wave_number
 from keraspinn.recipes.hardening import hardened
+from keraspinn.recipes.reasons import describe_unsolved
 
+choices = importlib.import_module("keraspinn.recipes.choices")
 strategy = importlib.import_module("keraspinn.recipes.training_run")
 x, t = sp.symbols("x t")
 u = sp.Function("u")(t)
@@ -328,11 +330,73 @@ def test_a_model_to_go_on_with_is_widened(judge, monkeypatch):
     monkeypatch.setattr(strategy, "PATIENCE", 1)
     monkeypatch.setattr(strategy, "ESCALATIONS", 2)
     monkeypatch.setattr(strategy, "DENSE", 0)
+    monkeypatch.setattr(strategy.TrainingRun, "_march", lambda run: False)
     first = tiny_solve(max_time=1e-3)
     on = Recipe([dataclasses.replace(SGD, optimizer=None)])
     second = kp.solve(decay(), model=first.model, recipe=on, verbose=0)
     assert second.model.network.units == 4
     assert any("4 units: SGD" in row["decision"] for row in second.history)
+
+
+def stalled(monkeypatch):
+    monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
+    monkeypatch.setattr(strategy.TrainingRun, "_is_stalled", lambda run: True)
+    monkeypatch.setattr(choices, "WINDOW_STEPS", 5)
+
+
+@pytest.mark.slow
+def test_a_stalled_evolution_is_trained_in_time_windows(judge, monkeypatch):
+    judge(0.5, 1e-4)
+    stalled(monkeypatch)
+    solution = tiny_solve()
+    assert solution.solved and solution.verdict.error == 1e-4
+    windows = len(solution.model.march_history)
+    assert f"stalled, {windows} time windows" in solution.history[-1]["decision"]
+    points, values = decay().test_data(50)
+    error = solution.model.predict(points, verbose=0)[:, 0] - values["u"]
+    assert np.linalg.norm(error) < 1e-3 * np.linalg.norm(values["u"])
+
+
+@pytest.mark.slow
+def test_training_goes_on_where_time_windows_do_not_suffice(judge, monkeypatch):
+    judge(0.5, 0.4, 0.3, 1e-4)
+    stalled(monkeypatch)
+    monkeypatch.setattr(strategy, "DENSE", 0)
+    solution = tiny_solve()
+    decisions = [row["decision"] for row in solution.history]
+    assert sum("time windows" in decision for decision in decisions) == 1
+    assert solution.solved and not hasattr(solution.model, "march_history")
+
+
+def test_time_windows_end_at_the_deadline(judge, monkeypatch):
+    judge(0.5)
+    stalled(monkeypatch)
+
+    def march(problem, network, windows, recipe, **kwargs):
+        model = kp.PINNModel(problem, network)
+        return recipe.train(model, verbose=0)
+
+    monkeypatch.setattr(strategy, "march", march)
+    run = run_of(decay())
+    run.deadline = time.monotonic()
+    assert run._march() is False and run.model.network.units == 4
+
+
+def test_an_unsolved_problem_with_a_reentrant_corner_gets_advice_on_its_energy():
+    x, y = sp.symbols("x y")
+    u = sp.Function("u")(x, y)
+    corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    for shape, is_advised in ((corners, True), (corners[:3], False)):
+        domain = kp.geometry.Polygon(shape, coordinates=(x, y))
+        walls = {"walls": kp.Condition(u, on="boundary")}
+        problem = kp.Problem(domain, {"heat": u.diff(x, 2) + u.diff(y, 2) + 1}, walls)
+        assert ("energy=" in describe_unsolved(problem, "Late.")) is is_advised
+
+
+@pytest.mark.parametrize("problem", [energy, measured])
+def test_steady_problems_and_measurements_have_no_time_windows(problem, monkeypatch):
+    monkeypatch.setattr(strategy, "march", None)
+    assert run_of(problem())._march() is False
 
 
 def test_a_model_of_another_problem_is_refused(solved):

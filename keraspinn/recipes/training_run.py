@@ -1,0 +1,332 @@
+"""Training of `solve`: stages, verdicts between them, escalations, one clock."""
+
+import dataclasses
+import functools
+import math
+import time
+
+from keras.callbacks import LambdaCallback
+
+from keraspinn.declaration import Data
+from keraspinn.diagnostics import verdict
+from keraspinn.networks import MLP
+from keraspinn.optimizers import GaussNewton, SSBroyden
+from keraspinn.recipes.choices import (
+    GAUSS_NEWTON_ROUND,
+    ROUND,
+    WINDOW_STEPS,
+    chosen_windows,
+)
+from keraspinn.recipes.march import march
+from keraspinn.recipes.progress import save_progress
+from keraspinn.recipes.reasons import (
+    describe_model,
+    describe_noise,
+    describe_unseen,
+    describe_unsolved,
+)
+from keraspinn.recipes.solution import Solution
+from keraspinn.recipes.stages import Recipe
+
+MARGIN = 2.0
+"""Factor between the tolerance and the estimated error of a solved problem."""
+
+WIDE_MARGIN = 10.0
+"""The same for an energy, beside a corner an error was 5.5 times its estimate, and with
+measurements: that of a source between them was 6.6 times."""
+
+VERDICT_SHARE = 0.1
+"""Largest share of the training's time that verdicts may take."""
+
+STALLED = 2.0
+"""Factor by which the estimate must fall in `PATIENCE` verdicts, or it has stalled."""
+
+PATIENCE = 2
+"""Verdicts without progress before the next escalation."""
+
+WIDER = 1.5
+"""Factor of the units when the network is widened."""
+
+ESCALATIONS = 4
+"""Escalations after which a training that has stalled ends."""
+
+LONGEST = 10
+"""Rounds between two verdicts at most."""
+
+MORE_POINTS = 2
+"""Factor of the number of collocation points when it is raised."""
+
+DENSE = 3_000
+"""Number of weights up to which Gauss–Newton steps are tried."""
+
+POINTS_PER_WEIGHT = 2
+"""Points of a Gauss–Newton step for each weight: it overfits as many as weights."""
+
+WIDEST = 9_000
+"""Number of weights up to which a network is widened: SSBroyden's matrix is dense."""
+
+KEPT = "history", "progress", "escalations", "judging", "epochs"
+"""State of a run in the file of `path=`, beside the model."""
+
+
+class OutOfTime(Exception):
+    """Raised within a training at the deadline."""
+
+
+class TrainingRun:
+    """State of one call of `solve`: model, clock, stages so far."""
+
+    def __init__(self, model, tolerance, begin, deadline, verbose):
+        self.model, self.problem, self.tolerance = model, model.problem, tolerance
+        self.begin, self.deadline, self.verbose = begin, deadline, verbose
+        conditions = self.problem.conditions.values()
+        self.has_data = any(isinstance(c, Data) for c in conditions)
+        is_hard = self.problem.energy is not None or self.has_data
+        self.target = tolerance / (WIDE_MARGIN if is_hard else MARGIN)
+        self.untrained = _copies(model)
+        self.stages, self.history, self.judging = [], [], 0.0
+        self.progress, self.escalations = [], 0
+        self.judged, self.best, self.path, self.epochs = None, None, None, 0
+
+    def solution(self, stages):
+        """Train stages, and the last one again and again, until there is a reason."""
+        try:
+            reason = self._train_to_tolerance(stages)
+        except KeyboardInterrupt:
+            reason = "Interrupted. Go on with solve(problem, model=solution.model)."
+        if not self.history or math.isnan(self.history[-1]["error"]):
+            self._judge()
+        *_, weights, model, judged = self.best
+        if reason:
+            model.set_weights(weights)
+            self.model, self.judged = model, judged
+        solution = Solution(
+            self.model,
+            self.judged,
+            self.tolerance,
+            time.monotonic() - self.begin,
+            reason,
+            self.history,
+            Recipe(self.stages),
+            self.untrained,
+            self._parameters(),
+        )
+        if reason:
+            self._print(
+                f"{solution.seconds:5.0f} s  not solved, as print(solution) explains"
+            )
+        return solution
+
+    def _train_to_tolerance(self, stages):
+        """Train until the problem is solved; return the reason if it is not."""
+        declared = self.problem.underdetermined or self.problem.unreliable
+        decision = describe_model(self.model)
+        if not declared:
+            needed = f"an estimated error of {self.target:.1e}"
+            self._print(f"Tolerance {self.tolerance:g}: trains to {needed}")
+        for stage in stages[: 1 if declared else -1]:
+            self._train(stage, decision)
+            self._report()
+            self._save(stage)
+            decision = ""
+        if declared:
+            return declared
+        stage = stages[-1]
+        self.epochs = self.epochs or stage.fit.get("epochs", 1)
+        while True:
+            self._train(stage, decision)
+            is_late = time.monotonic() > self.deadline
+            is_judged = is_late or self._seconds_to_verdict() <= 0
+            if is_judged:
+                self._judge()
+            self._report()
+            self._save(stage)
+            is_stalled = is_judged and self._is_stalled()
+            reason = self._reason(is_late, is_stalled) if is_judged else None
+            if reason is not None:
+                return reason
+            if is_stalled and not self.escalations and self._march():
+                return ""
+            if is_stalled:
+                stage, decision = self._escalated(stage)
+            else:
+                stage, decision = self._continued(stage), ""
+
+    def _reason(self, is_late, is_stalled):
+        """Return a reason to end after a verdict, "" if solved, `None` to go on."""
+        judged = self.judged
+        if judged.undetermined:
+            return judged.undetermined
+        if judged.trusted or is_stalled:
+            if noise := describe_noise(judged, self._parameters()):
+                return noise
+        if judged.error <= self.target:
+            if judged.trusted:
+                return ""
+            if judged.decided and judged.unseen > self.tolerance:
+                return describe_unseen(judged)
+        if is_late:
+            return describe_unsolved(self.problem, "Not within the tolerance in time.")
+        if is_stalled and self.escalations == ESCALATIONS:
+            return describe_unsolved(self.problem, "The estimated error has stalled.")
+        return None
+
+    def _train(self, stage, decision):
+        """Train a stage, up to the deadline, and add it to the history."""
+        start = time.monotonic()
+        self.model = stage.prepared(self.model)
+        before, loss = self.model.steps_taken, math.nan
+        try:
+            fitted = stage.fitted(
+                self.model,
+                verbose=max(0, self.verbose - 1),
+                callbacks=[LambdaCallback(on_train_batch_end=self._stop_late)],
+            )
+            loss = float(fitted.history["loss"][-1])
+        finally:
+            steps = self.model.steps_taken - before
+            if steps:
+                fit = {**stage.fit, "steps_per_epoch": steps, "epochs": 1}
+                self.stages.append(dataclasses.replace(stage, fit=fit))
+                optimizer = type(self.model.optimizer).__name__
+                row = {"decision": ": ".join(filter(None, (decision, optimizer)))}
+                row |= {"steps": steps, "seconds": time.monotonic() - start}
+                self.history.append(row | {"loss": loss, "error": math.nan})
+
+    def _march(self):
+        """Train time windows instead, if there are any; return whether they solve it.
+
+        Otherwise the training goes on as it was.
+        """
+        if self.has_data or self.problem.domain.time_coordinate is None:
+            return False
+        start, model = time.monotonic(), self.model
+        callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
+        network, recipe = chosen_windows(self.problem, callbacks)
+        try:
+            self.model = march(
+                *(self.problem, network, "auto", recipe), seed=model.seed, verbose=0
+            )
+        except (OutOfTime, ValueError):  # late; unknown parameters, or too hard
+            return False
+        rows = self.model.march_history
+        row = {"decision": f"stalled, {len(rows)} time windows: GaussNewton"}
+        row |= {"steps": len(rows) * WINDOW_STEPS, "seconds": time.monotonic() - start}
+        loss = max(window["loss"] for window in rows)
+        self.history.append(row | {"loss": loss, "error": math.nan})
+        self._judge()
+        self._report()
+        self.progress.pop()
+        is_solved = self._reason(False, False) == ""
+        self.model = self.model if is_solved else model
+        return is_solved
+
+    def _end_late(self, batch, logs):
+        if time.monotonic() > self.deadline:
+            raise OutOfTime
+
+    def _stop_late(self, batch, logs):
+        if time.monotonic() > self.deadline:
+            self.model.stop_training = True
+
+    def _judge(self):
+        start = time.monotonic()
+        self.judged = verdict(self.model, tolerance=self.tolerance)
+        self.judging += time.monotonic() - start
+        error, loss = self.judged.error, math.inf
+        if self.history:
+            self.history[-1]["error"], loss = error, self.history[-1]["loss"]
+        self.progress.append((error, loss))
+        if self.best is None or (error, loss) < self.best[:2]:
+            weights = self.model.get_weights()
+            self.best = error, loss, weights, self.model, self.judged
+
+    def _save(self, stage):
+        if self.path is not None:
+            kept = {name: getattr(self, name) for name in KEPT} | {"fit": stage.fit}
+            seconds = time.monotonic() - self.begin
+            save_progress(self.path, self.model, kept | {"seconds": seconds})
+
+    def _seconds_to_verdict(self):
+        """Return the seconds of training until verdicts take a small enough share."""
+        elapsed = time.monotonic() - self.begin
+        return self.judging / VERDICT_SHARE - elapsed
+
+    def _continued(self, stage):
+        """Return the stage again, long enough to reach the next verdict."""
+        row, least = self.history[-1], self.epochs
+        steps = stage.fit.get("steps_per_epoch", row["steps"])
+        seconds = row["seconds"] * steps / row["steps"]  # of an epoch
+        epochs = math.ceil(self._seconds_to_verdict() / max(seconds, 1e-3))
+        fit = {**stage.fit, "epochs": min(max(epochs, least), LONGEST * least)}
+        return dataclasses.replace(stage, optimizer=None, units=None, fit=fit)
+
+    def _is_stalled(self):
+        """Return whether the estimate, or the loss where it is unknown, has stalled."""
+        if len(self.progress) <= PATIENCE:
+            return False
+        before, loss_before = self.progress[-1 - PATIENCE]
+        now, loss = self.progress[-1]
+        if math.isfinite(before) and math.isfinite(now):
+            return not now * STALLED < before
+        return not (math.isfinite(now) or loss * STALLED**2 < loss_before)
+
+    def _escalated(self, stage):
+        """Return the next stage and the decision: solver, width or points in turn."""
+        stage = self._continued(stage)
+        self.progress = self.progress[-1:]
+        self.escalations += 1
+        optimizer, sources = self.model.optimizer, self.model.trainer.sources
+        size, is_tried = self.model.count_params(), isinstance(optimizer, GaussNewton)
+        if self.escalations == 1 and size <= DENSE and not is_tried:
+            points = max(GAUSS_NEWTON_ROUND["batch_size"], POINTS_PER_WEIGHT * size)
+            fit = {**GAUSS_NEWTON_ROUND, "batch_size": points}
+            self.epochs = fit["epochs"]
+            stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
+            return stage, "stalled"
+        wide, is_mlp = WIDER**2 * size, type(self.model.network) is MLP
+        if self.escalations % 2 == 0 and is_mlp and wide <= WIDEST:
+            units = int(WIDER * self.model.network.units)
+            config = optimizer.get_config()
+            again = functools.partial(type(optimizer).from_config, config)
+            if is_tried and wide > DENSE and self.problem.energy is None:
+                again, self.epochs = SSBroyden, ROUND["epochs"]
+                stage = dataclasses.replace(stage, fit=ROUND)
+            wider = dataclasses.replace(stage, optimizer=again, units=units)
+            return wider, f"stalled, {units} units"
+        points = {n: MORE_POINTS * sources.places[n].requested for n in sources.drawn}
+        fit, most = {**stage.fit, "batch_size": points}, max(points.values(), default=0)
+        return dataclasses.replace(stage, fit=fit), f"stalled, {most:,} points"
+
+    def _parameters(self):
+        """Return values and standard deviations of unknown parameters."""
+        values = {n: float(v.numpy()) for n, v in self.model.coefficients.items()}
+        deviations = {}
+        if values and self.judged.measured:
+            deviations = self.model.parameter_deviation()
+        return {n: (v, deviations.get(n, math.nan)) for n, v in values.items()}
+
+    def _report(self):
+        row, elapsed = self.history[-1], time.monotonic() - self.begin
+        error = row["error"]
+        known = "" if math.isnan(error) else f", estimated error {error:.1e}"
+        self._print(
+            f"{elapsed:5.0f} s  {row['decision']}, {row['steps']:,} steps: "
+            f"loss {row['loss']:.1e}{known}"
+        )
+
+    def _print(self, text):
+        if self.verbose:
+            print(text, flush=True)
+
+
+def _copies(model):
+    """Return a function that makes the model as it is now."""
+    config, weights = model.get_config(), model.get_weights()
+
+    def untrained():
+        copy = type(model).from_config(config)
+        copy.set_weights(weights)
+        return copy
+
+    return untrained
