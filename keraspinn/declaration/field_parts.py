@@ -3,13 +3,11 @@
 from types import MappingProxyType
 
 import numpy as np
-import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.terms import is_on
 from keraspinn.declaration.validation.equations import RESIDUAL
-from keraspinn.expressions import fields_of
+from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 
 # Points of a term at which its fields must live.
@@ -38,7 +36,7 @@ def field_terms(domain, terms, names):
     equations = [term for term in terms.values() if term.is_equation]
     interior, fields = domain.blocks("interior"), {}
     for name in names:
-        homes = [t for t in equations if _differentiates(t, name)]
+        homes = [t for t in equations if _differentiates(t, name, domain)]
         homes = homes or [t for t in equations if name in fields_of(t.expressions)]
         is_whole = any(t.is_energy or t.blocks == interior for t in homes)
         fields[name] = () if is_whole else tuple(homes)
@@ -128,7 +126,6 @@ def _sides(domain, term):
     return [points, points + step, points - step]
 
 
-def _differentiates(term, name):
-    derivatives = set().union(*(e.atoms(sp.Derivative) for e in term.expressions))
-    fields = (d.expr for d in derivatives if isinstance(d.expr, AppliedUndef))
-    return any(field.func.__name__ == name for field in fields)
+def _differentiates(term, name, domain):
+    needed = required_derivatives(term.expressions, domain.coordinates)
+    return any(map(any, needed.get(name, ())))

@@ -24,22 +24,21 @@ def probe_points(domain, blocks, count):
         blocks: Tuple of tuples of its parts.
         count: Number of points on each part.
     """
-    samples = _sample_parts(domain, blocks, count)
-    points = [domain.absolute(part, relative) for part, relative in samples]
-    return np.concatenate([*map(ops.convert_to_numpy, points)])
+    return _at_samples(domain.absolute, domain, blocks, count)
 
 
 def probe_normals(domain, blocks, count):
     """Return outward unit normals at the points of `probe_points`, `(n, spatial)`."""
-    samples = _sample_parts(domain, blocks, count)
-    normals = [domain.normals(part, relative) for part, relative in samples]
-    return np.concatenate([*map(ops.convert_to_numpy, normals)])
+    return _at_samples(domain.normals, domain, blocks, count)
 
 
-def _sample_parts(domain, blocks, count):
-    """Yield pairs of a part and points on it, relative to the domain's centre."""
+def _at_samples(function, domain, blocks, count):
+    """Return values of a function of a part and of relative points on it."""
+    values = []
     for part in dict.fromkeys(part for block in blocks for part in block):
-        yield part, domain.sample(part, quasi_random(count, domain.draws(part)))
+        relative = domain.sample(part, quasi_random(count, domain.draws(part)))
+        values.append(ops.convert_to_numpy(function(part, relative)))
+    return np.concatenate(values)
 
 
 def parameter_corners(domain, expressions):

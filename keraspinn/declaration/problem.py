@@ -45,7 +45,6 @@ from keraspinn.declaration.validation.elasticity import describe_unreliable_elas
 from keraspinn.declaration.validation.equations import (
     RESIDUAL,
     align_latex,
-    check_coordinates_used,
     check_equations,
     check_term_names,
     collect_parameters,
@@ -174,10 +173,9 @@ class Problem:
         declared, unreliable, poles = checked
         parameters = collect_parameters(declared)
         check_term_names(equations, conditions, parameters, bool(densities))
-        fields = order_fields(fields, declared)
+        fields = order_fields(fields, declared, domain.coordinates)
         terms = build_terms(domain, equations, conditions, fields, densities)
         check_duplicates(condition_terms(terms), domain)
-        check_coordinates_used(fields, domain.coordinates)
         names = [field.func.__name__ for field in fields]
         check_field_parts(domain, terms, names)
         expressions = {name: e.expression for name, e in equations.items()}

@@ -4,8 +4,10 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.probe_points import probe_normals, run_at
 from keraspinn.declaration.scaling.offsets import shift_fields
+from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import NormalComponent, Parameter, Program
@@ -21,6 +23,25 @@ LARGEST_ZERO = 1e-6
 ROUND_OFF = 1e-12
 # Norm of a column of a Jacobian relative to the largest, below which it is round-off.
 NEGLIGIBLE = 1e-13
+
+
+def discretize(domain, terms, field_names, degree, fixed, offsets):
+    """Return `Polynomials` for the fields, and the `Linearization`s in these, a list.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        field_names: Names of the fields.
+        degree: As for `Polynomials`.
+        fixed: Dict from coordinates without derivatives to a value for each.
+        offsets: Dict from names of fields to their offsets.
+
+    Raises:
+        ValueError: As `linearize` does.
+    """
+    parts = parts_of_fields(domain, terms, field_names)
+    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
+    return polynomials, list(linearize(domain, terms, polynomials, offsets))
 
 
 def linearize(domain, terms, polynomials, offsets):

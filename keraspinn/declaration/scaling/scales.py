@@ -60,18 +60,12 @@ class Scales:
             )
             for symbol, (centre, half) in coordinates.items()
         }
-        self.fields = {
-            name: positive_number(f"size of {name}", size)
-            for name, size in (fields or {}).items()
-        }
+        self.fields = _checked(positive_number, "size", fields)
         self.terms = {
             name: tuple(positive_number(f"size of {name}", size) for size in sizes)
             for name, sizes in (terms or {}).items()
         }
-        self.offsets = {
-            name: finite_number(f"offset of {name}", value)
-            for name, value in (offsets or {}).items()
-        }
+        self.offsets = _checked(finite_number, "offset", offsets)
 
     @classmethod
     def standardized(cls, domain: Geometry) -> Self:
@@ -178,6 +172,11 @@ class Scales:
         coordinates = {from_json(s): tuple(pair) for s, *pair in config["coordinates"]}
         offsets = config.get("offsets")
         return cls(coordinates, config["fields"], config["terms"], offsets)
+
+
+def _checked(check, kind, numbers):
+    """Return a dict from names to numbers as floats; empty for `None`."""
+    return {name: check(f"{kind} of {name}", n) for name, n in (numbers or {}).items()}
 
 
 def _times(factor, expression):

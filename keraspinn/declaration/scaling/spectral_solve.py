@@ -8,14 +8,7 @@ polynomials, in waves along periodic coordinates, by Newton's method.
 
 import numpy as np
 
-from keraspinn.declaration.field_parts import parts_of_fields
-from keraspinn.declaration.scaling.linearization import (
-    LARGEST_RESIDUAL,
-    linearize,
-    stack_rows,
-    unit_columns,
-)
-from keraspinn.declaration.scaling.polynomials import Polynomials
+from keraspinn.declaration.scaling import linearization
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
 DEGREES = {1: 40}
@@ -52,14 +45,12 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
     if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
     sizes = np.array(list(expected.values()))
-    parts = parts_of_fields(domain, terms, expected)
-
     degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    polynomials = Polynomials(domain, expected, degree, fixed, parts)
+    how = domain, terms, expected, degree, fixed, offsets
     try:
-        rows = list(linearize(domain, terms, polynomials, offsets))
+        system = linearization.discretize(*how)
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            magnitudes = _solve(polynomials, rows, sizes).tolist()
+            magnitudes = _solve(*system, sizes).tolist()
     except ValueError:
         return {}
     return dict(zip(expected, magnitudes, strict=True))
@@ -78,8 +69,8 @@ def _solve(polynomials, rows, sizes):
     smallest, is_nonzero = ZERO * sizes, coefficients.any()
     last = np.full_like(coefficients, np.inf)
     for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):
-        residual, jacobian = stack_rows(rows, coefficients, sizes)
-        jacobian, norms = unit_columns(jacobian)
+        residual, jacobian = linearization.stack_rows(rows, coefficients, sizes)
+        jacobian, norms = linearization.unit_columns(jacobian)
         step, _, rank, _ = np.linalg.lstsq(jacobian, -residual, rcond=RANK_TOLERANCE)
         step = (step / norms).reshape(coefficients.shape) * sizes[:, None]
         # Constants of each field are allowed, if they stay zero.
@@ -95,6 +86,6 @@ def _solve(polynomials, rows, sizes):
             break
         sizes = np.where(reached > smallest, reached, sizes)
     is_solved = all(row.is_solved(coefficients, sizes) for row in rows)
-    if change > LARGEST_RESIDUAL or not is_solved:
+    if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
     return np.where(reached > smallest, reached, 0.0)

@@ -1,5 +1,7 @@
 """Detect elasticity in strong form, whose least-squares solution is too stiff."""
 
+import collections
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
@@ -26,15 +28,11 @@ def describe_unreliable_elasticity(domain, terms):
         terms: Dict from names to `Term`s, hard ones included.
     """
     axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
-    coupled = []  # for each equation, the fields with a mixed derivative
+    coupled = collections.Counter()  # number of equations with a mixed derivative
     for expression in equation_expressions(terms):
         needed = required_derivatives([expression], domain.coordinates).items()
-        coupled.append({n for n, ds in needed if any(_is_mixed(d, axes) for d in ds)})
-    displacements = {
-        name
-        for name in set().union(*coupled)
-        if sum(name in names for names in coupled) >= len(axes) - 1
-    }
+        coupled.update(n for n, ds in needed if any(_is_mixed(d, axes) for d in ds))
+    displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
     if len(axes) < 2 or len(displacements) < len(axes):
         return ""
     conditions = [

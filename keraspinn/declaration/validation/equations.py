@@ -84,11 +84,28 @@ def collect_parameters(expressions):
     return tuple(sorted(parameters, key=lambda parameter: parameter.name))
 
 
-def order_fields(requested, expressions):
-    """Return the fields as applied functions, in the order of the network's outputs."""
+def order_fields(requested, expressions, coordinates):
+    """Return the fields as applied functions, in the order of the network's outputs.
+
+    Args:
+        requested: The argument `fields` of a `Problem`.
+        expressions: All equations and conditions.
+        coordinates: The domain's symbols.
+
+    Raises:
+        ValueError: If others are requested, or no field depends on a coordinate.
+    """
     atoms = set().union(*(e.atoms(AppliedUndef) for e in expressions))
     applied = {field.func.__name__: field for field in atoms}
     names = fields_of(expressions)
+    for symbol in coordinates:
+        if not any(symbol in field.args for field in applied.values()):
+            field, arguments = applied[names[0]], ", ".join(map(str, coordinates))
+            raise ValueError(
+                f"No field depends on {symbol}, a coordinate of the domain. Received "
+                f"{field}, which lacks {symbol}. Write {field.func}({arguments}). A "
+                "field may depend on fewer coordinates where another depends on all."
+            )
     if requested is None:
         return tuple(applied[name] for name in names)
     requested = requested if isinstance(requested, (list, tuple)) else [requested]
@@ -99,19 +116,6 @@ def order_fields(requested, expressions):
             f"Received: {list(requested)}"
         )
     return tuple(applied[name] for name in order)
-
-
-def check_coordinates_used(fields, coordinates):
-    """Raise `ValueError` for a coordinate that no field depends on."""
-    names = ", ".join(map(str, coordinates))
-    for symbol in coordinates:
-        if not any(symbol in field.args for field in fields):
-            field = fields[0]
-            raise ValueError(
-                f"No field depends on {symbol}, a coordinate of the domain. Received "
-                f"{field}, which lacks {symbol}. Write {field.func}({names}). A "
-                "field may depend on fewer coordinates where another depends on all."
-            )
 
 
 def expression_name(expression):

@@ -8,15 +8,9 @@ import dataclasses
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.probe_points import parameter_corners
+from keraspinn.declaration.scaling import linearization
 from keraspinn.declaration.scaling.energy_scales import coarse_energy
-from keraspinn.declaration.scaling.linearization import (
-    linearize,
-    stack_rows,
-    unit_columns,
-)
-from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.terms import (
     RESIDUAL,
     condition_terms,
@@ -131,17 +125,16 @@ def _fixed_and_degrees(domain, terms):
 
 def _linear_system(domain, terms, field_names, fixed, degree):
     """Return polynomials, residuals, Jacobian and its divisors; `None` if nonlinear."""
-    parts = parts_of_fields(domain, terms, field_names)
-    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
-    zero = np.zeros((len(field_names), polynomials.count))
+    how = domain, terms, field_names, degree, fixed, {}
     try:
-        rows = [*linearize(domain, terms, polynomials, {})]
-        residual, jacobian = stack_rows(rows, zero, np.ones(len(field_names)))
+        polynomials, rows = linearization.discretize(*how)
+        zero = np.zeros((len(field_names), polynomials.count))
+        residual, jacobian = linearization.stack_rows(rows, zero, np.ones(len(zero)))
     except ValueError:  # an expression that cannot be linearized, or is not finite
         return None
     if not all(row.is_linear for row in rows):
         return None
-    return polynomials, residual, *unit_columns(jacobian)
+    return polynomials, residual, *linearization.unit_columns(jacobian)
 
 
 def _null_space_fields(domain, terms, field_names, fixed, degree, small):
