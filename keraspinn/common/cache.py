@@ -19,7 +19,7 @@ def cache_directory():
     return directory.expanduser() / "keraspinn"
 
 
-def cached(name, compute, usable):
+def cached(name, compute):
     """Return an array from the cache, or compute it and keep it there.
 
     No fault of the cache is an error: an unreadable file is computed again, and an
@@ -28,13 +28,10 @@ def cached(name, compute, usable):
     Args:
         name: Name of the file, which identifies all inputs of the array.
         compute: Function without arguments that returns the array.
-        usable: Function that tells whether an array from a file is valid.
     """
     path = cache_directory() / f"{name}.npz"
     with contextlib.suppress(*UNREADABLE), np.load(path, allow_pickle=False) as file:
-        array = file["array"]
-        if usable(array):
-            return array
+        return file["array"]
     array = compute()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

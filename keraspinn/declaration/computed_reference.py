@@ -85,21 +85,16 @@ class ComputedReference(Reference):
     @functools.cached_property
     def targets(self) -> np.ndarray:
         """Values `(n, k)`, a column for each expression."""
-        identity = [self.revision, __version__, self.get_config()]
+        table = self.points.tolist(), self.names, [*map(str, self.gaps)]
+        identity = [self.revision, __version__, self.get_config(), *table]
         digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
         name = keras.saving.get_registered_name(type(self)).replace(">", "-")
-        return cached(f"{name}-{digest[:32]}", self._compute_table, self._fits)
+        return cached(f"{name}-{digest[:32]}", self._compute_table)
 
     def _compute_table(self):
         values = self.compute()
         values = {expression: values[expression] for expression in self.expressions}
         return tabulate(values, len(self.points), self.gaps)[1]
-
-    def _fits(self, table):
-        if table.shape != (len(self.points), len(self.expressions)):
-            return False
-        whole = [e not in self.gaps for e in self.expressions]
-        return table.dtype == "float64" and np.isfinite(table[:, whole]).all()
 
     def get_config(self):
         """Return all that determines the values, as JSON's types."""

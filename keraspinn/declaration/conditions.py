@@ -35,6 +35,8 @@ from keraspinn.geometry.part import Block, On
 
 ExpressionOrEq: TypeAlias = sp.Expr | sp.Eq
 
+Values: TypeAlias = Mapping[sp.Expr, ArrayLike]
+
 _POINTWISE = ". Points have weights w by a factor sympy.sqrt(w) of the equation."
 
 
@@ -179,7 +181,7 @@ def _join(expressions):
 class _Table:
     """Values of expressions at points."""
 
-    def __init__(self, points: ArrayLike, values: Mapping[sp.Expr, ArrayLike]) -> None:
+    def __init__(self, points: ArrayLike, values: Values) -> None:
         self.points = point_array("points", points)
         self.expressions, self.targets = tabulate(values, len(self.points))
 
@@ -227,10 +229,7 @@ class Data(_Table):
     """
 
     def __init__(
-        self,
-        points: ArrayLike,
-        values: Mapping[sp.Expr, ArrayLike],
-        weight: SupportsFloat = 1.0,
+        self, points: ArrayLike, values: Values, weight: SupportsFloat = 1.0
     ) -> None:
         super().__init__(points, values)
         self.weight = nonnegative("weight", weight, _POINTWISE)
@@ -295,7 +294,7 @@ class Reference(_Table):
     def __init__(
         self,
         points: ArrayLike,
-        values: Mapping[sp.Expr, ArrayLike],
+        values: Values,
         names: Mapping[sp.Expr, str] | None = None,
         up_to_constant: Sequence[sp.Expr] = (),
     ) -> None:

@@ -66,7 +66,7 @@ def build_hard_forms(domain, conditions):
     Raises:
         ValueError: If a condition cannot hold by construction, or two conflict.
     """
-    values, velocities, depends = {}, {}, {}
+    of_fields, depends = {}, {}
     for name, condition in conditions.items():
         if not getattr(condition, "hard", False):
             continue
@@ -77,23 +77,23 @@ def build_hard_forms(domain, conditions):
             depends[field] = frozenset(applied.args)
             if in_time and set(parts) != {domain.initial}:
                 _refuse(name, "gives a derivative elsewhere than at the initial time")
-            constraints = (velocities if in_time else values).setdefault(field, [])
+            values, velocities = of_fields.setdefault(field, ([], []))
+            constraints = velocities if in_time else values
             constraints += [_Constraint(name, part, value) for part in parts]
-    for field, constraints in velocities.items():
-        if domain.initial not in {value.part for value in values.get(field, [])}:
+    forms = {}
+    for field, (values, velocities) in of_fields.items():
+        if velocities and domain.initial not in {value.part for value in values}:
             _refuse(
-                constraints[0].name,
+                velocities[0].name,
                 f"gives a velocity of {field}, but no hard condition "
                 "gives its value at the initial time",
             )
-    forms = {}
-    for field, constraints in values.items():
-        form = _form(domain, field, constraints, velocities.get(field, []))
+        form = _form(domain, field, values, velocities)
         other = (form.value.free_symbols | form.factor.free_symbols) - depends[field]
         if other:
             names = ", ".join(sorted(map(str, other)))
             why = f"makes {field} depend on {names}, which it does not"
-            _refuse(constraints[0].name, why)
+            _refuse(values[0].name, why)
         forms[field] = form
     return forms
 

@@ -76,8 +76,7 @@ def _terms(node, coordinates, opaque):
 
 
 def _times(left, right):
-    powers = collections.Counter(dict(left[0]))
-    powers.update(dict(right[0]))
+    powers = collections.Counter(dict(left[0])) + collections.Counter(dict(right[0]))
     return frozenset(powers.items()), left[1] * right[1]
 
 

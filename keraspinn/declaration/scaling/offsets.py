@@ -38,13 +38,8 @@ def find_offsets(domain, terms, field_names):
     """
     offsets = {}
     for name in field_names:
-        values = [
-            value
-            for term in terms.values()
-            if not _holds_inside(term)
-            for number, expression in enumerate(term.expressions)
-            for value in _values(name, expression, number, domain, term) or ()
-        ]
+        prescribed = _constants(name, domain, terms, inside=False)
+        values = [value for ends in prescribed for value in ends or ()]
         if not values:
             continue
         low, high = min(values), max(values)
@@ -66,13 +61,18 @@ def _holds_inside(term):
 def _is_invariant(name, middle, domain, terms):
     """Return whether constants near the prescribed values solve all equations."""
     largest = LARGEST_VARIATION * abs(middle)
+    return all(
+        ends is not None and all(abs(end - middle) < largest for end in ends)
+        for ends in _constants(name, domain, terms, inside=True)
+    )
+
+
+def _constants(name, domain, terms, inside):
+    """Yield `_values` for expressions that hold inside, or for all others."""
     for term in terms.values():
-        if _holds_inside(term):
+        if _holds_inside(term) == inside:
             for number, expression in enumerate(term.pointwise):
-                values = _values(name, expression, number, domain, term)
-                if values is None or any(abs(v - middle) >= largest for v in values):
-                    return False
-    return True
+                yield _values(name, expression, number, domain, term)
 
 
 def needs_offset(name, terms):

@@ -147,12 +147,11 @@ def _split(monomial, field):
 def _typical(fields, domain, points, node):
     """Return the magnitude of a function of fields at the fields' magnitudes."""
     stand_ins = {}
-    for atom in distinct_nodes([node]):
-        if isinstance(atom, (sp.Derivative, AppliedUndef, At)):
-            inner = atom.node if isinstance(atom, At) else atom
-            name, index = field_and_index(inner, domain.coordinates)
-            rate = math.prod(h**-n for h, n in zip(domain.half, index, strict=True))
-            stand_ins[atom] = sp.Float(TYPICAL_PART * fields.get(name, 1.0) * rate)
+    for atom in distinct_nodes([node], (sp.Derivative, AppliedUndef, At)):
+        inner = atom.node if isinstance(atom, At) else atom
+        name, index = field_and_index(inner, domain.coordinates)
+        rate = math.prod(h**-n for h, n in zip(domain.half, index, strict=True))
+        stand_ins[atom] = sp.Float(TYPICAL_PART * fields.get(name, 1.0) * rate)
     size = _magnitude(node.xreplace(stand_ins), domain, points)
     return sp.Float(size) if size > 0 else sp.S.One
 

@@ -29,8 +29,8 @@ from keraspinn.declaration.validation.periodicity import (
 from keraspinn.declaration.validation.shifted_arguments import (
     check_kernels,
     check_shifted_points,
+    check_tables,
 )
-from keraspinn.declaration.validation.table_ranges import check_tables
 from keraspinn.expressions import NormalComponent, fields_of, validate
 from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral

@@ -1,4 +1,4 @@
-"""Checks of shifted fields, u(x - 1), and of the quadrature of line integrals."""
+"""Checks of arguments: of shifted fields, u(x - 1), of tables, of line integrals."""
 
 import warnings
 
@@ -7,13 +7,17 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at, probe_points
-from keraspinn.expressions import NormalComponent, Parameter
+from keraspinn.expressions import Interpolation, NormalComponent, Parameter
 from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral, nodes
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Points on each part.
 _PART_POINTS = 256
+# Points on each part at which arguments of tables are evaluated.
+_TABLE_POINTS = 1_000
+# Part of a table's extent, up to which it may be extrapolated by its edge's value.
+_MARGIN = 1e-3
 # Largest change by a finer rule, relative to the integral of absolute values.
 _TOLERANCE = 1e-6
 # Ends of the intervals of the finer rule, uneven so that no kink lies on one.
@@ -54,6 +58,35 @@ def check_shifted_points(expressions, domain, blocks, where):
                 f"{points[row]}, outside of the domain, {domain}. Keep it inside, as "
                 "u.subs(t, sympy.Max(t - 1, 0)) does."
             )
+
+
+def check_tables(expressions, domain, blocks, where):
+    """Raise `ValueError` if a table does not cover the values of its arguments.
+
+    Arguments that hold fields or unknown coefficients are not checked.
+
+    Args:
+        expressions: Normalized SymPy expressions.
+        domain: The geometry.
+        blocks: The parts of the domain where the expressions should hold.
+        where: String that names them in errors.
+    """
+    tables = list(distinct_nodes(expressions, Interpolation))
+    points = probe_points(domain, blocks, _TABLE_POINTS) if tables else ()
+    for node in tables:
+        for argument, ends in zip(node.arguments, node.table.ranges, strict=True):
+            if argument.has(AppliedUndef, Parameter):
+                continue
+            (values,) = evaluate_at([argument], domain.coordinates, points)
+            (start, end), low, high = ends, values.min(), values.max()
+            margin = _MARGIN * (end - start)
+            if low < start - margin or high > end + margin:
+                raise ValueError(
+                    f"In {where}: the table of {node} goes from {start:.8g} to "
+                    f"{end:.8g} in {argument}, which goes from {low:.8g} to {high:.8g} "
+                    "there. Extend the table, declare a smaller domain, or write the "
+                    "arguments in the order of the table's axes."
+                )
 
 
 def check_kernels(expressions, domain, blocks, where):
