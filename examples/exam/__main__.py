@@ -22,7 +22,7 @@ import numpy as np
 import keraspinn as kp
 from examples.exam.problems import QUESTIONS
 from examples.exam.table import TIGHT, write_page
-from keraspinn.declaration.free_shifts import CONSTANT, free_shifts
+from keraspinn.declaration.scaling.offsets import CONSTANT, free_shifts
 
 RECORDS = pathlib.Path(__file__).parents[2] / "docs" / "results" / "exam.json"
 

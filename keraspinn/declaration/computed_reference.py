@@ -1,7 +1,5 @@
 """Reference solutions that a solver computes on first use."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

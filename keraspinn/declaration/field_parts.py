@@ -10,8 +10,6 @@ from keraspinn.declaration.validation.equations import RESIDUAL
 from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 
-# Points of a term at which its fields must live.
-TERM_POINTS = 512
 # Points that measure the extents of a part.
 EXTENT_POINTS = 4096
 # Smallest extents of a part, relative to the domain's.
@@ -115,9 +113,9 @@ def check_field_parts(domain, terms, names):
 
 def _sides(domain, term):
     """Return the points of a term, and those on either side of a face."""
-    points = term.points(domain, TERM_POINTS)
+    points = term.points(domain)
     try:
-        normals = probe_normals(domain, term.blocks, TERM_POINTS)
+        normals = probe_normals(domain, term.blocks)
     except ValueError:  # inside, at a time, or no blocks of measured points
         return [points]
     step = np.zeros_like(points)

@@ -27,8 +27,6 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry.part import exact_number
 
-# Points of a part at which a hard constraint is checked.
-CHECK_POINTS = 64
 # Largest error of a hard constraint, relative to its values or one.
 TOLERANCE = 1e-6
 _SOFT = "Declare the condition without `hard=True`."
@@ -194,7 +192,7 @@ def _face(domain, part):
 
 def _check_value(domain, name, constraint, value):
     """Raise `ValueError` if other hard conditions contradict a constraint."""
-    points = probe_points(domain, ((constraint.part,),), CHECK_POINTS)
+    points = probe_points(domain, ((constraint.part,),))
     pair = [value, constraint.value]
     actual, prescribed = evaluate_at(pair, domain.coordinates, points)
     error = np.abs(actual - prescribed)

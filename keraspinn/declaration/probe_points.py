@@ -13,8 +13,11 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.part import quasi_random
 
+# Points on each part, if a check or an estimate needs no other number.
+PROBES = 512
 
-def probe_points(domain, blocks, count):
+
+def probe_points(domain, blocks, count=PROBES):
     """Return points on each part of some blocks, `(n, d)`, in the user's units.
 
     They are quasi-random, so that means are exact to 1 / count.
@@ -27,7 +30,7 @@ def probe_points(domain, blocks, count):
     return _at_samples(domain.absolute, domain, blocks, count)
 
 
-def probe_normals(domain, blocks, count):
+def probe_normals(domain, blocks, count=PROBES):
     """Return outward unit normals at the points of `probe_points`, `(n, spatial)`."""
     return _at_samples(domain.normals, domain, blocks, count)
 

@@ -1,7 +1,5 @@
 """Physical problem: equations, conditions and domain, validated together."""
 
-from __future__ import annotations
-
 import types
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,10 +20,10 @@ from keraspinn.declaration.conditions import (
     tabulate,
 )
 from keraspinn.declaration.field_parts import attributes_of, check_field_parts
-from keraspinn.declaration.free_shifts import free_shifts
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.regional import Equation
+from keraspinn.declaration.scaling.offsets import free_shifts
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import (
     Term,

@@ -1,7 +1,5 @@
 """Equations in a part of the domain, and conditions on interfaces between parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, SupportsFloat
 

@@ -12,14 +12,12 @@ from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.energy import check_loads
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.parts import part_to_json, place_to_json
-from keraspinn.declaration.probe_points import probe_points
+from keraspinn.declaration.probe_points import PROBES, probe_points
 from keraspinn.declaration.validation.equations import ENERGY, RESIDUAL
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
 from keraspinn.geometry.arrays import on_host
 
-# Points of a part by which its overlap with another is measured.
-OVERLAP_POINTS = 256
 # Share of a part on another, above which the two overlap.
 LARGEST_SHARE = 0.01
 
@@ -73,7 +71,7 @@ class Term:
         """Parts of all blocks, in their order."""
         return tuple(part for block in self.blocks for part in block)
 
-    def points(self, domain, count):
+    def points(self, domain, count=PROBES):
         """Return the points of a table, or `count` probe points on each part.
 
         Args:
@@ -258,7 +256,7 @@ def _is_alike(first, second):
 def _overlap(domain, part, other):
     """Return whether two parts overlap, not only at an edge."""
     for one, another in (part, other), (other, part):
-        points = probe_points(domain, ((one,),), OVERLAP_POINTS) - domain.centre
+        points = probe_points(domain, ((one,),)) - domain.centre
         if part != other and np.mean(domain.contains(another, points)) <= LARGEST_SHARE:
             return False
     return True

@@ -17,11 +17,12 @@ from sympy.core.function import AppliedUndef
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
 from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.declaration.terms import expressions_of
 from keraspinn.expressions import NormalComponent, Parameter, fields_of
 from keraspinn.expressions.image import At
 
-# Points of each part at which values are evaluated.
-PART_POINTS = 512
+# Part of a field that may be anything, in `free_shifts`.
+CONSTANT = "a constant"
 # Largest half of the values' range, relative to their middle, with an offset.
 LARGEST_VARIATION = 0.75
 # Relative difference below which values are equal up to round-off.
@@ -130,6 +131,29 @@ def bare_fields(expressions):
     )
 
 
+def free_shifts(problem):
+    """Return fields that occur in derivatives alone, and what may be added to each.
+
+    Args:
+        problem: The `Problem`.
+
+    Returns:
+        Dict from names of fields to the words "a constant" or, in a problem with time,
+        "a function of t". A field with a derivative by time needs an initial value.
+    """
+    time = problem.domain.time_coordinate
+    terms = *problem.terms.values(), *problem.conditions.values()
+    expressions = expressions_of(terms)
+    derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
+    evolving = {d.expr.func.__name__ for d in derivatives if {*d.variables} <= {time}}
+    fixed = evolving.union(bare_fields(expressions))
+    return {
+        field.func.__name__: f"a function of {time}" if time in field.args else CONSTANT
+        for field in problem.fields
+        if field.func.__name__ not in fixed
+    }
+
+
 def _values(name, expression, number, domain, term):
     """Return the lowest and highest constant field that solves an expression.
 
@@ -164,7 +188,7 @@ def _values(name, expression, number, domain, term):
     if value.has(Parameter, NormalComponent):
         return None
     expressions = [value, sp.S.Zero if term.table is None else 1 / factor]
-    points, target = term.points(domain, PART_POINTS), term.targets(number)
+    points, target = term.points(domain), term.targets(number)
     with np.errstate(all="ignore"):
         base, rate = evaluate_at(expressions, domain.coordinates, points)
         values = base + target * rate

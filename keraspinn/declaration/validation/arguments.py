@@ -154,24 +154,8 @@ def validate_reference(reference, declared, domain):
             "`reference` must be a dict from fields to their exact solutions, or a "
             f"keraspinn.Reference. Received: {reference!r}"
         )
-    _validate_compared(expressions, names, exact, declared, domain.coordinates)
-    interior = domain.blocks("interior")
-    for check in (check_tables, check_shifted_points, check_branches):
-        check(list(exact.values()), domain, interior, "the reference")
-    return reference
-
-
-def _validate_compared(expressions, names, exact, declared, coordinates):
-    """Check that a reference compares known values with the problem's fields.
-
-    Args:
-        expressions: The expressions compared.
-        names: Their names in logs.
-        exact: Dict from expressions with a closed form to the closed form.
-        declared: The problem's equations and conditions.
-        coordinates: The domain's symbols.
-    """
     normals = {n for e in declared for n in e.atoms(NormalComponent)}
+    coordinates = domain.coordinates
     validate(expressions, coordinates, where="the reference")
     validate([*expressions, *declared], coordinates, normals, "the reference", True)
     if unknown := sorted(set(fields_of(expressions)) - set(fields_of(declared))):
@@ -191,3 +175,6 @@ def _validate_compared(expressions, names, exact, declared, coordinates):
                 f"The reference of {key} must be known: an expression in the "
                 f"coordinates alone. Received: {expression}"
             )
+    for check in (check_tables, check_shifted_points, check_branches):
+        check(list(exact.values()), domain, domain.blocks("interior"), "the reference")
+    return reference

@@ -12,8 +12,6 @@ from keraspinn.expressions import Parameter
 from keraspinn.expressions.image import At
 from keraspinn.geometry.part import exact_number
 
-# Points on a face, which are moved to its edge.
-FACE_POINTS = 64
 # Contradiction relative to the largest term nearby, up to which it is harmless.
 LARGEST_MISMATCH = 0.01
 
@@ -58,12 +56,12 @@ def _mismatch(domain, expression, forms, hard, face):
     ((axis, value),) = domain.fixed(hard)
     on_edge = expression.subs(constrained).doit()
     on_edge = on_edge.subs(domain.coordinates[axis], exact_number(value))
-    points = probe_points(domain, ((face,),), FACE_POINTS)
+    points = probe_points(domain, ((face,),))
     edge = np.where(np.arange(domain.dimension) == axis, value, points)
     edge = edge[is_on(domain, (face,), edge - domain.centre)]
     if on_edge.has(AppliedUndef) or not len(edge):  # it holds a normal derivative
         return 0.0
-    nearby = [points, probe_points(domain, domain.blocks("interior"), FACE_POINTS)]
+    nearby = [points, probe_points(domain, domain.blocks("interior"))]
     parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
     parts = [on_edge, *(part for part in parts if not part.has(AppliedUndef))]
     parts = evaluate_at(parts, domain.coordinates, np.concatenate(nearby))

@@ -12,10 +12,10 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
+from keraspinn.declaration.probe_points import probe_points, run_at, substitute_symbols
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
-from keraspinn.declaration.validation.periodicity import PART_POINTS, differs_at_ends
+from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.expressions import Interpolation, Program, normalize
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
@@ -57,7 +57,7 @@ def find_discontinuity(domain, value):
     space = domain.coordinates
     values = value, *(value.diff(symbol) for symbol in space)
     for symbol in domain.periodic:
-        points = probe_points(domain, [(domain.interior,)], PART_POINTS)
+        points = probe_points(domain, [(domain.interior,)])
         if any(differs_at_ends(v, domain, symbol, points) for v in values):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
@@ -196,17 +196,15 @@ def _jumps(expression, suspects, end, names, domain, part):
     sides = np.concatenate([points.reshape(2, PAIRS, -1), sizes], axis=2)
     end, whole = Program([end], symbols), Program([expression], symbols)
 
-    def value(program, states):
-        return program.on_host(columns(symbols, states), {})[0]
-
     def changes(sides):
-        before = value(whole, sides)
+        (before,) = run_at(whole, symbols, sides)
         for symbol in suspects:
             moved = sides.copy()
             moved[..., symbols.index(symbol)] *= 2
-            yield value(whole, moved) - before, ROUND_OFF * abs(before)
+            (after,) = run_at(whole, symbols, moved)
+            yield after - before, ROUND_OFF * abs(before)
 
-    apart, sides = bracket(lambda states: value(end, states), sides, HALVINGS)
+    apart, sides = bracket(lambda p: run_at(end, symbols, p)[0], sides, HALVINGS)
     typical = [abs(change).max(axis=0) for change, _ in changes(apart)]
     middle = sides.mean(axis=0)
     wider = changes(middle + WIDER * (sides - middle))

@@ -19,8 +19,6 @@ from keraspinn.declaration.validation.equations import shorten
 from keraspinn.expressions import Parameter, Program
 from keraspinn.expressions.nodes import distinct_nodes
 
-# Points at which a residual is evaluated.
-RESIDUAL_POINTS = 256
 # Quantile over the points that is a residual's magnitude: coefficients may have poles.
 QUANTILE = 0.99
 # Absolute value of scaled fields and derivatives, up to which they are drawn.
@@ -85,7 +83,7 @@ def check_numbers(expressions, domain, dtype):
         domain: The geometry.
         dtype: `"float32"` or `"float64"`.
     """
-    points = probe_points(domain, domain.blocks("interior"), RESIDUAL_POINTS)
+    points = probe_points(domain, domain.blocks("interior"))
     least = np.finfo(dtype).tiny  # from which on digits are lost
     for expression in expressions:
         is_lost = any(0 < abs(n) < least for n in expression.atoms(sp.Number))
@@ -108,7 +106,7 @@ def _residuals(problem):
             if term.table is not None:
                 expression -= sp.Float(abs(term.targets(k)).max())
             scaled = problem.scales.apply(expression, sizes[k])
-            points = term.points(problem.domain, RESIDUAL_POINTS)
+            points = term.points(problem.domain)
             yield label, expression, scaled, points
 
 

@@ -25,8 +25,6 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 from keraspinn.geometry.checks import written
 
-# Points of a part at which conditions are counted.
-PART_POINTS = 512
 # Share of a part without a condition, up to which it is a corner left out on purpose.
 SMALLEST_SHARE = 0.05
 # Points without a condition at which the equations' order is determined.
@@ -364,13 +362,13 @@ def _count_along(domain, terms, symbol):
 def _shifted_points(domain, term):
     """Yield the points at which a condition takes shifted fields, relative arrays."""
     for node in distinct_nodes(term.expressions, At):
-        points = probe_points(domain, term.blocks, PART_POINTS)
+        points = probe_points(domain, term.blocks)
         yield shifted_points(node, domain.coordinates, points) - domain.centre
 
 
 def _count_at_points(domain, piece, counted, shifted):
     """Return points of a piece, equations at each, and which have a condition."""
-    points = probe_points(domain, ((piece,),), PART_POINTS) - domain.centre
+    points = probe_points(domain, ((piece,),)) - domain.centre
     count = np.zeros(len(points))
     has_condition, is_used = np.zeros((2, len(points)), bool)
     for number, part in counted:

@@ -16,8 +16,6 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 
-# Points inside at which a coefficient's magnitude is evaluated.
-INTERIOR_POINTS = 512
 # Points inside at which the order in time is determined.
 TIME_POINTS = 3
 # Relative to its largest value inside, a smaller coefficient vanishes, as r on an axis.
@@ -63,7 +61,7 @@ class NormalOrder:
         self._shape = len(expressions), len(self._fields)
         try:
             self._program = Program(coefficients, self._symbols)
-            points = probe_points(domain, domain.blocks("interior"), INTERIOR_POINTS)
+            points = probe_points(domain, domain.blocks("interior"))
             inside = self._evaluate(points)
         except ValueError:  # a derivative that cannot be evaluated
             self._program = None

@@ -12,8 +12,6 @@ from keraspinn.declaration.probe_points import (
 )
 from keraspinn.declaration.scaling.monomials import monomials
 
-# Points on each part.
-PART_POINTS = 256
 # Difference of the ends relative to the largest value, up to which they agree.
 LARGEST_JUMP = 1e-2
 # Nearest measured points, itself included, that a measured value is compared with.
@@ -33,7 +31,7 @@ def check_periodicity(expressions, domain, blocks, where):
     """
     for symbol in domain.periodic:
         column = domain.coordinates.index(symbol)
-        points = probe_points(domain, blocks, PART_POINTS)
+        points = probe_points(domain, blocks)
         if not np.ptp(points[:, column]):
             continue
         for function in _functions(expressions, domain, symbol):

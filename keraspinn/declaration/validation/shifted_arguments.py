@@ -12,8 +12,6 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral, nodes
 from keraspinn.expressions.nodes import distinct_nodes
 
-# Points on each part.
-_PART_POINTS = 256
 # Points on each part at which arguments of tables are evaluated.
 _TABLE_POINTS = 1_000
 # Part of a table's extent, up to which it may be extrapolated by its edge's value.
@@ -47,7 +45,7 @@ def check_shifted_points(expressions, domain, blocks, where):
         where: String that names them in errors.
     """
     shifts = {node.images: node for node in distinct_nodes(expressions, At)}
-    points = probe_points(domain, blocks, _PART_POINTS) if shifts else ()
+    points = probe_points(domain, blocks) if shifts else ()
     for node in shifts.values():
         other = shifted_points(node, domain.coordinates, points)
         inside = domain.contains(domain.interior, other - domain.centre)
@@ -104,7 +102,7 @@ def check_kernels(expressions, domain, blocks, where):
         known = _substitute_numbers(integral)
         if known.free_symbols - {*domain.coordinates}:
             continue  # part of another integral, which is checked as a whole
-        points = probe_points(domain, blocks, _PART_POINTS)
+        points = probe_points(domain, blocks)
         integrand, symbol, *limits = known.args
         low, high = evaluate_at(limits, domain.coordinates, points)
         symbols = [s for s in domain.coordinates if s != symbol]

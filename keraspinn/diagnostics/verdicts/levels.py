@@ -7,7 +7,7 @@ import numpy as np
 from keras import ops
 from numpy.polynomial import chebyshev
 
-from keraspinn.declaration.free_shifts import CONSTANT, free_shifts
+from keraspinn.declaration.scaling.offsets import CONSTANT, free_shifts
 
 # Degree of the polynomials that stand for functions of time, and points for each.
 DEGREE = 12

@@ -10,11 +10,11 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
 from keraspinn.declaration.conditions import Data
-from keraspinn.declaration.free_shifts import free_shifts
 from keraspinn.declaration.scaling.find import (
     find_vanishing_fields,
     prescribed_magnitudes,
 )
+from keraspinn.declaration.scaling.offsets import free_shifts
 from keraspinn.diagnostics.verdicts import extents
 from keraspinn.diagnostics.verdicts.causes import (
     is_unique,
