@@ -13,20 +13,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 
 from keraspinn.common.checks import finite_array, nonnegative, point_array, real_array
-from keraspinn.declaration import integrals
-from keraspinn.declaration.parts import (
-    format_part,
-    part_from_json,
-    part_to_json,
-    place_from_json,
-    place_to_json,
-)
-from keraspinn.declaration.validation.equations import (
-    align_latex,
-    expression_name,
-    latex_of,
-    shorten,
-)
+from keraspinn.declaration import formulas, integrals, parts
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
 from keraspinn.expressions.line_integral import line_integrals
@@ -137,7 +124,7 @@ class Condition:
             return "= 0"
         where = "" if self.where is None else f" where {self.where}"
         how = ", by construction" if self.hard else ""
-        return f"= 0 on {format_part(self.on)}{where}{how}"
+        return f"= 0 on {parts.format_part(self.on)}{where}{how}"
 
     def __repr__(self):
         return f"<Condition: {_join(self.expressions)} {self.place}>"
@@ -149,33 +136,34 @@ class Condition:
         text = re.sub(r"[{}\[\]']", "", text)  # LaTeX would not print these
         text = text.replace(": ", " = ")
         words = rf" \quad \text{{{text}}}" if text else ""
-        return [rf"{latex_of(e)} &= 0{words}" for e in self.expressions]
+        return [rf"{formulas.latex_of(e)} &= 0{words}" for e in self.expressions]
 
     def _repr_latex_(self):
-        return align_latex(self.latex_rows)
+        return formulas.align_latex(self.latex_rows)
 
     def get_config(self):
+        where = {} if self.where is None else {"where": parts.place_to_json(self.where)}
         return {
             "equations": [to_json(expression) for expression in self.expressions],
-            "on": part_to_json(self.on),
+            "on": parts.part_to_json(self.on),
             "weight": self.weight,
             **({"hard": True} if self.hard else {}),
-            **({} if self.where is None else {"where": place_to_json(self.where)}),
+            **where,
         }
 
     @classmethod
     def from_config(cls, config):
         return cls(
             [from_json(expression) for expression in config["equations"]],
-            part_from_json(config["on"]),
+            parts.part_from_json(config["on"]),
             config["weight"],
             config.get("hard", False),
-            place_from_json(config["where"]) if "where" in config else None,
+            parts.place_from_json(config["where"]) if "where" in config else None,
         )
 
 
 def _join(expressions):
-    return ", ".join(str(shorten(e)) for e in expressions)
+    return ", ".join(str(formulas.shorten(e)) for e in expressions)
 
 
 class _Table:
@@ -251,11 +239,12 @@ class Data(_Table):
     def latex_rows(self) -> list[str]:
         """Rows of a LaTeX alignment, one for each expression."""
         return [
-            rf"{latex_of(e)} &\quad \text{{{self.place}}}" for e in self.expressions
+            rf"{formulas.latex_of(e)} &\quad \text{{{self.place}}}"
+            for e in self.expressions
         ]
 
     def _repr_latex_(self):
-        return align_latex(self.latex_rows)
+        return formulas.align_latex(self.latex_rows)
 
     def get_config(self):
         return {**super().get_config(), "weight": self.weight}
@@ -312,7 +301,9 @@ class Reference(_Table):
                 raise ValueError(
                     f"`{argument}` holds expressions that `values` does not: {unknown}"
                 )
-        self.names = tuple(names.get(e) or expression_name(e) for e in self.expressions)
+        self.names = tuple(
+            names.get(e) or formulas.expression_name(e) for e in self.expressions
+        )
 
     def get_config(self):
         return {

@@ -3,10 +3,10 @@
 from types import MappingProxyType
 
 import numpy as np
+import sympy as sp
 
 from keraspinn.declaration.probe_points import probe_normals, probe_points
-from keraspinn.declaration.terms import is_on
-from keraspinn.declaration.validation.equations import RESIDUAL
+from keraspinn.declaration.terms import LARGEST_SHARE, RESIDUAL, is_on
 from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 
@@ -16,8 +16,6 @@ EXTENT_POINTS = 4096
 SMALLEST_EXTENT = 1e-9
 # Distance from a face to its two sides, relative to the domain's half extents.
 STEP = 1e-5
-# Share of points outside of a field's part, above which a term is refused.
-LARGEST_SHARE = 0.01
 
 
 def field_terms(domain, terms, names):
@@ -84,6 +82,24 @@ def extents_of(domain, block):
     points = probe_points(domain, (block,), EXTENT_POINTS)
     low, high = points.min(axis=0), points.max(axis=0)
     return (low + high) / 2, np.maximum(high - low, SMALLEST_EXTENT * domain.half) / 2
+
+
+def lives_at(domain, parts, expression, points):
+    """Return where an expression's fields live, a mask of points `(n, d)` or True.
+
+    A Piecewise tells itself which field it takes where.
+
+    Args:
+        domain: The geometry.
+        parts: As `parts_of_fields` returns them.
+        expression: A normalized SymPy expression.
+        points: Array, in the user's units.
+    """
+    if expression.has(sp.Piecewise):
+        return True
+    blocks = filter(None, map(parts.get, fields_of([expression])))
+    masks = [is_on(domain, block, points - domain.centre) for block in blocks]
+    return np.all(masks, axis=0)
 
 
 def check_field_parts(domain, terms, names):

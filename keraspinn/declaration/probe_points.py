@@ -81,7 +81,7 @@ def columns(coordinates, points):
     return {symbol.name: points[..., k] for k, symbol in enumerate(coordinates)}
 
 
-def substitute_symbols(expression):
+def with_symbols(expression):
     """Replace fields, derivatives and parameters by symbols.
 
     Args:
@@ -94,6 +94,17 @@ def substitute_symbols(expression):
     atoms = distinct_nodes([expression], kinds)
     names = {atom: sp.Symbol(f"value_{k}") for k, atom in enumerate(atoms)}
     return expression.xreplace(names), names
+
+
+def initial_values(expression, zero=1.0):
+    """Return values of an expression's parameters, and one for components of normals.
+
+    Args:
+        expression: A SymPy expression.
+        zero: Value of a parameter that is initially zero.
+    """
+    values = {p: sp.Float(p.initial or zero) for p in expression.atoms(Parameter)}
+    return values | dict.fromkeys(expression.atoms(NormalComponent), sp.S.One)
 
 
 def evaluate_at(expressions, coordinates, points):

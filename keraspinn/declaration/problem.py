@@ -11,6 +11,7 @@ import sympy as sp
 
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
+from keraspinn.declaration import formulas
 from keraspinn.declaration.conditions import (
     Condition,
     Data,
@@ -19,39 +20,16 @@ from keraspinn.declaration.conditions import (
     resolve_shifted_fields,
     tabulate,
 )
-from keraspinn.declaration.field_parts import attributes_of, check_field_parts
+from keraspinn.declaration.field_parts import attributes_of, check_field_parts, lives_at
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.scaling.offsets import free_shifts
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.terms import (
-    Term,
-    build_terms,
-    check_duplicates,
-    condition_terms,
-    is_on,
-)
-from keraspinn.declaration.validation.arguments import (
-    validate_conditions,
-    validate_declaration,
-    validate_reference,
-    validate_scales,
-)
+from keraspinn.declaration.terms import RESIDUAL, Term, build_terms, check_duplicates
+from keraspinn.declaration.validation import arguments
 from keraspinn.declaration.validation.corners import describe_contradictory_corners
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
-from keraspinn.declaration.validation.equations import (
-    RESIDUAL,
-    align_latex,
-    check_equations,
-    check_term_names,
-    collect_parameters,
-    expression_name,
-    latex_of,
-    order_fields,
-    shorten,
-    wrap_line,
-)
 from keraspinn.declaration.validation.peaks import describe_field_peaks
 from keraspinn.declaration.validation.well_posedness import describe_underdetermined
 from keraspinn.expressions import Parameter, fields_of, from_json, to_json
@@ -158,34 +136,35 @@ class Problem:
             )
         densities = energies.densities_of(energy, domain)
         if equations or not densities:
-            check_equations(equations)
+            arguments.check_equations(equations)
         equations = {
             name: e if isinstance(e, Equation) else Equation(e)
             for name, e in (equations or {}).items()
         }
-        conditions = validate_conditions({} if conditions is None else conditions)
+        conditions = arguments.validate_conditions(conditions)
         if densities:
             equations, conditions = {}, {**equations, **conditions}
         equations, conditions = resolve_shifted_fields(equations, conditions)
-        checked = validate_declaration(equations, conditions, domain, densities)
-        declared, unreliable, poles = checked
-        parameters = collect_parameters(declared)
-        check_term_names(equations, conditions, parameters, bool(densities))
-        fields = order_fields(fields, declared, domain.coordinates)
+        declared, unreliable, poles = arguments.validate_declaration(
+            equations, conditions, domain, densities
+        )
+        parameters = formulas.collect_parameters(declared)
+        arguments.check_term_names(equations, conditions, parameters, bool(densities))
+        fields = arguments.order_fields(fields, declared, domain.coordinates)
         terms = build_terms(domain, equations, conditions, fields, densities)
-        check_duplicates(condition_terms(terms), domain)
+        check_duplicates(terms, domain)
         names = [field.func.__name__ for field in fields]
         check_field_parts(domain, terms, names)
         expressions = {name: e.expression for name, e in equations.items()}
         hard = build_hard_forms(domain, conditions)
         corner = describe_contradictory_corners(domain, terms, hard)
-        scales = validate_scales(scales, domain, terms, names)
+        scales = arguments.validate_scales(scales, domain, terms, names)
         unreliable = f"{unreliable} {describe_field_peaks(terms, scales)}".strip()
         self.__dict__.update(
             attributes_of(domain, conditions, terms, names),
             equations=types.MappingProxyType(expressions),
             energy=None if energy is None else terms[RESIDUAL].expressions[0],
-            reference=validate_reference(reference, declared, domain),
+            reference=arguments.validate_reference(reference, declared, domain),
             fields=fields,
             parameters=parameters,
             hard=types.MappingProxyType(hard),
@@ -221,7 +200,7 @@ class Problem:
             ValueError: If it has unknown fields or terms, or other coordinates.
         """
         declared = self.domain, self.all_terms, list(self.field_names)
-        return self._with(scales=validate_scales(scales, *declared))
+        return self._with(scales=arguments.validate_scales(scales, *declared))
 
     def _with(self, **attributes):
         other = object.__new__(type(self))
@@ -264,21 +243,11 @@ class Problem:
             return self.reference.points, dict(zip(names, table.T, strict=True))
         points = self.domain.grid(n)
         values = evaluate_at(self.reference.values(), self.coordinates, points)
-        return points, {
-            expression_name(key): np.where(self._lives(key, points), value, np.nan)
-            for key, value in zip(self.reference, values, strict=True)
-        }
-
-    def _lives(self, expression, points):
-        """Return where an expression's fields live, a mask of points `(n, d)` or True.
-
-        A Piecewise tells itself which field it takes where.
-        """
-        if expression.has(sp.Piecewise):
-            return True
-        blocks = filter(None, map(self.field_parts.get, fields_of([expression])))
-        points = points - self.domain.centre
-        return np.all([is_on(self.domain, block, points) for block in blocks], axis=0)
+        by_name = {}
+        for key, value in zip(self.reference, values, strict=True):
+            is_alive = lives_at(self.domain, self.field_parts, key, points)
+            by_name[formulas.expression_name(key)] = np.where(is_alive, value, np.nan)
+        return points, by_name
 
     def check_reference_names(self, values):
         """Raise `ValueError` unless values are a dict from the reference's names."""
@@ -312,7 +281,7 @@ class Problem:
         if isinstance(self.reference, Reference):
             names, expressions = self.reference.names, self.reference.expressions
             return dict(zip(names, expressions, strict=True))
-        return {expression_name(key): key for key in self.reference or {}}
+        return {formulas.expression_name(key): key for key in self.reference or {}}
 
     def determined_up_to_constant(self, name: str) -> bool:
         """Return whether the reference `name` is determined up to a constant."""
@@ -327,13 +296,13 @@ class Problem:
             f"Problem in {self.domain}, fields {', '.join(map(str, self.fields))}",
             *energies.lines_of(self),
             *(
-                f"  {name}: {shorten(expression)} {condition.place}"
+                f"  {name}: {formulas.shorten(expression)} {condition.place}"
                 for name, condition in (self._declared | self.conditions).items()
                 for expression in condition.expressions
             ),
             f"Trained in {', '.join(str(self.scales).splitlines())}",
         ]
-        return "\n".join(map(wrap_line, lines))
+        return "\n".join(map(formulas.wrap_line, lines))
 
     __repr__ = __str__
 
@@ -341,8 +310,8 @@ class Problem:
         terms = {**self._declared, **self.conditions}.values()
         rows = [row for term in terms for row in term.latex_rows]
         if self.energy is not None:
-            rows.insert(0, rf"{latex_of(self.energy)} &\to \min")
-        return align_latex(rows)
+            rows.insert(0, rf"{formulas.latex_of(self.energy)} &\to \min")
+        return formulas.align_latex(rows)
 
     def get_config(self):
         config = {

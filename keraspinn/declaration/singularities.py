@@ -16,11 +16,7 @@ import numpy as np
 import sympy as sp
 from scipy.spatial import cKDTree
 
-from keraspinn.declaration.terms import (
-    condition_terms,
-    equation_expressions,
-    is_on,
-)
+from keraspinn.declaration.terms import condition_terms, equation_expressions, is_on
 from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host

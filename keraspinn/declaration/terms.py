@@ -13,11 +13,12 @@ from keraspinn.declaration.energy import check_loads
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.parts import part_to_json, place_to_json
 from keraspinn.declaration.probe_points import PROBES, probe_points
-from keraspinn.declaration.validation.equations import ENERGY, RESIDUAL
 from keraspinn.expressions import NormalComponent, PartIntegral, fields_of
 from keraspinn.expressions.image import with_sums
 from keraspinn.geometry.arrays import on_host
 
+# Names of the equations' loss term, and of an energy's loss in logs.
+RESIDUAL, ENERGY = "residual", "energy"
 # Share of a part on another, above which the two overlap.
 LARGEST_SHARE = 0.01
 
@@ -224,10 +225,10 @@ def check_duplicates(terms, domain):
     A repeated u = 0 counts twice, and u = 0 contradicts u = 1.
 
     Args:
-        terms: Iterable of the conditions' `Term`s.
+        terms: Dict from names to `Term`s.
         domain: The domain.
     """
-    equations = [(term, e) for term in terms for e in term.expressions]
+    equations = [(term, e) for term in condition_terms(terms) for e in term.expressions]
     for (one, first), (other, second) in itertools.combinations(equations, 2):
         if not _is_alike(first, second):
             continue

@@ -5,7 +5,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.checks import check_count, check_known
-from keraspinn.declaration.validation.equations import expression_name
+from keraspinn.declaration.formulas import expression_name
 from keraspinn.plot.fields import cut, draw, values_on_grid
 from keraspinn.plot.style import new_figure, plain
 from keraspinn.training.model import PINNModel

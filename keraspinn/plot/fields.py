@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.common.checks import check_known
-from keraspinn.declaration.validation.equations import expression_name
+from keraspinn.declaration.formulas import expression_name
 from keraspinn.geometry.arrays import on_host
 from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel

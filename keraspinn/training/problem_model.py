@@ -15,7 +15,7 @@ from keraspinn.common import arguments, files, html
 from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
-from keraspinn.declaration.validation.equations import wrap_line
+from keraspinn.declaration.formulas import wrap_line
 from keraspinn.sampling.base import Given
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training import checks, fitting

@@ -11,11 +11,7 @@ accurate enough.
 import sympy as sp
 
 from keraspinn.declaration.probe_points import parameter_corners
-from keraspinn.declaration.scaling.offsets import (
-    find_offsets,
-    needs_offset,
-    shift_fields,
-)
+from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
 from keraspinn.declaration.scaling.term_sizes import TermSizes
@@ -184,8 +180,9 @@ def _solve(domain, terms, offsets, expected):
 
 def _with_targets(term, offsets):
     """Yield pairs of an expression in shifted fields and its target's magnitude."""
+    scales = Scales({}, offsets=offsets)
     for k, plain in enumerate(term.pointwise):
-        shifted, target = shift_fields(plain, offsets), term.targets(k)
+        shifted, target = scales.apply(plain), term.targets(k)
         base = 0 if term.table is None else sp.expand(shifted - plain)
         if base and base.is_number:  # values have the same offset
             shifted, target = plain, target - float(base)

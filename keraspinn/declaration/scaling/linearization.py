@@ -6,8 +6,8 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.field_parts import parts_of_fields
 from keraspinn.declaration.probe_points import probe_normals, run_at
-from keraspinn.declaration.scaling.offsets import shift_fields
 from keraspinn.declaration.scaling.polynomials import Polynomials
+from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term, fields_of_fewer_coordinates
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import NormalComponent, Parameter, Program
@@ -130,7 +130,7 @@ class Linearization:
         self._is_equation = term.is_equation
         self._is_mean = bool(term.regions)
         points, self._target = _collocation_points(domain, term, number, polynomials)
-        expression = shift_fields(term.pointwise[number], offsets)
+        expression = Scales({}, offsets=offsets).apply(term.pointwise[number])
         stand_ins, self._nodes, self._rates, inputs = {}, [], [], [points]
         known, fields = list(domain.coordinates), []
         for node in distinct_nodes([expression]):

@@ -16,7 +16,6 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
-from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.expressions import NormalComponent, Parameter, fields_of
 from keraspinn.expressions.image import At
@@ -93,16 +92,6 @@ def needs_offset(name, terms):
         if any(base.has(AppliedUndef) and base.xreplace(known) == 0 for base in bases):
             return True
     return False
-
-
-def shift_fields(expression, offsets):
-    """Replace each field by the sum of itself and its offset.
-
-    Args:
-        expression: Normalized SymPy expression.
-        offsets: Dict from names of fields to their offsets.
-    """
-    return Scales({}, offsets=offsets).apply(expression)
 
 
 def network_offsets(problem):

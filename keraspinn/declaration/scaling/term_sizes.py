@@ -8,9 +8,8 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import evaluate_at
+from keraspinn.declaration.probe_points import evaluate_at, initial_values
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
-from keraspinn.expressions import NormalComponent, Parameter
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
@@ -161,10 +160,7 @@ def _magnitude(expression, domain, points, quantile=QUANTILE, zero=0.0):
 
     Parameters have their initial values, or `zero` instead of zero.
     """
-    stand_ins = dict.fromkeys(expression.atoms(NormalComponent), sp.S.One)
-    for parameter in expression.atoms(Parameter):
-        stand_ins[parameter] = sp.Float(parameter.initial or zero)
-    known = expression.xreplace(stand_ins)
+    known = expression.xreplace(initial_values(expression, zero))
     try:
         values = abs(evaluate_at([known], domain.coordinates, points)[0])
     except ValueError:  # a derivative without values, as of |x|

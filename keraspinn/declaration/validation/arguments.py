@@ -1,43 +1,46 @@
 """Validation of a problem's arguments, each together with the others."""
 
 import types
+import warnings
 from collections.abc import Mapping
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
+from keraspinn.declaration import formulas
 from keraspinn.declaration.conditions import Condition, Data, Reference
 from keraspinn.declaration.integrals import resolve_parts
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.scaling.energy_scales import energy_scales
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.terms import check_points
+from keraspinn.declaration.terms import ENERGY, RESIDUAL, check_points
+from keraspinn.declaration.validation import periodicity, shifted_arguments
 from keraspinn.declaration.validation.branches import check_branches
 from keraspinn.declaration.validation.discontinuities import describe_lost_jump
-from keraspinn.declaration.validation.equations import (
-    RESIDUAL,
-    check_holds_a_field,
-    collect_parameters,
-    expression_name,
-    warn_of_no_conditions,
-)
 from keraspinn.declaration.validation.peaks import describe_peaks
-from keraspinn.declaration.validation.periodicity import (
-    check_periodic_data,
-    check_periodicity,
+from keraspinn.expressions import (
+    NormalComponent,
+    fields_of,
+    required_derivatives,
+    validate,
 )
-from keraspinn.declaration.validation.shifted_arguments import (
-    check_kernels,
-    check_shifted_points,
-    check_tables,
-)
-from keraspinn.expressions import NormalComponent, fields_of, validate
 from keraspinn.expressions.image import plain_fields, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
+def check_equations(equations):
+    """Refuse an object that is no dict of equations, or an empty one."""
+    if not isinstance(equations, Mapping) or not equations:
+        raise TypeError(
+            "`equations` must be a dict from names to equations, such as "
+            f"{{'heat': sympy.Eq(u.diff(t), u.diff(x, 2))}}. Received: {equations!r}"
+        )
+
+
 def validate_conditions(conditions):
-    """Return conditions as a plain dict, or raise `TypeError`."""
+    """Return conditions as a plain dict, empty for `None`, or raise `TypeError`."""
+    conditions = {} if conditions is None else conditions
     if not isinstance(conditions, Mapping):
         raise TypeError(
             "`conditions` must be a dict from names to Condition or Data. Received: an "
@@ -88,16 +91,16 @@ def validate_declaration(equations, conditions, domain, densities):
         summed = with_sums(group, coordinates, fields=fields)
         outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in group]
         at = domain, blocks, where
-        check_kernels(group, *at)
-        check_tables(summed, *at)
-        check_shifted_points(summed, *at)
+        shifted_arguments.check_kernels(group, *at)
+        shifted_arguments.check_tables(summed, *at)
+        shifted_arguments.check_shifted_points(summed, *at)
         check_branches(outside, *at)
-        check_periodicity(outside, *at)
+        periodicity.check_periodicity(outside, *at)
         faults, unbounded = describe_peaks(outside, domain, blocks)
         if isinstance(item, Condition) and not item.regions:
             faults += describe_lost_jump(item, outside, domain, blocks)
         if isinstance(item, Data):
-            check_periodic_data(item, domain, where)
+            periodicity.check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
     held = declared[len(equations) :]
@@ -113,7 +116,7 @@ def validate_scales(scales, domain, terms, names):
     scales = {} if scales == "auto" else scales
     if isinstance(scales, Mapping):
         magnitudes = {
-            field if isinstance(field, str) else expression_name(field): size
+            field if isinstance(field, str) else formulas.expression_name(field): size
             for field, size in scales.items()
         }
         return find(domain, terms, names, magnitudes)
@@ -148,7 +151,7 @@ def validate_reference(reference, declared, domain):
             for key, value in reference.items()
         }
         reference, expressions = types.MappingProxyType(exact), tuple(exact)
-        names = [*map(expression_name, expressions)]
+        names = [*map(formulas.expression_name, expressions)]
     else:
         raise TypeError(
             "`reference` must be a dict from fields to their exact solutions, or a "
@@ -170,11 +173,104 @@ def validate_reference(reference, declared, domain):
         )
     for key, expression in exact.items():
         validate([expression], coordinates, where=f"the reference of {key}")
-        if fields_of([expression]) or collect_parameters([expression]):
+        if fields_of([expression]) or formulas.collect_parameters([expression]):
             raise ValueError(
                 f"The reference of {key} must be known: an expression in the "
                 f"coordinates alone. Received: {expression}"
             )
-    for check in (check_tables, check_shifted_points, check_branches):
-        check(list(exact.values()), domain, domain.blocks("interior"), "the reference")
+    interior = list(exact.values()), domain, domain.blocks("interior"), "the reference"
+    shifted_arguments.check_tables(*interior)
+    shifted_arguments.check_shifted_points(*interior)
+    check_branches(*interior)
     return reference
+
+
+def check_term_names(equations, conditions, parameters, has_energy=False):
+    """Raise `ValueError` for two terms or two columns of the logs with one name."""
+    names = (ENERGY,) if has_energy else equations
+    logs = ["loss", *(f"{name}_loss" for name in (RESIDUAL, *names))]
+    logs += [f"{name}_{kind}" for name in conditions for kind in ("loss", "weight")]
+    logs += [parameter.name for parameter in parameters]
+    if duplicates := sorted({name for name in logs if logs.count(name) > 1}):
+        raise ValueError(
+            f"Two columns of the logs would have the same name: {duplicates}. Rename "
+            "the equation, the condition or the parameter: each has a name of its own, "
+            f"and '{RESIDUAL}' is the equations' loss term."
+        )
+
+
+def check_holds_a_field(expression, where):
+    """Raise `ValueError` for an expression without fields."""
+    if not fields_of([expression]):
+        raise ValueError(
+            f"In {where}: there is no field in {expression} = 0. Write an equation in "
+            "the fields. (SymPy makes the derivative of u(x) by any other symbol zero, "
+            "and that of a function without arguments, sympy.Function('u').diff(x), "
+            "one: apply it to the coordinates first.)"
+        )
+
+
+def warn_of_no_conditions(equations, conditions, domain):
+    """Warn of fields of differential equations without any condition.
+
+    This is no error: the network's architecture may satisfy conditions.
+
+    Args:
+        equations: Iterable of expressions.
+        conditions: Iterable of the conditions' expressions. A condition on one field
+            counts for all fields that share equations with it, such as a pressure.
+        domain: The geometry. If all its sides are periodic, it has no boundary, and a
+            field that occurs without a derivative, as in u'' - u = f, needs no
+            condition.
+    """
+    groups = [{*fields_of([e])} for e in equations]
+    determined = {*fields_of(conditions)}
+    for _ in groups:  # the longest chain of equations that share fields
+        determined.update(*(fields for fields in groups if fields & determined))
+    free = set().union(*groups) - determined
+    needed = required_derivatives(equations, domain.coordinates)
+    if not domain.boundary and domain.initial is None:
+        free = {n for n in free if not any(sum(d) == 0 for d in needed.get(n, ()))}
+    if names := sorted(n for n in free if any(map(any, needed.get(n, ())))):
+        warnings.warn(
+            "The problem is underdetermined: it has no conditions for "
+            f"{', '.join(names)}, and infinitely many fields solve its equations. "
+            "Declare boundary and initial conditions, conditions={'wall': "
+            "keraspinn.Condition(...)}, or measurements, keraspinn.Data(...), unless "
+            "the network's architecture satisfies them, as periodic layers do.",
+            stacklevel=4,
+        )
+
+
+def order_fields(requested, expressions, coordinates):
+    """Return the fields as applied functions, in the order of the network's outputs.
+
+    Args:
+        requested: The argument `fields` of a `Problem`.
+        expressions: All equations and conditions.
+        coordinates: The domain's symbols.
+
+    Raises:
+        ValueError: If others are requested, or no field depends on a coordinate.
+    """
+    atoms = set().union(*(e.atoms(AppliedUndef) for e in expressions))
+    applied = {field.func.__name__: field for field in atoms}
+    names = fields_of(expressions)
+    for symbol in coordinates:
+        if not any(symbol in field.args for field in applied.values()):
+            field, arguments = applied[names[0]], ", ".join(map(str, coordinates))
+            raise ValueError(
+                f"No field depends on {symbol}, a coordinate of the domain. Received "
+                f"{field}, which lacks {symbol}. Write {field.func}({arguments}). A "
+                "field may depend on fewer coordinates where another depends on all."
+            )
+    if requested is None:
+        return tuple(applied[name] for name in names)
+    requested = requested if isinstance(requested, (list, tuple)) else [requested]
+    order = [str(getattr(field, "func", None)) for field in requested]
+    if sorted(order) != list(names):
+        raise ValueError(
+            f"`fields` must list each field of the equations once: {list(names)}. "
+            f"Received: {list(requested)}"
+        )
+    return tuple(applied[name] for name in order)

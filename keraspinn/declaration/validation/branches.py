@@ -6,11 +6,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import (
-    evaluate_at,
-    probe_points,
-    substitute_symbols,
-)
+from keraspinn.declaration.probe_points import evaluate_at, probe_points, with_symbols
 from keraspinn.expressions import Parameter
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -69,7 +65,7 @@ def _branch_numbers(piece, coordinates, points):
     # SymPy would simplify the conditions, which takes seconds for about twenty.
     numbered = sp.Piecewise(*pairs, evaluate=False)
     initial = {p: sp.Float(p.initial) for p in numbered.atoms(Parameter)}
-    known, names = substitute_symbols(numbered.xreplace(initial))
+    known, names = with_symbols(numbered.xreplace(initial))
     random, shape = np.random.default_rng(0), (len(points), len(names))
     fields = random.standard_normal(shape) * 10.0 ** random.uniform(-3, 3, shape)
     symbols, states = (*coordinates, *names.values()), np.hstack([points, fields])

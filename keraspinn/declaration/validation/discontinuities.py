@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import probe_points, run_at, substitute_symbols
+from keraspinn.declaration.probe_points import probe_points, run_at, with_symbols
 from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
@@ -132,7 +132,7 @@ def _find_jump_of(value, variables, domain, part):
 
 def _find_jump(expression, domain, part, may_be_lost):
     """Find where the coefficient of a derivative jumps along its coordinates."""
-    space, (known, names) = {*domain.coordinates}, substitute_symbols(expression)
+    space, (known, names) = {*domain.coordinates}, with_symbols(expression)
     for sides in branch_ends(known):
         end = sides[0] - sides[1]
         within = [atom for atom, name in names.items() if name in end.free_symbols]

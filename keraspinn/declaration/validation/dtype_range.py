@@ -14,8 +14,8 @@ import sympy as sp
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_points, substitute_symbols
-from keraspinn.declaration.validation.equations import shorten
+from keraspinn.declaration.formulas import shorten
+from keraspinn.declaration.probe_points import columns, probe_points, with_symbols
 from keraspinn.expressions import Parameter, Program
 from keraspinn.expressions.nodes import distinct_nodes
 
@@ -136,7 +136,7 @@ def _coordinate_fault(equations, domain, dtype):
 
 def _magnitudes(expression, domain, points, dtype):
     """Return magnitudes of an expression and its terms, and whether a type holds it."""
-    known, names = substitute_symbols(expression)
+    known, names = with_symbols(expression)
     symbols = [*domain.coordinates, *names.values()]
     draws = np.random.default_rng(0).uniform(-1, 1, (len(points), len(names)))
     draws *= LARGEST_FIELD

@@ -7,6 +7,7 @@ the problem is underdetermined, and the loss is as small for any of its solution
 import numpy as np
 import sympy as sp
 
+from keraspinn.declaration.formulas import collect_parameters, shorten
 from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.terms import (
     condition_terms,
@@ -16,7 +17,6 @@ from keraspinn.declaration.terms import (
     is_on,
     missing_normals_error,
 )
-from keraspinn.declaration.validation.equations import collect_parameters, shorten
 from keraspinn.declaration.validation.normal_order import NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import fields_of, required_derivatives

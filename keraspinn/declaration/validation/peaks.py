@@ -10,16 +10,10 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import columns
+from keraspinn.declaration.probe_points import columns, initial_values
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
-from keraspinn.expressions import (
-    Interpolation,
-    NormalComponent,
-    Parameter,
-    PartIntegral,
-    Program,
-)
+from keraspinn.expressions import Interpolation, PartIntegral, Program
 from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry import Box
@@ -133,8 +127,7 @@ def _known(expression):
             known, others = term.as_independent(*_FIELDS, as_Add=False)
             factors[others] = factors.get(others, 0) + known
     for others, known in factors.items():
-        values = {s: sp.Float(s.initial or 1) for s in known.atoms(Parameter)}
-        values |= dict.fromkeys(known.atoms(NormalComponent), sp.S.One)
+        values = initial_values(known)
         squares = [p for p in known.atoms(sp.Pow) if p.base.func is sp.tanh]
         values |= {p: 1 - sp.sech(*p.base.args) ** 2 for p in squares if p.exp == 2}
         if _is_steep(known):

@@ -5,11 +5,7 @@ import warnings
 import numpy as np
 import sympy as sp
 
-from keraspinn.declaration.probe_points import (
-    evaluate_at,
-    probe_points,
-    substitute_symbols,
-)
+from keraspinn.declaration.probe_points import evaluate_at, probe_points, with_symbols
 from keraspinn.declaration.scaling.monomials import monomials
 
 # Difference of the ends relative to the largest value, up to which they agree.
@@ -102,7 +98,7 @@ def _functions(expressions, domain, symbol):
     for expression in expressions:
         # Fields inside functions, such as exp(x u), become symbols and then one.
         factors = monomials(
-            expression, domain.coordinates, lambda node: substitute_symbols(node)[0]
+            expression, domain.coordinates, lambda node: with_symbols(node)[0]
         )
         for function in factors.values():
             if symbol in function.free_symbols:

@@ -8,6 +8,7 @@ import dataclasses
 import numpy as np
 import sympy as sp
 
+from keraspinn.declaration.formulas import collect_parameters
 from keraspinn.declaration.probe_points import parameter_corners
 from keraspinn.declaration.scaling import linearization
 from keraspinn.declaration.scaling.energy_scales import coarse_energy
@@ -17,10 +18,7 @@ from keraspinn.declaration.terms import (
     expressions_of,
     fields_of_fewer_coordinates,
 )
-from keraspinn.declaration.validation.equations import collect_parameters
-from keraspinn.declaration.validation.missing_conditions import (
-    describe_missing_conditions,
-)
+from keraspinn.declaration.validation import missing_conditions
 
 # Relative singular value of round-off.
 ROUND_OFF = 1e-13
@@ -61,7 +59,7 @@ def describe_underdetermined(domain, terms, field_names):
     if terms[RESIDUAL].is_energy:  # its boundary is free without a condition
         coarse = coarse_energy(domain, (*terms.values(),), (*field_names,))
         return coarse.underdetermined
-    if missing := describe_missing_conditions(domain, terms):
+    if missing := missing_conditions.describe_missing_conditions(domain, terms):
         return missing
     fixed, degrees = _fixed_and_degrees(domain, terms)
     how = domain, terms, field_names, fixed

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from keraspinn.declaration.probe_points import substitute_symbols
+from keraspinn.declaration.probe_points import with_symbols
 from keraspinn.expressions import NormalComponent
 from keraspinn.expressions.line_integral import LineIntegral
 
@@ -65,6 +65,6 @@ def is_unique(problem):
 def _is_linear(expression):
     """Return whether an expression is linear in fields and parameters together."""
     local = expression.replace(LineIntegral, lambda *_: sp.S.Zero)
-    plain, symbols = substitute_symbols(local)
+    plain, symbols = with_symbols(local)
     unknown = {s for n, s in symbols.items() if not isinstance(n, NormalComponent)}
     return not any(plain.diff(symbol).free_symbols & unknown for symbol in unknown)

@@ -1,0 +1,55 @@
+"""Expressions as text: names of fields, LaTeX, and lines of messages."""
+
+import textwrap
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.expressions import Parameter
+
+
+def collect_parameters(expressions):
+    """Return the unknown coefficients in `expressions`, sorted by name."""
+    parameters = set().union(*(e.atoms(Parameter) for e in expressions))
+    return tuple(sorted(parameters, key=lambda parameter: parameter.name))
+
+
+def expression_name(expression):
+    """Return a short name, such as `u`, `u_x` or `sqrt(u**2 + v**2)`."""
+    if isinstance(expression, AppliedUndef):
+        return expression.func.__name__
+    is_derivative = isinstance(expression, sp.Derivative)
+    if is_derivative and isinstance(expression.expr, AppliedUndef):
+        order = "".join(symbol.name for symbol in expression.variables)
+        return f"{expression.expr.func.__name__}_{order}"
+    if isinstance(expression, sp.Piecewise):
+        names = (expression_name(e) for e, _ in expression.args)
+        return "_or_".join(dict.fromkeys(names))
+    return str(shorten(expression))
+
+
+def latex_of(expression):
+    """Return LaTeX with fields without arguments, u_xx, and numbers of four digits."""
+    numbers = {number: sp.Float(number, 4) for number in expression.atoms(sp.Float)}
+    return sp.latex(shorten(expression).xreplace(numbers))
+
+
+def align_latex(rows):
+    """Return rows of LaTeX, each with its `&`, as notebooks display them."""
+    body = " \\\\\n".join(rows)
+    return f"$$\\begin{{aligned}}\n{body}\n\\end{{aligned}}$$"
+
+
+def wrap_line(line):
+    """Return a line of text, wrapped at 80 columns."""
+    indent, whole = " " * 4, {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(line, 80, subsequent_indent=indent, **whole)
+
+
+def shorten(expression):
+    """Return the expression with fields and derivatives as plain symbols."""
+    atoms = expression.atoms(AppliedUndef, sp.Derivative)
+    functions = {atom: sp.Symbol(expression_name(atom)) for atom in atoms}
+    if len(set(functions.values())) < len(functions):
+        return expression  # a field has the name of another's derivative
+    return expression.xreplace(functions)
