@@ -17,12 +17,7 @@ import numpy as np
 import sympy as sp
 from keras import ops
 
-from keraspinn.declaration.probe_points import (
-    evaluate_at,
-    probe_normals,
-    probe_points,
-    run_at,
-)
+from keraspinn.declaration.probe_points import probe_normals, probe_points, run_at
 from keraspinn.expressions import Program
 from keraspinn.geometry.part import exact_number
 
@@ -191,6 +186,7 @@ def _typical(domain, distance):
     Products of many distances differ in magnitude, and the smallest would dominate.
     """
     points = probe_points(domain, ((domain.interior,),), _INTERIOR_POINTS)
-    (values,) = evaluate_at([distance], domain.coordinates, points)
+    program = Program([distance], domain.coordinates)
+    (values,) = run_at(program, domain.coordinates, points)
     logarithms = np.log2(np.maximum(values, np.finfo("float64").tiny))
     return sp.Integer(2) ** round(float(np.mean(logarithms)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat, TypeAlias
@@ -127,7 +126,8 @@ class Condition:
         return f"= 0 on {parts.format_part(self.on)}{where}{how}"
 
     def __repr__(self):
-        return f"<Condition: {_join(self.expressions)} {self.place}>"
+        equations = ", ".join(str(formulas.shorten(e)) for e in self.expressions)
+        return f"<Condition: {equations} {self.place}>"
 
     @property
     def latex_rows(self) -> list[str]:
@@ -162,10 +162,6 @@ class Condition:
         )
 
 
-def _join(expressions):
-    return ", ".join(str(formulas.shorten(e)) for e in expressions)
-
-
 class _Table:
     """Values of expressions at points."""
 
@@ -174,7 +170,7 @@ class _Table:
         self.expressions, self.targets = tabulate(values, len(self.points))
 
     def __repr__(self):
-        names = _join(self.expressions)
+        names = ", ".join(str(formulas.shorten(e)) for e in self.expressions)
         return f"<{type(self).__name__}: {names} at {len(self.points)} points>"
 
     def get_config(self):
@@ -318,22 +314,6 @@ class Reference(_Table):
         names = dict(zip(values, config["names"], strict=True))
         up_to_constant = [from_json(e) for e in config["up_to_constant"]]
         return cls(points, values, names, up_to_constant)
-
-
-def resolve_shifted_fields(*declared):
-    """Return copies of dicts of conditions, with `At` nodes for shifted fields.
-
-    An expression with an unshifted field determines the order of its arguments.
-
-    Args:
-        *declared: Dicts from names to `Equation`, `Condition` and `Data`.
-    """
-    expressions = [e for d in declared for c in d.values() for e in c.expressions]
-    resolved = dict(zip(expressions, with_images(expressions), strict=True))
-    copies = [{name: copy.copy(c) for name, c in d.items()} for d in declared]
-    for condition in (c for d in copies for c in d.values()):
-        condition.expressions = tuple(resolved[e] for e in condition.expressions)
-    return copies
 
 
 def tabulate(values, count, gaps=()):

@@ -12,18 +12,11 @@ import sympy as sp
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.declaration import energy as energies
 from keraspinn.declaration import formulas
-from keraspinn.declaration.conditions import (
-    Condition,
-    Data,
-    ExpressionOrEq,
-    Reference,
-    resolve_shifted_fields,
-    tabulate,
-)
+from keraspinn.declaration.conditions import Condition, Data, Reference, tabulate
 from keraspinn.declaration.field_parts import attributes_of, check_field_parts, lives_at
 from keraspinn.declaration.hard import HardForm, build_hard_forms
 from keraspinn.declaration.probe_points import evaluate_at
-from keraspinn.declaration.regional import Equation
+from keraspinn.declaration.regional import Equation, EquationLike
 from keraspinn.declaration.scaling.offsets import free_shifts
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term, build_terms, check_duplicates
@@ -122,7 +115,7 @@ class Problem:
     def __init__(
         self,
         domain: Geometry,
-        equations: Mapping[str, ExpressionOrEq | Equation] | None = None,
+        equations: Mapping[str, EquationLike] | None = None,
         conditions: Mapping[str, Condition | Data] | None = None,
         reference: Mapping[sp.Expr, sp.Expr | float] | Reference | None = None,
         fields: Sequence[sp.Expr] | None = None,
@@ -144,7 +137,7 @@ class Problem:
         conditions = arguments.validate_conditions(conditions)
         if densities:
             equations, conditions = {}, {**equations, **conditions}
-        equations, conditions = resolve_shifted_fields(equations, conditions)
+        equations, conditions = arguments.resolve_shifted_fields(equations, conditions)
         declared, unreliable, poles = arguments.validate_declaration(
             equations, conditions, domain, densities
         )

@@ -1,7 +1,7 @@
 """Equations in a part of the domain, and conditions on interfaces between parts."""
 
 from collections.abc import Sequence
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, TypeAlias
 
 import keras
 import numpy as np
@@ -91,6 +91,10 @@ class Equation(Condition):
             part_from_json(config["on"]),
             place_from_json(config["where"]) if "where" in config else None,
         )
+
+
+EquationLike: TypeAlias = ExpressionOrEq | Equation
+"""Equation that holds everywhere, or in a part of the domain."""
 
 
 def interface_condition(

@@ -16,7 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import evaluate_at
 from keraspinn.declaration.scaling.monomials import OPAQUE, has_derivative, monomials
-from keraspinn.declaration.terms import expressions_of
+from keraspinn.declaration.terms import expressions_of, fields_of_fewer_coordinates
 from keraspinn.expressions import NormalComponent, Parameter, fields_of
 from keraspinn.expressions.image import At
 
@@ -141,6 +141,22 @@ def free_shifts(problem):
         for field in problem.fields
         if field.func.__name__ not in fixed
     }
+
+
+def fields_fixed_in_time(domain, terms):
+    """Return names of fields of fewer coordinates with an initial value.
+
+    Adding a constant to these, unlike to a pressure, gives another solution.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+    """
+    expressions = expressions_of(terms.values())
+    derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
+    evolving = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
+    fewer = fields_of_fewer_coordinates(domain, terms.values())
+    return [field.func.__name__ for field in fewer if field in evolving]
 
 
 def _values(name, expression, number, domain, term):

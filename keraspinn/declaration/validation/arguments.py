@@ -1,5 +1,6 @@
 """Validation of a problem's arguments, each together with the others."""
 
+import copy
 import types
 import warnings
 from collections.abc import Mapping
@@ -19,13 +20,8 @@ from keraspinn.declaration.validation import periodicity, shifted_arguments
 from keraspinn.declaration.validation.branches import check_branches
 from keraspinn.declaration.validation.discontinuities import describe_lost_jump
 from keraspinn.declaration.validation.peaks import describe_peaks
-from keraspinn.expressions import (
-    NormalComponent,
-    fields_of,
-    required_derivatives,
-    validate,
-)
-from keraspinn.expressions.image import plain_fields, with_sums
+from keraspinn.expressions import fields_of, required_derivatives, validate
+from keraspinn.expressions.image import plain_fields, with_images, with_sums
 from keraspinn.expressions.line_integral import LineIntegral
 
 
@@ -53,6 +49,22 @@ def validate_conditions(conditions):
                 f"{condition!r} of type {type(condition).__name__}"
             )
     return dict(conditions)
+
+
+def resolve_shifted_fields(*declared):
+    """Return copies of dicts of conditions, with `At` nodes for shifted fields.
+
+    An expression with an unshifted field determines the order of its arguments.
+
+    Args:
+        *declared: Dicts from names to `Equation`, `Condition` and `Data`.
+    """
+    expressions = [e for d in declared for c in d.values() for e in c.expressions]
+    resolved = dict(zip(expressions, with_images(expressions), strict=True))
+    copies = [{name: copy.copy(c) for name, c in d.items()} for d in declared]
+    for condition in (c for d in copies for c in d.values()):
+        condition.expressions = tuple(resolved[e] for e in condition.expressions)
+    return copies
 
 
 def validate_declaration(equations, conditions, domain, densities):
@@ -157,10 +169,11 @@ def validate_reference(reference, declared, domain):
             "`reference` must be a dict from fields to their exact solutions, or a "
             f"keraspinn.Reference. Received: {reference!r}"
         )
-    normals = {n for e in declared for n in e.atoms(NormalComponent)}
     coordinates = domain.coordinates
     validate(expressions, coordinates, where="the reference")
-    validate([*expressions, *declared], coordinates, normals, "the reference", True)
+    validate(
+        [*expressions, *declared], coordinates, domain.normal, "the reference", True
+    )
     if unknown := sorted(set(fields_of(expressions)) - set(fields_of(declared))):
         raise ValueError(
             f"The reference compares {unknown}, which no equation or condition "

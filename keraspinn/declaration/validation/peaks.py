@@ -61,7 +61,6 @@ OF_A_FIELD = (
     ", or declare latent heat by the enthalpy, a further field H: H.diff(t) in place "
     "of the term, and T as a function of H by Min and Max"
 )
-_FIELDS = (AppliedUndef, sp.Derivative)
 _STEEP = (
     *(sp.exp, sp.sech, sp.csch, sp.cosh, sp.tanh, sp.coth, sp.erf, sp.atan),
     *(sp.cot, sp.csc, sp.tan, sp.sec, sp.Max, sp.Min, sp.Piecewise),
@@ -124,7 +123,7 @@ def _known(expression):
         is_long = expression.count_ops() > MOST_EXPANDED
         terms = expression if is_long else sp.expand_mul(expression)
         for term in sp.Add.make_args(terms):
-            known, others = term.as_independent(*_FIELDS, as_Add=False)
+            known, others = term.as_independent(AppliedUndef, as_Add=False)
             factors[others] = factors.get(others, 0) + known
     for others, known in factors.items():
         values = initial_values(known)

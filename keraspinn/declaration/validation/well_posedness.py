@@ -12,12 +12,8 @@ from keraspinn.declaration.formulas import collect_parameters
 from keraspinn.declaration.probe_points import parameter_corners
 from keraspinn.declaration.scaling import linearization
 from keraspinn.declaration.scaling.energy_scales import coarse_energy
-from keraspinn.declaration.terms import (
-    RESIDUAL,
-    condition_terms,
-    expressions_of,
-    fields_of_fewer_coordinates,
-)
+from keraspinn.declaration.scaling.offsets import fields_fixed_in_time
+from keraspinn.declaration.terms import RESIDUAL, condition_terms, expressions_of
 from keraspinn.declaration.validation import missing_conditions
 
 # Relative singular value of round-off.
@@ -152,19 +148,7 @@ def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
     # Constants do not count, nor do values outside of a field's part.
     inside = (polynomials.inside() @ changes[..., None])[..., 0]
-    is_free = np.isin(field_names, _fields_fixed_in_time(domain, terms), invert=True)
+    is_free = np.isin(field_names, fields_fixed_in_time(domain, terms), invert=True)
     inside -= inside.mean(axis=2, keepdims=True) * is_free[:, None]
     norms = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
     return [n for n, norm in zip(field_names, norms, strict=True) if norm > VISIBLE]
-
-
-def _fields_fixed_in_time(domain, terms):
-    """Return names of fields of fewer coordinates with an initial value.
-
-    Adding a constant to these, unlike to a pressure, gives another solution.
-    """
-    expressions = expressions_of(terms.values())
-    derivatives = set().union(*(e.atoms(sp.Derivative) for e in expressions))
-    evolving = {d.expr for d in derivatives if domain.time_coordinate in d.variables}
-    fewer = fields_of_fewer_coordinates(domain, terms.values())
-    return [field.func.__name__ for field in fewer if field in evolving]
