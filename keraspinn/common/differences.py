@@ -53,8 +53,6 @@ def plain(config):
                 operands.sort(key=json.dumps)
             return [head, *operands]
         return _folded(rows) if len(rows) > LONGEST_ROW else rows
-    if isinstance(config, (set, frozenset)):
-        return sorted(map(str, config))
     if isinstance(config, np.generic):
         config = config.item()
     if isinstance(config, float) and not np.isfinite(config):

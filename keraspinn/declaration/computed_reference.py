@@ -83,7 +83,8 @@ class ComputedReference(Reference):
     @functools.cached_property
     def targets(self) -> np.ndarray:
         """Values `(n, k)`, a column for each expression."""
-        table = self.points.tolist(), self.names, [*map(str, self.gaps)]
+        points = hashlib.sha256(self.points.tobytes()).hexdigest()
+        table = points, self.names, [*map(str, self.gaps)]
         identity = [self.revision, __version__, self.get_config(), *table]
         digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
         name = keras.saving.get_registered_name(type(self)).replace(">", "-")

@@ -3,7 +3,7 @@
 import types
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Self, TypeAlias
 
 import keras
 import numpy as np
@@ -28,6 +28,8 @@ from keraspinn.declaration.validation.well_posedness import describe_underdeterm
 from keraspinn.expressions import Parameter, fields_of, from_json, to_json
 from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.part import Block
+
+ScalesLike: TypeAlias = str | Mapping[sp.Expr, float] | Scales | None
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -119,7 +121,7 @@ class Problem:
         conditions: Mapping[str, Condition | Data] | None = None,
         reference: Mapping[sp.Expr, sp.Expr | float] | Reference | None = None,
         fields: Sequence[sp.Expr] | None = None,
-        scales: str | Mapping[sp.Expr, float] | Scales | None = "auto",
+        scales: ScalesLike = "auto",
         energy: sp.Expr | None = None,
     ) -> None:
         if not isinstance(domain, Geometry):
@@ -180,9 +182,7 @@ class Problem:
     def __reduce__(self):
         return type(self).from_config, (self.get_config(),)
 
-    def with_scales(
-        self, scales: str | Mapping[sp.Expr, float] | Scales | None
-    ) -> Self:
+    def with_scales(self, scales: ScalesLike) -> Self:
         """Return the same problem with other scales.
 
         Args:

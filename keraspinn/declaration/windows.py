@@ -11,7 +11,6 @@ from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, build_terms, expressions_of
 from keraspinn.expressions import required_derivatives, to_json
 from keraspinn.expressions.image import At
-from keraspinn.expressions.line_integral import LineIntegral
 
 # Column of the time in points: the last.
 TIME = -1
@@ -161,7 +160,7 @@ def differ_in_time_only(one, other):
     later = np.zeros(one.domain.dimension)
     later[TIME] = other.domain.lower[TIME] - one.domain.lower[TIME]
     for name, term in one.terms.items():
-        is_nonlocal = any(e.has(At, LineIntegral) for e in term.expressions)
+        is_nonlocal = any(e.has(At) for e in term.expressions)
         if term.table is not None or term.regions or is_nonlocal:
             return False
         points = term.points(one.domain, INITIAL_POINTS)

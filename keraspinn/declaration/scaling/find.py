@@ -10,15 +10,13 @@ accurate enough.
 
 import sympy as sp
 
-from keraspinn.declaration.probe_points import parameter_corners
+from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
 from keraspinn.declaration.scaling.term_sizes import TermSizes
 from keraspinn.declaration.terms import expressions_of
 
-# Points of an equation at which coefficients are evaluated.
-EQUATION_POINTS = 512
 # Points of a condition, dense enough for a narrow pulse.
 CONDITION_POINTS = 4096
 # Relative to an offset or the largest term, a smaller value is round-off.
@@ -98,13 +96,16 @@ def _vanishes(field, solved, parts, expected):
 
 def _term_sizes(domain, terms, offsets, sizes):
     """Return a dict from names of terms and numbers of expressions to `TermSizes`."""
-    parts = {}
+    parts, scales = {}, Scales({}, offsets=offsets)
     for name, term in terms.items():
-        count = EQUATION_POINTS if term.is_equation else CONDITION_POINTS
-        points = term.points(domain, count)
-        for k, (expression, target) in enumerate(_with_targets(term, offsets)):
-            how = domain, points, not term.is_equation, sizes
-            parts[name, k] = TermSizes(expression, target, *how)
+        points = term.points(domain, PROBES if term.is_equation else CONDITION_POINTS)
+        how = domain, points, not term.is_equation, sizes
+        for k, plain in enumerate(term.pointwise):
+            expression, target = scales.apply(plain), term.targets(k)
+            base = 0 if term.table is None else sp.expand(expression - plain)
+            if base and base.is_number:  # values have the same offset
+                expression, target = plain, target - float(base)
+            parts[name, k] = TermSizes(expression, float(abs(target).max()), *how)
     return parts
 
 
@@ -176,17 +177,6 @@ def _solve(domain, terms, offsets, expected):
     if not all(magnitudes):
         return {}
     return {name: max(m[name] for m in magnitudes) for name in expected}
-
-
-def _with_targets(term, offsets):
-    """Yield pairs of an expression in shifted fields and its target's magnitude."""
-    scales = Scales({}, offsets=offsets)
-    for k, plain in enumerate(term.pointwise):
-        shifted, target = scales.apply(plain), term.targets(k)
-        base = 0 if term.table is None else sp.expand(shifted - plain)
-        if base and base.is_number:  # values have the same offset
-            shifted, target = plain, target - float(base)
-        yield shifted, float(abs(target).max())
 
 
 def _round(size):

@@ -169,11 +169,9 @@ def validate_reference(reference, declared, domain):
             "`reference` must be a dict from fields to their exact solutions, or a "
             f"keraspinn.Reference. Received: {reference!r}"
         )
-    coordinates = domain.coordinates
-    validate(expressions, coordinates, where="the reference")
-    validate(
-        [*expressions, *declared], coordinates, domain.normal, "the reference", True
-    )
+    coordinates, where = domain.coordinates, "the reference"
+    validate(expressions, coordinates, where=where)
+    validate([*expressions, *declared], coordinates, domain.normal, where, True)
     if unknown := sorted(set(fields_of(expressions)) - set(fields_of(declared))):
         raise ValueError(
             f"The reference compares {unknown}, which no equation or condition "
@@ -191,7 +189,7 @@ def validate_reference(reference, declared, domain):
                 f"The reference of {key} must be known: an expression in the "
                 f"coordinates alone. Received: {expression}"
             )
-    interior = list(exact.values()), domain, domain.blocks("interior"), "the reference"
+    interior = list(exact.values()), domain, domain.blocks("interior"), where
     shifted_arguments.check_tables(*interior)
     shifted_arguments.check_shifted_points(*interior)
     check_branches(*interior)

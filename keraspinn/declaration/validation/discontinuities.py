@@ -17,7 +17,6 @@ from keraspinn.declaration.regional import Equation
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.expressions import Interpolation, Program, normalize
-from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
@@ -89,7 +88,7 @@ def describe_lost_jump(condition, expressions, domain, blocks):
     inner = [
         (normalize(d.expr), d.variables)
         for d in outer
-        if not isinstance(d.expr, (AppliedUndef, At))
+        if not isinstance(d.expr, AppliedUndef)
     ]
     parts = dict.fromkeys(part for block in blocks for part in block)
     jump = next(filter(None, map(_find_steep_cell, expressions)), None)

@@ -17,7 +17,7 @@ from keraspinn.declaration.terms import (
     is_on,
     missing_normals_error,
 )
-from keraspinn.declaration.validation.normal_order import NormalOrder
+from keraspinn.declaration.validation.normal_order import ORDER_POINTS, NormalOrder
 from keraspinn.declaration.validation.shifted_arguments import shifted_points
 from keraspinn.expressions import fields_of, required_derivatives
 from keraspinn.expressions.image import At
@@ -27,8 +27,6 @@ from keraspinn.geometry.checks import written
 
 # Share of a part without a condition, up to which it is a corner left out on purpose.
 SMALLEST_SHARE = 0.05
-# Points without a condition at which the equations' order is determined.
-ORDER_POINTS = 3
 # Points that show along which coordinates a part extends.
 EXTENT_POINTS = 4
 # Parts that a message names.

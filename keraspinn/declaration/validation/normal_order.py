@@ -16,8 +16,8 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.geometry.arrays import on_host
 
-# Points inside at which the order in time is determined.
-TIME_POINTS = 3
+# Points at which the order is determined.
+ORDER_POINTS = 3
 # Relative to its largest value inside, a smaller coefficient vanishes, as r on an axis.
 VANISHING = 1e-7
 # Relative to its largest value inside, a larger coefficient is infinite.
@@ -99,8 +99,8 @@ class NormalOrder:
         if self._program is None:
             return 0
         domain = self._domain
-        points = probe_points(domain, domain.blocks("interior"), TIME_POINTS)
-        along = np.zeros((TIME_POINTS, domain.dimension), bool)
+        points = probe_points(domain, domain.blocks("interior"), ORDER_POINTS)
+        along = np.zeros((ORDER_POINTS, domain.dimension), bool)
         along[:, -1] = True  # time is last
         times = points[:, [-1]], domain.lower[-1], domain.upper[-1]
         return min(self._order(np.where(along, t, points), along) for t in times)

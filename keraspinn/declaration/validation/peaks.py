@@ -15,7 +15,6 @@ from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
 from keraspinn.expressions import Interpolation, PartIntegral, Program
 from keraspinn.expressions.image import At
-from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 
@@ -100,7 +99,7 @@ def describe_field_peaks(terms, scales):
     """
     faults = {}
     for expression in expressions_of(terms.values()):
-        leaves = expression.atoms(sp.Derivative, At, PartIntegral, LineIntegral)
+        leaves = expression.atoms(sp.Derivative, At, PartIntegral)
         hidden = {leaf: sp.Function(f"leaf_{leaf}")(sp.S.One) for leaf in leaves}
         plain = expression.xreplace(hidden)
         for field in plain.atoms(AppliedUndef) - {*hidden.values()}:
