@@ -90,17 +90,13 @@ def validate_declaration(equations, conditions, domain, densities):
     plain = plain_fields([e for *_, group, _ in parts for e in group], coordinates)
     fields = tuple(field(*arguments) for field, arguments in plain.items())
     declared, unreliable, poles = [], [], []
-    for where, item, group, _ in parts:
+    for where, item, group, blocks in parts:
         summed = with_sums(group, coordinates, fields=fields)
         normals = () if isinstance(item, (Equation, Data)) else domain.normal
         validate(summed, coordinates, normals, where, type(item) is Condition)
         for expression in summed:
             check_holds_a_field(expression, where)
         declared += summed
-    together = "the equations and conditions together"
-    validate(declared, coordinates, domain.normal, together, integrals=True)
-    for where, item, group, blocks in parts:
-        summed = with_sums(group, coordinates, fields=fields)
         outside = [e.replace(LineIntegral, lambda *_: sp.S.Zero) for e in group]
         at = domain, blocks, where
         shifted_arguments.check_kernels(group, *at)
@@ -115,6 +111,8 @@ def validate_declaration(equations, conditions, domain, densities):
             periodicity.check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
+    together = "the equations and conditions together"
+    validate(declared, coordinates, domain.normal, together, integrals=True)
     held = declared[len(equations) :]
     warn_of_no_conditions(declared[: len(equations)], held, domain)
     return declared, " ".join(unreliable), " ".join(poles)
