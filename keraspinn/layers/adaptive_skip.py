@@ -46,8 +46,8 @@ class AdaptiveSkip(keras.layers.Layer):
             initializer=keras.initializers.Constant(self.initial),
         )
 
-    def call(self, x, h):
-        return x + self.alpha * (h - x)
+    def call(self, x, h):  # tensors, or series
+        return x + (h - x) * keras.ops.cast(self.alpha, x.dtype)
 
     def compute_output_shape(self, x_shape, h_shape):
         return x_shape
@@ -56,6 +56,4 @@ class AdaptiveSkip(keras.layers.Layer):
         return {**super().get_config(), "initial": self.initial}
 
 
-@register_rule(AdaptiveSkip)
-def adaptive_skip(layer, x, h):
-    return x + (h - x) * keras.ops.cast(layer.alpha, x.dtype)
+register_rule(AdaptiveSkip)(AdaptiveSkip.call)

@@ -89,8 +89,8 @@ class FactorizedDense(keras.layers.Layer):
         """W, `(F, units)`."""
         return self.direction * ops.exp(self.scale)
 
-    def call(self, x):
-        return self.activation(ops.matmul(x, self.kernel) + self.bias)
+    def call(self, x):  # a tensor, or a series
+        return activate(self.activation, affine(x, self.kernel, self.bias))
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.units)
@@ -108,6 +108,4 @@ class FactorizedDense(keras.layers.Layer):
         }
 
 
-@register_rule(FactorizedDense)
-def factorized_dense(layer, x):
-    return activate(layer.activation, affine(x, layer.kernel, layer.bias))
+register_rule(FactorizedDense)(FactorizedDense.call)

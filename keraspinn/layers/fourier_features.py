@@ -67,9 +67,9 @@ class FourierFeatures(keras.layers.Layer):
             trainable=False,
         )
 
-    def call(self, x):
-        phase = ops.matmul(x, self.kernel)
-        return ops.concatenate([ops.cos(phase), ops.sin(phase)], axis=-1)
+    def call(self, x):  # a tensor, or a series
+        phase = affine(x, self.kernel)
+        return concatenated([activate(ops.cos, phase), activate(ops.sin, phase)])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 2 * self.units)
@@ -79,7 +79,4 @@ class FourierFeatures(keras.layers.Layer):
         return {**super().get_config(), **config}
 
 
-@register_rule(FourierFeatures)
-def fourier_features(layer, x):
-    phase = affine(x, layer.kernel)
-    return concatenated([activate(ops.cos, phase), activate(ops.sin, phase)])
+register_rule(FourierFeatures)(FourierFeatures.call)

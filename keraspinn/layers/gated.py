@@ -63,15 +63,12 @@ class GatedDense(keras.layers.Dense):
                 )
         super().build(h_shape)
 
-    def call(self, h, u, v):
-        z = super().call(h)
+    def call(self, h, u, v):  # tensors, or series
+        z = activate(self.activation, affine(h, self.kernel, self.bias))
         return u + z * (v - u)
 
     def compute_output_shape(self, h_shape, u_shape, v_shape):
         return super().compute_output_shape(h_shape)
 
 
-@register_rule(GatedDense)
-def gated_dense(layer, h, u, v):
-    z = activate(layer.activation, affine(h, layer.kernel, layer.bias))
-    return u + z * (v - u)
+register_rule(GatedDense)(GatedDense.call)

@@ -64,8 +64,9 @@ class SineDense(keras.layers.Dense):
         self.bias_initializer = _uniform(1 / math.sqrt(features), other_seed)
         super().build(input_shape)
 
-    def call(self, x):
-        return ops.sin(self.frequency * super().call(x))
+    def call(self, x):  # a tensor, or a series
+        phase = affine(x, self.kernel, self.bias) * self.frequency
+        return activate(ops.sin, phase)
 
     def get_config(self):
         config = {"frequency": self.frequency, "first": self.first, "seed": self.seed}
@@ -76,6 +77,4 @@ def _uniform(bound, seed):
     return keras.initializers.RandomUniform(-bound, bound, seed)
 
 
-@register_rule(SineDense)
-def sine_dense(layer, x):
-    return activate(ops.sin, affine(x, layer.kernel, layer.bias) * layer.frequency)
+register_rule(SineDense)(SineDense.call)

@@ -156,16 +156,18 @@ def activate(activation, x):
 
 
 def affine(x, kernel, bias=None):
-    """Return the series of x W + b, with one matrix product per coefficient."""
+    """Return x W + b of a tensor or a series, with a product for each coefficient."""
     kernel = ops.cast(kernel, x.dtype)
-    x = x.map(lambda coefficient: spread(coefficient, kernel.shape[-2]))
-    if kernel.shape[-1] == 1:
-        # XLA turns a product with one column into a loop that evaluates the other
-        # factor again for every entry: 14 % of a step's time.
-        two = ops.pad(kernel, ((0, 0), (0, 1)))
-        y = x.map(lambda coefficient: ops.matmul(coefficient, two)[..., :1])
+    if not isinstance(x, Taylor):
+        y = ops.matmul(x, kernel)
     else:
-        y = x.map(lambda coefficient: ops.matmul(coefficient, kernel))
+        rows, width = kernel.shape[-2:]
+        if width == 1:
+            # XLA turns a product with one column into a loop that evaluates the other
+            # factor again for every entry: 14 % of a step's time.
+            kernel = ops.pad(kernel, ((0, 0), (0, 1)))
+        y = x.map(lambda coefficient: ops.matmul(spread(coefficient, rows), kernel))
+        y = y if width > 1 else y.map(lambda coefficient: coefficient[..., :1])
     return y if bias is None else y + ops.cast(bias, x.dtype)
 
 
