@@ -1,21 +1,16 @@
 """The time window that is trained, behind those trained before."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import keras
 import numpy as np
 from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor, propagate, register_rule
-from keraspinn.networks.base import Network
 from keraspinn.networks.time_windows import (
     TimeWindows,
     at_end,
     at_time,
     continued,
     in_space,
-    time_windows,
 )
 
 
@@ -28,21 +23,14 @@ class ActiveWindow(TimeWindows):
     of equal length. A loop evaluates the earlier networks.
 
     Args:
-        networks: List of the `Network` that is trained.
+        networks: List of the network that is trained, a `Network`.
         edges: List of the times at which the problem's domain starts and ends.
         orders: List with the order in time, 0, 1 or 2, of each field.
         capacity: Largest number of earlier windows.
         **kwargs: As for `TimeWindows`.
     """
 
-    def __init__(
-        self,
-        networks: Sequence[Network],
-        edges: Sequence[float],
-        orders: Sequence[int],
-        capacity: int = 1,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, networks, edges, orders, capacity=1, **kwargs):
         super().__init__(networks, edges, orders, **kwargs)
         self.capacity = int(capacity)
 
@@ -61,13 +49,7 @@ class ActiveWindow(TimeWindows):
         self.count = self.add_weight((), name="count", **settings)
         self.time_shift = self.add_weight((), name="time_shift", **settings)
 
-    def follow(
-        self,
-        earlier: Sequence[Network],
-        network: Network,
-        edges: Sequence[float],
-        jumps: Mapping[float, Sequence[tuple[float, float]]],
-    ) -> None:
+    def follow(self, earlier, network, edges, jumps):
         """Become the window behind some networks.
 
         Args:
@@ -148,7 +130,7 @@ class ActiveWindow(TimeWindows):
         return {**super().get_config(), "capacity": self.capacity}
 
 
-register_rule(ActiveWindow)(time_windows)
+register_rule(ActiveWindow)(ActiveWindow.call)
 
 
 def _value(variable):

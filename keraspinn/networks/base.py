@@ -68,12 +68,14 @@ class Adaptable(keras.Model):
         self._sizes = [problem.scales.field(name) for name in problem.field_names]
         self._offsets = network_offsets(problem)
 
+    def _units(self, columns):
+        """Return the scales and the offsets of some columns of the fields, lists."""
+        both = self._sizes, self._offsets
+        return [[numbers[column] for column in columns] for numbers in both]
+
     def _scale(self, fields, columns):
         """Return the fields of some columns in scales, from the user's units."""
-        offsets, sizes = (
-            [numbers[column] for column in columns]
-            for numbers in (self._offsets, self._sizes)
-        )
+        sizes, offsets = self._units(columns)
         if any(offsets):
             fields = fields - ops.cast(np.array(offsets), fields.dtype)
         return fields * ops.cast(1.0 / np.array(sizes), fields.dtype)
@@ -119,23 +121,20 @@ class Network(Adaptable):
         self.bias_initializer = keras.initializers.get(bias_initializer)
 
     def _layer(self, layer_class, name, **changes):
-        settings = {"units": self.units, "activation": self.activation} | changes
-        settings |= {"dtype": self.dtype_policy, "name": name}
-        return layer_class(**settings, **self._initializers(name))
+        settings = {
+            "units": self.units,
+            "activation": self.activation,
+            "kernel_initializer": self.kernel_initializer,
+            "bias_initializer": self.bias_initializer,
+        } | changes
+        for weight in ("kernel", "bias"):
+            key = f"{weight}_initializer"
+            settings[key] = weight_initializer(settings[key], f"{name}/{weight}")
+        return layer_class(**settings, dtype=self.dtype_policy, name=name)
 
     def _head(self):
         settings = {"units": self.output_count, "activation": None}
         return self._layer(keras.layers.Dense, "head", **settings)
-
-    def _initializers(self, layer_name):
-        return {
-            "kernel_initializer": weight_initializer(
-                self.kernel_initializer, f"{layer_name}/kernel"
-            ),
-            "bias_initializer": weight_initializer(
-                self.bias_initializer, f"{layer_name}/bias"
-            ),
-        }
 
     @property
     def adapted(self) -> bool:
@@ -157,10 +156,10 @@ class Network(Adaptable):
     def adapt(self, problem: Problem) -> None:
         """Take on a problem's scales, unless `standardize=False`."""
         if self.standardize:
-            sizes = [problem.scales.field(name) for name in problem.field_names]
-            offsets, periods = network_offsets(problem), scaled_periods(problem)
+            super().adapt(problem)
+            units = self._sizes, scaled_periods(problem), self._offsets
             features = [f(problem, problem.scales) for f in FEATURES]
-            self.work_in(problem.scales, sizes, periods, offsets, *features)
+            self.work_in(problem.scales, *units, *features)
 
     def work_in(
         self,

@@ -79,13 +79,10 @@ class FieldNetworks(Adaptable):
                 chosen = periods and [periods[column] for column in columns]
                 block = problem.field_parts[problem.field_names[outputs[0]]]
                 scales = self._scales_in(problem.domain, block, columns)
-                network.work_in(
-                    scales,
-                    [self._sizes[column] for column in outputs],
-                    chosen if chosen and any(chosen) else None,
-                    [self._offsets[column] for column in outputs],
-                    *(features(problem, scales) for features in FEATURES),
-                )
+                sizes, offsets = self._units(outputs)
+                chosen = chosen if chosen and any(chosen) else None
+                features = [f(problem, scales) for f in FEATURES]
+                network.work_in(scales, sizes, chosen, offsets, *features)
 
     def scaled(self, x, apply, wanted=None):
         """Return scaled fields from scaled points.
@@ -102,9 +99,8 @@ class FieldNetworks(Adaptable):
                 fields.append(None)
                 continue
             points, scales = _select(x, columns), self._scales_of(columns)
-            sizes = [self._sizes[column] for column in outputs]
-            offsets = [self._offsets[column] for column in outputs]
-            if isinstance(network, Network) and network.returns_units(sizes, offsets):
+            units = self._units(outputs)
+            if isinstance(network, Network) and network.returns_units(*units):
                 points = _rescaled(points, scales, network.scales)
                 fields.append(network.scaled(points, apply))
                 continue
@@ -164,17 +160,15 @@ class FieldNetworks(Adaptable):
     def get_config(self):
         return {
             **super().get_config(),
-            "networks": [keras.saving.serialize_keras_object(n) for n in self.networks],
+            "networks": keras.saving.serialize_keras_object(self.networks),
             "columns": self.columns,
             "outputs": self.outputs_of,
         }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        networks = [
-            keras.saving.deserialize_keras_object(saved, custom_objects)
-            for saved in config["networks"]
-        ]
+        saved = config["networks"]
+        networks = keras.saving.deserialize_keras_object(saved, custom_objects)
         return cls(**{**config, "networks": networks})
 
 

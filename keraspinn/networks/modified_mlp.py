@@ -5,7 +5,7 @@ import keras
 from keraspinn.common.typing import Initializer
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import GatedDense
-from keraspinn.networks.base import Network, in_series, weight_initializer
+from keraspinn.networks.base import Network, in_series
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -71,8 +71,11 @@ class ModifiedMLP(Network):
         super().__init__(units, depth, outputs, **kwargs)
         self.gate_input = bool(gate_input)
         self.encoder_bias_initializer = keras.initializers.get(encoder_bias_initializer)
-        self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
-        self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
+        encoder_bias = self.encoder_bias_initializer or self.bias_initializer
+        self.encoder_u, self.encoder_v = (
+            self._layer(keras.layers.Dense, name, bias_initializer=encoder_bias)
+            for name in ("encoder_u", "encoder_v")
+        )
         if not self.gate_input:
             self.first = self._layer(keras.layers.Dense, "hidden_1")
         self.gates = [
@@ -88,23 +91,11 @@ class ModifiedMLP(Network):
             h = apply(gate, h, u, v)
         return apply(self.head, h)
 
-    def _initializers(self, layer_name):
-        initializers = super()._initializers(layer_name)
-        encoder_bias = self.encoder_bias_initializer
-        if encoder_bias is not None and layer_name.startswith("encoder"):
-            initializers["bias_initializer"] = weight_initializer(
-                encoder_bias, f"{layer_name}/bias"
-            )
-        return initializers
-
     def get_config(self):
-        encoder_bias = self.encoder_bias_initializer
-        return {
-            **super().get_config(),
-            "gate_input": self.gate_input,
-            "encoder_bias_initializer": encoder_bias
-            and keras.initializers.serialize(encoder_bias),
-        }
+        encoder_bias = keras.initializers.serialize(self.encoder_bias_initializer)
+        config = {"gate_input": self.gate_input}
+        config["encoder_bias_initializer"] = encoder_bias
+        return {**super().get_config(), **config}
 
 
 register_rule(ModifiedMLP)(in_series)

@@ -1,5 +1,6 @@
 """A network for each of consecutive time windows, continuous at their edges."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -89,10 +90,7 @@ class TimeWindows(Adaptable):
             ops.cast(numbers, x.dtype)
             for numbers in (self.scales.half, self.scales.centre)
         )
-        return self._scale(self._fields(x * half + centre), range(len(self.orders)))
-
-    def call(self, x):
-        return self._fields(x)
+        return self._scale(self.call(x * half + centre), range(len(self.orders)))
 
     def build(self, input_shape):
         for network in self.networks:
@@ -103,42 +101,30 @@ class TimeWindows(Adaptable):
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], len(self.orders))
 
-    def _fields(self, x):
-        """Return the fields at points in the user's units, as what the points are."""
+    def call(self, x):  # a tensor, or a series
         if isinstance(x, Taylor):
             return self._series(x)
         value_only = IndexSet([(0,) * x.shape[-1]])
         return self._series(Taylor.of_points(x, value_only)).value
 
     def _series(self, x):
-        state, result = None, None
-        for number in range(len(self.networks)):
-            fields = self._window(number, x, state)
-            if result is None:
+        state = None
+        for number, network in enumerate(self.networks):
+            start, end = self.edges[number : number + 2]
+            fields = propagate(network, x)
+            if state is None:
                 result = fields
             else:
-                behind = x.value[..., -1:] >= self.edges[number]
-                result = select(behind, fields, result)
+                fields = continued(state, fields, x, start, end - start, self.orders)
+                result = select(x.value[..., -1:] >= start, fields, result)
             if number + 1 < len(self.networks):
-                state = self._end(number, x, state)
+                state = self._end(network, start, end, x, state)
         return result
 
-    def _window(self, number, x, state):
-        """Return the fields of one window at points x, as series."""
-        fields = propagate(self.networks[number], x)
-        if state is None:
-            return fields
-        start, end = self.edges[number : number + 2]
-        return continued(state, fields, x, start, end - start, self.orders)
-
-    def _end(self, number, x, state):
+    def _end(self, network, start, end, x, state):
         """Return value and time derivative at the end of a window, behind its jump."""
-        start, end = self.edges[number : number + 2]
         outputs = at_time(
-            lambda ends: propagate(self.networks[number], ends),
-            x,
-            end,
-            2 in self.orders,
+            functools.partial(propagate, network), x, end, 2 in self.orders
         )
         jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
         jump = [ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)]
@@ -149,7 +135,7 @@ class TimeWindows(Adaptable):
     def get_config(self):
         return {
             **super().get_config(),
-            "networks": [keras.saving.serialize_keras_object(n) for n in self.networks],
+            "networks": keras.saving.serialize_keras_object(self.networks),
             "edges": self.edges,
             "orders": self.orders,
             "jumps": [[t, *map(list, pairs)] for t, pairs in self.jumps.items()],
@@ -158,18 +144,13 @@ class TimeWindows(Adaptable):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        config["networks"] = [
-            keras.saving.deserialize_keras_object(network, custom_objects)
-            for network in config["networks"]
-        ]
-        config["jumps"] = {t: pairs for t, *pairs in config["jumps"]}
-        return cls(**config)
+        saved = config["networks"]
+        networks = keras.saving.deserialize_keras_object(saved, custom_objects)
+        jumps = {t: pairs for t, *pairs in config["jumps"]}
+        return cls(**{**config, "networks": networks, "jumps": jumps})
 
 
-@register_rule(TimeWindows)
-def time_windows(network, x):
-    return network._fields(x)
+register_rule(TimeWindows)(TimeWindows.call)
 
 
 def _mask(orders, order, dtype):
