@@ -94,7 +94,7 @@ def resolve_parts(region, domain):
     Raises:
         ValueError: If there are none, or their size is unknown.
     """
-    config = json.loads(region.text)
+    config = json.loads(region.name)
     entries = part_from_json(config["over"])
     entries = entries if isinstance(entries, list) else [entries]
     blocks = [

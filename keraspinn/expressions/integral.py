@@ -4,37 +4,22 @@ import json
 from typing import Any, Self
 
 import sympy as sp
+from sympy.core.symbol import Str
 
 
-class Region(sp.Atom):
+class Region(Str):
     """Region of an integral, as plain data for the geometry.
 
     Args:
-        text: The region in JSON, as written by `keraspinn.integral`.
+        name: The region in JSON, as written by `keraspinn.integral`.
     """
-
-    __slots__ = ("text",)
-
-    def __new__(cls, text):
-        self = super().__new__(cls)
-        self.text = text
-        return self
-
-    def __getnewargs__(self):
-        return (self.text,)
-
-    def _hashable_content(self):
-        return (self.text,)
-
-    def _sympystr(self, printer):
-        return self.text
 
     @property
     def suffix(self):
         """Text such as `, over={x: 1}`; empty for the whole domain."""
         from keraspinn.expressions.json_tree import from_json  # imports this module
 
-        data = json.loads(self.text)
+        data = json.loads(self.name)
         over = "" if data["over"] == "interior" else f", over={_shown(data['over'])}"
         where = f", where={from_json(data['where'])}" if "where" in data else ""
         return over + where

@@ -122,7 +122,7 @@ def _write(expr):
     if isinstance(expr, NormalComponent):
         return {"normal": _write(expr.coordinate)}
     if isinstance(expr, Region):
-        return {"region": json.loads(expr.text)}
+        return {"region": json.loads(expr.name)}
     if isinstance(expr, Tabulated):
         return {"table": _write_table(expr)}
     if type(expr) is sp.Symbol:

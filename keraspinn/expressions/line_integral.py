@@ -74,8 +74,7 @@ class LineIntegral(sp.Expr):
     def _sympystr(self, printer):
         return printer._print(self._as_sympy())
 
-    def _latex(self, printer):
-        return printer._print(self._as_sympy())
+    _latex = _sympystr
 
     def _as_sympy(self):
         integrand, *limits = self.args

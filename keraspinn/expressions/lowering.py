@@ -121,10 +121,8 @@ class Lowering:
     def _whole_power(self, slot, exponent):
         # Repeated squaring: unlike `ops.power`, its gradient is finite for every
         # base, and x**4 shares x**2 with the rest of the tape.
-        if exponent == 0:
-            return self._tape.constant(1.0)
-        if exponent == 1:
-            return slot
+        if exponent < 2:
+            return slot if exponent else self._tape.constant(1.0)
         if exponent % 2:
             power = self._whole_power(slot, exponent - 1)
             return self._tape.apply(ops.multiply, power, slot)
@@ -136,7 +134,10 @@ class Lowering:
         for expression, condition in node.args:
             chosen = None if condition == sp.true else self.lower(condition)
             mask = self._both(left, chosen)
-            branch = self if mask is None else self._branch(mask)
+            branch = self
+            if mask is not None:
+                inside = self._both(self._mask, mask)
+                branch = Lowering(self._tape, self._coordinates, inside)
             masks.append(mask)
             branches.append(branch.lower(expression))
             if chosen is None:
@@ -154,11 +155,6 @@ class Lowering:
         if left is None or right is None:
             return right if left is None else left
         return self._tape.apply(ops.logical_and, left, right)
-
-    def _branch(self, mask):
-        if self._mask is not None:
-            mask = self._both(self._mask, mask)
-        return Lowering(self._tape, self._coordinates, mask)
 
 
 def gate(mask, tensor):

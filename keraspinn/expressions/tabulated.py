@@ -79,11 +79,6 @@ class Tabulated(sp.Atom):
         return self
 
     def __call__(self, *arguments: sp.Expr | float) -> Interpolation:
-        if len(arguments) != len(self.axes):
-            raise TypeError(
-                f"{self.name} is a function of {len(self.axes)} variable(s). Received: "
-                f"{len(arguments)}"
-            )
         return Interpolation(self, *map(sp.sympify, arguments))
 
     def differentiated(self, axis: int) -> Self:
@@ -155,8 +150,12 @@ class Interpolation(sp.Expr):
     is_commutative = True
 
     def __new__(cls, table: Tabulated, *arguments: sp.Expr, **options: Any) -> Self:
-        if not isinstance(table, Tabulated) or len(arguments) != len(table.axes):
-            raise TypeError(f"Not a table of {len(arguments)} variables: {table}")
+        count = len(table.axes) if isinstance(table, Tabulated) else 0
+        if not count or len(arguments) != count:
+            raise TypeError(
+                f"{table} is a function of {count} variable(s). Received: "
+                f"{len(arguments)}"
+            )
         return super().__new__(cls, table, *arguments)
 
     @property
