@@ -47,19 +47,14 @@ def _type(x):
     return type(x) if dtype is None else keras.backend.standardize_dtype(dtype)
 
 
-@register_rule(ops.add)
-def add(operation, *operands):
-    return operator.add(*_alike(operation, *operands))
+def _combined_by(combine):
+    """Return the rule of an operation that Python's operators have for series."""
+    return lambda operation, *operands: combine(*_alike(operation, *operands))
 
 
-@register_rule(ops.subtract)
-def subtract(operation, *operands):
-    return operator.sub(*_alike(operation, *operands))
-
-
-@register_rule(ops.multiply)
-def multiply(operation, *operands):
-    return operator.mul(*_alike(operation, *operands))
+register_rule(ops.add)(_combined_by(operator.add))
+register_rule(ops.subtract)(_combined_by(operator.sub))
+register_rule(ops.multiply)(_combined_by(operator.mul))
 
 
 @register_rule(ops.divide, ops.true_divide)

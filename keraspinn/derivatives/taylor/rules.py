@@ -250,20 +250,14 @@ def normalization(layer, x):
     return Taylor(x.indices, coefficients)
 
 
-@register_rule(keras.layers.Add)
-def add(layer, inputs):
-    return functools.reduce(operator.add, inputs)
+def _merged_by(combine):
+    """Return the rule of a layer that merges its inputs two at a time."""
+    return lambda layer, inputs: functools.reduce(combine, inputs)
 
 
-@register_rule(keras.layers.Subtract)
-def subtract(layer, inputs):
-    left, right = inputs
-    return left - right
-
-
-@register_rule(keras.layers.Multiply)
-def multiply(layer, inputs):
-    return functools.reduce(operator.mul, inputs)
+register_rule(keras.layers.Add)(_merged_by(operator.add))
+register_rule(keras.layers.Subtract)(_merged_by(operator.sub))
+register_rule(keras.layers.Multiply)(_merged_by(operator.mul))
 
 
 @register_rule(keras.Sequential)
@@ -286,13 +280,7 @@ def concatenate(layer, inputs):
 def _functional(model, *inputs):
     try:
         series = in_order(model, inputs)
-        pairs = list(zip(series, model.inputs, strict=True))
-        if any(len(x.value.shape) != len(tensor.shape) for x, tensor in pairs):
-            layers = [isinstance(o, keras.layers.Layer) for o in model.operations]
-            if not all(layers):  # operations may name an axis
-                raise LookupError(
-                    f"Model '{model.name}' is called with other axes than it declares."
-                )
+        pairs = zip(series, model.inputs, strict=True)
         return replay(model, propagate, [x.cast(tensor.dtype) for x, tensor in pairs])
     except MissingRule:
         raise
