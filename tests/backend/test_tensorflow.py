@@ -14,9 +14,8 @@ def test_fused_loop_runs_the_requested_number_of_steps():
         counter.assign_add(1.0)
         return {"loss": counter.value}
 
-    loop = fused_loop(
-        step, lambda means, n: means | {"n": n}, ["loss"], "float32", True
-    )
+    settings = ["loss"], "float32", True, tf.distribute.get_strategy(), (), (), ()
+    loop = fused_loop(step, lambda means, n: means | {"n": n}, *settings)
     logs = loop(4)
     assert float(counter.numpy()) == 4 and float(logs["loss"]) == 2.5
     assert float(loop(2)["loss"]) == 5.5 and float(counter.numpy()) == 6

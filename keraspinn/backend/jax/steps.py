@@ -45,9 +45,7 @@ def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     return after[: len(variables)], after[len(variables) :]
 
 
-def fused_loop(
-    step, finish, names, dtype, variables, watched=(), read=(), shape=(), mesh=None
-):
+def fused_loop(step, finish, names, dtype, variables, watched, read, shape, mesh):
     """Compile many training steps as one program, which ends at a non-finite loss.
 
     Args:

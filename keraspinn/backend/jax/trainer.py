@@ -57,7 +57,7 @@ class StepFunctions:
     def jax_state_sync(self):
         """Do nothing: the variables hold their present values already."""
 
-    def loop_function(self, count, step, finish, names, variables, watched, shape=()):
+    def loop_function(self, count, step, finish, names, variables, watched, shape):
         """Make Keras's training function, which runs many steps as one program.
 
         Args:

@@ -6,15 +6,7 @@ from keraspinn.backend.tensorflow.replicas import all_finite, on_replicas, snaps
 
 
 def fused_loop(
-    step,
-    finish,
-    names,
-    dtype,
-    jit_compile,
-    strategy=None,
-    variables=(),
-    watched=(),
-    shape=(),
+    step, finish, names, dtype, jit_compile, strategy, variables, watched, shape
 ):
     """Compile many training steps as one program, which ends at a non-finite loss.
 
@@ -37,7 +29,6 @@ def fused_loop(
         Function of a number of steps that returns the logs, compiled once for all
         numbers.
     """
-    strategy = strategy or tf.distribute.get_strategy()
 
     def finite(tensor):
         return tf.reduce_all(tf.math.is_finite(tensor))

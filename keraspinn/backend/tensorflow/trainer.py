@@ -25,7 +25,7 @@ class StepFunctions:
     def check_devices(self):
         """Do nothing: a strategy's variables tell Keras their devices."""
 
-    def loop_function(self, count, step, finish, names, variables, watched, shape=()):
+    def loop_function(self, count, step, finish, names, variables, watched, shape):
         """Make Keras's training function, which runs many steps as one program.
 
         Args:
