@@ -11,6 +11,7 @@ from keraspinn import backend
 from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions.program import columns
 from keraspinn.geometry.part import quasi_random
 
 # Points on each part, if a check or an estimate needs no other number.
@@ -69,16 +70,6 @@ def parameter_corners(domain, expressions):
     if len(ends) > 2:
         return [dict(pairs) for pairs in zip(*ends, strict=True)]
     return [dict(pairs) for pairs in itertools.product(*(pair[:2] for pair in ends))]
-
-
-def columns(coordinates, points):
-    """Return a dict from names of coordinates to arrays, as a `Program` takes it.
-
-    Args:
-        coordinates: Symbols.
-        points: Array `(..., d)`.
-    """
-    return {symbol.name: points[..., k] for k, symbol in enumerate(coordinates)}
 
 
 def with_symbols(expression):

@@ -135,6 +135,16 @@ def moved(images, coordinates):
     return lambda columns: program(columns, {})
 
 
+def columns(coordinates, points):
+    """Return a dict from names of coordinates to arrays, as a `Program` takes it.
+
+    Args:
+        coordinates: Symbols.
+        points: Array or tensor `(..., d)`.
+    """
+    return {symbol.name: points[..., k] for k, symbol in enumerate(coordinates)}
+
+
 def _inputs(coordinates, derivatives, parameters):
     """Return all inputs in one dict, and the keys with the points' shape."""
     inputs = {("coordinate", name): t for name, t in coordinates.items()}

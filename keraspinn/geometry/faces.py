@@ -10,6 +10,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from keraspinn.expressions import Program
+from keraspinn.expressions.program import columns as by_name
 from keraspinn.geometry.arrays import columns_of, library, like, on_host
 from keraspinn.geometry.checks import names, written
 from keraspinn.geometry.part import TOLERANCE, quasi_random
@@ -249,12 +250,8 @@ def _holds(domain, where):
     program = Program([indicator], domain.coordinates)
 
     def keep(points):
-        columns = {
-            symbol.name: points[..., column]
-            for column, symbol in enumerate(domain.coordinates)
-        }
         run = program.on_host if isinstance(points, np.ndarray) else program
-        (values,) = run(columns, {})
+        (values,) = run(by_name(domain.coordinates, points), {})
         return values > 0.5
 
     return keep

@@ -4,9 +4,10 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_points
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.expressions import PartIntegral, Program
 from keraspinn.expressions.derivatives import field_and_index, required_derivatives
+from keraspinn.expressions.program import columns
 from keraspinn.expressions.second_variation import SecondVariation
 from keraspinn.residuals.integral_terms import by_region
 

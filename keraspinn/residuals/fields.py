@@ -5,7 +5,6 @@ from keras import backend as keras_backend
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.validation import shifted_arguments
 from keraspinn.declaration.validation.dtype_range import check_numbers
@@ -13,7 +12,7 @@ from keraspinn.derivatives import engines
 from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.expressions import Program, normalize, validate
 from keraspinn.expressions.image import with_images, with_sums
-from keraspinn.expressions.program import moved
+from keraspinn.expressions.program import columns, moved
 from keraspinn.residuals.hard import HardConstraint
 
 

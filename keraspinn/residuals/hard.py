@@ -6,10 +6,10 @@ import math
 import sympy as sp
 from keras import ops
 
-from keraspinn.declaration.probe_points import columns as by_name
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.rules import columns, concatenated
 from keraspinn.expressions import Program
+from keraspinn.expressions.program import columns as by_name
 from keraspinn.geometry.part import exact_number
 from keraspinn.residuals.algebraic import is_algebraic, series_of
 
