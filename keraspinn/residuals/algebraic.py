@@ -4,24 +4,18 @@ import functools
 import operator
 
 import sympy as sp
-from keras import ops
 from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanAtom
 
 from keraspinn.derivatives.taylor.activations import power
 from keraspinn.derivatives.taylor.series import select
+from keraspinn.expressions.nodes import NODES
 
 _NODES = (
     *(sp.Symbol, sp.Number, sp.Add, sp.Mul, sp.Pow, sp.Piecewise, ExprCondPair),
     *(Relational, sp.And, sp.Or, BooleanAtom),
 )
-_COMPARISONS = {
-    sp.StrictGreaterThan: ops.greater,
-    sp.GreaterThan: ops.greater_equal,
-    sp.StrictLessThan: ops.less,
-    sp.LessThan: ops.less_equal,
-}
 
 
 def is_algebraic(expression):
@@ -31,9 +25,7 @@ def is_algebraic(expression):
         expression: SymPy expression.
     """
     return all(
-        isinstance(node, _NODES)
-        and not (node.is_Pow and not node.exp.is_Rational)
-        and not (node.is_Relational and type(node) not in _COMPARISONS)
+        isinstance(node, _NODES) and not (node.is_Pow and not node.exp.is_Rational)
         for node in sp.preorder_traversal(expression)
     )
 
@@ -73,10 +65,9 @@ def series_of(expression, symbols):
     @functools.cache
     def holds(condition):
         if isinstance(condition, Relational):
-            compare = _COMPARISONS[type(condition)]
-            return compare(evaluate(condition.lhs).value, evaluate(condition.rhs).value)
-        both = isinstance(condition, sp.And)
-        operation = ops.logical_and if both else ops.logical_or
-        return functools.reduce(operation, map(holds, condition.args))
+            operands = (evaluate(side).value for side in condition.args)
+        else:
+            operands = map(holds, condition.args)
+        return NODES[type(condition)](*operands)
 
     return evaluate(expression)
