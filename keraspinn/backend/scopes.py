@@ -1,4 +1,4 @@
-"""Functions that read and write Keras variables, as pure functions of their values."""
+"""Keras variables as arguments of pure functions, and lists of tensors."""
 
 import contextlib
 import contextvars
@@ -76,6 +76,11 @@ def select(condition, new, old):
         return b if a is b else ops.where(ops.reshape(condition, shape + axes), a, b)
 
     return keras.tree.map_structure(one, new, old)
+
+
+def joined(tensors):
+    """Return the entries of tensors one after another, `(n,)`."""
+    return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in tensors])
 
 
 def distinct(variables):

@@ -6,13 +6,9 @@ import math
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.scopes import joined
 from keraspinn.optimizers import Objective
 from keraspinn.training.objective import named, substituted
-
-
-def joined(tensors):
-    """Return a list of tensors as one vector, `(P,)`."""
-    return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in tensors])
 
 
 def split(vector, variables):

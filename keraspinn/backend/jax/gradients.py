@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from keraspinn.backend.jax.devices import full_products
-from keraspinn.backend.scopes import distinct, stateless
+from keraspinn.backend.scopes import distinct, joined, stateless
 
 
 def value_and_gradients(function, values, count=1):
@@ -80,15 +80,11 @@ def jacobian(function, tensors, points):
         zeros = [jnp.zeros_like(value) for value in values]
         ones = [jnp.ones_like(value) for value in values]
         return [
-            _flat(pull([*zeros[:n], one, *zeros[n + 1 :]])[0])
+            joined(pull([*zeros[:n], one, *zeros[n + 1 :]])[0])
             for n, one in enumerate(ones)
         ]
 
     return jax.vmap(rows)(points)
-
-
-def _flat(tensors):
-    return jnp.concatenate([tensor.reshape(-1) for tensor in tensors])
 
 
 def jvp(function, primals, tangents):

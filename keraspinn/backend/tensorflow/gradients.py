@@ -5,6 +5,7 @@ import functools
 
 import tensorflow as tf
 
+from keraspinn.backend.scopes import joined
 from keraspinn.backend.tensorflow.replicas import full_products
 
 
@@ -49,10 +50,6 @@ def _gradient(tape, targets, sources, upstream=None):
     """Return gradients, zeros where the targets do not depend on a source."""
     zero = tf.UnconnectedGradients.ZERO
     return tape.gradient(targets, sources, upstream, unconnected_gradients=zero)
-
-
-def _flat(tensors):
-    return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
 
 
 def compiled(function, read=()):
@@ -102,7 +99,7 @@ def jacobian(function, tensors, points):
             tape.watch(tensors)
             alone = tf.nest.map_structure(lambda part: part[None], point)
             values = [value[0] for value in function(tensors, alone)]
-        return [_flat(_gradient(tape, value, tensors)) for value in values]
+        return [joined(_gradient(tape, value, tensors)) for value in values]
 
     return tf.vectorized_map(rows, points)
 
