@@ -25,8 +25,8 @@ class ProductPart(Part):
 
     parts: tuple
     counts: tuple = field(compare=False)
-    columns: tuple = field(compare=False)
-    spatial: tuple = field(compare=False)
+    columns: list = field(compare=False)
+    spatial: list = field(compare=False)
     facing: int | None = field(compare=False)
     text: str = field(compare=False)
 
@@ -128,17 +128,11 @@ class Product(OfTwo, Geometry):
             )
         space = (*first.space_coordinates, *second.space_coordinates)
         unordered = (*first.coordinates, *second.coordinates)
-        known = {*space, *times}
-        parameters = [symbol for symbol in unordered if symbol not in known]
+        parameters = [s for s in unordered if s not in {*space, *times}]
         order = [*space, *parameters, *times]
-        self._columns = tuple(
-            tuple(order.index(symbol) for symbol in f.coordinates)
-            for f in self.operands
-        )
-        self._spatial = tuple(
-            tuple(space.index(symbol) for symbol in f.space_coordinates)
-            for f in self.operands
-        )
+        both = self.operands
+        self._columns = [[*map(order.index, f.coordinates)] for f in both]
+        self._spatial = [[*map(space.index, f.space_coordinates)] for f in both]
         columns = [unordered.index(symbol) for symbol in order]
         lower = np.concatenate([first.lower, second.lower])[columns]
         upper = np.concatenate([first.upper, second.upper])[columns]
