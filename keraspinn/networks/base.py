@@ -30,11 +30,6 @@ from keraspinn.layers import Corners, Kinks, Periodic, activations
 FEATURES = scaled_kinks, scaled_corners
 
 
-def in_series(network, x):
-    """Apply the Taylor rule of networks with `Network.call`."""
-    return network.in_units(x, propagate)
-
-
 class Adaptable(keras.Model):
     """Base class of networks that can adapt to a problem's scales.
 
@@ -190,20 +185,17 @@ class Network(Adaptable):
         if corners and not periods and not self.built:
             self._corners = Corners(corners, dtype=self.dtype_policy, name="corners")
 
-    def scaled(
-        self, x: Tensor, apply: Callable[..., Tensor], wanted: object = None
-    ) -> Tensor:
+    def scaled(self, x: Tensor, wanted: object = None) -> Tensor:
         """Apply `forward` after periodic and other features, in scaled numbers.
 
         Args:
             x: Points, as a tensor or a series.
-            apply: As for `forward`.
             wanted: The columns that are read; one network makes all in any case.
         """
         for features in (self._circles, self._corners, self._kinks):
             if features is not None:
-                x = apply(features, x)
-        return self.forward(x, apply)
+                x = propagate(features, x)
+        return self.forward(x, propagate)
 
     def forward(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
         """Compose the layers, on tensors or on Taylor series, in scaled numbers.
@@ -214,28 +206,19 @@ class Network(Adaptable):
         """
         raise NotImplementedError
 
-    def in_units(self, x: Tensor, apply: Callable[..., Tensor]) -> Tensor:
-        """Apply the network in the user's units.
-
-        Args:
-            x: Points, as a tensor or a series.
-            apply: As for `forward`.
-        """
+    def call(self, x):  # a tensor, or a series
         if self.scales is None:
-            return self.forward(x, apply)
+            return self.forward(x, propagate)
         centre, half = (
             ops.cast(numbers, x.dtype)
             for numbers in (self.scales.centre, self.scales.half)
         )
-        fields = self.scaled((x - centre) * (1.0 / half), apply)
+        fields = self.scaled((x - centre) * (1.0 / half))
         if any(size != 1 for size in self._sizes):
             fields = fields * ops.cast(np.array(self._sizes), fields.dtype)
         if any(self._offsets):
             fields = fields + ops.cast(np.array(self._offsets), fields.dtype)
         return fields
-
-    def call(self, x):
-        return self.in_units(x, lambda layer, *inputs: layer(*inputs))
 
     def build(self, input_shape):
         x = keras.Input(batch_shape=input_shape)

@@ -7,7 +7,7 @@ from keras import ops
 
 from keraspinn.declaration.field_parts import extents_of
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.derivatives.taylor import Taylor
+from keraspinn.derivatives.taylor import Taylor, propagate
 from keraspinn.derivatives.taylor.rules import columns as columns_of
 from keraspinn.derivatives.taylor.rules import concatenated
 from keraspinn.networks.base import FEATURES, Adaptable, Network, scaled_periods
@@ -84,12 +84,11 @@ class FieldNetworks(Adaptable):
                 features = [f(problem, scales) for f in FEATURES]
                 network.work_in(scales, sizes, chosen, offsets, *features)
 
-    def scaled(self, x, apply, wanted=None):
+    def scaled(self, x, wanted=None):
         """Return scaled fields from scaled points.
 
         Args:
             x: Points, as a tensor or a series.
-            apply: Function of a layer and its inputs that returns its output.
             wanted: The columns that are read, all if not given. Networks that make none
                 of them are not evaluated; another's column stands for theirs.
         """
@@ -102,10 +101,10 @@ class FieldNetworks(Adaptable):
             units = self._units(outputs)
             if isinstance(network, Network) and network.returns_units(*units):
                 points = _rescaled(points, scales, network.scales)
-                fields.append(network.scaled(points, apply))
+                fields.append(network.scaled(points))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
-            field = apply(network, points * half + centre)
+            field = propagate(network, points * half + centre)
             fields.append(self._scale(field, outputs))
         known = next(field for field in fields if field is not None)
         for number, outputs in enumerate(self.outputs_of):

@@ -3,7 +3,7 @@ from typing import Any
 import keras
 
 from keraspinn.derivatives.taylor import register_rule
-from keraspinn.networks.base import Network, in_series
+from keraspinn.networks.base import Network
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -56,4 +56,4 @@ class MLP(Network):
         return apply(self.head, x)
 
 
-register_rule(MLP)(in_series)
+register_rule(MLP)(MLP.call)

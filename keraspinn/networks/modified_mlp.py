@@ -5,7 +5,7 @@ import keras
 from keraspinn.common.typing import Initializer
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import GatedDense
-from keraspinn.networks.base import Network, in_series
+from keraspinn.networks.base import Network
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -98,4 +98,4 @@ class ModifiedMLP(Network):
         return {**super().get_config(), **config}
 
 
-register_rule(ModifiedMLP)(in_series)
+register_rule(ModifiedMLP)(ModifiedMLP.call)

@@ -4,7 +4,7 @@ import keras
 
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import AdaptiveSkip, FourierFeatures, GatedDense
-from keraspinn.networks.base import Network, in_series
+from keraspinn.networks.base import Network
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -105,4 +105,4 @@ class PirateNet(Network):
         return {**super().get_config(), **config}
 
 
-register_rule(PirateNet)(in_series)
+register_rule(PirateNet)(PirateNet.call)

@@ -6,7 +6,7 @@ import keras
 from keraspinn.common.checks import positive_number
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import SineDense
-from keraspinn.networks.base import Network, in_series
+from keraspinn.networks.base import Network
 
 INITIALIZED_BY_ITSELF = ("kernel_initializer", "bias_initializer", "activation")
 
@@ -90,7 +90,7 @@ class SIREN(Network):
         return {**config, "frequency": self.hidden[0].frequency, "seed": self.seed}
 
 
-register_rule(SIREN)(in_series)
+register_rule(SIREN)(SIREN.call)
 
 
 def _layer_seed(seed, number):

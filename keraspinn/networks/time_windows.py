@@ -78,12 +78,11 @@ class TimeWindows(Adaptable):
         rows = zip(self.edges, self.edges[1:], self.final_losses, strict=False)
         return [{"start": a, "end": b, "loss": loss} for a, b, loss in rows]
 
-    def scaled(self, x, apply, wanted=None):
-        """Scaled fields from scaled points, a tensor or a `Taylor` series.
+    def scaled(self, x, wanted=None):
+        """Return scaled fields from scaled points, a tensor or a `Taylor` series.
 
         Args:
             x: The points.
-            apply: As for `Network.forward`; unused, since all is done by series.
             wanted: As for `Network.scaled`.
         """
         half, centre = (
@@ -206,9 +205,7 @@ def at_end(start_value, outputs, rate, jump, orders):
 
 def in_space(indices):
     """Return the multi-indices of an `IndexSet` without derivatives in time, a list."""
-    carried = {*indices.members}
-    carried |= {index for pairs in indices.combinations for index, _ in pairs}
-    return sorted(index for index in carried if not index[-1])
+    return sorted(index for index in indices.carried if not index[-1])
 
 
 def at_time(network, x, time, second):

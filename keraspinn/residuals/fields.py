@@ -52,30 +52,22 @@ class Fields:
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
         self.engine = engines.choose_engine(
-            self._series, problem.domain.dimension, dtype
+            self.scaled_values, problem.domain.dimension, dtype
         )
 
-    def scaled_values(self, points):
-        """Return all scaled fields at scaled points `(N, d)`: a tensor `(N, F)`."""
-        return self._scaled(points, lambda layer, *inputs: layer(*inputs))
-
-    def _series(self, points, coordinates=None, names=None):
-        return self._scaled(points, propagate, coordinates, names)
-
-    def _scaled(self, points, apply, coordinates=None, names=None):
+    def scaled_values(self, points, coordinates=None, names=None):
         """Return the scaled fields at scaled points: tensors or Taylor series.
 
         Args:
             points: Tensor `(N, d)`, or a `Taylor` series of it.
-            apply: Function that calls a layer on tensors, or propagates series.
             coordinates: Tensor `(N, d)`, the value of a series in the user's units.
             names: Names of the fields that are read, all if not given.
         """
         if self._adapted:
             wanted = names and not self._hard and [*map(self.names.index, names)]
-            fields = self._network.scaled(points, apply, wanted or None)
+            fields = self._network.scaled(points, wanted or None)
         else:
-            fields = apply(self._network, self._unscaled(points, coordinates))
+            fields = propagate(self._network, self._unscaled(points, coordinates))
             if self._network_offsets.any():
                 fields = fields - ops.cast(self._network_offsets, self._dtype)
             if (self._sizes != 1).any():
@@ -149,7 +141,7 @@ class Fields:
         if self.engine == "taylor":
 
             def series(points):
-                return self._series(points, coordinates, [*required])
+                return self.scaled_values(points, coordinates, [*required])
 
             values = engines.taylor_derivatives(series, points, indices, combinations)
         else:

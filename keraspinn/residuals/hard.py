@@ -1,12 +1,12 @@
 """Fields that satisfy hard constraints, from the outputs of a network."""
 
 import functools
-import math
 
 import sympy as sp
 from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor
+from keraspinn.derivatives.taylor.indices import factorial
 from keraspinn.derivatives.taylor.rules import columns, concatenated
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
@@ -58,11 +58,8 @@ class HardConstraint:
     def series(self, points, network):
         """Return the same for a network's `Taylor` series, at points `(..., N, d)`."""
         indices = network.indices
-        combined = {i for pairs in indices.combinations for i, _ in pairs}
-        wanted = tuple(sorted({*indices.members, *combined}))
-        values, factors = (
-            self._series(d, indices) for d in self._evaluated(points, wanted)
-        )
+        derivatives = self._evaluated(points, tuple(sorted(indices.carried)))
+        values, factors = (self._series(d, indices) for d in derivatives)
         if self._is_arithmetic:
             x = Taylor.of_points(points, indices)
             symbols = {s: columns(x, [k]) for k, s in enumerate(self._symbols)}
@@ -72,9 +69,8 @@ class HardConstraint:
     def _series(self, derivatives, indices):
         coefficients = {}
         for index, derivative in derivatives.items():
-            factorial = math.prod(map(math.factorial, index))
             for key, share in indices.destinations(index):
-                term = derivative * (share / factorial)
+                term = derivative * (share / factorial(index))
                 known = coefficients.get(key)
                 coefficients[key] = term if known is None else known + term
         return Taylor(indices, coefficients)

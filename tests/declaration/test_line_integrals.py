@@ -78,9 +78,9 @@ def test_training_solves_a_memory_equation():
 def test_one_forward_pass_for_all_quadrature_points(monkeypatch):
     model = kp.PINNModel(volterra(), kp.networks.MLP(4, 1), seed=0)
     passes, fields = [], model._objective.fields
-    series = fields._series
+    series = fields.scaled_values
     monkeypatch.setattr(
-        fields, "_series", lambda *own: (passes.append(1), series(*own))[1]
+        fields, "scaled_values", lambda *own: (passes.append(1), series(*own))[1]
     )
     model._objective.residuals("residual", model.trainer.sources.draw(0, 0)["residual"])
     assert len(passes) == 2  # at the points, and at twenty places for each

@@ -31,6 +31,7 @@ class IndexSet:
         members: Tuple of the multi-indices with separate coefficients, by total
             order, that of the value first.
         combinations: Tuple of the combinations.
+        carried: Set of the members, and of the multi-indices in combinations.
 
     Example:
 
@@ -51,10 +52,10 @@ class IndexSet:
         self.order = max(map(sum, closure))
         self.combinations = tuple(combinations)
         combined = {index for pairs in self.combinations for index, _ in pairs}
+        self.carried = closure | combined
+        separate = closure - combined
         self.members = tuple(
-            sorted(
-                closure - combined, key=lambda index: (sum(index), [-n for n in index])
-            )
+            sorted(separate, key=lambda index: (sum(index), [-n for n in index]))
         )
         self._destinations = {index: ((index, 1.0),) for index in self.members} | {
             index: self._shares(index) for index in combined

@@ -76,7 +76,8 @@ def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
 
     Args:
         layer: A Keras layer or model.
-        *inputs: The layer's inputs, with `Taylor` series in place of tensors.
+        *inputs: The layer's inputs, with `Taylor` series in place of tensors. Tensors
+            alone are given to the layer.
 
     Returns:
         The `Taylor` series of the layer's output.
@@ -91,6 +92,8 @@ def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
     >>> keras.ops.shape(keraspinn.taylor.propagate(network, x).derivative((2, 0)))
     (8, 1)
     """
+    if not any(isinstance(x, Taylor) for x in keras.tree.flatten(inputs)):
+        return layer(*inputs)
     try:
         rule = _rule_for(layer)
         if isinstance(layer, keras.layers.Layer):
