@@ -194,21 +194,13 @@ def concatenated(series):
     if not isinstance(series[0], Taylor):
         return ops.concatenate(series, axis=-1)
     indices = series[0].indices
-
-    def join(key):
-        parts = []
-        for one in series:
-            shape = ops.shape(one.value)
-            coefficient = one.coefficients.get(key)
-            parts.append(
-                ops.zeros(shape, one.value.dtype)
-                if coefficient is None
-                else ops.broadcast_to(coefficient, shape)
-            )
-        return ops.concatenate(parts, axis=-1)
-
     carried = set().union(*(one.coefficients for one in series))
-    return Taylor(indices, {key: join(key) for key in indices.keys if key in carried})
+    joined = {
+        key: ops.concatenate([one.scaled(key) for one in series], axis=-1)
+        for key in indices.keys
+        if key in carried
+    }
+    return Taylor(indices, joined)
 
 
 @register_rule(keras.layers.Dense)

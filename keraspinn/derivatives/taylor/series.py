@@ -87,13 +87,14 @@ class Taylor:
         index = tuple(index)
         if index not in self.indices.members:
             raise ValueError(f"The multi-index {index} is not in {self.indices}.")
-        return self._scaled(index, factorial(index))
+        return self.scaled(index, factorial(index))
 
     def combination(self, combination: Combination) -> Tensor:
         """Return the value of one of the set's combinations, `(..., N, F)`."""
-        return self._scaled(combination, self.indices.scale(combination))
+        return self.scaled(combination, self.indices.scale(combination))
 
-    def _scaled(self, key, scale):
+    def scaled(self, key: Key, scale: float = 1) -> Tensor:
+        """Return a multiple of a coefficient, `(..., N, F)`, zeros if it vanishes."""
         if key not in self.coefficients:
             return ops.zeros_like(self.value)
         coefficient = self.coefficients[key]
@@ -157,21 +158,18 @@ class Taylor:
                 f"0 to {order}. Received: {len(outer_coefficients)}"
             )
         constant, *rest = outer_coefficients
-        result = {
-            self.indices.zero: ops.zeros_like(self.value)
-            if constant is None
-            else constant
-        }
+        if constant is None:
+            constant = ops.zeros_like(self.value)
+        result = {self.indices.zero: constant}
         nilpotent = dict(self.coefficients)
         del nilpotent[self.indices.zero]
         power = None
         for coefficient in rest:
             if power is None:
                 power = nilpotent
-            elif power is nilpotent:
-                power = _square(self.indices, nilpotent)
             else:
-                power = _product(self.indices, nilpotent, power)
+                is_square = power is nilpotent
+                power = _product(self.indices, nilpotent, power, is_square)
             if coefficient is not None:
                 result = _sum(result, {i: coefficient * c for i, c in power.items()})
         return self._with(result)
@@ -197,30 +195,21 @@ def select(condition: Tensor, one: Taylor, other: Taylor) -> Taylor:
         one: Series.
         other: Series over the same index set.
     """
-    coefficients = {}
-    for key in {**one.coefficients, **other.coefficients}:
-        zero = ops.zeros_like(one.value)
-        pair = (series.coefficients.get(key, zero) for series in (one, other))
-        coefficients[key] = ops.where(condition, *pair)
+    coefficients = {
+        key: ops.where(condition, one.scaled(key), other.scaled(key))
+        for key in {**one.coefficients, **other.coefficients}
+    }
     return Taylor(one.indices, coefficients)
 
 
-def _product(indices, left, right):
-    """Return the coefficients of the product of two series."""
-    result = {}
-    for (i, a), (j, b) in itertools.product(left.items(), right.items()):
-        for key, share in indices.product(i, j):
-            _add_to(result, key, a * b if share == 1 else share * a * b)
-    return result
-
-
-def _square(indices, coefficients):
-    """Return the coefficients of the square of a series, each pair once."""
-    result = {}
-    pairs = itertools.combinations_with_replacement(coefficients.items(), 2)
+def _product(indices, left, right, is_square=False):
+    """Return the coefficients of the product of two series, or of a square."""
+    result, pairs = {}, itertools.product(left.items(), right.items())
+    if is_square:  # each pair once
+        pairs = itertools.combinations_with_replacement(left.items(), 2)
     for (i, a), (j, b) in pairs:
         for key, share in indices.product(i, j):
-            share = share if i == j else 2.0 * share
+            share = 2.0 * share if is_square and i != j else share
             _add_to(result, key, a * b if share == 1 else share * a * b)
     return result
 
