@@ -1,6 +1,7 @@
 """Unions, differences and intersections of geometries, and their operators."""
 
 import warnings
+from collections.abc import Callable
 
 import keras
 import numpy as np
@@ -34,11 +35,15 @@ class Combination(OfTwo, Geometry):
 
     flips = False  # whether normals of the second boundary are reversed
     sharp = False  # whether the removed pieces of a boundary lie within the domain
+    # Functions of the ends of both bounding boxes.
+    _lowest: Callable
+    _highest: Callable
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
         self._placed: dict = {}
-        lower, upper = self._bounds(first, second)
+        lower = self._lowest(first.lower, second.lower)
+        upper = self._highest(first.upper, second.upper)
         space = first.space_coordinates if first.has_coordinates else None
         super().__init__(space, lower, upper)
         self._shifts = [operand.centre - self.centre for operand in self.operands]
@@ -52,10 +57,6 @@ class Combination(OfTwo, Geometry):
             for name, parts in operand.named.items():
                 if named := tuple(kept[part] for part in parts if kept.get(part)):
                     self.named[name] = self.named.get(name, ()) + named
-
-    def _bounds(self, first, second):
-        """Return lower and upper ends of a box that holds the combination."""
-        raise NotImplementedError
 
     def _make_interior(self):
         raise NotImplementedError
@@ -141,9 +142,7 @@ class Difference(Combination):
     """
 
     flips, sign = True, "-"
-
-    def _bounds(self, first, second):
-        return first.lower, first.upper
+    _lowest = _highest = staticmethod(lambda first, second: first)
 
     def _inside(self, points):
         return self._in(0, points) & self._left(points)
@@ -190,12 +189,7 @@ class Intersection(Combination):
     array([ 0., -1.])
     """
 
-    sign = "&"
-
-    def _bounds(self, first, second):
-        return np.maximum(first.lower, second.lower), np.minimum(
-            first.upper, second.upper
-        )
+    sign, _lowest, _highest = "&", np.maximum, np.minimum
 
     def _inside(self, points):
         return self._in(0, points) & self._in(1, points)
@@ -229,11 +223,7 @@ class Union(Combination):
     """
 
     sign, sharp = "+", True
-
-    def _bounds(self, first, second):
-        return np.minimum(first.lower, second.lower), np.maximum(
-            first.upper, second.upper
-        )
+    _lowest, _highest = np.minimum, np.maximum
 
     def _inside(self, points):
         return self._in(0, points) | self._in(1, points)
