@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,10 +39,10 @@ def portion(domain, owner, part, keep, is_cut=False, **how):
     is_whole = share == 1 and not is_cut
     if is_whole and not shift.any() and not any(how.values()):
         return part
-    return Kept(part, keep, draws, shift, whole=is_whole, **how)
+    return Kept(part, keep, draws, tuple(shift), whole=is_whole, **how)
 
 
-@dataclass(eq=False)
+@dataclass(unsafe_hash=True)
 class Kept(Part):
     """Portion of a part that a predicate keeps.
 
@@ -50,6 +50,8 @@ class Kept(Part):
     intervals, whose ends are found by bisection. Points of other parts are picked from
     a pool of 32,768, made once on the host by rejection, since a compiled program
     cannot repeat until enough points are kept.
+
+    Portions of equal parts are equal if their texts are, which name the cut.
 
     Args:
         part: The part.
@@ -66,14 +68,14 @@ class Kept(Part):
     """
 
     part: Part
-    keep: Callable
-    part_draws: int
-    shift: np.ndarray
-    whole: bool
+    keep: Callable = field(compare=False)
+    part_draws: int = field(compare=False)
+    shift: tuple
+    whole: bool = field(compare=False)
     flip: bool = False
     text: str | None = None
-    sharp: bool = False
-    size: float | None = None
+    sharp: bool = field(default=False, compare=False)
+    size: float | None = field(default=None, compare=False)
 
     def __post_init__(self):
         self.draws = self.part_draws if self.whole else 1
@@ -182,16 +184,6 @@ class Kept(Part):
 
     def __str__(self):
         return self.text or str(self.part)
-
-    def __eq__(self, other):
-        return isinstance(other, Kept) and self._key == other._key
-
-    def __hash__(self):
-        return hash(self._key)
-
-    @property
-    def _key(self):
-        return self.part, self.flip, str(self), tuple(self.shift)
 
 
 def _sort_along_curve(points):
