@@ -157,14 +157,8 @@ class Network(Adaptable):
             self.work_in(problem.scales, *units, *features)
 
     def work_in(
-        self,
-        scales: Scales,
-        sizes: Sequence[float],
-        periods: Sequence[float | None] | None = None,
-        offsets: Sequence[float] | None = None,
-        kinks: Sequence[Any] | None = None,
-        corners: Sequence[Any] | None = None,
-    ) -> None:
+        self, scales, sizes, periods=None, offsets=None, kinks=None, corners=None
+    ):
         """Work in other units from now on.
 
         Args:
@@ -221,8 +215,7 @@ class Network(Adaptable):
         return fields
 
     def build(self, input_shape):
-        x = keras.Input(batch_shape=input_shape)
-        self.call(x)
+        self.call(keras.Input(batch_shape=input_shape))
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
 
     def compute_output_shape(self, input_shape):

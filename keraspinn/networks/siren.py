@@ -7,6 +7,7 @@ from keraspinn.common.checks import positive_number
 from keraspinn.derivatives.taylor import register_rule
 from keraspinn.layers import SineDense
 from keraspinn.networks.base import Network
+from keraspinn.networks.mlp import MLP
 
 INITIALIZED_BY_ITSELF = ("kernel_initializer", "bias_initializer", "activation")
 
@@ -78,10 +79,7 @@ class SIREN(Network):
         ]
         self.head = self._head()
 
-    def forward(self, x, apply):
-        for layer in self.hidden:
-            x = apply(layer, x)
-        return apply(self.head, x)
+    forward = MLP.forward
 
     def get_config(self):
         config = super().get_config()
