@@ -101,21 +101,17 @@ class Program:
         points = _points([tensors[key] for key in shaped])
         return [_spread(result, points) for result in results]
 
-    def on_host(
-        self,
-        coordinates: Mapping[str, Any],
-        derivatives: Mapping[Any, Any],
-        parameters: Mapping[str, Any] | None = None,
-    ) -> list[np.ndarray]:
+    def on_host(self, *inputs: Mapping[Any, Any]) -> list[np.ndarray]:
         """Evaluate with NumPy in float64, without compiling.
 
         A backend may compile each operation for each new shape. The backend evaluates
         functions that NumPy lacks, in float64 if it has it.
 
         Args:
-            coordinates, derivatives, parameters: As in a call, of arrays and numbers.
+            *inputs: Coordinates, derivatives and parameters as in a call, with arrays
+                and numbers for tensors.
         """
-        arrays, shaped = _inputs(coordinates, derivatives, parameters)
+        arrays, shaped = _inputs(*inputs)
         arrays = {key: np.asarray(a, "float64") for key, a in arrays.items()}
         results = self._tape.run(arrays, self._outputs)
         shape = np.broadcast_shapes(*(arrays[key].shape for key in shaped))
@@ -145,7 +141,7 @@ def columns(coordinates, points):
     return {symbol.name: points[..., k] for k, symbol in enumerate(coordinates)}
 
 
-def _inputs(coordinates, derivatives, parameters):
+def _inputs(coordinates, derivatives, parameters=None):
     """Return all inputs in one dict, and the keys with the points' shape."""
     inputs = {("coordinate", name): t for name, t in coordinates.items()}
     inputs |= derivatives

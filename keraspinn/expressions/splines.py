@@ -7,12 +7,6 @@ import numpy as np
 from keras import ops
 
 
-@functools.lru_cache(maxsize=256)
-def spline_of(table):
-    """Return the `Spline` of a `Tabulated`, from a cache."""
-    return Spline(table)
-
-
 class Spline:
     """Tensor product of B-splines, for tensors of one shape, one per axis.
 
@@ -53,6 +47,10 @@ class Spline:
             weights = _flat(weights[..., :, None] * basis[..., None, :])
         table = ops.convert_to_tensor(self._coefficients, weights.dtype)
         return ops.sum(ops.take(table, rows, axis=0) * weights, axis=-1)
+
+
+spline_of = functools.lru_cache(maxsize=256)(Spline)
+"""Spline of a `Tabulated`, made once."""
 
 
 class _Axis:
