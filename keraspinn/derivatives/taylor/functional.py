@@ -1,10 +1,21 @@
 """Replay of functional Keras models on Taylor series."""
 
 import inspect
+from typing import Any
 
 import keras
 
 from keraspinn.backend.compatibility import run_graph
+
+
+class MissingRule(LookupError):
+    """Error for a layer or activation function without a rule.
+
+    Attributes:
+        layer: The innermost layer without a rule, if it is known.
+    """
+
+    layer: Any = None
 
 
 def is_functional(layer):
@@ -26,11 +37,11 @@ def replay(model, apply, inputs):
         inputs: List of values for `model.inputs`.
 
     Raises:
-        LookupError: If the model calls layers on anything but each other's outputs, or
+        MissingRule: If the model calls layers on anything but each other's outputs, or
             has several outputs.
     """
     if len(model.outputs) != 1:
-        raise LookupError(
+        raise MissingRule(
             f"Model '{model.name}' has {len(model.outputs)} outputs; only a model "
             "with one can be replayed."
         )
@@ -48,7 +59,7 @@ def in_order(model, inputs):
     """Return the positional arguments of a model's call in the order of `model.inputs`.
 
     Raises:
-        LookupError: If their structure differs from the model's.
+        MissingRule: If their structure differs from the model's.
     """
     flat = keras.tree.flatten(inputs)
     received = inputs[0] if len(inputs) == 1 else inputs
@@ -56,7 +67,7 @@ def in_order(model, inputs):
         x.keys() if isinstance(x, dict) else None for x in (received, model.input)
     )
     if len(flat) != len(model.inputs) or names != declared:
-        raise LookupError(f"Model '{model.name}' is called with other inputs.")
+        raise MissingRule(f"Model '{model.name}' is called with other inputs.")
     return flat
 
 
@@ -71,7 +82,7 @@ def _positional(layer, arguments, keywords, kind):
     leaves = keras.tree.flatten(call.args)
     is_layer = isinstance(layer, keras.layers.Layer)
     if call.kwargs or (is_layer and not all(isinstance(x, kind) for x in leaves)):
-        raise LookupError(
+        raise MissingRule(
             f"'{layer.name}' is called with more than the outputs of other layers."
         )
     return call.args

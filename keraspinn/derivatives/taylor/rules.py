@@ -10,7 +10,12 @@ from keras import ops
 
 from keraspinn.backend.compatibility import public_function
 from keraspinn.derivatives.taylor.activations import coefficients_of
-from keraspinn.derivatives.taylor.functional import in_order, is_functional, replay
+from keraspinn.derivatives.taylor.functional import (
+    MissingRule,
+    in_order,
+    is_functional,
+    replay,
+)
 from keraspinn.derivatives.taylor.series import Taylor
 
 Rule: TypeAlias = Callable[..., Taylor]
@@ -24,16 +29,6 @@ INACTIVE = (
 """Layers that are the identity in inference, as which networks run here."""
 
 _RULES: dict[Callable[..., Any], Rule] = {}
-
-
-class MissingRule(LookupError):
-    """Error for a layer or activation function without a rule.
-
-    Attributes:
-        layer: The innermost layer without a rule, if it is known.
-    """
-
-    layer: Any = None
 
 
 def register_rule(*layers: Callable[..., Any]) -> Callable[[Rule], Rule]:
@@ -273,11 +268,5 @@ def concatenate(layer, inputs):
 
 
 def _functional(model, *inputs):
-    try:
-        series = in_order(model, inputs)
-        pairs = zip(series, model.inputs, strict=True)
-        return replay(model, propagate, [x.cast(tensor.dtype) for x, tensor in pairs])
-    except MissingRule:
-        raise
-    except LookupError as error:
-        raise MissingRule(str(error)) from error
+    pairs = zip(in_order(model, inputs), model.inputs, strict=True)
+    return replay(model, propagate, [x.cast(tensor.dtype) for x, tensor in pairs])
