@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 from keraspinn.common.checks import point_array
 from keraspinn.geometry.arrays import library, like, pick
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.box import Slice
 from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.faces import at_values
-from keraspinn.geometry.part import TOLERANCE, Part
+from keraspinn.geometry.part import Part
 from keraspinn.geometry.simplices import Nearest
 
 
@@ -21,14 +22,14 @@ class Points(Nearest):
         half: The domain's half extents, the scale of the tolerance.
         text: Its name in messages.
         outward: Optional outward normals, `(n, d)`.
-        filled: Whether `contains` accepts the whole bounding box.
+        region: Optional part, whose points all count as contained.
     """
 
     draws = 1
 
-    def __init__(self, points, half, text, outward=None, filled=False):
+    def __init__(self, points, half, text, outward=None, region=None):
         self._points, self._half, self.text = points, half, text
-        self.outward, self._filled, self._width = outward, filled, points.size
+        self.outward, self._region, self._width = outward, region, points.size
 
     @property
     def is_point(self):
@@ -40,12 +41,8 @@ class Points(Nearest):
         return pick(self._points, uniform[..., 0])
 
     def contains(self, points):
-        """Test which points are among them."""
-        if not self._filled:
-            return super().contains(points)
-        lib = library(points)
-        scaled = lib.abs(points / like(self._half, points))
-        return lib.all(scaled <= 1 + 2 * TOLERANCE, axis=-1)
+        """Test which points are among them, or in the region."""
+        return (self._region or super()).contains(points)
 
     def normals(self, points):
         """Return the normal of the nearest point."""
@@ -109,7 +106,8 @@ class PointCloud(Geometry):
             )
         super().__init__(coordinates, lower, upper)
         inside = self.points - self.centre
-        self.interior = Points(inside, self.half, "the interior", filled=True)
+        box = Slice(tuple(self.half.tolist()), (), dimension, "the box")
+        self.interior = Points(inside, self.half, "the interior", region=box)
         self.named = {
             name: (Points(points - self.centre, self.half, name, normals),)
             for name, (points, normals) in self.sets.items()
