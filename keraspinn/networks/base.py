@@ -203,10 +203,7 @@ class Network(Adaptable):
     def call(self, x):  # a tensor, or a series
         if self.scales is None:
             return self.forward(x, propagate)
-        centre, half = (
-            ops.cast(numbers, x.dtype)
-            for numbers in (self.scales.centre, self.scales.half)
-        )
+        centre, half = units_of(self.scales, x.dtype)
         fields = self.scaled((x - centre) * (1.0 / half))
         if any(size != 1 for size in self._sizes):
             fields = fields * ops.cast(np.array(self._sizes), fields.dtype)
@@ -253,6 +250,11 @@ class Network(Adaptable):
             if layer.name in frozen:
                 layer.trainable = False
         return network
+
+
+def units_of(scales, dtype):
+    """Return centres and scales of the coordinates, tensors `(d,)`."""
+    return (ops.cast(numbers, dtype) for numbers in (scales.centre, scales.half))
 
 
 def scaled_periods(problem):

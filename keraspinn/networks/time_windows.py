@@ -10,7 +10,7 @@ from keras import ops
 
 from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
 from keraspinn.derivatives.taylor.series import select
-from keraspinn.networks.base import Adaptable
+from keraspinn.networks.base import Adaptable, units_of
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -85,10 +85,7 @@ class TimeWindows(Adaptable):
             x: The points.
             wanted: As for `Network.scaled`.
         """
-        half, centre = (
-            ops.cast(numbers, x.dtype)
-            for numbers in (self.scales.half, self.scales.centre)
-        )
+        centre, half = units_of(self.scales, x.dtype)
         return self._scale(self.call(x * half + centre), range(len(self.orders)))
 
     def build(self, input_shape):
