@@ -163,6 +163,7 @@ class Ball(Geometry):
     """
 
     _dimension: int | None = None
+    _arguments = "center", "radius"
 
     def __init__(
         self, center: Numbers, radius: SupportsFloat, coordinates: Symbols = None
@@ -178,9 +179,6 @@ class Ball(Geometry):
     def __str__(self):
         at = ", ".join(f"{c:g}" for c in self.center)
         return f"{type(self).__name__}(({at}), {self.radius:g})"
-
-    def get_config(self):
-        return self._config("center", "radius")
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -78,6 +78,7 @@ class Geometry:
     initial: Part | None = None
     periodic: tuple[sp.Symbol, ...] = ()
     operands: tuple[Geometry, ...] = ()
+    _arguments: tuple[str, ...] = ()  # attributes that `get_config` returns
 
     def __init__(
         self,
@@ -366,14 +367,14 @@ class Geometry:
         return html.paragraphs(repr(self)) + shown
 
     def get_config(self):
-        symbols = self._coordinates and [to_json(s) for s in self._coordinates]
-        return {"coordinates": symbols}
+        return self._config(*self._arguments)
 
     def _config(self, *attributes, **others):
         """Return the coordinates and further arguments, whose arrays become lists."""
         arguments = {name: getattr(self, name) for name in attributes} | others
         plain = keras.tree.map_structure(lambda v: np.asarray(v).tolist(), arguments)
-        return {**Geometry.get_config(self), **plain}
+        symbols = self._coordinates and [to_json(s) for s in self._coordinates]
+        return {"coordinates": symbols, **plain}
 
     @classmethod
     def from_config(cls, config):

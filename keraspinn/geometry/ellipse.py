@@ -67,6 +67,8 @@ class Ellipse(Geometry):
     9.6884
     """
 
+    _arguments = "center", "axes"
+
     def __init__(
         self, center: Numbers, axes: Numbers, coordinates: Symbols = None
     ) -> None:
@@ -86,6 +88,3 @@ class Ellipse(Geometry):
     def __str__(self):
         at = ", ".join(f"{c:g}" for c in self.center)
         return f"Ellipse(({at}), ({self.axes[0]:g}, {self.axes[1]:g}))"
-
-    def get_config(self):
-        return self._config("center", "axes")

@@ -60,9 +60,7 @@ class Mesh(Geometry):
         super().__init__(coordinates, used.min(axis=0), used.max(axis=0))
         relative = self.points - self.centre
         nodes, opposite = _outer_facets(self.cells)
-        outward = _outward(relative[nodes], relative[opposite])
-        # One orientation, for the winding number.
-        edges = Facets(_turned(relative[nodes], outward), outward, self.half)
+        edges = Facets(*_outward(relative[nodes], relative[opposite]), self.half)
         self.interior = Simplices(relative[self.cells], closed(edges))
         self.boundary = (edges,)
         rows_of = {frozenset(facet): row for row, facet in enumerate(nodes.tolist())}
@@ -150,14 +148,10 @@ def _outer_facets(cells):
 
 
 def _outward(corners, opposite):
+    """Return facets, counter-clockwise as seen from outside, and outward normals."""
     normals = across(corners)
     side = np.sum(normals * (opposite - corners[:, 0]), axis=-1, keepdims=True)
-    return -np.sign(side) * normals / np.linalg.norm(normals, axis=-1, keepdims=True)
-
-
-def _turned(corners, outward):
-    """Return triangles with corners counter-clockwise as seen from outside."""
-    if corners.shape[-1] == 2:
-        return corners
-    wrong = np.sum(across(corners) * outward, axis=-1) < 0
-    return np.where(wrong[:, None, None], corners[:, ::-1], corners)
+    normals = normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    if corners.shape[-1] == 3:  # segments may have any orientation
+        corners = np.where(side[:, None] > 0, corners[:, ::-1], corners)
+    return corners, -np.sign(side) * normals

@@ -40,6 +40,8 @@ class Polygon(Geometry):
     2.0
     """
 
+    _arguments = "vertices", "holes"
+
     def __init__(
         self,
         vertices: ArrayLike,
@@ -76,9 +78,6 @@ class Polygon(Geometry):
     def __str__(self):
         holes = f" with {len(self.holes)} holes" if self.holes else ""
         return f"a polygon of {len(self.vertices)} corners{holes}"
-
-    def get_config(self):
-        return self._config("vertices", "holes")
 
 
 def _area(ring):

@@ -184,9 +184,5 @@ class Product(OfTwo, Geometry):
 
 def _side_by_side(arrays, columns):
     """Merge arrays by columns, each at its column of the product."""
-    merged = {
-        column: array[..., index]
-        for array, indices in zip(arrays, columns, strict=True)
-        for index, column in enumerate(indices)
-    }
-    return library(arrays[0]).stack([merged[c] for c in sorted(merged)], axis=-1)
+    merged = library(arrays[0]).concatenate(arrays, axis=-1)
+    return columns_of(merged, np.argsort(np.concatenate(columns)).tolist())

@@ -139,6 +139,8 @@ class Sector(Geometry):
     (4, 2.3562)
     """
 
+    _arguments: tuple[str, ...] = ("center", "radius", "angles", "inner")
+
     def __init__(
         self,
         center: Numbers,
@@ -190,9 +192,6 @@ class Sector(Geometry):
     def __str__(self):
         at = ", ".join(f"{c:g}" for c in self.center)
         return f"{type(self).__name__}(({at}), {self.inner:g} to {self.radius:g})"
-
-    def get_config(self):
-        return self._config("center", "radius", "angles", "inner")
 
 
 @keras.saving.register_keras_serializable("keraspinn")
