@@ -40,11 +40,15 @@ def register_activation(
     ... def cube_coefficients(x, order):
     ...     return [x**3, 3 * x**2, 3 * x, 1 + 0 * x, *[None] * order][: order + 1]
     """
+    return registering(_COEFFICIENTS, functions)
 
-    def register(coefficients):
-        for function in functions:
-            _COEFFICIENTS[function] = coefficients
-        return coefficients
+
+def registering(registry, keys):
+    """Return a decorator that registers a function under several keys."""
+
+    def register(function):
+        registry.update(dict.fromkeys(keys, function))
+        return function
 
     return register
 

@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from keraspinn.backend.compatibility import public_function
-from keraspinn.derivatives.taylor.activations import coefficients_of
+from keraspinn.derivatives.taylor.activations import coefficients_of, registering
 from keraspinn.derivatives.taylor.functional import (
     MissingRule,
     in_order,
@@ -57,13 +57,7 @@ def register_rule(*layers: Callable[..., Any]) -> Callable[[Rule], Rule]:
     ... def squared_rule(layer, x):
     ...     return x * x
     """
-
-    def register(rule):
-        for layer in layers:
-            _RULES[layer] = rule
-        return rule
-
-    return register
+    return registering(_RULES, layers)
 
 
 def propagate(layer: Callable[..., Any], *inputs: Any) -> Taylor:
