@@ -14,6 +14,8 @@ class LossTerm:
 
     Attributes:
         program: The `Program` of the scaled expressions.
+        passes: A list of dicts from names of fields to the derivatives needed: at the
+            points, and at images of them.
         labels: Names of the losses of single expressions, or `()`.
     """
 
@@ -28,15 +30,8 @@ class LossTerm:
             for expression, size in zip(term.expressions, self._sizes, strict=True)
         ]
         self.program = Program(scaled, problem.coordinates)
-
-    @property
-    def passes(self):
-        """The derivatives needed in each pass: at the points, and at images of them.
-
-        A list of dicts from names of fields to derivatives.
-        """
         derivatives = (self.program.derivatives, *self.program.images.values())
-        return [needed for needed in derivatives if needed]
+        self.passes = [needed for needed in derivatives if needed]
 
     def residuals(self, fields, batch):
         """Return the residual of each expression at a batch's points: a list of `(N,)`.
