@@ -40,11 +40,8 @@ class AdaptiveSkip(keras.layers.Layer):
         self.initial = float(initial)
 
     def build(self, x_shape, h_shape):
-        self.alpha = self.add_weight(
-            name="alpha",
-            shape=(),
-            initializer=keras.initializers.Constant(self.initial),
-        )
+        initial = keras.initializers.Constant(self.initial)
+        self.alpha = self.add_weight((), initial, name="alpha")
 
     def call(self, x, h):  # tensors, or series
         return x + (h - x) * keras.ops.cast(self.alpha, x.dtype)

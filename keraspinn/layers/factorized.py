@@ -74,15 +74,10 @@ class FactorizedDense(keras.layers.Layer):
             kernel = self.kernel_initializer(shape, dtype=dtype)
             return kernel / ops.exp(scale(shape[-1:], dtype=dtype))
 
-        self.scale = self.add_weight(
-            name="scale", shape=(self.units,), initializer=scale
-        )
-        self.direction = self.add_weight(
-            name="direction", shape=(input_shape[-1], self.units), initializer=direction
-        )
-        self.bias = self.add_weight(
-            name="bias", shape=(self.units,), initializer=self.bias_initializer
-        )
+        shape = input_shape[-1], self.units
+        self.scale = self.add_weight(shape[1:], scale, name="scale")
+        self.direction = self.add_weight(shape, direction, name="direction")
+        self.bias = self.add_weight(shape[1:], self.bias_initializer, name="bias")
 
     @property
     def kernel(self) -> Tensor:

@@ -58,14 +58,9 @@ class FourierFeatures(keras.layers.Layer):
         self.seed = seed
 
     def build(self, input_shape):
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=(input_shape[-1], self.units),
-            initializer=keras.initializers.RandomNormal(
-                stddev=self.scale, seed=self.seed
-            ),
-            trainable=False,
-        )
+        normal = keras.initializers.RandomNormal(stddev=self.scale, seed=self.seed)
+        shape = input_shape[-1], self.units
+        self.kernel = self.add_weight(shape, normal, trainable=False, name="kernel")
 
     def call(self, x):  # a tensor, or a series
         phase = affine(x, self.kernel)
