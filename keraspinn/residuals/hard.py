@@ -36,14 +36,15 @@ class HardConstraint:
                 scales.coordinates.items(), self._symbols, strict=True
             )
         }
-        self._values, self._factors = [], []
+        values, factors = [], []
         for name in problem.field_names:
             form = problem.hard.get(name)
             size = exact_number(scales.field(name))
             offset = exact_number(scales.offset(name))
             value = form.value.xreplace(scaled) - offset if form else sp.S.Zero
-            self._values.append(value / size)
-            self._factors.append(form.factor.xreplace(scaled) if form else sp.S.One)
+            values.append(value / size)
+            factors.append(form.factor.xreplace(scaled) if form else sp.S.One)
+        self._values, self._factors = tuple(values), tuple(factors)
         self._compiled = functools.cache(self._compiled)
         self._is_arithmetic = any(e.has(sp.Piecewise) for e in self._factors) and all(
             map(is_algebraic, self._factors)
@@ -52,22 +53,27 @@ class HardConstraint:
     def values(self, points, network):
         """Return scaled fields `(..., N, F)` from scaled points and network outputs."""
         zero = (0,) * len(self._symbols)
-        values, factors = self._evaluated(points, (zero,))
-        return values[zero] + factors[zero] * network
+        value, factor = (
+            self._evaluated(forms, points, (zero,))[zero]
+            for forms in (self._values, self._factors)
+        )
+        return value + factor * network
 
     def series(self, points, network):
         """Return the same for a network's `Taylor` series, at points `(..., N, d)`."""
         indices = network.indices
-        derivatives = self._evaluated(points, tuple(sorted(indices.carried)))
-        values, factors = (self._series(d, indices) for d in derivatives)
+        values = self._series(self._values, points, indices)
         if self._is_arithmetic:
             x = Taylor.of_points(points, indices)
             symbols = {s: columns(x, [k]) for k, s in enumerate(self._symbols)}
             factors = concatenated([series_of(e, symbols) for e in self._factors])
+        else:
+            factors = self._series(self._factors, points, indices)
         return factors * network + values
 
-    def _series(self, derivatives, indices):
+    def _series(self, forms, points, indices):
         coefficients = {}
+        derivatives = self._evaluated(forms, points, tuple(sorted(indices.carried)))
         for index, derivative in derivatives.items():
             for key, share in indices.destinations(index):
                 term = derivative * (share / factorial(index))
@@ -75,26 +81,19 @@ class HardConstraint:
                 coefficients[key] = term if known is None else known + term
         return Taylor(indices, coefficients)
 
-    def _evaluated(self, points, wanted):
-        """Return two dicts of the nonzero derivatives of all g and of all φ."""
-        kept, program = self._compiled(wanted)
+    def _evaluated(self, forms, points, wanted):
+        """Return a dict of the nonzero derivatives of all g, or of all φ."""
+        kept, program = self._compiled(forms, wanted)
         values = iter(program(by_name(self._symbols, points), {}))
-        results = {}, {}
-        for side, index in kept:
-            of_fields = [next(values) for _ in self._values]
-            results[side][index] = ops.stack(of_fields, axis=-1)
-        return results
+        return {i: ops.stack([next(values) for _ in forms], axis=-1) for i in kept}
 
-    def _compiled(self, wanted):
+    def _compiled(self, forms, wanted):
         kept, expressions = [], []
-        for side, forms in enumerate((self._values, self._factors)):
-            for index in wanted:
-                if side and self._is_arithmetic and any(index):
-                    continue
-                derivatives = [_derivative(e, self._symbols, index) for e in forms]
-                if any(derivatives) or not any(index):
-                    kept.append((side, index))
-                    expressions += derivatives
+        for index in wanted:
+            derivatives = [_derivative(e, self._symbols, index) for e in forms]
+            if any(derivatives) or not any(index):
+                kept.append(index)
+                expressions += derivatives
         return kept, Program(expressions, self._symbols)
 
 
