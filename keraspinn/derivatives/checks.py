@@ -146,13 +146,12 @@ def warn_of_inactive_layers(network):
     Warns:
         UserWarning: With the layers' names.
     """
-    inactive = [
-        layer
+    names = [
+        f"'{layer.name}' ({type(layer).__name__})"
         for layer in every_layer(network)
         if isinstance(layer, INACTIVE) and getattr(layer, "rate", True)
     ]
-    if inactive:
-        names = [f"'{layer.name}' ({type(layer).__name__})" for layer in inactive]
+    if names:
         warnings.warn(
             f"The network's {_enumerated(names)} does nothing: equations need "
             "derivatives of one function of the coordinates, so the network runs as in "

@@ -49,19 +49,15 @@ def check_against_differences(fields, points, required, coordinates):
     rest = points[: max(0, BATCH - len(stencils))]
     points = ops.convert_to_tensor(np.concatenate([stencils, rest]), dtype)
 
-    values = dict(
-        zip(fields.names, checked_values(fields, points, rounding), strict=True)
-    )
+    values = checked_values(fields, points, rounding)
     required = {name: _with_lower(indices) for name, indices in required.items()}
     computed = fields.derivatives(points, required)
     # Values by a call of the network, not by rules.
     computed |= {key: values[key[0]] for key in computed if not any(key[1])}
-    at = {
-        key: ops.convert_to_numpy(array)
-        .astype("float64")[: len(stencils)]
-        .reshape(shape)
-        for key, array in computed.items()
-    }
+    at = {}
+    for key, array in computed.items():
+        numbers = ops.convert_to_numpy(array).astype("float64")
+        at[key] = numbers[: len(stencils)].reshape(shape)
     for name, index in sorted(at, key=lambda key: (sum(key[1]), key)):
         for axis in np.flatnonzero(index):
             below = tuple(np.subtract(index, units[axis]).tolist())
@@ -92,7 +88,7 @@ def check_against_differences(fields, points, required, coordinates):
 
 
 def checked_values(fields, points, rounding):
-    """Return each field's values, or raise if they depend on the batch or the call."""
+    """Return a dict of the fields' values, or raise if they depend on the batch."""
     # In random order, so that neighbours in the batch are far apart.
     order = np.random.default_rng(0).permutation(len(points))
     middle = len(points) // 2
@@ -110,7 +106,7 @@ def checked_values(fields, points, rounding):
             "the batch (axis 0) and `training=True` in calls of BatchNormalization or "
             "Dropout; keras.layers.LayerNormalization takes its means over features."
         )
-    return whole[np.argsort(order)].T
+    return dict(zip(fields.names, whole[np.argsort(order)].T, strict=True))
 
 
 def _reject(name, index, below, coordinates, value, quotient):
