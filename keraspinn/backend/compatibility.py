@@ -59,19 +59,6 @@ def public_function(operation):
     )
 
 
-class _Narrowed(dict):
-    """Keras's types for 64-bit types, with float64 kept where the backend has it."""
-
-    def __init__(self, types, has_float64):
-        super().__init__(types)
-        self.has_float64 = has_float64
-
-    def get(self, name, default=None):
-        if name == "float64" and self.has_float64():
-            return name
-        return super().get(name, default)
-
-
 def keep_float64(has_float64):
     """Let Keras's operations compute float64 inputs in float64.
 
@@ -83,4 +70,11 @@ def keep_float64(has_float64):
     """
     from keras.src.backend.common import dtypes
 
-    dtypes.BIT64_TO_BIT32_DTYPE = _Narrowed(dtypes.BIT64_TO_BIT32_DTYPE, has_float64)
+    class Narrowed(dict):
+        """Keras's types for 64-bit types, with float64 kept."""
+
+        def get(self, name, default=None):
+            is_kept = name == "float64" and has_float64()
+            return name if is_kept else super().get(name, default)
+
+    dtypes.BIT64_TO_BIT32_DTYPE = Narrowed(dtypes.BIT64_TO_BIT32_DTYPE)

@@ -52,7 +52,15 @@ class Parameter(sp.Symbol):
         # with another initial value. Dummy uses the uncached constructor too.
         self = sp.Symbol.__xnew__(cls, name, **assumptions)
         self.initial = initial
-        _check_sign(self)
+        for sign in _SIGNS:
+            expected = getattr(self, f"is_{sign}")
+            actual = getattr(sp.Float(initial), f"is_{sign}")
+            if expected is not None and actual is not expected:
+                raise ValueError(
+                    f"Parameter '{name}' was declared with {sign}={expected}, which "
+                    f"its initial value contradicts. Received initial={initial}. "
+                    "Change the value or the assumption."
+                )
         return self
 
     def __getnewargs_ex__(self):
@@ -63,15 +71,3 @@ class Parameter(sp.Symbol):
 
     def _sympyrepr(self, printer):
         return f"Parameter({self.name!r}, initial={self.initial})"
-
-
-def _check_sign(parameter):
-    value = sp.Float(parameter.initial)
-    for sign in _SIGNS:
-        expected = getattr(parameter, f"is_{sign}")
-        if expected is not None and getattr(value, f"is_{sign}") is not expected:
-            raise ValueError(
-                f"Parameter '{parameter.name}' was declared with {sign}={expected}, "
-                f"which its initial value contradicts. Received "
-                f"initial={parameter.initial}. Change the value or the assumption."
-            )
