@@ -127,6 +127,11 @@ class Network(Adaptable):
             settings[key] = weight_initializer(settings[key], f"{name}/{weight}")
         return layer_class(**settings, dtype=self.dtype_policy, name=name)
 
+    def _numbered(self, layer_class, name):
+        """Return as many layers as the depth, with their numbers in their names."""
+        numbers = range(1, self.depth + 1)
+        return [self._layer(layer_class, name.format(k)) for k in numbers]
+
     def _head(self):
         settings = {"units": self.output_count, "activation": None}
         return self._layer(keras.layers.Dense, "head", **settings)

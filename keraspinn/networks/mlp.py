@@ -44,10 +44,7 @@ class MLP(Network):
         self, units: int = 50, depth: int = 3, outputs: int = 1, **kwargs: Any
     ) -> None:
         super().__init__(units, depth, outputs, **kwargs)
-        self.hidden = [
-            self._layer(keras.layers.Dense, f"hidden_{k + 1}")
-            for k in range(self.depth)
-        ]
+        self.hidden = self._numbered(keras.layers.Dense, "hidden_{}")
         self.head = self._head()
 
     def forward(self, x, apply):

@@ -78,9 +78,7 @@ class ModifiedMLP(Network):
         )
         if not self.gate_input:
             self.first = self._layer(keras.layers.Dense, "hidden_1")
-        self.gates = [
-            self._layer(GatedDense, f"gate_{k + 1}") for k in range(self.depth)
-        ]
+        self.gates = self._numbered(GatedDense, "gate_{}")
         self.head = self._head()
 
     def forward(self, x, apply):

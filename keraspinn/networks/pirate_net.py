@@ -76,14 +76,12 @@ class PirateNet(Network):
         )
         self.encoder_u = self._layer(keras.layers.Dense, "encoder_u")
         self.encoder_v = self._layer(keras.layers.Dense, "encoder_v")
-        numbers = range(1, self.depth + 1)
-        self.first_gates, self.second_gates = (
-            [self._layer(GatedDense, f"gate_{k}_{which}") for k in numbers]
-            for which in (1, 2)
-        )
-        self.hidden = [self._layer(keras.layers.Dense, f"hidden_{k}") for k in numbers]
+        self.first_gates = self._numbered(GatedDense, "gate_{}_1")
+        self.second_gates = self._numbered(GatedDense, "gate_{}_2")
+        self.hidden = self._numbered(keras.layers.Dense, "hidden_{}")
         self.skips = [
-            AdaptiveSkip(dtype=self.dtype_policy, name=f"skip_{k}") for k in numbers
+            AdaptiveSkip(dtype=self.dtype_policy, name=f"skip_{k + 1}")
+            for k in range(self.depth)
         ]
         self.head = self._head()
 
