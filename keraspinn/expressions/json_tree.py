@@ -190,8 +190,8 @@ def _float(float, precision):
     return sp.Float(float, precision=precision)
 
 
-def _field(field, of, assumptions=None):
-    return _declared(sp.Function, assumptions, field)(*map(_read, of))
+def _field(field, of, **others):
+    return _declared(sp.Function, field, **others)(*map(_read, of))
 
 
 def _derivative(derivative, by):
@@ -210,7 +210,7 @@ def _table(axes, values, degree, name, orders):
     return table
 
 
-def _declared(cls, assumptions, *arguments):
+def _declared(cls, *arguments, assumptions=None):
     """Return `cls(*arguments)` with saved assumptions."""
     assumptions = assumptions or {}
     # They become keywords, some of which are no assumptions and take other values.
@@ -230,11 +230,9 @@ _READERS = {
     "rational": _rational,
     "float": _float,
     "constant": lambda constant: CONSTANTS[constant],
-    "symbol": lambda symbol, assumptions=None: _declared(
-        sp.Symbol, assumptions, symbol
-    ),
-    "parameter": lambda parameter, initial, assumptions=None: _declared(
-        Parameter, assumptions, parameter, initial
+    "symbol": lambda symbol, **others: _declared(sp.Symbol, symbol, **others),
+    "parameter": lambda parameter, initial, **others: _declared(
+        Parameter, parameter, initial, **others
     ),
     "normal": lambda normal: NormalComponent(_read(normal)),
     "region": lambda region: Region(json.dumps(region, sort_keys=True)),

@@ -134,7 +134,17 @@ def _check_scalar(side, called):
             f"{side!r} of type {type(side).__name__}.{hint}"
         )
     for derivative in side.atoms(sp.Derivative):
-        _check_derivative(derivative)
+        # SymPy would evaluate it to zero and drop the term without a warning.
+        field = derivative.expr
+        for symbol, _ in derivative.variable_count:
+            # Abs(u).diff(u) holds the derivative of u by itself.
+            known = {field, *field.free_symbols}
+            if isinstance(field, AppliedUndef) and symbol not in known:
+                raise ValueError(
+                    f"{derivative} is always zero, as {field} does not depend on "
+                    f"{symbol}. Apply the field to every coordinate of the domain; "
+                    "symbols of the same name but other assumptions are different ones."
+                )
     leftover = side.atoms(*_UNEVALUATED)
     if leftover:
         raise ValueError(
@@ -142,17 +152,3 @@ def _check_scalar(side, called):
             f"equation. Received {leftover.pop()}; if SymPy can evaluate it, write "
             "its `.doit()`."
         )
-
-
-def _check_derivative(derivative):
-    # SymPy would evaluate it to zero and drop the term without a warning.
-    field = derivative.expr
-    for symbol, _ in derivative.variable_count:
-        # Abs(u).diff(u) holds the derivative of u by itself.
-        known = {field, *field.free_symbols}
-        if isinstance(field, AppliedUndef) and symbol not in known:
-            raise ValueError(
-                f"{derivative} is always zero, as {field} does not depend on {symbol}. "
-                "Apply the field to every coordinate of the domain; symbols of the "
-                "same name but other assumptions are different ones."
-            )

@@ -34,6 +34,9 @@ class Tabulated(sp.Atom):
         resolution: Number of points per axis of the grid for scattered points; about
             twice as fine as they are by default.
 
+    Attributes:
+        ranges: List of pairs of the ends of its axes.
+
     Raises:
         ValueError: If `points` and `values` are not arrays of finite numbers, shapes
             do not match, an axis does not increase or is too short, or two scattered
@@ -75,6 +78,7 @@ class Tabulated(sp.Atom):
     def _made(cls, axes, values, degree, name, orders):
         self = super().__new__(cls)
         self.axes, self.values = axes, values
+        self.ranges = [(float(axis[0]), float(axis[-1])) for axis in axes]
         self.degree, self.name, self.orders = degree, name, orders
         return self
 
@@ -103,11 +107,6 @@ class Tabulated(sp.Atom):
         for array in (*self.axes, self.values):
             digest.update(array.tobytes())
         return digest.hexdigest()
-
-    @property
-    def ranges(self) -> list[tuple[float, float]]:
-        """Pairs of the ends of its axes."""
-        return [(float(axis[0]), float(axis[-1])) for axis in self.axes]
 
     def __reduce__(self):
         arguments = self.axes, self.values, self.degree, self.name, self.orders

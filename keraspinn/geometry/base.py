@@ -47,6 +47,8 @@ class Geometry:
 
     Attributes:
         time_coordinate: The symbol of time, or `None`.
+        dimension: Number of coordinates, time included.
+        has_coordinates: Whether its coordinates are declared.
         lower, upper, centre, half: The bounding box and its half extents, `(d,)`,
             float64, in the user's units.
         interior: The `Part` that covers the whole domain.
@@ -99,13 +101,10 @@ class Geometry:
         self.half = self.upper / 2 - self.lower / 2
         self.boundary = ()
         self.named = {}
-        if space is not None:
+        self.dimension = len(self.lower)
+        self.has_coordinates = space is not None
+        if self.has_coordinates:
             check_coordinates(self._coordinates, self.dimension)
-
-    @property
-    def has_coordinates(self) -> bool:
-        """True if its coordinates are declared."""
-        return self._space is not None
 
     @property
     def coordinates(self) -> tuple[sp.Symbol, ...]:
@@ -116,11 +115,6 @@ class Geometry:
     def space_coordinates(self) -> tuple[sp.Symbol, ...]:
         """Symbols of space, which have a boundary and a normal."""
         return self._declared(self._space)
-
-    @property
-    def dimension(self) -> int:
-        """Number of coordinates, time included."""
-        return len(self.lower)
 
     @property
     def intervals(self) -> dict[sp.Symbol, tuple[float, float]]:

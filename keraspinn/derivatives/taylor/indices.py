@@ -31,6 +31,8 @@ class IndexSet:
         members: Tuple of the multi-indices with separate coefficients, by total
             order, that of the value first.
         combinations: Tuple of the combinations.
+        zero: Multi-index of the value itself.
+        keys: Tuple of the keys of all coefficients in a series.
         carried: Set of the members, and of the multi-indices in combinations.
 
     Example:
@@ -57,6 +59,8 @@ class IndexSet:
         self.members = tuple(
             sorted(separate, key=lambda index: (sum(index), [-n for n in index]))
         )
+        self.zero: MultiIndex = self.members[0]
+        self.keys: tuple[Key, ...] = (*self.members, *self.combinations)
         self._destinations = {index: ((index, 1.0),) for index in self.members} | {
             index: self._shares(index) for index in combined
         }
@@ -75,16 +79,6 @@ class IndexSet:
         """Return the factor from a combination's coefficient to its value."""
         index, weight = combination[0]
         return weight * factorial(index)
-
-    @property
-    def zero(self) -> MultiIndex:
-        """Multi-index of the value itself."""
-        return self.members[0]
-
-    @property
-    def keys(self) -> tuple[Key, ...]:
-        """Keys of all coefficients in a series."""
-        return (*self.members, *self.combinations)
 
     def destinations(self, index: MultiIndex) -> tuple[tuple[Key, float], ...]:
         """Return the keys to which the coefficient of a multi-index contributes.
