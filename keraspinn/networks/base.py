@@ -147,11 +147,7 @@ class Network(Adaptable):
             sizes: List of the unit of each output.
             offsets: List of the origin of each output.
         """
-        return (
-            self.is_its_forward
-            and self.scales is not None
-            and (list(self._sizes), list(self._offsets)) == (sizes, offsets)
-        )
+        return self.is_its_forward and self._sizes == sizes and self._offsets == offsets
 
     def adapt(self, problem: Problem) -> None:
         """Take on a problem's scales, unless `standardize=False`."""
@@ -175,8 +171,8 @@ class Network(Adaptable):
                 ignored beside periods, and by a network that was used before.
             corners: Corners in these scales, for `Corners`; ignored like kinks.
         """
-        self.scales, self._sizes = scales, sizes
-        self._offsets = offsets or [0.0] * len(sizes)
+        self.scales, self._sizes = scales, list(sizes)
+        self._offsets = list(offsets or [0.0] * len(sizes))
         if periods:
             self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
         if kinks and not periods and not self.built:

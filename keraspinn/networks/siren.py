@@ -9,8 +9,6 @@ from keraspinn.layers import SineDense
 from keraspinn.networks.base import Network
 from keraspinn.networks.mlp import MLP
 
-INITIALIZED_BY_ITSELF = ("kernel_initializer", "bias_initializer", "activation")
-
 
 @keras.saving.register_keras_serializable("keraspinn")
 class SIREN(Network):
@@ -83,8 +81,8 @@ class SIREN(Network):
 
     def get_config(self):
         config = super().get_config()
-        for name in INITIALIZED_BY_ITSELF:
-            del config[name]
+        for name in ("kernel_initializer", "bias_initializer", "activation"):
+            del config[name]  # which follow from the frequency
         return {**config, "frequency": self.hidden[0].frequency, "seed": self.seed}
 
 
