@@ -270,7 +270,5 @@ def in_chunks(function, points, width):
     if not isinstance(points, np.ndarray) or points.ndim != 2:
         return function(points)
     rows = max(1, _MOST_NUMBERS // width)
-    if len(points) <= rows:
-        return function(points)
-    starts = range(0, len(points), rows)
+    starts = range(0, max(1, len(points)), rows)
     return np.concatenate([function(points[k : k + rows]) for k in starts])
