@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from keraspinn import backend
-from keraspinn.declaration.probe_points import columns, probe_normals, probe_points
+from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.linearization import linearize, stack_rows
 from keraspinn.declaration.scaling.polynomials import Polynomials
@@ -17,6 +17,7 @@ from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.program import columns
 from keraspinn.expressions.second_variation import SecondVariation
 
 DEGREES = {1: 12, 2: 8}  # of the polynomials, by the number of coordinates

@@ -10,11 +10,12 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import columns, initial_values
+from keraspinn.declaration.probe_points import initial_values
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
 from keraspinn.expressions import Interpolation, PartIntegral, Program
 from keraspinn.expressions.image import At
+from keraspinn.expressions.program import columns
 from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 
