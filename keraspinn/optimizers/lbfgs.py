@@ -1,8 +1,6 @@
-import math
 from typing import Any
 
 import keras
-import numpy as np
 from keras import ops
 
 from keraspinn.common.checks import check_count
@@ -42,11 +40,6 @@ class LBFGS(QuasiNewton):
     def memory(self, parameters):
         empty = ops.zeros((self.memory_size, parameters.shape[0]), parameters.dtype)
         return {"steps": empty, "yields": empty}
-
-    def bytes_needed(self, parameters):
-        dtype = keras.backend.standardize_dtype(parameters.dtype)
-        count = math.prod(parameters.shape)
-        return 4 * self.memory_size * count * np.dtype(dtype).itemsize
 
     def descend(self, memory, gradient):
         # The two loops of algorithm 7.4 solve triangular systems, which compile in a
