@@ -20,7 +20,6 @@ Declare arrays that grow with the square of the number of parameters in `bytes_n
 """
 
 import inspect
-import math
 import warnings
 from collections.abc import Sequence
 
@@ -89,10 +88,7 @@ class Objective:
 
     def jvp(self, parameters: Tensor, direction: Tensor) -> Tensor:
         """Return J v, `(N,)`, for a direction v, `(P,)`."""
-        _, derivatives = backend.jvp(
-            lambda at: {"rows": self.residuals(at)}, parameters, direction
-        )
-        return derivatives["rows"]
+        return backend.jvp(self.residuals, parameters, direction)[1]
 
     def vjp(self, parameters: Tensor, rows: Tensor) -> Tensor:
         """Return Jᵀ w, `(P,)`, for w, `(N,)`."""
@@ -283,7 +279,7 @@ class Optimizer(keras.optimizers.Optimizer):
         if needed > self.memory_limit:
             raise ValueError(
                 f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
-                f"{math.prod(parameters.shape):,} parameters, more than its "
+                f"{parameters.shape[0]:,} parameters, more than its "
                 f"`memory_limit` of {self.memory_limit / GIBIBYTE:.2g} GiB. Use "
                 "keraspinn.optimizers.LBFGS(), whose memory grows linearly with the "
                 "parameters, or a smaller network, or raise "

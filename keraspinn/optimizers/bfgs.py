@@ -1,5 +1,3 @@
-import math
-
 import keras
 import numpy as np
 from keras import ops
@@ -56,7 +54,7 @@ class BFGS(QuasiNewton):
 
     def bytes_needed(self, parameters):
         dtype = keras.backend.standardize_dtype(parameters.dtype)
-        return COPIES * math.prod(parameters.shape) ** 2 * np.dtype(dtype).itemsize
+        return COPIES * parameters.shape[0] ** 2 * np.dtype(dtype).itemsize
 
     def flops_needed(self, gradient, rows, parameters):
         # H is read twice and written once; a byte costs as much as ten operations.

@@ -11,7 +11,7 @@ from keraspinn import backend
 from keraspinn.backend.scopes import assign, substituted
 from keraspinn.sampling import Batch
 from keraspinn.sampling.sources import PointSources
-from keraspinn.training.flat import integral_gradients, joined, split
+from keraspinn.training.flat import joined, row_jacobians, split
 
 FIELDS = "fields"
 
@@ -29,7 +29,6 @@ class Tangent:
 
     Attributes:
         size: P.
-        terms: Dict from the names of terms to the number of expressions in each.
     """
 
     def __init__(self, model, sizes):
@@ -40,9 +39,7 @@ class Tangent:
         coefficients = model.coefficients.values()
         self._variables = [*model.network.trainable_variables, *coefficients]
         self.size = sum(math.prod(variable.shape) for variable in self._variables)
-        problem = model.problem
-        self.terms = {n: len(t.expressions) for n, t in problem.terms.items()}
-        self._sources = PointSources(problem, "float64", sizes)
+        self._sources = PointSources(model.problem, "float64", sizes)
         self._programs = {
             function.__name__: backend.compiled(function, read=model.variables)
             for function in (self._rows, self._moved, self._field_rows)
@@ -90,30 +87,17 @@ class Tangent:
         """
         direction = ops.convert_to_tensor(np.asarray(direction, "float64"))
         pair = self._programs["_moved"](batches, direction)
-        counts = self.terms | {FIELDS: len(self.model.problem.fields)}
-        return [
-            {
-                name: [ops.convert_to_numpy(rows[name, k]) for k in range(count)]
-                for name, count in counts.items()
-            }
-            for rows in pair
-        ]
+        return keras.tree.map_structure(ops.convert_to_numpy, pair)
 
     def _rows(self, batches):
         pairs, values = {}, backend.snapshot(self._variables)
         for name, batch in batches.items():
             residuals = self._objective.residuals(name, batch)
-            term = self._objective.terms[name]
-
-            def rows(values, points, name=name):
-                with substituted(self._variables, values):
-                    return self._objective.residuals(name, Batch(**points))
-
-            if term.is_pointwise:
-                jacobians = backend.jacobian(rows, values, batch.by_point())
-            else:
-                parts = self._fields, batch, self._variables, values
-                jacobians = integral_gradients(term, *parts)
+            if self._objective.terms[name].is_pointwise:
+                batch = batch._replace(weights=1.0)
+            jacobians = row_jacobians(
+                self._objective, name, batch, self._variables, values
+            )
             pairs[name] = list(zip(residuals, jacobians, strict=True))
         return pairs
 
@@ -148,13 +132,9 @@ class Tangent:
     def _moved(self, batches, direction):
         def values(parameters):
             with substituted(self._variables, split(parameters, self._variables)):
-                rows = {
-                    (name, k): row
-                    for name, batch in batches.items()
-                    for k, row in enumerate(self._objective.residuals(name, batch))
-                }
+                rows = {n: self._objective.residuals(n, b) for n, b in batches.items()}
                 fields = self._where_each_lives(lambda n: self._columns(batches[n]))
-            return rows | {(FIELDS, k): field for k, field in enumerate(fields)}
+            return rows | {FIELDS: fields}
 
         parameters = joined(backend.snapshot(self._variables))
         return backend.jvp(values, parameters, direction)

@@ -113,12 +113,12 @@ def jvp(function, primals, tangents):
     and its reverse-mode derivative by u is J.
 
     Args:
-        function: Function of a tensor that returns a dict of tensors.
+        function: Function of a tensor that returns a structure of tensors.
         primals: Tensor, where to differentiate.
         tangents: Tensor, the direction.
 
     Returns:
-        The function's dict, and one of the derivatives. They are zero where the
+        The function's result, and the derivatives of it. They are zero where the
         function does not depend on its argument.
 
     Reference:
@@ -127,11 +127,10 @@ def jvp(function, primals, tangents):
     with tf.GradientTape(watch_accessed_variables=False) as backward:
         backward.watch(primals)
         values = function(primals)
-    weights = {key: tf.ones_like(value) for key, value in values.items()}
+    weights = tf.nest.map_structure(tf.ones_like, values)
     with tf.GradientTape(watch_accessed_variables=False) as transpose:
-        transpose.watch(list(weights.values()))
-        targets, upstream = list(values.values()), list(weights.values())
-        cotangents = _gradient(backward, targets, primals, upstream)
+        transpose.watch(weights)
+        cotangents = _gradient(backward, values, primals, weights)
     derivatives = _gradient(transpose, cotangents, weights, tangents)
     return values, derivatives
 
