@@ -5,7 +5,7 @@ import numpy as np
 
 from keraspinn.callbacks.schedule import Schedule
 from keraspinn.common.configs import Configured
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import check_one_model
 
 
 class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):

@@ -15,8 +15,7 @@ from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.diagnostics.losses import COMPOSITE, Losses
 from keraspinn.sampling.base import Given
 from keraspinn.training.flat import joined
-from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import PINNModel, check_one_model
 
 _ENDS = {"largest": "LA", "smallest": "SA", "both": "BE"}
 _POINTS_A_BLOCK = 2048  # vectors at once, times points: about 100 MB at 50 units

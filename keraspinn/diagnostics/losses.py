@@ -2,7 +2,7 @@
 
 from keraspinn import backend
 from keraspinn.sampling.sources import PointSources, known_term
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import check_one_model
 
 COMPOSITE = "loss"
 

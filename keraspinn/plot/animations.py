@@ -8,8 +8,7 @@ from keraspinn.common.checks import check_count, check_known
 from keraspinn.declaration.formulas import expression_name
 from keraspinn.plot.fields import cut, draw, values_on_grid
 from keraspinn.plot.style import new_figure, plain
-from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import PINNModel, check_one_model
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation

@@ -8,8 +8,7 @@ from keraspinn.common.typing import PathLike
 from keraspinn.geometry.files import meshio
 from keraspinn.plot.fields import cut, grid_of
 from keraspinn.plot.style import check_is
-from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import PINNModel, check_one_model
 
 _SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
 _CELLS = {

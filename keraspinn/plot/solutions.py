@@ -4,8 +4,7 @@ from keraspinn.common.checks import check_known
 from keraspinn.geometry.arrays import on_host
 from keraspinn.metrics import RelativeL2
 from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
-from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import PINNModel, check_one_model
 
 
 def solution(

@@ -14,8 +14,7 @@ from keraspinn.diagnostics.verdicts.extents import rms
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.training.flat import joined, row_jacobians
-from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import PINNModel, check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
 
 # Points inside, at least.

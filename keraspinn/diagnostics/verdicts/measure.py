@@ -33,8 +33,7 @@ from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
 from keraspinn.networks import TimeWindows
 from keraspinn.training.deviation import unidentified
-from keraspinn.training.model import PINNModel
-from keraspinn.training.one_model import check_one_model
+from keraspinn.training.model import PINNModel, check_one_model
 from keraspinn.training.tangent import FIELDS, Tangent
 
 # Points inside.
