@@ -11,7 +11,7 @@ from keras import ops
 from numpy.typing import ArrayLike
 
 from keraspinn import backend
-from keraspinn.diagnostics.losses import Losses
+from keraspinn.diagnostics import losses
 from keraspinn.sampling.base import Given
 from keraspinn.training.model import PINNModel
 
@@ -160,14 +160,16 @@ class GradientProbe:
         points: Given | None = None,
         batch_size: int | Mapping[str, int] | None = None,
     ) -> None:
-        losses = Losses(model, points, batch_size)
+        sources = losses.point_sources(model, points, batch_size)
         variables = model.network.trainable_variables
         self._kernels = kernel_names(variables)
         self._model = model
-        self._gradients = backend.compiled(
-            lambda n: model._objective.gradients(losses.draw(n), variables)[1],
-            read=model.variables,
-        )
+
+        def gradients(number):
+            batches = sources.draw(model.seed, number)
+            return model._objective.gradients(batches, variables)[1]
+
+        self._gradients = backend.compiled(gradients, read=model.variables)
 
     def __repr__(self):
         return f"<GradientProbe of {len(self._kernels)} kernels>"

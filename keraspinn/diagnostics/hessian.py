@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
-from keraspinn.common.checks import check_count, nonnegative
-from keraspinn.diagnostics.losses import COMPOSITE, Losses
+from keraspinn.common.checks import check_choice, check_count, nonnegative
+from keraspinn.diagnostics import losses
 from keraspinn.sampling.base import Given
 from keraspinn.training.flat import joined
 from keraspinn.training.model import PINNModel, check_one_model
@@ -55,17 +55,18 @@ class LossHessian:
     def __init__(
         self,
         model: PINNModel,
-        term: str = COMPOSITE,
+        term: str = losses.COMPOSITE,
         points: Given | None = None,
         batch_size: int | Mapping[str, int] | None = None,
     ) -> None:
-        losses = Losses(model, points, batch_size)
+        sources = losses.point_sources(model, points, batch_size)
         variables = model.trainable_variables
         self.term = term
         self.size = sum(int(np.prod(variable.shape)) for variable in variables)
-        self._batches = losses.draw(-1, names=losses.needed(term))
+        names = losses.needed_terms(model.problem, term)
+        self._batches = sources.draw(model.seed, -1, names)
         self._products = backend.compiled(
-            hessian_products(lambda batches: losses.value(term, batches), variables),
+            hessian_products(lambda b: losses.value(model, term, b), variables),
             model.variables,
         )
 
@@ -86,10 +87,7 @@ class LossHessian:
             ValueError: If an argument is out of range, or the Hessian is not finite.
         """
         nonnegative("tolerance", tolerance)
-        if which not in list(_ENDS):
-            raise ValueError(
-                f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
-            )
+        check_choice("which", which, _ENDS)
         count = check_count("k", k) * (2 if which == "both" else 1)
         from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -118,8 +116,7 @@ class LossHessian:
         for start in range(0, self.size, block):
             # One shape for all blocks: the last begins earlier instead of being short.
             first = min(start, self.size - block)
-            vectors = np.zeros((block, self.size), "float32")
-            vectors[np.arange(block), first + np.arange(block)] = 1.0
+            vectors = np.eye(block, self.size, first, dtype="float32")
             matrix[first : first + block] = self._checked(vectors)
             bar.update(first + block)
         for row in range(1, self.size):  # in place: there is one matrix alone
@@ -167,7 +164,7 @@ def hessian_products(function, variables):
 
 def hessian_eigenvalues(
     model: PINNModel,
-    terms: str | Sequence[str] = COMPOSITE,
+    terms: str | Sequence[str] = losses.COMPOSITE,
     k: int = 1,
     which: str = "largest",
     points: Given | None = None,

@@ -7,8 +7,8 @@ from keraspinn.training.model import check_one_model
 COMPOSITE = "loss"
 
 
-class Losses:
-    """Losses that a model is trained on, at points of your choice.
+def point_sources(model, points=None, batch_size=None):
+    """Return the `PointSources` of losses at points of your choice.
 
     Args:
         model: A `PINNModel`, trained or not.
@@ -20,32 +20,24 @@ class Losses:
         TypeError: If `model` is not a `PINNModel`.
         ValueError: If `fit` would reject the points or numbers.
     """
+    check_one_model(model)
+    by_term = points is None or isinstance(points, dict)
+    held = points if by_term else {"residual": points}
+    return PointSources(model.problem, model.compute_dtype, batch_size, held)
 
-    def __init__(self, model, points=None, batch_size=None):
-        check_one_model(model)
-        by_term = points is None or isinstance(points, dict)
-        held = points if by_term else {"residual": points}
-        self._model = model
-        problem, dtype = model.problem, model.compute_dtype
-        self._sources = PointSources(problem, dtype, batch_size, held)
 
-    def draw(self, iteration, names=None):
-        """Draw the batches, by term name, that a training step has at `iteration`."""
-        return self._sources.draw(self._model.seed, iteration, names=names)
+def needed_terms(problem, name):
+    """Return the terms that make up `name`: itself, or all terms for `"loss"`."""
+    if name == COMPOSITE and COMPOSITE not in problem.terms:
+        return tuple(problem.terms)
+    known_term(problem, name)
+    return (name,)
 
-    def needed(self, name):
-        """Return the terms that make up `name`: itself, or all terms for `"loss"`."""
-        if name == COMPOSITE and COMPOSITE not in self._model.problem.terms:
-            return tuple(self._model.problem.terms)
-        known_term(self._model.problem, name)
-        return (name,)
 
-    def value(self, name, batches):
-        """Return a term's unweighted loss, or for `"loss"` all that `fit` minimises."""
-        objective = self._model._objective
-        if name in self._model.problem.terms:
-            return objective.loss(name, batches[name])
-        weights = self._model.loss_weights
-        weights = dict(zip(weights, backend.snapshot(weights.values()), strict=True))
-        variables = self._model.trainable_variables
-        return objective.losses(batches, weights, variables)["loss"]
+def value(model, name, batches):
+    """Return a term's unweighted loss, or for `"loss"` all that `fit` minimises."""
+    objective, weights = model._objective, model.loss_weights
+    if name in model.problem.terms:
+        return objective.loss(name, batches[name])
+    weights = dict(zip(weights, backend.snapshot(weights.values()), strict=True))
+    return objective.losses(batches, weights, model.trainable_variables)["loss"]

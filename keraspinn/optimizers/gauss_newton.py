@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.common.checks import real_number
+from keraspinn.common.checks import check_choice, real_number
 from keraspinn.optimizers import linear_solves
 from keraspinn.optimizers.base import Optimizer
 from keraspinn.optimizers.energy_steps import energy_step
@@ -108,8 +108,7 @@ class GaussNewton(Optimizer):
             )
         if not 0 <= real_number(momentum) < 1:
             raise ValueError(f"`momentum` must be in [0, 1). Received: {momentum!r}")
-        if form not in FORMS:
-            raise ValueError(f"`form` must be one of {FORMS}. Received: {form!r}")
+        check_choice("form", form, FORMS)
         self.damping = float(damping)
         self.momentum = float(momentum)
         self.form = form

@@ -3,7 +3,7 @@ import numbers
 import sympy as sp
 
 from keraspinn import geometry
-from keraspinn.common.checks import nonnegative, positive_number
+from keraspinn.common.checks import check_choice, nonnegative, positive_number
 from keraspinn.declaration import Condition, Problem
 from keraspinn.problems.cavity_reference import CavityReference, stored_flows
 
@@ -64,10 +64,7 @@ def lid_driven_cavity(
         Wang, Teng & Perdikaris, "Understanding and mitigating gradient pathologies
         in physics-informed neural networks", section 3.3.
     """
-    if formulation not in FORMULATIONS:
-        raise ValueError(
-            f"`formulation` must be one of {FORMULATIONS}. Received: {formulation!r}"
-        )
+    check_choice("formulation", formulation, FORMULATIONS)
     if corner_width is None:
         corner_width = 0.1 if formulation == "velocity-pressure" else 0.2
     corner_width = nonnegative("corner_width", corner_width)

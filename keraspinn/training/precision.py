@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
+from keraspinn.common.checks import check_choice
 from keraspinn.training.checks import WHOLE
 from keraspinn.training.frozen import freeze, frozen
 
@@ -17,8 +18,7 @@ def converted(model, dtype):
         model: The `PINNModel`.
         dtype: `"float32"` or `"float64"`.
     """
-    if dtype not in WHOLE:
-        raise ValueError(f"`dtype` must be one of {WHOLE}. Received: {dtype!r}")
+    check_choice("dtype", dtype, WHOLE)
     others = ("format", "version", "problem", "network", "weighting", "frozen")
     config = {n: v for n, v in model.get_config().items() if n not in others}
     config["problem"] = model.problem

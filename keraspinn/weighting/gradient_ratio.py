@@ -5,7 +5,7 @@ from collections.abc import Collection
 import keras
 from keras import ops
 
-from keraspinn.common.checks import check_count, real_number
+from keraspinn.common.checks import check_choice, check_count, real_number
 from keraspinn.weighting.base import WeightingRule
 
 LAYERS = ("pooled", "averaged", "largest")
@@ -69,12 +69,8 @@ class GradientRatio(WeightingRule):
         if not 0 < alpha <= 1:
             raise ValueError(f"`alpha` must be in (0, 1]. Received: {self.alpha!r}")
         update_freq = check_count("update_freq", self.update_freq)
-        for name, known in (("rule", RULES), ("layers", LAYERS)):
-            given = getattr(self, name)
-            if given not in known:
-                raise ValueError(
-                    f"`{name}` must be one of {known}. Received: {given!r}"
-                )
+        check_choice("rule", self.rule, RULES)
+        check_choice("layers", self.layers, LAYERS)
         listed = isinstance(self.exclude, (list, tuple, set, frozenset))
         if not listed or not all(isinstance(text, str) for text in self.exclude):
             raise ValueError(
