@@ -75,6 +75,10 @@ class BackupAndRestore(keras.callbacks.Callback):
         super().__init__()
         self.directory = pathlib.Path(backup_dir)
         self.delete_checkpoint = checked_flag("delete_checkpoint", delete_checkpoint)
+        self._remedy = (
+            f"To start again, delete {self.directory}, or give BackupAndRestore "
+            "another directory."
+        )
         self._lock = Lock(self.directory / LOCK)
         self._identity: dict[str, Any] = {}
         self._epochs_before: list[Any] = []
@@ -161,15 +165,12 @@ class BackupAndRestore(keras.callbacks.Callback):
 
     def _restore(self, path, saved, arrays):
         self._warn_of_replaced(path, saved["weights"])
-        declared_rate, weights = self._check_identity(path, saved["identity"])
+        self._check_identity(path, saved["identity"])
         fields = arrays.pop(FIELDS)
         for index, variable in enumerate(self.model.trainer.state_variables):
             variable.assign(arrays[f"variable {index}"])
         self._check_fields(path, fields)
-        for name, weight in weights.items():
-            self.model.loss_weights[name].assign(weight)
-        if declared_rate is not None:
-            self.model.optimizer.learning_rate = declared_rate
+        self._set_changed(saved["identity"])
         begin_at_epoch(self.model, saved["begin"])
         self._epochs_before = saved["epoch"]
         self.model.seed = saved["identity"]["seed"]
@@ -193,10 +194,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         self._began_with = known[0]
 
     def _check_identity(self, path, saved):
-        """Reject another training's backup, and return settings that replace its own.
-
-        They are a new learning rate, or `None`, and a dict of loss weights set by hand.
-        """
+        """Reject another training's backup, and warn of other settings."""
         refused, changed = compare(saved, self._identity)
         if refused:
             raise ValueError(
@@ -209,13 +207,17 @@ class BackupAndRestore(keras.callbacks.Callback):
                 f"{listed(changed)}\n{self._remedy}",
                 stacklevel=2,
             )
-        was, now = (
-            i["optimizer"].get("learning_rate") for i in (saved, self._identity)
-        )
+
+    def _set_changed(self, saved):
+        """Set a learning rate and loss weights that are others than in the backup."""
+        now = self._identity
+        rate = now["optimizer"].get("learning_rate")
         # The backup contains the old rate, but no schedule.
-        rate = now if was != now and isinstance(now, float) else None
-        was, now = (i.get("loss_weights") for i in (saved, self._identity))
-        return rate, now if was and now and was != now else {}
+        if isinstance(rate, float) and rate != saved["optimizer"].get("learning_rate"):
+            self.model.optimizer.learning_rate = rate
+        if saved.get("loss_weights") != now.get("loss_weights"):
+            for name, weight in now.get("loss_weights", {}).items():
+                self.model.loss_weights[name].assign(weight)
 
     def _check_fields(self, path, fields):
         """Reject a network that computes other fields from the weights than before.
@@ -232,13 +234,6 @@ class BackupAndRestore(keras.callbacks.Callback):
                 "activation has changed, or numbers that a layer contains. "
                 f"{self._remedy}"
             )
-
-    @property
-    def _remedy(self):
-        return (
-            f"To start again, delete {self.directory}, or give BackupAndRestore "
-            "another directory."
-        )
 
     def _complete_history(self):
         # `History` resets the epochs when training begins, after this callback.

@@ -3,7 +3,8 @@ import warnings
 import keras
 import numpy as np
 
-from keraspinn.callbacks.schedule import Schedule
+from keraspinn.callbacks.schedule import is_due
+from keraspinn.common.checks import check_count
 from keraspinn.common.configs import Configured
 from keraspinn.training.model import check_one_model
 
@@ -37,8 +38,8 @@ class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
 
     def __init__(self, every: int = 1000) -> None:
         super().__init__()
-        self._schedule = Schedule(every)
-        self._kept = None
+        self.every = check_count("every", every)
+        self._kept, self._seen = None, 0  # values, and steps at the last batch
 
     def set_model(self, model):
         super().set_model(model)
@@ -50,13 +51,14 @@ class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
     def on_epoch_begin(self, epoch, logs=None):
         # Only here: later callbacks may restore a backup in on_train_begin.
         if self._kept is None:
-            self._schedule.start(self.model.steps_taken)
+            self._seen = self.model.steps_taken
             self._keep()
 
     def on_batch_end(self, batch, logs=None):
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
-            if self._schedule.due(self.model.steps_taken):
+            before, self._seen = self._seen, self.model.steps_taken
+            if is_due(self.every, before, self._seen):
                 self._keep()
             return
         text = self.model.trainer.explain_nonfinite(logs)
@@ -67,11 +69,8 @@ class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
         warnings.warn(back + text, RuntimeWarning, stacklevel=2)
         self.model.stop_training = True
 
-    def on_train_end(self, logs=None):
-        self._kept = None
-
     def get_config(self):
-        return {"every": self._schedule.every}
+        return {"every": self.every}
 
     def _keep(self):
         values = {id(v): v.numpy() for v in self.model.trainer.state_variables}

@@ -1,36 +1,19 @@
-"""Schedules of measurements, and their output."""
+"""Measurements in the course of a training, and their output."""
 
 import pathlib
 from typing import TypeAlias
 
 import keras
 
-from keraspinn.callbacks.events import EventWriter
+from keraspinn.callbacks.events import open_events, write_histogram, write_scalar
 from keraspinn.common.checks import check_count
 
 Directory: TypeAlias = keras.callbacks.TensorBoard | str | pathlib.Path
 
 
-class Schedule:
-    """Schedule with a period in training steps.
-
-    Args:
-        every: Number of training steps between events.
-    """
-
-    def __init__(self, every):
-        self.every = check_count("every", every)
-        self._periods = 0
-
-    def start(self, iteration):
-        """Start to count at `iteration`."""
-        self._periods = iteration // self.every
-
-    def due(self, iteration):
-        """Test whether a multiple of `every` has passed since the last call."""
-        passed = iteration // self.every
-        due, self._periods = passed > self._periods, passed
-        return due
+def is_due(every, before, now):
+    """Return whether a multiple of `every` steps lies after `before`, up to `now`."""
+    return now // every > before // every
 
 
 class Measurement(keras.callbacks.Callback):
@@ -49,34 +32,36 @@ class Measurement(keras.callbacks.Callback):
 
     def __init__(self, every, tensorboard=None):
         super().__init__()
-        self._schedule = Schedule(every)
+        self.every = check_count("every", every)
+        self._seen = 0  # steps at the last end of an epoch
         if isinstance(tensorboard, keras.callbacks.TensorBoard):
             tensorboard = pathlib.Path(tensorboard.log_dir) / "train"
         self._directory, self._writer = tensorboard, None
 
     def __repr__(self):
-        return f"{type(self).__name__}(every={self._schedule.every})"
+        return f"{type(self).__name__}(every={self.every})"
 
     def on_train_begin(self, logs=None):
         """Start to count steps."""
-        self._schedule.start(self.model.steps_taken)
+        self._seen = self.model.steps_taken
 
     def on_epoch_end(self, epoch, logs=None):
         """Measure, if it is due."""
-        iteration = self.model.steps_taken
-        if not self._schedule.due(iteration):
+        before, self._seen = self._seen, self.model.steps_taken
+        if not is_due(self.every, before, self._seen):
             return
+        iteration = self._seen
         numbers, histograms = self.measure(iteration)
         for name, number in numbers.items():
             self.model.history.history.setdefault(name, []).append(number)
         if self._directory is None:
             return
         if self._writer is None:
-            self._writer = EventWriter(self._directory)
+            self._writer = open_events(self._directory)
         for name, number in numbers.items():
-            self._writer.scalar(name, number, iteration)
+            write_scalar(self._writer, name, number, iteration)
         for name, edges, counts in histograms:
-            self._writer.histogram(name, edges, counts, iteration)
+            write_histogram(self._writer, name, edges, counts, iteration)
         self._writer.flush()
 
     def on_train_end(self, logs=None):

@@ -3,13 +3,13 @@
 import numpy as np
 from tensorboard.backend.event_processing import event_accumulator
 
-from keraspinn.callbacks.events import EventWriter
+from keraspinn.callbacks.events import open_events, write_histogram, write_scalar
 
 
 def test_writes_files_for_tensorboard(tmp_path):
-    writer = EventWriter(tmp_path)
-    writer.scalar("norm", 2.5, step=7)
-    writer.histogram("layer", np.array([0.0, 1.0, 3.0]), [5, 6], step=8)
+    writer = open_events(tmp_path)
+    write_scalar(writer, "norm", 2.5, step=7)
+    write_histogram(writer, "layer", np.array([0.0, 1.0, 3.0]), [5, 6], step=8)
     writer.close()
     read = event_accumulator.EventAccumulator(str(tmp_path)).Reload()
     (norm,), (layer,) = read.Tensors("norm"), read.Tensors("layer")
