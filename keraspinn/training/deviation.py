@@ -6,7 +6,7 @@ import numpy as np
 
 from keraspinn import backend
 from keraspinn.declaration.conditions import Data
-from keraspinn.training.tangent import Tangent
+from keraspinn.training.tangent import Tangent, stacked
 
 # Points inside, at least, and on each face.
 POINTS = 1000
@@ -101,21 +101,14 @@ def _deviations(model):
     exact = [pair for name in rows if name not in measured for pair in rows[name]]
     # Scaled by the network's columns: a parameter's column depends on its unit.
     norms = [np.linalg.norm(j[:, : -len(names)]) or 1.0 for _, j in exact]
-    missed, exact = (
-        np.concatenate([part / n for part, n in zip(parts, norms, strict=True)])
-        for parts in zip(*exact, strict=True)
-    )
+    missed, exact = stacked(exact, norms)
     data = [pair for name in measured for pair in rows[name]]
     variances = [max(np.mean(np.square(r)), ROUNDING) for r, _ in data]
     ends = np.cumsum([len(residual) for residual, _ in data])
     floor = LOST
     loose = np.eye(tangent.size)[: tangent.size - len(names)] / REACH
     for _ in range(2):  # with as many degrees of freedom as the first time leaves
-        scaled = [
-            (values / np.sqrt(v), j / np.sqrt(v))
-            for (values, j), v in zip(data, variances, strict=True)
-        ]
-        values, rows_ = (np.concatenate(parts) for parts in zip(*scaled, strict=True))
+        values, rows_ = stacked(data, np.sqrt(variances))
         known = np.sqrt(EXACT) * np.linalg.norm(rows_)
         q, r = np.linalg.qr(np.concatenate([rows_, known * exact, loose]))
         right = np.concatenate([values, known * missed, np.zeros(len(loose))])
@@ -225,11 +218,10 @@ def _of_undetermined(names):
 def _of_biased(model, deviations, change):
     """Return the warning, if any, for parameters biased by unsatisfied equations."""
     values = [float(v.numpy()) for v in model.coefficients.values()]
+    parts = deviations.items(), values, change
     moves = [
         f"{name} is {value - move:.6g}"
-        for (name, deviation), value, move in zip(
-            deviations.items(), values, change, strict=True
-        )
+        for (name, deviation), value, move in zip(*parts, strict=True)
         if deviation < np.inf and abs(move) > max(BIAS * deviation, SHOWN * abs(value))
     ]
     if not moves:

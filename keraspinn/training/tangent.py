@@ -16,6 +16,17 @@ from keraspinn.training.flat import joined, row_jacobians, split
 FIELDS = "fields"
 
 
+def stacked(pairs, divisors):
+    """Return residuals `(N,)` and Jacobians `(N, P)` one after another, divided.
+
+    Args:
+        pairs: List of pairs `(n,)` and `(n, P)`.
+        divisors: A number for each pair.
+    """
+    scaled = [(r / n, j / n) for (r, j), n in zip(pairs, divisors, strict=True)]
+    return [np.concatenate(parts) for parts in zip(*scaled, strict=True)]
+
+
 class Tangent:
     """Residuals of a model at drawn points, and their derivatives by its parameters.
 

@@ -40,13 +40,12 @@ def moved_parameters(problem, values, changes):
         values: Values of its parameters before, `(K,)`.
         changes: Their changes, subtracted, `(K,)`.
     """
+    parts = problem.parameters, values, changes
     return [
         f"{parameter.name} moves from {value:.3g} to {value - change:.3g}: check its "
         "unit, and begin nearer, "
         f"keraspinn.Parameter('{parameter.name}', initial={value - change:.1g})."
-        for parameter, value, change in zip(
-            problem.parameters, values, changes, strict=True
-        )
+        for parameter, value, change in zip(*parts, strict=True)
         if abs(change) > MOVED * abs(value) > 0
     ]
 

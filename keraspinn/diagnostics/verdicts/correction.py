@@ -5,6 +5,7 @@ from keras import ops
 
 from keraspinn.declaration.conditions import Data
 from keraspinn.optimizers.linear_solves import dense_solver
+from keraspinn.training.tangent import stacked
 
 # Damping to try, relative to the sum of squares of all rows; the one that leaves least
 # at other points counts. All give the same error if the network resolves the solution.
@@ -67,8 +68,7 @@ def scaled_rows(rows, norms):
     """Return all residuals `(N,)` and their Jacobian `(N, P)`, divided by norms."""
     pairs = [pair for term in rows.values() for pair in term]
     flat = [norm for term in norms.values() for norm in term]
-    scaled = [(r / n, j / n) for (r, j), n in zip(pairs, flat, strict=True)]
-    return [np.concatenate(parts) for parts in zip(*scaled, strict=True)]
+    return stacked(pairs, flat)
 
 
 def total_norm(values, norms):

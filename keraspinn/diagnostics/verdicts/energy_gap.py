@@ -168,15 +168,14 @@ def _measured(model, points):
         [ops.convert_to_numpy(array) for array in system(batches)]
         for batches in (first, second)
     )
-    scale, best = np.trace(matrix) / len(matrix), None
+    scale, tried = np.trace(matrix) / len(matrix), []
     for damping in DAMPING:
         damped = matrix + damping * scale * np.eye(len(matrix))
         step = np.linalg.solve(damped, slope / 2)
         promised = slope @ step / 2
         gained = other @ step - step @ theirs @ step
-        if best is None or gained > best[0]:
-            best = gained, promised, step
-    gained, promised, step = best
+        tried.append((gained, promised, step))
+    gained, promised, step = max(tried, key=lambda trial: trial[0])
     (size,) = problem.scales.sizes(problem.terms[RESIDUAL])
     values, changes = tangent.moved(second, step)
     fields = zip(problem.field_names, values[FIELDS], changes[FIELDS], strict=True)

@@ -3,7 +3,9 @@
 import numpy as np
 import sympy as sp
 from keras import ops
+from numpy.polynomial import chebyshev
 
+from keraspinn.declaration import free_shifts
 from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.declaration.scaling.offsets import bare_fields
 from keraspinn.expressions import Program, fields_of
@@ -16,6 +18,9 @@ DEVIATIONS = 3.0
 CONSTANT = 1e-3
 # Range relative to the magnitude, below which a field is constant.
 EVEN = 1e-2
+# Degree of the polynomials that stand for functions of time, and points for each.
+DEGREE = 12
+POINTS_PER_DEGREE = 10
 
 
 def extent(values, has_zero, expected):
@@ -81,3 +86,32 @@ def largest_terms(model, batches, declared, zeros):
 def rms(values):
     """Return the root mean square."""
     return float(np.sqrt(np.mean(np.square(values))))
+
+
+def without_levels(problem, batches, fields):
+    """Return values of fields without parts that equations and conditions leave free.
+
+    The level of a pressure is one. Errors and sizes of such fields do not count it.
+
+    Args:
+        problem: The `Problem`.
+        batches: Dict from term names to batches.
+        fields: Values of each field, or their Jacobians, where each lives; a list of
+            arrays `(N, ...)`.
+    """
+    shifts, time = free_shifts.free_shifts(problem), problem.domain.time_coordinate
+    homes = problem.field_terms.values()
+    results = []
+    for name, names, values in zip(problem.field_names, homes, fields, strict=True):
+        if name in shifts:
+            functions = np.ones((len(values), 1))
+            if shifts[name] != free_shifts.CONSTANT:
+                column = problem.coordinates.index(time)
+                points = ops.concatenate([batches[n].points for n in names])
+                times = ops.convert_to_numpy(points)[:, column]
+                degree = min(DEGREE, len(values) // POINTS_PER_DEGREE)
+                functions = chebyshev.chebvander(times, degree)
+            basis = np.linalg.qr(functions)[0]
+            values = values - basis @ (basis.T @ values)
+        results.append(values)
+    return results

@@ -15,17 +15,11 @@ from keraspinn.declaration.scaling.find import (
     prescribed_magnitudes,
 )
 from keraspinn.declaration.scaling.offsets import free_shifts
-from keraspinn.diagnostics.verdicts import extents
-from keraspinn.diagnostics.verdicts.causes import (
-    is_unique,
-    moved_parameters,
-    wrong_scales,
-)
+from keraspinn.diagnostics.verdicts import causes, extents
 from keraspinn.diagnostics.verdicts.contradictions import systematic
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
 from keraspinn.diagnostics.verdicts.energy_gap import energy_verdict
-from keraspinn.diagnostics.verdicts.extents import rms
-from keraspinn.diagnostics.verdicts.levels import without_levels
+from keraspinn.diagnostics.verdicts.extents import rms, without_levels
 from keraspinn.diagnostics.verdicts.quantities import quantity_errors
 from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import amplification
@@ -164,11 +158,18 @@ class _Measurement:
         )
         for rows in (self.values, self.changes, self.left):
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
+        sides = self.values, self.left
+        before, left = (total_norm(rows, self.norms) for rows in sides)
+        self.is_unexplained = not left / before <= UNEXPLAINED
+        coefficients = tangent.model.coefficients.values()
+        self.coefficients = [float(v.numpy()) for v in coefficients]
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
         self.zeros = find_vanishing_fields(self.problem, self.declared)
         sizes = self.declared, self.zeros
         self.terms = extents.largest_terms(tangent.model, self.batches, *sizes)
+        conditions = self.problem.conditions.items()
+        self.measured = tuple(n for n, c in conditions if isinstance(c, Data))
         self.labels = {
             (name, k): label
             for name, term in self.problem.terms.items()
@@ -188,7 +189,7 @@ class _Measurement:
             tolerance,
             equations=tuple(self.problem.equations),
             second_order=self.model.trainer.is_second_order,
-            measured=self._measured,
+            measured=self.measured,
             underdetermined=self.problem.underdetermined,
             sums={self.labels[key]: missed for key, missed in sums.items()},
             unreliable=self.problem.unreliable,
@@ -196,21 +197,20 @@ class _Measurement:
             has_time=self.problem.domain.time_coordinate is not None,
             shifts=free_shifts(self.problem),
             quantities=quantity_errors(quantities, *moved),
-            is_unique=is_unique(self.problem),
+            is_unique=causes.is_unique(self.problem),
+            windows=self._by_window(sizes),
         )
-        if isinstance(self.model.network, TimeWindows):
-            result = dataclasses.replace(result, windows=self._by_window(sizes))
         if result.trusted and all(sizes):
             slacks = self._slacks(sizes) if slacks is None else slacks
             result = dataclasses.replace(result, slacks=slacks)
-        if result.trusted and self.problem.parameters and self._measured:
+        if result.trusted and self.problem.parameters and self.measured:
             undetermined = unidentified(self.tangent.model)
             result = dataclasses.replace(result, undetermined=undetermined)
         if result.trusted:
             return result
         is_estimated = self._is_estimated(result)
-        causes = tuple(self._causes(is_estimated))
-        result = dataclasses.replace(result, causes=causes)
+        likely = tuple(self._causes(is_estimated))
+        result = dataclasses.replace(result, causes=likely)
         if is_estimated:
             return result
         return dataclasses.replace(
@@ -223,23 +223,7 @@ class _Measurement:
         """Return whether more points are needed: the correction fits these alone."""
         matters = max(result.left.values()) > MATTERS * result.tolerance
         entries = sum(j.size for pairs in self.rows.values() for _, j in pairs)
-        return matters and self._is_unexplained and MORE * entries <= LARGEST
-
-    @property
-    def _is_unexplained(self):
-        before, left = (
-            total_norm(rows, self.norms) for rows in (self.values, self.left)
-        )
-        return not left / before <= UNEXPLAINED
-
-    @property
-    def _measured(self):
-        conditions = self.problem.conditions.items()
-        return tuple(n for n, c in conditions if isinstance(c, Data))
-
-    @property
-    def _coefficients(self):
-        return [float(v.numpy()) for v in self.tangent.model.coefficients.values()]
+        return matters and self.is_unexplained and MORE * entries <= LARGEST
 
     def _residuals(self, tolerance):
         """Return relative residuals, those that are left, and contradictory ones."""
@@ -252,7 +236,7 @@ class _Measurement:
             left[label] = max(left.get(label, 0.0), _ratio(rms(rest), largest))
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
-                share = systematic(points, rest, name in self._measured)
+                share = systematic(points, rest, name in self.measured)
                 share = _ratio(share, largest)
                 against[label] = max(against.get(label, 0.0), share)
         most = max(LEFT, tolerance)
@@ -278,6 +262,8 @@ class _Measurement:
 
     def _by_window(self, sizes):
         """Return the largest relative error of a field in each window, a tuple."""
+        if not isinstance(self.model.network, TimeWindows):
+            return ()
         problem, edges = self.problem, np.array(self.model.network.edges)
         time = problem.domain.time_coordinate
         column = problem.coordinates.index(time)
@@ -306,9 +292,9 @@ class _Measurement:
         is measured beside their noise.
         """
         names, values = self.problem.field_names, []
-        if not self._measured:
+        if not self.measured:
             names += tuple(parameter.name for parameter in self.problem.parameters)
-            values = [abs(value) or 1.0 for value in self._coefficients]
+            values = [abs(value) or 1.0 for value in self.coefficients]
         parts = self.tangent, self.rows, self.batches, self.norms
         ratios = amplification(*parts, sizes, values)
         if not ratios.max() > OPEN:
@@ -319,9 +305,8 @@ class _Measurement:
     def _is_estimated(self, result):
         """Return whether the correction solves equations and conditions."""
         is_determined = result.decided and result.slack <= result.tolerance
-        if not is_determined or result.underdetermined or result.unreliable:
-            return False
-        return not self._is_unexplained
+        against = result.underdetermined or result.unreliable or self.is_unexplained
+        return is_determined and not against
 
     def _causes(self, is_estimated):
         """Return sentences on likely causes of an untrusted result.
@@ -331,23 +316,21 @@ class _Measurement:
                 are known. Otherwise expected magnitudes replace those of fields, and
                 parameters are compared with their initial values.
         """
-        problem, values = self.problem, self._coefficients
+        problem, values = self.problem, self.coefficients
         if is_estimated:
-            sizes = {
-                name: rms(corrected - problem.scales.offset(name))
-                for name, corrected in zip(
-                    problem.field_names, self.left[FIELDS], strict=True
-                )
-            }
+            corrected = zip(problem.field_names, self.left[FIELDS], strict=True)
+            sizes = {n: rms(u - problem.scales.offset(n)) for n, u in corrected}
             moves = self.direction[len(self.direction) - len(values) :]
         else:
             expected = problem.with_scales("auto").scales
             sizes = {name: expected.field(name) for name in problem.field_names}
             initial = [p.initial for p in problem.parameters]
             values, moves = initial, np.subtract(initial, values)
-        causes = wrong_scales(problem, sizes, self.zeros)
-        causes += moved_parameters(problem, values, moves)
-        return [*filter(None, [problem.poles]), *causes]
+        return [
+            *filter(None, [problem.poles]),
+            *causes.wrong_scales(problem, sizes, self.zeros),
+            *causes.moved_parameters(problem, values, moves),
+        ]
 
 
 def _ratio(numerator, denominator):

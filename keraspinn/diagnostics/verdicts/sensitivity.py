@@ -4,8 +4,7 @@ import numpy as np
 from scipy import linalg
 
 from keraspinn.diagnostics.verdicts.correction import scaled_rows, total_norm
-from keraspinn.diagnostics.verdicts.extents import rms
-from keraspinn.diagnostics.verdicts.levels import without_levels
+from keraspinn.diagnostics.verdicts.extents import rms, without_levels
 from keraspinn.training.tangent import FIELDS
 
 # Damping to try, relative to the sum of squares of the rows. Little damping favours

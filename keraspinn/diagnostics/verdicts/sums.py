@@ -25,13 +25,11 @@ def missed_by_sums(model, batches, largest):
         Dict from such pairs to numbers.
     """
     problem, changes = model.problem, {}
-    declared = {
-        name: tuple(problem.equations[label] for label in term.labels)
-        for name, term in problem.terms.items()
-    }
-    declared |= {name: c.expressions for name, c in problem.conditions.items()}
     for name, term in problem.terms.items():
-        for k, expression in enumerate(declared[name]):
+        declared = [problem.equations[label] for label in term.labels]
+        if name in problem.conditions:
+            declared = problem.conditions[name].expressions
+        for k, expression in enumerate(declared):
             if not _is_compared(expression) or term.regions:
                 continue
             both = [
