@@ -2,8 +2,6 @@
 
 import json
 
-from keras import ops
-
 from keraspinn.common.differences import differences, plain
 from keraspinn.expressions import from_json
 from keraspinn.training.frozen import frozen
@@ -34,21 +32,13 @@ def identity(model, steps_per_epoch, epochs):
     optimizer = plain(model.get_compile_config().get("optimizer", {}))
     optimizer.pop("name", None)
     settings = dict(model.trainer.settings)
-    rule = settings.pop("weighting")
-    if rule is not None:
-        rule = {"class_name": type(rule).__qualname__, "config": rule.get_config()}
-    else:  # otherwise a rule adapts them
+    if settings["weighting"] is None:  # otherwise a rule adapts them
         weights = model.loss_weights.items()
-        settings["loss_weights"] = {
-            n: ops.convert_to_numpy(v).tolist() for n, v in weights
-        }
-    if layers := frozen(model):
-        settings["frozen"] = layers
+        settings["loss_weights"] = {n: v.numpy().tolist() for n, v in weights}
     return {
         **parts,
         "optimizer": optimizer,
         **plain(settings),
-        "weighting": plain(rule),
         "steps_per_epoch": steps_per_epoch,
         "epochs": epochs,
     }
@@ -91,7 +81,8 @@ def _config(model):
     except (NotImplementedError, TypeError, ValueError):
         # A network that cannot be saved may still be trained.
         network = {"class": type(model.network).__qualname__}
-        return {"problem": model.problem.get_config(), "network": network}
+        problem = model.problem.get_config()
+        return {"problem": problem, "network": network, "frozen": frozen(model)}
 
 
 def _shown(value):

@@ -8,7 +8,7 @@ import sympy as sp
 from keraspinn.common.checks import check_known
 from keraspinn.declaration.formulas import expression_name
 from keraspinn.geometry.arrays import on_host
-from keraspinn.plot.style import Canvas, Drawn, colours, new_figure, plain
+from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
 from keraspinn.training import Ensemble, PINNModel
 
 
@@ -131,11 +131,9 @@ def _draw_curve(panel, x, values, deviation=None):
 def cut(domain, at, most=2):
     """Return `at` as a dict of floats, checked to leave one to `most` coordinates."""
     at = {} if at is None else at
-    if not isinstance(at, dict):
-        raise TypeError(
-            "`at` must be a dict from coordinates to values, such as {t: 0.5}. "
-            f"Received: {at!r}"
-        )
+    if at != {}:
+        kind = "a dict from coordinates to values, such as {t: 0.5}"
+        check_is("at", at, dict, kind)
     names = [symbol.name for symbol in domain.coordinates]
     box = domain.intervals
     check_known("at", at, box, "coordinates of the problem")

@@ -32,21 +32,17 @@ def lattice(counts, shift):
         Hickernell, "Obtaining O(N^(-2+ε)) convergence for lattice quadrature rules",
         2002; Sloan & Joe, "Lattice Methods for Multiple Integration", 1994.
     """
-    points = ops.cast(_unshifted(counts, shift.shape[-1]), shift.dtype) + shift
-    points = points - ops.floor(points)
-    return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
-
-
-@functools.lru_cache(maxsize=16)
-def _unshifted(counts, dimension):
-    """Return lattices without a shift, `(Σ n, d)`."""
+    dimension = shift.shape[-1]
     offset = _PHI ** -np.arange(float(dimension))
-    return np.concatenate(
+    points = np.concatenate(
         [
             np.arange(n)[:, None] * _generator(n, dimension) % n / n + k * offset % 1
             for k, n in enumerate(counts)
         ]
     )
+    points = ops.cast(points, shift.dtype) + shift
+    points = points - ops.floor(points)
+    return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
 
 
 @functools.lru_cache(maxsize=64)

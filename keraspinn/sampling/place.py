@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from keras import ops
 
 from keraspinn.common.typing import Tensor
-from keraspinn.declaration.terms import missing_normals_error
+from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.declaration.terms import Term, missing_normals_error
+from keraspinn.geometry import Geometry
 from keraspinn.geometry.simplices import Simplices
 from keraspinn.sampling.batch import Batch
 from keraspinn.sampling.lattice import lattice
-
-if TYPE_CHECKING:
-    from keraspinn.declaration.scaling.scales import Scales
-    from keraspinn.declaration.terms import Term
-    from keraspinn.geometry import Geometry
 
 ON_A_FACE = 512  # points of an energy, fewer than inside: lattices are denser there
 
@@ -101,8 +97,8 @@ class Place:
             else:
                 relative.append(self.domain.sample(part, of_part))
             coordinates.append(self.domain.absolute(part, relative[-1]))
-        points = self._scaled(_joined(relative))
-        return self.drawn(points, _joined(coordinates), requested)
+        points = self._scaled(ops.concatenate(relative))
+        return self.drawn(points, ops.concatenate(coordinates), requested)
 
     def drawn(
         self, points: Tensor, coordinates: Tensor, requested: int | None = None
@@ -131,7 +127,7 @@ class Place:
                 normals.append(ops.zeros_like(here)[..., :count])
             else:
                 normals.append(self.domain.normals(part, here))
-        return _joined(normals)
+        return ops.concatenate(normals)
 
     def given(self, coordinates: Tensor) -> Batch:
         """Return a batch of a user's points, each counted in the blocks it lies on.
@@ -232,7 +228,3 @@ class Place:
             return 1
         is_face = self.term.is_energy and not missing_normals_error(self.domain, part)
         return min(requested, ON_A_FACE) if is_face else requested
-
-
-def _joined(tensors):
-    return tensors[0] if len(tensors) == 1 else ops.concatenate(tensors)

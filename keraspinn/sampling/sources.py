@@ -33,7 +33,14 @@ class PointSources:
             `(n, d)` that are held: all of them in each step, or `batch_size` at random
             if that is given.
         default: The sampler of terms that are not given.
-        across_replicas: As for `Place`.
+        shared: Whether replicas share a batch.
+
+    Attributes:
+        samplers: Dict from term names to samplers.
+        places: Dict from term names to `Place`s.
+        digests: Dict from names of terms to digests of points that are given.
+        drawn: Names of the terms whose points are drawn.
+        key: Hashable: a compiled program serves until this changes.
 
     Raises:
         ValueError: If a term is unknown, a number is not a positive integer, or
@@ -41,16 +48,11 @@ class PointSources:
     """
 
     def __init__(
-        self,
-        problem,
-        dtype,
-        batch_size=None,
-        given=None,
-        default=None,
-        across_replicas=backend.replica_mean,
+        self, problem, dtype, batch_size=None, given=None, default=None, shared=True
     ):
         counts = _checked_counts(problem.terms, batch_size)
         self._dtype = dtype
+        across_replicas = backend.replica_mean if shared else lambda count: count
         by_term = batch_size if isinstance(batch_size, dict) else {}
         self.samplers, self.places, self.digests = {}, {}, {}
         given = given or {}
@@ -72,19 +74,10 @@ class PointSources:
                 points = checked_points(problem, name, sampler.points)
                 term.check_points(problem.domain, points)
             self.samplers[name] = sampler
-            self.places[name] = Place(
-                term,
-                problem.domain,
-                problem.scales,
-                counts[name],
-                dtype,
-                across_replicas,
-            )
-
-    @property
-    def key(self):
-        """Hashable: a compiled program serves until this changes."""
-        return tuple(
+            settings = counts[name], dtype, across_replicas
+            self.places[name] = Place(term, problem.domain, problem.scales, *settings)
+        self.drawn = [n for n, s in self.samplers.items() if not isinstance(s, Held)]
+        self.key = tuple(
             (name, sampler.key(), self.places[name].requested)
             for name, sampler in self.samplers.items()
         )
@@ -93,9 +86,7 @@ class PointSources:
     def settings(self):
         """Settings of all points, a dict of JSON's types."""
         return {
-            "batch_size": {
-                name: place.requested for name, place in self.places.items()
-            },
+            "batch_size": {n: place.requested for n, place in self.places.items()},
             "points": dict(self.digests),
             "samplers": {
                 name: f"{type(sampler).__name__} {sampler.get_config()}"
@@ -103,11 +94,6 @@ class PointSources:
                 if name not in self.digests and self.places[name].term.table is None
             },
         }
-
-    @property
-    def drawn(self):
-        """Names of the terms whose points are drawn."""
-        return [n for n, s in self.samplers.items() if not isinstance(s, Held)]
 
     def total(self, name):
         """Return the number of points of a term in a step."""
@@ -140,26 +126,23 @@ class PointSources:
         batches, after = {}, dict(states)
         for name, sampler in self.samplers.items():
             if names is None or name in names:
+                uniform = self._uniform(name, seed, iteration, replica)
+                there = self.places[name], states[name], iteration, uniform
                 batches[name], after[name] = sampler.step(
-                    self.places[name],
-                    states[name],
-                    iteration,
-                    self._uniform(name, seed, iteration, replica),
-                    lambda batch, name=name: error(name, batch),
+                    *there, lambda batch, name=name: error(name, batch)
                 )
         return batches, after
 
     def fresh(self, states, seed, iteration, error):
         """Return batches of points that no step uses, if there are others."""
-        return {
-            name: sampler.fresh(
-                self.places[name],
-                states[name],
-                self._uniform(name, seed, iteration, 0, offset=8),
-                lambda batch, name=name: error(name, batch),
+        batches = {}
+        for name, sampler in self.samplers.items():
+            uniform = self._uniform(name, seed, iteration, 0, offset=8)
+            there = self.places[name], states[name], uniform
+            batches[name] = sampler.fresh(
+                *there, lambda batch, name=name: error(name, batch)
             )
-            for name, sampler in self.samplers.items()
-        }
+        return batches
 
     def draw(self, seed, iteration, names=None):
         """Return batches by term name, from the samplers' first states."""
@@ -240,11 +223,8 @@ def _checked_counts(terms, batch_size):
     else:
         count = check_count("batch_size", batch_size, None)
         given = {} if count is None else dict.fromkeys(terms, count)
-    return {
-        name: ENERGY_SIZE
-        if term.is_energy
-        else INTEGRAL_SIZE
-        if term.regions
-        else BATCH_SIZE
-        for name, term in terms.items()
-    } | given
+    counts = {}
+    for name, term in terms.items():
+        count = INTEGRAL_SIZE if term.regions else BATCH_SIZE
+        counts[name] = ENERGY_SIZE if term.is_energy else count
+    return counts | given

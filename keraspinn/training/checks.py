@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
@@ -20,13 +20,8 @@ from keraspinn.networks import FieldNetworks
 from keraspinn.networks.field_networks import networks_of_fields
 from keraspinn.optimizers import Optimizer
 
-if TYPE_CHECKING:
-    import sympy as sp
-
-Networks: TypeAlias = (
-    "keras.Layer | Mapping[sp.Expr | tuple[sp.Expr, ...], keras.Layer]"
-)
-"""A network, or one for each field or group of fields."""
+Networks: TypeAlias = keras.Layer | Mapping[Any, keras.Layer]
+"""A network, or one for each field, or tuple of fields, expressions of SymPy's."""
 
 WHOLE = ("float32", "float64")
 # Largest factor between one and an unknown coefficient without a warning: Adam moves it
@@ -179,8 +174,7 @@ def check_can_learn(problem, network, objective, place):
 def _lines(domain, dtype):
     """Return lines of points along each coordinate through the centre of a domain."""
     lines = {}
-    for column, symbol in enumerate(domain.coordinates):
-        ends = domain.lower[column], domain.upper[column]
+    for column, (symbol, ends) in enumerate(domain.intervals.items()):
         points = np.tile(domain.centre, (64, 1))
         points[:, column] = np.linspace(*ends, 64)
         name = f"{symbol} ∈ [{ends[0]:.10g}, {ends[1]:.10g}]"

@@ -19,10 +19,9 @@ from keraspinn.training import checks
 from keraspinn.training.deviation import member_deviations
 from keraspinn.training.digests import weights_digest
 from keraspinn.training.member_trainer import MemberTrainer
-from keraspinn.training.members import Members, drawn_networks
+from keraspinn.training.members import Members, Spread, drawn_networks
 from keraspinn.training.model import PINNModel
 from keraspinn.training.problem_model import ProblemModel
-from keraspinn.training.spread import Spread, mean_and_deviation
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -216,7 +215,6 @@ class Ensemble(ProblemModel):
         verbose: str | int = 0,
     ) -> np.ndarray:
         """Return the mean of the members' fields at points `(n, d)`, `(n, F)`."""
-        del verbose  # there is no progress to show
         return self.predict_mean_and_deviation(x, None, batch_size)[0]
 
     def predict_deviation(
@@ -241,7 +239,7 @@ class Ensemble(ProblemModel):
     def predict_on_batch(self, x):
         """Predict for a single batch; see `keras.Model.predict_on_batch`."""
         fields = super().predict_on_batch(x).transpose(1, 0, 2)
-        return mean_and_deviation(fields, self._members.is_going)[0]
+        return self._members.mean_and_deviation(fields)[0]
 
     def predict_expression(self, expression: sp.Expr, points: ArrayLike) -> np.ndarray:
         """Return the mean of any expression in the members' fields, an array `(n,)`.
@@ -254,7 +252,7 @@ class Ensemble(ProblemModel):
     def predict_mean_and_deviation(self, x, expression=None, batch_size=None):
         """Return mean and deviation; the arguments are those of `predict_deviation`."""
         values = self.predict_members(x, expression, batch_size)
-        return mean_and_deviation(values, self._members.is_going)
+        return self._members.mean_and_deviation(values)
 
     # Errors
 
@@ -292,11 +290,7 @@ class Ensemble(ProblemModel):
         if kwargs.get("_use_cached_eval_dataset"):  # by `fit`, which logs the means
             return means
         logs = self.trainer.member_logs()
-        going = self._members.is_going
-        return {
-            name: Spread(logs[name], *map(float, mean_and_deviation(logs[name], going)))
-            for name in means
-        }
+        return {name: self._members.spread(logs[name]) for name in means}
 
     def parameter_deviation(self) -> dict[str, np.ndarray]:
         """Estimate each unknown parameter's deviation from noise, for every member.

@@ -33,9 +33,7 @@ class Evaluation:
 
     def __init__(self, problem, dtype):
         self._problem = problem
-        self.sources = PointSources(
-            problem, dtype, EVALUATION_POINTS, across_replicas=lambda count: count
-        )
+        self.sources = PointSources(problem, dtype, EVALUATION_POINTS, shared=False)
         self.place = self.sources.places["residual"]
         expressions = problem.reference_expressions
         self._levels = [_level(problem, name) for name in expressions]
@@ -68,9 +66,8 @@ class Evaluation:
         if y is not None:
             self._problem.check_reference_names(y)
             values = model._fields.evaluate(self._reference, *located)
-            for error, value, level in zip(
-                model._logs.errors, values, self._levels, strict=True
-            ):
+            parts = model._logs.errors, values, self._levels
+            for error, value, level in zip(*parts, strict=True):
                 name = error.name.removesuffix("_relative_l2")
                 known = ops.cast(ops.reshape(y[name], ops.shape(value)), value.dtype)
                 error.update_state(known - level, value)

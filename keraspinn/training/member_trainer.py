@@ -27,11 +27,8 @@ class MemberTrainer(Trainer):
 
     def __init__(self, model, members):
         super().__init__(model)
-        self._members = members
-
-    @property
-    def single(self):
-        return self._members.model
+        self._members, self.single = members, members.model
+        self.loss_shape = (members.size,)
 
     @property
     def counted(self):
@@ -59,7 +56,7 @@ class MemberTrainer(Trainer):
             for value, variable in zip(values, optimizer.variables, strict=True)
         ]
         members.begin_metrics()
-        self.reset()
+        self.state = self._prepared_for = None  # made anew by the next training
 
     def _initial_optimizer(self, number):
         """Return the state of a second-order optimizer before a member's first step."""
@@ -134,10 +131,6 @@ class MemberTrainer(Trainer):
         return [*super().loss_names, "taken"]
 
     @property
-    def loss_shape(self):
-        return (self._members.size,)
-
-    @property
     def written_variables(self):
         optimizer = self.model.optimizer.variables
         rates = [optimizer[index] for index in self.indices("learning_rate")]
@@ -206,10 +199,9 @@ class MemberTrainer(Trainer):
 
     def explain_nonfinite(self, logs):
         """Explain in a sentence why the last member's next step is not finite."""
-        if self.step is None:  # loaded
-            size = self._members.size
-            return f"All {size} members have stopped. Train another ensemble."
-        text = self._explain_member(np.argmax(self.member_steps))
+        text = "Train another ensemble."
+        if self.step is not None:  # as it is in a loaded one
+            text = self._explain_member(np.argmax(self.member_steps))
         return f"All {self._members.size} members have stopped. {text}"
 
     def explain_stop(self, number):
@@ -261,6 +253,5 @@ class ReportStopped(keras.callbacks.Callback):
         history = self.model.history.history
         for name in logs or ():
             if name in results:
-                history.setdefault(f"{name}_of_members", []).append(
-                    results[name].tolist()
-                )
+                columns = history.setdefault(f"{name}_of_members", [])
+                columns.append(results[name].tolist())

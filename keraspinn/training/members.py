@@ -1,7 +1,8 @@
-"""The members of an ensemble: their variables, stacked along a first axis."""
+"""The members of an ensemble: variables along a first axis, metrics and means."""
 
 import random
 import types
+import typing
 
 import keras
 import numpy as np
@@ -12,7 +13,6 @@ from keraspinn.backend.compatibility import every_layer
 from keraspinn.backend.scopes import assign, stateless
 from keraspinn.training.checks import build_network
 from keraspinn.training.precision import rebuilt
-from keraspinn.training.spread import MemberMetrics, result_or_nan
 
 
 class Members:
@@ -63,8 +63,12 @@ class Members:
     def begin_metrics(self):
         """Make variables for the metrics that one model has now."""
         self.metrics = MemberMetrics(self.model.metrics, self.size)
+
+        def results():
+            return {m.name: result_or_nan(m) for m in self.model.metrics}
+
         read = self.metrics.of_members
-        self.results = backend.compiled(self._results, read=read)
+        self.results = backend.compiled(lambda: self.logged(results, ()), read=read)
 
     @property
     def is_going(self):
@@ -105,11 +109,8 @@ class Members:
     def map(self, function, *arguments):
         """Return the results of a function of one model, `(size, ...)`."""
         variables = self.model.variables
-        return self._mapped(function, variables, self.stacked(variables), *arguments)
-
-    def _mapped(self, function, of_one, of_members, *arguments):
-        pure = stateless(function, of_one)
-        values = list(backend.snapshot(of_members))
+        pure = stateless(function, variables)
+        values = list(backend.snapshot(self.stacked(variables)))
         return backend.map_members(lambda v: pure(v, *arguments)[0], (values,))
 
     def mean(self, values):
@@ -123,6 +124,21 @@ class Members:
         # A member that stopped may hold NaN, which zero times is NaN.
         kept = ops.where(rows, values, ops.zeros_like(values))
         return ops.sum(kept, axis=0) / ops.sum(ops.cast(going, values.dtype))
+
+    def mean_and_deviation(self, values):
+        """Return mean and standard deviation over the members that have not stopped.
+
+        Args:
+            values: Array `(size, ...)`.
+        """
+        kept = values[self.is_going] if self.is_going.any() else values
+        some = len(kept) > 1
+        deviation = kept.std(axis=0, ddof=1) if some else np.zeros_like(kept[0])
+        return kept.mean(axis=0), deviation
+
+    def spread(self, values):
+        """Return the `Spread` of an array `(size,)`."""
+        return Spread(values, *map(float, self.mean_and_deviation(values)))
 
     def means(self, logs):
         """Return `mean` of each entry of a dict."""
@@ -142,13 +158,6 @@ class Members:
         logs, after = backend.map_members(pure, (values, *tensors))
         assign(of_members, after[: len(of_members)])
         return logs
-
-    def _results(self):
-        def results():
-            return {m.name: result_or_nan(m) for m in self.model.metrics}
-
-        metrics = self.metrics
-        return self._mapped(results, metrics.of_one(), metrics.of_members)
 
 
 def drawn_networks(problem, network, dtype, seeds):
@@ -190,3 +199,50 @@ def check_distinct(stacked):
             "network are the same for every seed: leave the seed of its initializers "
             "out, and draw random numbers with initializers of Keras's."
         )
+
+
+class Spread(typing.NamedTuple):
+    """A number of each member, with its mean and deviation.
+
+    Attributes:
+        members: Array `(size,)`, in the order of the members.
+        mean: The mean of the members that have not stopped.
+        deviation: Their standard deviation, with size − 1 in the denominator.
+    """
+
+    members: np.ndarray
+    mean: float
+    deviation: float
+
+
+def result_or_nan(metric):
+    """Return a metric's result, NaN for a mean of nothing, which Keras has as 0."""
+    result = metric.result()
+    if isinstance(metric, keras.metrics.Mean):
+        return ops.where(metric.count > 0, result, float("nan"))
+    return result
+
+
+class MemberMetrics(keras.metrics.Metric):
+    """The variables of a model's metrics, those of every member.
+
+    Args:
+        metrics: The metrics of one member.
+        size: Number of members.
+
+    Attributes:
+        of_one: Function that returns the variables of one member's metrics.
+        of_members: A variable `(size, ...)` for each of them.
+    """
+
+    def __init__(self, metrics, size):
+        super().__init__(name="members")
+        of_one = [v for metric in metrics for v in metric.variables]
+        # Behind a function, Keras does not take them for variables of this metric.
+        self.of_one = lambda: of_one
+        self.of_members = [
+            self.add_variable((size, *v.shape), "zeros", dtype=v.dtype) for v in of_one
+        ]
+
+    def result(self):
+        return {}  # means over the members are logged

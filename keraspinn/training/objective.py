@@ -16,6 +16,7 @@ class Objective:
 
     Attributes:
         terms: Dict from names to `LossTerm`s and `IntegralTerm`s.
+        names: Names of all losses: of terms, and of expressions with a name.
     """
 
     def __init__(self, problem, fields):
@@ -24,12 +25,8 @@ class Objective:
         self.terms = {
             name: _kind(term)(term, problem) for name, term in problem.terms.items()
         }
-
-    @property
-    def names(self):
-        """Names of all losses: of terms, and of expressions with a name."""
         labels = (label for term in self.terms.values() for label in term.labels)
-        return [*dict.fromkeys([*self.terms, *labels])]
+        self.names = [*dict.fromkeys([*self.terms, *labels])]
 
     def loss(self, name, batch):
         """Return the unweighted loss of one term, a scalar."""

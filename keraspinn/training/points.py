@@ -35,10 +35,9 @@ def point_sources(problem, optimizer, dtype, batch_size, given, default):
             batch_size = batch_size or {RESIDUAL: OF_AN_ENERGY}
         default = default or (period and ResidualBased(period))
         if batch_size is None and default:
-            drawn = set(problem.terms) - set(given or ())
             batch_size = {
-                name: INSIDE if problem.terms[name].is_equation else ON_A_FACE
-                for name in drawn
-                if not problem.terms[name].regions
+                name: INSIDE if term.is_equation else ON_A_FACE
+                for name, term in problem.terms.items()
+                if not term.regions and name not in (given or ())
             }
     return PointSources(problem, dtype, batch_size, given, default)

@@ -50,8 +50,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     @property
     def steps_taken(self):
         """Number of training steps taken, a Python integer."""
-        (steps,) = backend.snapshot([self.trainer.step_count])
-        return int(steps)
+        return int(self.trainer.step_count.numpy())
 
     @property
     def weighting(self) -> WeightingRule | None:

@@ -46,10 +46,8 @@ class SecondOrderStep(Step):
         values = flat.split(parameters)
         if self.rule is None:
             terms = self._terms(batches, values, state, iteration, flat.renewed)
-        losses = {
-            f"{name}_loss": terms[index]
-            for index, name in enumerate(self.objective.names)
-        }
+        names_in_logs = [f"{name}_loss" for name in self.objective.names]
+        losses = dict(zip(names_in_logs, ops.unstack(terms), strict=True))
         losses |= {
             name: ops.cast(logs[name], parameters.dtype)
             for name in ("loss", *self.optimizer.log_names)

@@ -152,13 +152,12 @@ class FirstOrderStep(Step):
 
     def __call__(self, state, iteration, given=None, going=None):
         new, total, losses, finite = self.gradient(state, iteration, given)
-        if going is None:
-            new |= self.moved(total, state)
-            return new, marked(losses, finite)
-        taken = finite & going
-        new = {part: select(taken, new[part], state[part]) for part in new}
+        taken = None
+        if going is not None:
+            taken = finite = finite & going
+            new = {part: select(taken, new[part], state[part]) for part in new}
         new |= self.moved(total, state, taken)
-        return new, marked(losses, taken)
+        return new, marked(losses, finite)
 
     def gradient(self, state, iteration, given=None):
         """Make all of a step but the optimizer's part.
@@ -213,15 +212,14 @@ class TrainingState:
 
     Args:
         structure: The state, with variables in place of tensors.
+
+    Attributes:
+        variables: All of them, a list.
     """
 
     def __init__(self, structure):
         self.structure = structure
-
-    @property
-    def variables(self):
-        """All of them, a list."""
-        return keras.tree.flatten(self.structure)
+        self.variables = keras.tree.flatten(structure)
 
     def read(self):
         """Return the state as a structure of tensors."""
@@ -229,19 +227,14 @@ class TrainingState:
             self.structure, backend.snapshot(self.variables)
         )
 
-    def write(self, new, old, without=()):
+    def write(self, new, old):
         """Keep a state.
 
         Args:
             new: Structure of tensors.
             old: The result of `read`; tensors that are in it are not written again.
-            without: Names of parts that are in their variables already.
         """
-        structures = (
-            {name: part for name, part in structure.items() if name not in without}
-            for structure in (self.structure, new, old)
-        )
-        flat = map(keras.tree.flatten, structures)
+        flat = map(keras.tree.flatten, (self.structure, new, old))
         for variable, value, before in zip(*flat, strict=True):
             if value is not before:
                 variable.assign(value)

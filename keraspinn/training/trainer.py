@@ -1,10 +1,13 @@
 """The training of a model: its points, weighting rule, state, step and loop."""
 
+import hashlib
+
 import keras
 import numpy as np
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.backend.scopes import assign
 from keraspinn.optimizers import Optimizer
 from keraspinn.sampling.given import given_batches, held_or_streamed, is_tick
 from keraspinn.sampling.sources import PointSources
@@ -12,10 +15,11 @@ from keraspinn.training.checks import check_trainable
 from keraspinn.training.execution import points_per_pass, steps_per_execution_for
 from keraspinn.training.guard import explanation
 from keraspinn.training.points import point_sources
-from keraspinn.training.resuming import Resuming
 from keraspinn.training.second_order import SecondOrderStep
 from keraspinn.training.step import FirstOrderStep, TrainingState, state_variables
 from keraspinn.training.weighting import Weighting
+
+_DIGEST = "digest"
 
 
 class Trainer:
@@ -28,6 +32,7 @@ class Trainer:
         model: The `PINNModel`.
 
     Attributes:
+        single: The `PINNModel` whose losses are trained.
         sources: The `PointSources` of the last fit.
         weighting: The `Weighting`.
         streams: Whether the points are streamed.
@@ -42,18 +47,13 @@ class Trainer:
     counted = ()  # index of the members that count
 
     def __init__(self, model):
-        self.model = model
+        self.model = self.single = model
         self.sources = PointSources(model.problem, model.compute_dtype)
         self.weighting = Weighting()
         self.streams, self.progress = False, None
         self.state = self.step = None
-        self._resuming = Resuming()
+        self._loaded = {}  # state of samplers and logs in a model's file, by name
         self._prepared_for = self._traced = None
-
-    @property
-    def single(self):
-        """The `PINNModel` whose losses are trained."""
-        return self.model
 
     @property
     def is_second_order(self):
@@ -103,11 +103,14 @@ class Trainer:
         The seed, `None` if it was drawn; the sources of points; whether points are
         streamed; and the weighting rule.
         """
+        rule = self.weighting.rule
+        if rule is not None:
+            rule = {"class_name": type(rule).__qualname__, "config": rule.get_config()}
         return {
             "seed": self.model.seed if self.model.seed_is_given else None,
             **self.sources.settings,
             "streamed": self.streams,
-            "weighting": self.weighting.rule,
+            "weighting": rule,
         }
 
     @property
@@ -135,11 +138,7 @@ class Trainer:
             # The same program; only given points or fixed coefficients are others.
             self.state.restart(self._initial_sampling())
         self._prepared_for = target
-        self._resuming.resume(*self._resumable())
-
-    def reset(self):
-        """Forget the state, so that the next training makes it anew."""
-        self.state = self._prepared_for = None
+        self._resume()
 
     def restart(self):
         """Let the next training begin with the samplers' first states."""
@@ -215,31 +214,42 @@ class Trainer:
     def saved(self):
         """Return the states of rule and samplers, a dict of arrays."""
         is_current = self.state is not None and self._prepared_for == self._target
-        resumable = self._resumable() if is_current else ((), "")
+        state = self._resumable() if is_current and not self._loaded else self._loaded
         rule = _prefixed("weighting.", self.weighting.saved())
-        return rule | _prefixed("resuming.", self._resuming.saved(*resumable))
+        return rule | _prefixed("resuming.", state)
 
     def load(self, arrays):
         """Take the arrays that `saved` returned out of a dict."""
         self.weighting.load(_taken("weighting.", arrays))
-        self._resuming.load(_taken("resuming.", arrays))
+        state = _taken("resuming.", arrays)
+        self._loaded = {name: np.array(array) for name, array in state.items()}
+
+    def _resume(self):
+        """Continue from the loaded state, if it is of such a training.
+
+        Any other training begins anew, as it would have in the saved model.
+        """
+        loaded, self._loaded = self._loaded, {}
+        state = self._resumable()
+        if np.array_equal(loaded.get(_DIGEST), state.pop(_DIGEST)):
+            assign(state.values(), [loaded[name] for name in state])
 
     def _resumable(self):
-        """Return the variables that no other file holds, and a text that identifies.
+        """Return variables by name that neither weights nor optimizer hold.
 
         They depend on these points, this rule and so many steps of an optimizer of
-        this class.
+        this class, of which there is a digest.
         """
-        state, rule = self.state.structure, self.weighting.rule
+        state = self.state.structure
         sampling = {n: state["sampling"][n] for n in self.sources.drawn}
         settings = self.settings | {
             "seed": self.model.seed,
-            "weighting": rule and [type(rule).__qualname__, rule.get_config()],
             "optimizer": type(self.model.optimizer).__qualname__,
             "steps": self.model.steps_taken,
         }
         variables = keras.tree.flatten([sampling, state["seen"]])
-        return variables, repr(sorted(settings.items()))
+        digest = hashlib.sha256(repr(sorted(settings.items())).encode()).digest()
+        return {v.name: v for v in variables} | {_DIGEST: np.frombuffer(digest, "u1")}
 
     # Steps
 
@@ -249,10 +259,7 @@ class Trainer:
 
         It counts as well the steps after which the optimizer only accumulates.
         """
-        optimizer = self.model.optimizer
-        if not optimizer.gradient_accumulation_steps:
-            return optimizer.iterations
-        return next(v for v in optimizer.variables if v.name == "iteration")
+        return next(v for v in self.model.optimizer.variables if v.name == "iteration")
 
     def run(self, given=None, going=None):
         """Make one training step: read the state, step, and write it.
@@ -269,17 +276,13 @@ class Trainer:
         state = self.state.read()
         (iteration,) = backend.snapshot([self.step_count])
         new, losses = self.step(state, iteration, given, going)
-        self.state.write(new, state, self._written_by_keras(going))
-        return losses
-
-    def _written_by_keras(self, going):
-        """Return the parts of the state that a step has left in their variables."""
-        if self.is_second_order or not self.model.optimizer_writes:
-            return ()
         # Whether the step is taken is known after it. On several replicas only the
         # optimizer can write their variables.
         taken = going is None or self.model.replica_count > 1
-        return ("variables", "optimizer") if taken else ()
+        if taken and self.model.optimizer_writes and not self.is_second_order:
+            new |= {part: state[part] for part in ("variables", "optimizer")}
+        self.state.write(new, state)
+        return losses
 
     def train_step(self, x):
         """Make one step on the points of a pipeline, drawing those it lacks."""

@@ -84,7 +84,7 @@ def test_files_without_sampler_state_load(tmp_path, monkeypatch):
     model = made(broyden())
     model.fit(**RUN)
     with monkeypatch.context() as patch:
-        patch.setattr(type(model.trainer._resuming), "saved", lambda *arguments: {})
+        patch.setattr(type(model.trainer), "_resumable", lambda _: {})
         model.save(tmp_path / "model.keras")
     loaded = kp.load_model(tmp_path / "model.keras")
     assert np.isfinite(loaded.fit(**RUN).history["loss"]).all()
