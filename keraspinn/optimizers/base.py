@@ -217,12 +217,8 @@ class Optimizer(keras.optimizers.Optimizer):
             )
         state = self.init(parameters)
         for name, value in state.items():
-            self.add_variable(
-                shape=value.shape,
-                initializer=lambda shape, dtype, value=value: value,
-                dtype=keras.backend.standardize_dtype(value.dtype),
-                name=name,
-            )
+            dtype = keras.backend.standardize_dtype(value.dtype)
+            self.add_variable(value.shape, "zeros", dtype, name=name).assign(value)
         self._state_names = tuple(state)
         self._built_for = [*map(id, variables)]
 

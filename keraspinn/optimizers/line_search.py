@@ -6,17 +6,13 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn.backend.scopes import select
+
 SearchResult = collections.namedtuple("SearchResult", "step loss gradient evaluations")
 
 
 def search(
-    evaluate,
-    position,
-    active,
-    first,
-    sufficient_decrease=1e-4,
-    curvature=0.9,
-    max_evaluations=20,
+    evaluate, position, active, first, sufficient_decrease, curvature, max_evaluations
 ):
     """Find a step that decreases the loss and the gradient along a direction.
 
@@ -70,9 +66,9 @@ def search(
         flat = ops.abs(here[2]) <= curvature * ops.abs(derivative)
         done = enough & flat & (value < lower)
         better = done | (finite & (value < best[1]))
-        best = _where(better, (trial, value, change), best)
+        best = select(better, (trial, value, change), best)
         moves = enough & (here[2] < 0)
-        ends = _where(moves, here, left), _where(moves, right, here)
+        ends = select(moves, here, left), select(moves, right, here)
         bracketed = ops.isfinite(right[0]) | ~moves
         trial = ops.where(bracketed, _between(*ends), _beyond(left, here))
         return done, count + 1, trial, *ends, best
@@ -83,13 +79,6 @@ def search(
     _, count, *_, (step, value, change) = ops.while_loop(unfinished, body, start)
     value = ops.where(step > 0, value, loss)
     return SearchResult(step, value, change, count)
-
-
-def _where(condition, these, those):
-    return tuple(
-        ops.where(condition, this, that)
-        for this, that in zip(these, those, strict=True)
-    )
 
 
 def _beyond(left, here):

@@ -8,6 +8,11 @@ from keraspinn.optimizers.line_search import search
 from tensors import eagerly
 
 DECREASE, CURVATURE = 1e-4, 0.9
+SETTINGS = {
+    "sufficient_decrease": DECREASE,
+    "curvature": CURVATURE,
+    "max_evaluations": 20,
+}
 
 
 def along(curve, derivative, first=1.0, active=True, **options):
@@ -32,7 +37,7 @@ def along(curve, derivative, first=1.0, active=True, **options):
             position,
             ops.convert_to_tensor(active),
             ops.convert_to_tensor(np.float64(first)),
-            **options,
+            **SETTINGS | options,
         )
     assert int(found.evaluations) == len(seen)
     return found, seen
