@@ -70,10 +70,8 @@ class HessianEigenvalue(Measurement):
 
     def set_model(self, model):
         super().set_model(model)
-        self._hessians = {
-            name: LossHessian(model, name, self._points, self._batch_size)
-            for name in self._terms
-        }
+        there = self._points, self._batch_size
+        self._hessians = {n: LossHessian(model, n, *there) for n in self._terms}
 
     def measure(self, iteration):
         """Return λ_max of each term, and the stable learning rate."""

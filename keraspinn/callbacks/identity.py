@@ -61,10 +61,8 @@ def compare(old, new):
     for path, was, now in differences(old, new):
         # A number and a schedule have different states.
         alike = isinstance(was, (int, float)) == isinstance(now, (int, float))
-        lenient = alike and path.startswith(MAY_CHANGE)
-        (soft if lenient else hard).append(
-            f"{path}: {_shown(was)} became {_shown(now)}"
-        )
+        changed = soft if alike and path.startswith(MAY_CHANGE) else hard
+        changed.append(f"{path}: {_shown(was)} became {_shown(now)}")
     return hard, soft
 
 

@@ -3,6 +3,7 @@ import warnings
 import keras
 import numpy as np
 
+from keraspinn.backend.scopes import assign
 from keraspinn.callbacks.schedule import is_due
 from keraspinn.common.checks import check_count
 from keraspinn.common.configs import Configured
@@ -62,9 +63,7 @@ class RestoreOnNonFinite(Configured, keras.callbacks.TerminateOnNaN):
                 self._keep()
             return
         text = self.model.trainer.explain_nonfinite(logs)
-        variables = self.model.trainer.state_variables
-        for variable, value in zip(variables, self._kept, strict=True):
-            variable.assign(value)
+        assign(self.model.trainer.state_variables, self._kept)
         back = f"Back to iteration {self.model.steps_taken}. "
         warnings.warn(back + text, RuntimeWarning, stacklevel=2)
         self.model.stop_training = True

@@ -44,9 +44,7 @@ class RelativeL2(keras.metrics.Metric):
         self.up_to_constant = bool(up_to_constant)
         # Sums over all points of 1, the error, its square, the exact value and its
         # square.
-        self.sums = self.add_weight(
-            name="sums", shape=(5,), initializer="zeros", dtype=self.dtype
-        )
+        self.sums = self.add_weight((5,), "zeros", self.dtype, name="sums")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_true = ops.cast(y_true, self.dtype)
@@ -67,9 +65,8 @@ class RelativeL2(keras.metrics.Metric):
         self.sums.assign_add(ops.stack([ops.sum(column) for column in columns]))
 
     def result(self):
-        count, error, squared_error, exact, squared_exact = ops.unstack(
-            ops.convert_to_tensor(self.sums)
-        )
+        sums = ops.unstack(ops.convert_to_tensor(self.sums))
+        count, error, squared_error, exact, squared_exact = sums
         if self.up_to_constant:
             squared_error = squared_error - error**2 / count
             squared_exact = squared_exact - exact**2 / count

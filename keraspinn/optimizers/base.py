@@ -246,10 +246,7 @@ class Optimizer(keras.optimizers.Optimizer):
     @property
     def state(self) -> State:
         """State as a dict of tensors, the argument of `step`."""
-        return {
-            name: ops.convert_to_tensor(variable)
-            for name, variable in self.state_variables.items()
-        }
+        return {n: ops.convert_to_tensor(v) for n, v in self.state_variables.items()}
 
     def apply(self, grads, trainable_variables=None):
         """Raise `NotImplementedError`: a step needs more than a gradient."""

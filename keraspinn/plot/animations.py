@@ -59,8 +59,7 @@ def animation(
     check_one_model(model)
     domain, coordinates = model.problem.domain, model.problem.coordinates
     check_known("over", [over], coordinates, "coordinate of the problem")
-    begin, end = domain.intervals[over]
-    times = np.linspace(begin, end, check_count("frames", frames))
+    times = np.linspace(*domain.intervals[over], check_count("frames", frames))
     moments = [cut(domain, {**(at or {}), over: value}) for value in times]
     shown = [values_on_grid(model, expression, moment, n) for moment in moments]
     arrays = [drawn[0] for _, drawn in shown]

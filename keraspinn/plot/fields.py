@@ -1,11 +1,10 @@
-import numbers
 from collections.abc import Mapping
 from typing import SupportsFloat
 
 import numpy as np
 import sympy as sp
 
-from keraspinn.common.checks import check_known
+from keraspinn.common.checks import check_known, real_number
 from keraspinn.declaration.formulas import expression_name
 from keraspinn.geometry.arrays import on_host
 from keraspinn.plot.style import Canvas, Drawn, check_is, colours, new_figure, plain
@@ -139,7 +138,7 @@ def cut(domain, at, most=2):
     check_known("at", at, box, "coordinates of the problem")
     for symbol, value in at.items():
         low, high = box[symbol]
-        if not isinstance(value, (numbers.Real, sp.Number)) or not low <= value <= high:
+        if not low <= real_number(value) <= high:
             raise ValueError(
                 f"`at` must cut the domain: {symbol.name} lies between {low:g} and "
                 f"{high:g}. Received: {at}"

@@ -73,9 +73,8 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
 def _named_points(problem, geometry, n):
     """Yield name, blocks and points of each condition, or of a geometry's boundary."""
     if isinstance(problem, Geometry):
-        named = {"boundary": geometry.boundary}
-        named |= {"initial": (geometry.initial,)} if geometry.initial else {}
-        for name, block in named.items():
+        initial = (geometry.initial,) if geometry.initial else ()
+        for name, block in (("boundary", geometry.boundary), ("initial", initial)):
             if block:
                 yield name, [block], probe_points(geometry, [block], n)
         return

@@ -100,12 +100,11 @@ def lid_driven_cavity(
     target = reynolds if reference_reynolds is None else reference_reynolds
     has_reference = reference_reynolds is not None or target in stored_flows()
     lid = sp.Piecewise((1, y >= 1), (0, True))
+    boundary = Condition([sp.Eq(u, lid), v], "boundary", boundary_weight)
     return Problem(
         domain=geometry.Box({x: (0, 1), y: (0, 1)}),
         equations=equations,
-        conditions={
-            "boundary": Condition([sp.Eq(u, lid), v], "boundary", boundary_weight)
-        },
+        conditions={"boundary": boundary},
         reference=CavityReference(u, v, p, target) if has_reference else None,
         scales=None,
     )

@@ -61,9 +61,7 @@ class Held(Sampler):
         if size < total:
             rows = ops.minimum(ops.cast(uniform((size,)) * total, "int32"), total - 1)
             taken = {name: ops.take(t, rows, axis=0) for name, t in state.items()}
-        batch = place.given(taken["coordinates"])
-        others = {name: t for name, t in taken.items() if name != "coordinates"}
-        return batch._replace(**others), state
+        return place.given(taken["coordinates"])._replace(**taken), state
 
     def fresh(self, place, state, uniform, error):
         return self.step(place, state, 0, uniform, error)[0]

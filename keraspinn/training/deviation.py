@@ -89,13 +89,8 @@ def _deviations(model):
         )
     # Twice as many rows as parameters, so that none is left between the points.
     count = max(POINTS, 2 * model.count_params() // len(problem.equations))
-    drawn = {
-        name: count if term.is_equation else POINTS_ON_FACE
-        for name, term in problem.terms.items()
-        if name not in measured
-    }
     with backend.double_precision():
-        tangent = Tangent(model, drawn)
+        tangent = Tangent(model, count, POINTS_ON_FACE, measured)
         batches = tangent.draw(-1)
         rows = tangent.rows(batches)
     exact = [pair for name in rows if name not in measured for pair in rows[name]]

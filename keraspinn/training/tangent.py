@@ -35,14 +35,15 @@ class Tangent:
 
     Args:
         model: A `PINNModel`.
-        sizes: Number of points inside and on each face, a dict from term names. `Data`
-            use all their points.
+        inside: Number of points of equations, or of an energy.
+        on_face: Number of points on each face, and of rows of `Data`.
+        whole: Names of `Data` of which all rows are used.
 
     Attributes:
         size: P.
     """
 
-    def __init__(self, model, sizes):
+    def __init__(self, model, inside, on_face, whole=()):
         if model.variable_dtype != "float64":
             model = model.astype("float64")
         self.model = model
@@ -50,6 +51,11 @@ class Tangent:
         coefficients = model.coefficients.values()
         self._variables = [*model.network.trainable_variables, *coefficients]
         self.size = sum(math.prod(variable.shape) for variable in self._variables)
+        sizes = {
+            name: inside if term.is_equation else on_face
+            for name, term in model.problem.terms.items()
+            if name not in whole
+        }
         self._sources = PointSources(model.problem, "float64", sizes)
         self._programs = {
             function.__name__: backend.compiled(function, read=model.variables)

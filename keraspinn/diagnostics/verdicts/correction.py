@@ -1,5 +1,6 @@
 """Newton correction of a model in the tangent space of its network."""
 
+import keras
 import numpy as np
 from keras import ops
 
@@ -55,10 +56,7 @@ def correction(tangent, rows, batches, norms):
         solve, _ = dense_solver(jacobian, damping * count)
         direction = ops.convert_to_numpy(solve(residual))
         values, changes = tangent.moved(batches, direction)
-        left = {
-            name: [v - c for v, c in zip(before, changes[name], strict=True)]
-            for name, before in values.items()
-        }
+        left = keras.tree.map_structure(np.subtract, values, changes)
         tried.append((direction, values, changes, left))
     norm = [total_norm(left, norms) for *_, left in tried]
     return tried[int(np.argmin(np.nan_to_num(norm, nan=np.inf)))]

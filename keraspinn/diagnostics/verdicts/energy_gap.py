@@ -157,8 +157,7 @@ def _measured(model, points):
     """Return the `EnergyGap`, the `Tangent`, Newton's step and points to judge it."""
     problem = model.problem
     points = max(points, sum(math.prod(v.shape) for v in model.trainable_variables))
-    sizes = dict.fromkeys(problem.terms, ON_A_FACE) | {RESIDUAL: points}
-    tangent = Tangent(model, sizes)
+    tangent = Tangent(model, points, ON_A_FACE)
     first, second = (tangent.draw(number) for number in (-1, -2))
     weights = {n: float(w) for n, w in model.loss_weights.items()}
     system = backend.compiled(

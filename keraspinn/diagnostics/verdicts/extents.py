@@ -5,9 +5,9 @@ import sympy as sp
 from keras import ops
 from numpy.polynomial import chebyshev
 
-from keraspinn.declaration import free_shifts
+
 from keraspinn.declaration.scaling.monomials import monomials
-from keraspinn.declaration.scaling.offsets import bare_fields
+from keraspinn.declaration.scaling import offsets
 from keraspinn.expressions import Program, fields_of
 
 # Standard deviations that are the range of a field with an offset: 1 % of 300 K is as
@@ -37,7 +37,7 @@ def has_zero(problem, name):
     """Return whether a field's zero matters: in q = k u', not in u'' = u - 293."""
     for equation in problem.equations.values():
         source = monomials(equation, problem.coordinates).get(frozenset())
-        is_bare = name in bare_fields([equation])
+        is_bare = name in offsets.bare_fields([equation])
         if is_bare and (source is None or not source.is_number):
             return True
     return False
@@ -99,13 +99,13 @@ def without_levels(problem, batches, fields):
         fields: Values of each field, or their Jacobians, where each lives; a list of
             arrays `(N, ...)`.
     """
-    shifts, time = free_shifts.free_shifts(problem), problem.domain.time_coordinate
+    shifts, time = offsets.free_shifts(problem), problem.domain.time_coordinate
     homes = problem.field_terms.values()
     results = []
     for name, names, values in zip(problem.field_names, homes, fields, strict=True):
         if name in shifts:
             functions = np.ones((len(values), 1))
-            if shifts[name] != free_shifts.CONSTANT:
+            if shifts[name] != offsets.CONSTANT:
                 column = problem.coordinates.index(time)
                 points = ops.concatenate([batches[n].points for n in names])
                 times = ops.convert_to_numpy(points)[:, column]

@@ -127,15 +127,11 @@ def verdict(
     if model.problem.energy is not None:
         return energy_verdict(model, tolerance, points, quantities or {})
     with backend.double_precision():
-        sizes = {
-            name: points if term.is_equation else points_on_face
-            for name, term in model.problem.terms.items()
-        }
-        measurement = _Measurement(model, Tangent(model, sizes))
+        measurement = _Measurement(model, Tangent(model, points, points_on_face))
         result = measurement.verdict(tolerance, quantities or {})
         if result.trusted and measurement.is_overfitted(result):
-            more = {name: MORE * size for name, size in sizes.items()}
-            measurement = _Measurement(model, Tangent(model, more))
+            more = Tangent(model, MORE * points, MORE * points_on_face)
+            measurement = _Measurement(model, more)
             # What residuals do not see is known by now.
             result = measurement.verdict(tolerance, quantities or {}, result.slacks)
         return result
@@ -246,9 +242,8 @@ class _Measurement:
         """Return the fields' relative errors, and the sizes they are relative to."""
         errors, sizes = {}, []
         fields = (side[FIELDS] for side in (self.values, self.changes, self.left))
-        for name, value, change, corrected in zip(
-            self.problem.field_names, *fields, strict=True
-        ):
+        named = zip(self.problem.field_names, *fields, strict=True)
+        for name, value, change, corrected in named:
             expected = self.declared.field(name)
             has_zero = extents.has_zero(self.problem, name)
             size = extents.extent(corrected, has_zero, expected)

@@ -20,8 +20,7 @@ def amplified(equation, conditions, units=8):
     problem = kp.Problem(domain, {"equation": equation}, conditions, scales=None)
     network = kp.networks.MLP(units, 2, outputs=len(problem.fields))
     model = kp.PINNModel(problem, network, seed=0).astype("float64")
-    sizes = dict.fromkeys(problem.terms, 1) | {"residual": 200}
-    tangent = Tangent(model, sizes)
+    tangent = Tangent(model, inside=200, on_face=1)
     rows = tangent.rows(tangent.draw(-1))
     norms = {
         name: [np.linalg.norm(j) for _, j in pairs] for name, pairs in rows.items()
