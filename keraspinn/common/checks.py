@@ -89,9 +89,8 @@ def _checked_number(name, value, is_good, kind, hint=""):
 
 def check_choice(name, value, known):
     """Raise `ValueError` unless an argument has one of the known values."""
-    known = list(known)  # also of keys: a list is in no dict
     if value not in known:
-        raise ValueError(f"`{name}` must be one of {known}. Received: {name}={value!r}")
+        raise ValueError(f"`{name}` must be one of {known}. Received: {value!r}")
 
 
 def check_known(argument, names, known, kinds):

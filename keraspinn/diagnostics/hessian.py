@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
-from keraspinn.common.checks import check_choice, check_count, nonnegative
+from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.diagnostics import losses
 from keraspinn.sampling.base import Given
 from keraspinn.training.flat import joined
@@ -87,7 +87,10 @@ class LossHessian:
             ValueError: If an argument is out of range, or the Hessian is not finite.
         """
         nonnegative("tolerance", tolerance)
-        check_choice("which", which, _ENDS)
+        if which not in list(_ENDS):
+            raise ValueError(
+                f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
+            )
         count = check_count("k", k) * (2 if which == "both" else 1)
         from scipy.sparse.linalg import LinearOperator, eigsh
 
