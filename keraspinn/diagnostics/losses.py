@@ -1,6 +1,5 @@
 """A model's loss terms at collocation points, outside training."""
 
-from keraspinn import backend
 from keraspinn.sampling.sources import PointSources, known_term
 from keraspinn.training.model import check_one_model
 
@@ -39,5 +38,4 @@ def value(model, name, batches):
     objective, weights = model._objective, model.loss_weights
     if name in model.problem.terms:
         return objective.loss(name, batches[name])
-    weights = dict(zip(weights, backend.snapshot(weights.values()), strict=True))
     return objective.losses(batches, weights, model.trainable_variables)["loss"]

@@ -24,6 +24,7 @@ class MemberTrainer(Trainer):
     """
 
     watched_variables = ()  # no member takes a step that is not finite
+    numbers_beside = ("taken",)  # number of steps taken
 
     def __init__(self, model, members):
         super().__init__(model)
@@ -68,18 +69,15 @@ class MemberTrainer(Trainer):
         states = [self.sources.init(seed) for seed in self._members.seeds]
         return keras.tree.map_structure(lambda *values: ops.stack(values), *states)
 
-    def _of_all(self, variables):
-        return self._members.stacked(variables)
+    def _trained(self):
+        members = self._members
+        return members.stacked(self.single.trainable_variables), members.optimizer
 
     def _begin_rule(self, rule, weights):
         def of_member(weights, seed):
             return rule.begin(self.sources.weighting_setup(weights, seed))
 
         return backend.map_members(of_member, (weights, self._members.seed_tensor))
-
-    @property
-    def optimizer_variables(self):
-        return self._members.optimizer
 
     def _new_step(self):
         fixed = tuple(v for v in self.single.network.variables if not v.trainable)
@@ -124,11 +122,6 @@ class MemberTrainer(Trainer):
         update = self.single._logs.update
         logs = self._members.logged(update, (means, taken * steps))
         return self._members.means(logs | self.adapted())
-
-    @property
-    def loss_names(self):
-        """Names of one model's losses, and of the number of steps taken."""
-        return [*super().loss_names, "taken"]
 
     @property
     def written_variables(self):

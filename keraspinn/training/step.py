@@ -223,9 +223,8 @@ class TrainingState:
 
     def read(self):
         """Return the state as a structure of tensors."""
-        return keras.tree.pack_sequence_as(
-            self.structure, backend.snapshot(self.variables)
-        )
+        values = backend.snapshot(self.variables)
+        return keras.tree.pack_sequence_as(self.structure, values)
 
     def write(self, new, old):
         """Keep a state.

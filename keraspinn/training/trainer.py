@@ -9,7 +9,7 @@ from keras import ops
 from keraspinn import backend
 from keraspinn.backend.scopes import assign
 from keraspinn.optimizers import Optimizer
-from keraspinn.sampling.given import given_batches, held_or_streamed, is_tick
+from keraspinn.sampling.given import given_batches, held_or_streamed
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.checks import check_trainable
 from keraspinn.training.execution import points_per_pass, steps_per_execution_for
@@ -43,6 +43,7 @@ class Trainer:
     """
 
     loss_shape = ()  # of each loss that a step returns
+    numbers_beside = ()  # names of what it returns beside losses
     callbacks = ()  # of every fit
     counted = ()  # index of the members that count
 
@@ -117,8 +118,7 @@ class Trainer:
     def key(self):
         """Hashable: a compiled training program serves until this changes."""
         optimizer = id(self.model.optimizer), self.max_points_per_pass
-        rule = self.weighting.rule
-        return self.evaluation_key, self.sources.key, rule, optimizer
+        return self.evaluation_key, self.sources.key, self.weighting.rule, optimizer
 
     @property
     def evaluation_key(self):
@@ -156,20 +156,19 @@ class Trainer:
         return self.sources.init(self.model.seed)
 
     def _initial_state(self):
+        def unknown(count):
+            return np.full((*self.loss_shape, count), np.nan, self.model.variable_dtype)
+
         weights, names = self.model.loss_weights, self.single._objective.names
-        counts = {"weights": 1 + len(weights), "losses": len(names)}
-        dtype = self.model.variable_dtype
         # Loss weights and losses of the steps before; NaN before the first.
-        seen = {
-            part: np.full((*self.loss_shape, count), np.nan, dtype)
-            for part, count in counts.items()
-        }
+        seen = {"weights": unknown(1 + len(weights)), "losses": unknown(len(names))}
+        variables, optimizer = self._trained()
         states = self._initial_sampling().items()
         with self.model.replica_scope():
             sampling = {n: state_variables(s, f"sampling/{n}") for n, s in states}
             structure = {
-                "variables": self._of_all(self.single.trainable_variables),
-                "optimizer": list(self.optimizer_variables),
+                "variables": variables,
+                "optimizer": list(optimizer),
                 "weights": dict(weights),
                 "weighting": self.weighting.begin(weights, self._begin_rule),
                 "sampling": sampling,
@@ -177,18 +176,13 @@ class Trainer:
             }
         return TrainingState(structure)
 
-    def _of_all(self, variables):
-        """Return the trained variables for those of `single`."""
-        return variables
+    def _trained(self):
+        """Return the variables that a step trains, and those of the optimizer."""
+        return self.single.trainable_variables, self.model.optimizer.variables
 
     def _begin_rule(self, rule, weights):
         """Return the first state of a weighting rule."""
         return rule.begin(self.sources.weighting_setup(weights, self.model.seed))
-
-    @property
-    def optimizer_variables(self):
-        """The optimizer's variables that a step changes, a list."""
-        return self.model.optimizer.variables
 
     def _new_step(self):
         kind = SecondOrderStep if self.is_second_order else FirstOrderStep
@@ -215,8 +209,8 @@ class Trainer:
         """Return the states of rule and samplers, a dict of arrays."""
         is_current = self.state is not None and self._prepared_for == self._target
         state = self._resumable() if is_current and not self._loaded else self._loaded
-        rule = _prefixed("weighting.", self.weighting.saved())
-        return rule | _prefixed("resuming.", state)
+        rule = {f"weighting.{n}": v for n, v in self.weighting.saved().items()}
+        return rule | {f"resuming.{n}": v for n, v in state.items()}
 
     def load(self, arrays):
         """Take the arrays that `saved` returned out of a dict."""
@@ -287,9 +281,7 @@ class Trainer:
     def train_step(self, x):
         """Make one step on the points of a pipeline, drawing those it lacks."""
         # A step not taken ends the epoch: later ones see NaN in the mean loss.
-        given = {}
-        if not is_tick(x):
-            given = given_batches(self.sources, self.model.problem, x)
+        given = given_batches(self.sources, self.model.problem, x)
         return self.logs(self.run(given, self.single._logs.is_finite))
 
     def logs(self, losses, steps=1):
@@ -301,11 +293,6 @@ class Trainer:
         adapted = {f"{name}_weight": v for name, v in self.model.loss_weights.items()}
         adapted |= self.model.coefficients
         return {name: ops.convert_to_tensor(v) for name, v in adapted.items()}
-
-    @property
-    def loss_names(self):
-        """Names of the losses that a step returns."""
-        return self.single._logs.names
 
     def is_stale(self, fused):
         """Prepare a training; return whether it needs another program than the last.
@@ -326,7 +313,7 @@ class Trainer:
             lambda: next(self.progress),
             self.run if alone else lambda: self.run(going=True),
             self.logs,
-            self.loss_names,
+            [*self.single._logs.names, *self.numbers_beside],
             self.written_variables if alone else (),
             self.watched_variables if alone else (),
             self.loss_shape,
@@ -368,10 +355,6 @@ class Trainer:
         iteration = ops.convert_to_tensor(steps)
         draws = (step.points(state, iteration, None, r)[0] for r in replicas)
         return explanation(model, step, draws, steps, logs)
-
-
-def _prefixed(prefix, arrays):
-    return {prefix + name: array for name, array in arrays.items()}
 
 
 def _taken(prefix, arrays):

@@ -13,23 +13,21 @@ MOVED = 10.0
 
 
 def wrong_scales(problem, sizes, zeros):
-    """Return sentences on fields far from the scale that they are trained in.
+    """Yield sentences on fields far from the scale that they are trained in.
 
     Args:
         problem: The `Problem`.
         sizes: Dict from names of fields to their magnitudes, less offsets.
         zeros: Names of fields that are zero.
     """
-    sentences = []
     for name, size in sizes.items():
         scale = problem.scales.field(name)
         if name not in zeros and not scale / FAR <= size <= scale * FAR:
-            sentences.append(
+            yield (
                 f"{name} is about {size:.1g} and its scale {scale:.1g}: declare "
                 f"keraspinn.Problem(..., scales={{{name}: {size:.1g}}}), or leave out "
                 "scales=None."
             )
-    return sentences
 
 
 def moved_parameters(problem, values, changes):
