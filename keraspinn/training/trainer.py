@@ -43,7 +43,7 @@ class Trainer:
     """
 
     loss_shape = ()  # of each loss that a step returns
-    numbers_beside = ()  # names of what it returns beside losses
+    numbers_beside: tuple[str, ...] = ()  # names of what it returns beside losses
     callbacks = ()  # of every fit
     counted = ()  # index of the members that count
 
