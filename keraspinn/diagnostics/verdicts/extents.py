@@ -5,9 +5,8 @@ import sympy as sp
 from keras import ops
 from numpy.polynomial import chebyshev
 
-
-from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.declaration.scaling import offsets
+from keraspinn.declaration.scaling.monomials import monomials
 from keraspinn.expressions import Program, fields_of
 
 # Standard deviations that are the range of a field with an offset: 1 % of 300 K is as
