@@ -60,7 +60,8 @@ class Mesh(Geometry):
         super().__init__(coordinates, used.min(axis=0), used.max(axis=0))
         relative = self.points - self.centre
         nodes, opposite = _outer_facets(self.cells)
-        edges = Facets(*_outward(relative[nodes], relative[opposite]), self.half)
+        facing, normals = _outward(relative[nodes], relative[opposite])
+        edges = Facets(facing, normals, self.half)
         self.interior = Simplices(relative[self.cells], closed(edges))
         self.boundary = (edges,)
         rows_of = {frozenset(facet): row for row, facet in enumerate(nodes.tolist())}

@@ -121,10 +121,10 @@ class Product(OfTwo, Geometry):
         times = [f.time_coordinate for f in self.operands if f.time_coordinate]
         shared = set(first.coordinates) & set(second.coordinates)
         if shared or len(times) > 1:
-            both = ", ".join(sorted(str(s) for s in shared or times))
+            names = ", ".join(sorted(str(s) for s in shared or times))
             raise ValueError(
                 "The factors of a product must have different coordinates, and at most "
-                f"one time. Received: {both} in {first} and {second}"
+                f"one time. Received: {names} in {first} and {second}"
             )
         space = (*first.space_coordinates, *second.space_coordinates)
         unordered = (*first.coordinates, *second.coordinates)
