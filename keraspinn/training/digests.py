@@ -4,6 +4,7 @@ import hashlib
 
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.declaration.probe_points import probe_points
 
 POINTS = 16  # enough to tell networks apart
@@ -17,7 +18,7 @@ def weights_digest(model):
     """
     others = {id(variable) for variable in model.loss_weights.values()}
     variables = [v for v in model.weights if id(v) not in others]
-    values = map(ops.convert_to_numpy, variables)
+    values = map(ops.convert_to_numpy, backend.snapshot(variables))
     return hashlib.sha256(b"".join(v.tobytes() for v in values)).hexdigest()
 
 

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keraspinn import backend
 from keraspinn.common.arguments import callback_list
 from keraspinn.declaration.terms import RESIDUAL
 
@@ -36,7 +37,8 @@ class StopOnNonFinite(keras.callbacks.Callback):
         """Check the variables: the last update may overflow after a finite loss."""
         if not self.model.trainer.watched_variables:
             return  # no member of an ensemble makes such a step
-        if not all(map(_finite, self.model.trainable_variables)):
+        values = backend.snapshot(self.model.trainable_variables)
+        if not all(map(_finite, values)):
             raise FloatingPointError(self.model.trainer.explain_nonfinite(logs or {}))
 
 

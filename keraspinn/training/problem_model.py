@@ -50,7 +50,8 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     @property
     def steps_taken(self):
         """Number of training steps taken, a Python integer."""
-        return int(self.trainer.step_count.numpy())
+        (steps,) = backend.snapshot([self.trainer.step_count])
+        return int(steps)
 
     @property
     def weighting(self) -> WeightingRule | None:
