@@ -6,8 +6,8 @@ from keraspinn.common.differences import differences, plain
 from keraspinn.expressions import from_json
 from keraspinn.training.frozen import frozen
 
+# Settings that may change when a training resumes, with a warning.
 MAY_CHANGE = ("optimizer.learning_rate", "batch_size", "epochs", "loss_weights")
-"""Settings that may change when a training resumes, with a warning."""
 
 _MOST_LINES = 6  # differences that a message lists
 _LONGEST_TEXT = 300  # characters of a value in a message

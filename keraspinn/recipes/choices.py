@@ -11,50 +11,50 @@ from keraspinn.networks import MLP, SIREN
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.recipes.stages import OneStage, Recipe, Stage, adam_stage
 
+# Steps of the first stage.
 ADAM_STEPS = 2_000
-"""Steps of the first stage."""
 
+# Steps of SSBroyden in a round. Its points are renewed every 500 steps.
 ROUND = {"steps_per_epoch": 100, "epochs": 5}
-"""Steps of SSBroyden in a round. Its points are renewed every 500 steps."""
 
+# Steps of Gauss–Newton in a round for an energy.
 ENERGY_ROUND = {"steps_per_epoch": 20, "epochs": 1}
-"""Steps of Gauss–Newton in a round for an energy."""
 
+# The same for equations; with fewer points than weights it overfits them.
 GAUSS_NEWTON_ROUND = {**ENERGY_ROUND, "batch_size": 2_000}
-"""The same for equations; with fewer points than weights it overfits them."""
 
+# Units and depth of the network by the number of coordinates.
 SIZES = {1: (20, 2), 2: (30, 3)}
-"""Units and depth of the network by the number of coordinates."""
 
+# Units and depth for more coordinates.
 LARGER_SIZE = 40, 3
-"""Units and depth for more coordinates."""
 
+# Units and depth of the network of a time window, by the number of coordinates.
 WINDOW_SIZES = {1: (20, 2), 2: (20, 2)}
-"""Units and depth of the network of a time window, by the number of coordinates."""
 
+# The same for more coordinates.
 LARGER_WINDOW_SIZE = 30, 2
-"""The same for more coordinates."""
 
+# Steps of Gauss–Newton in a time window.
 WINDOW_STEPS = 100
-"""Steps of Gauss–Newton in a time window."""
 
+# Units and depth of a network of sines.
 SIZE_FOR_WAVES = 40, 2
-"""Units and depth of a network of sines."""
 
+# Radians per half of the domain from which a network of sines is taken.
 HIGH_WAVE_NUMBER = 20.0
-"""Radians per half of the domain from which a network of sines is taken."""
 
+# Frequency of its layers relative to the wave number: layers multiply it.
 FREQUENCY = 0.4
-"""Frequency of its layers relative to the wave number: layers multiply it."""
 
+# Fourier features of a network for high wave numbers in one dimension.
 FEATURES = 20
-"""Fourier features of a network for high wave numbers in one dimension."""
 
+# Standard deviation of their frequencies relative to the wave number.
 FEATURES_FREQUENCY = 0.75
-"""Standard deviation of their frequencies relative to the wave number."""
 
+# Units of its hidden layer.
 FEATURES_UNITS = 30
-"""Units of its hidden layer."""
 
 
 def chosen_network(problem: Problem):

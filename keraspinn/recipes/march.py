@@ -26,27 +26,27 @@ from keraspinn.recipes.repeated import Repeated
 from keraspinn.recipes.stages import OneStage, Recipe, last_loss
 from keraspinn.training import PINNModel, load_model
 
+# Loss, in scaled terms, up to which `windows="auto"` accepts a window.
 LARGEST_LOSS = 1e-6
-"""Loss, in scaled terms, up to which `windows="auto"` accepts a window."""
 
+# Loss below which the next window of `windows="auto"` is longer.
 EASY_LOSS = 1e-8
-"""Loss below which the next window of `windows="auto"` is longer."""
 
+# Factor by which a window behind an easy one is longer: lengths recur, and each has one
+# compiled program.
 GROWTH = 2.0
-"""Factor by which a window behind an easy one is longer: lengths recur, and each has
-one compiled program."""
 
+# Windows of one length after which a longer one is tried again.
 RETRY = 4
-"""Windows of one length after which a longer one is tried again."""
 
+# Earlier windows that a program of `windows="auto"` serves at least.
 LEAST_CAPACITY = 8
-"""Earlier windows that a program of `windows="auto"` serves at least."""
 
+# Share of all of time that the first window of `windows="auto"` takes.
 FIRST_SHARE = 0.1
-"""Share of all of time that the first window of `windows="auto"` takes."""
 
+# Share of all of time below which a window is not halved again.
 LEAST_SHARE = 1e-3
-"""Share of all of time below which a window is not halved again."""
 
 
 def march(

@@ -8,8 +8,8 @@ from typing import Any
 from keraspinn.common.files import write_whole
 from keraspinn.training import PINNModel, load_model
 
+# Name of the progress within the `.keras` file, which is a zip file.
 ENTRY = "solve.json"
-"""Name of the progress within the `.keras` file, which is a zip file."""
 
 
 def save_progress(path: str | Path, model: PINNModel, progress: dict[str, Any]) -> None:

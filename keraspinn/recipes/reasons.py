@@ -9,14 +9,14 @@ from keraspinn.diagnostics import Verdict
 from keraspinn.networks.base import Network
 from keraspinn.training import PINNModel
 
+# Advice for equations on a domain with a re-entrant corner.
 CORNER_ADVICE = (
     "Beside a re-entrant corner residuals may be unbounded. If the equations are those "
     "of an energy, minimise it: Problem(domain, energy=...)."
 )
-"""Advice for equations on a domain with a re-entrant corner."""
 
+# Standard deviations of a parameter that must be within the tolerance.
 DEVIATIONS = 2.0
-"""Standard deviations of a parameter that must be within the tolerance."""
 
 
 def describe_noise(verdict: Verdict, parameters: dict[str, tuple]) -> str:

@@ -12,8 +12,8 @@ from keraspinn.networks import widened
 from keraspinn.optimizers import GaussNewton, SSBroyden
 from keraspinn.training import PINNModel
 
+# Epochs of the second stage: the loss logged last is that of its last fifth.
 EPOCHS = 5
-"""Epochs of the second stage: the loss logged last is that of its last fifth."""
 
 
 @dataclasses.dataclass(frozen=True)

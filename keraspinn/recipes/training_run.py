@@ -28,45 +28,45 @@ from keraspinn.recipes.reasons import (
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
 
+# Factor between the tolerance and the estimated error of a solved problem.
 MARGIN = 2.0
-"""Factor between the tolerance and the estimated error of a solved problem."""
 
+# The same for an energy, beside a corner an error was 5.5 times its estimate, and with
+# measurements: that of a source between them was 6.6 times.
 WIDE_MARGIN = 10.0
-"""The same for an energy, beside a corner an error was 5.5 times its estimate, and with
-measurements: that of a source between them was 6.6 times."""
 
+# Largest share of the training's time that verdicts may take.
 VERDICT_SHARE = 0.1
-"""Largest share of the training's time that verdicts may take."""
 
+# Factor by which the estimate must fall in `PATIENCE` verdicts, or it has stalled.
 STALLED = 2.0
-"""Factor by which the estimate must fall in `PATIENCE` verdicts, or it has stalled."""
 
+# Verdicts without progress before the next escalation.
 PATIENCE = 2
-"""Verdicts without progress before the next escalation."""
 
+# Factor of the units when the network is widened.
 WIDER = 1.5
-"""Factor of the units when the network is widened."""
 
+# Escalations after which a training that has stalled ends.
 ESCALATIONS = 4
-"""Escalations after which a training that has stalled ends."""
 
+# Rounds between two verdicts at most.
 LONGEST = 10
-"""Rounds between two verdicts at most."""
 
+# Factor of the number of collocation points when it is raised.
 MORE_POINTS = 2
-"""Factor of the number of collocation points when it is raised."""
 
+# Number of weights up to which Gauss–Newton steps are tried.
 DENSE = 3_000
-"""Number of weights up to which Gauss–Newton steps are tried."""
 
+# Points of a Gauss–Newton step for each weight: it overfits as many as weights.
 POINTS_PER_WEIGHT = 2
-"""Points of a Gauss–Newton step for each weight: it overfits as many as weights."""
 
+# Number of weights up to which a network is widened: SSBroyden's matrix is dense.
 WIDEST = 9_000
-"""Number of weights up to which a network is widened: SSBroyden's matrix is dense."""
 
+# State of a run in the file of `path=`, beside the model.
 KEPT = "history", "progress", "escalations", "judging", "epochs"
-"""State of a run in the file of `path=`, beside the model."""
 
 
 class OutOfTime(Exception):
