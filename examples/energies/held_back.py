@@ -72,7 +72,8 @@ RIM = {"rim": kp.Condition(P, on="boundary", weight=1000)}
 
 def torsion_energy():
     density = (P.diff(x) ** 2 + P.diff(y) ** 2) / 2 - 2 * P
-    return kp.Problem(CROSS, energy=kp.integral(density), conditions=RIM)
+    rim = kp.Condition(P, on="boundary", hard=True)
+    return kp.Problem(CROSS, energy=kp.integral(density), conditions={"rim": rim})
 
 
 def torsion_strong():
@@ -162,7 +163,7 @@ def wall_energy():
 
 
 CASES = {
-    "wrench": of_body(WRENCH, wrench_reference, 60, BOTH, held_back=True),
+    "wrench": of_body(WRENCH, wrench_reference, 240, BOTH, held_back=True),
     "three-layer wall": Case(
         {
             "fields": Form(wall_fields, 400, by_fields=True),
@@ -177,7 +178,7 @@ CASES = {
     ),
     "torsion of a cross": Case(
         {
-            "energy": energy_form(torsion_energy, 40),
+            "energy": energy_form(torsion_energy, 120),
             "strong form": strong_form(torsion_strong),
         },
         torsion_reference,

@@ -289,7 +289,7 @@ CASES = {
     ),
     "fibre": Case(
         {
-            "fields": Form(FIBRE_FIELDS, 2000, by_fields=True),
+            "fields": Form(FIBRE_FIELDS, 5000, by_fields=True),
             "energy": energy_form(fibre_energy, 60),
             "strong form": strong_form(fibre_strong),
         },
