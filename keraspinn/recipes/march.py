@@ -139,7 +139,7 @@ def march(
             behind = trained, current, [*done, stop], shifts
             program = programs.get(length_name := f"{stop - start:.8e}")
             if program is None or not program.serves(window, trained):
-                alike, changes = _alike(problem, window)
+                alike, changes = _alike(problem, [*done, stop], window)
                 template = _new_network(network, trained, alike, changes)
                 capacity = len(edges) - 2
                 if automatic:
@@ -200,18 +200,20 @@ def _checked_jumps(problem, jumps, edges, automatic):
     return shifts_at
 
 
-def _alike(problem, window):
-    """Return the second window of this length in its scales, and the scales' units.
+def _alike(problem, edges, window):
+    """Return a window that differs in time only, in its scales, and the scales' units.
 
-    All windows that differ in time only share its program, which is the same after an
-    interruption.
+    It is the second one of this length, or the first so far. All windows alike share
+    its program, which is the same after an interruption.
     """
     begin, end = problem.domain.lower[-1], problem.domain.upper[-1]
-    length = 2 * window.domain.half[-1]
+    # Lengths of equal windows differ by round-off.
+    length = float(f"{2 * window.domain.half[-1]:.11e}")
     start = min(begin + length, end - length)
-    second = restricted(problem, start, start + length)
-    is_alike = differ_in_time_only(second, window)
-    return in_window_scales(problem, second if is_alike else window)
+    pairs = [(start, start + length), *itertools.pairwise(edges[1:])]
+    windows = (restricted(problem, *pair) for pair in pairs)
+    alike = (other for other in windows if differ_in_time_only(other, window))
+    return in_window_scales(problem, next(alike, window))
 
 
 def _active(window, network, orders, capacity):

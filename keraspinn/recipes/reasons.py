@@ -82,6 +82,14 @@ def describe_unsolved(problem: Problem, text: str) -> str:
     return text
 
 
+def describe_windows() -> str:
+    """Return a sentence on time windows that are not within the tolerance."""
+    return (
+        "Time windows are not trained further. Train more of them, or for more steps, "
+        "by keraspinn.march, or call solve without model= and path=."
+    )
+
+
 def describe_model(model: PINNModel) -> str:
     """Return a phrase on the network and the conditions that hold by construction.
 

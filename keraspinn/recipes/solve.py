@@ -8,6 +8,7 @@ from typing import Any
 import keras
 
 from keraspinn.declaration import Problem
+from keraspinn.networks import TimeWindows
 from keraspinn.recipes.choices import chosen_network, chosen_recipe
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.progress import load_progress
@@ -51,7 +52,7 @@ def solve(
         recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage
             is repeated until the problem is solved.
         model: Optional `PINNModel` of the problem to go on with, as `Solution.model`
-            of an earlier call, or of a file.
+            of an earlier call, or of a file. Time windows are judged alone.
         seed: Integer for initial weights and points.
         path: Optional path of a `.keras` file that holds the training after each round.
             If it is there, the training goes on from it; its time counts too.
@@ -96,6 +97,8 @@ def solve(
         problem = hardened(problem)
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
         stages = stages or chosen_recipe(problem).stages
+    elif isinstance(model.network, TimeWindows):
+        kept, stages = {}, []  # they are judged, and not trained further
     elif kept:
         stages = stages or chosen_recipe(model.problem).stages
         fit, done = kept.pop("fit"), len(kept["history"])

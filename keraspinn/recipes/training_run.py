@@ -24,6 +24,7 @@ from keraspinn.recipes.reasons import (
     describe_noise,
     describe_unseen,
     describe_unsolved,
+    describe_windows,
 )
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
@@ -69,6 +70,10 @@ WIDEST = 9_000
 KEPT = "history", "progress", "escalations", "judging", "epochs"
 
 
+# Reason at the deadline.
+LATE = "Not within the tolerance in time."
+
+
 class OutOfTime(Exception):
     """Raised within a training at the deadline."""
 
@@ -94,7 +99,8 @@ class TrainingRun:
             reason = self._train_to_tolerance(stages)
         except KeyboardInterrupt:
             reason = "Interrupted. Go on with solve(problem, model=solution.model)."
-        if not self.history or math.isnan(self.history[-1]["error"]):
+        is_new = bool(self.history) and math.isnan(self.history[-1]["error"])
+        if is_new or self.best is None:
             self._judge()
         *_, weights, model, judged = self.best
         if reason:
@@ -119,6 +125,10 @@ class TrainingRun:
 
     def _train_to_tolerance(self, stages):
         """Train until the problem is solved; return the reason if it is not."""
+        if not stages:
+            self._judge()
+            reason = self._reason(False, False)
+            return describe_windows() if reason is None else reason
         declared = self.problem.underdetermined or self.problem.unreliable
         decision = describe_model(self.model)
         if not declared:
@@ -145,8 +155,12 @@ class TrainingRun:
             reason = self._reason(is_late, is_stalled) if is_judged else None
             if reason is not None:
                 return reason
-            if is_stalled and not self.escalations and self._march():
-                return ""
+            if is_stalled and not self.escalations:
+                if self._march():
+                    self._save(stage)
+                    return ""
+                if time.monotonic() > self.deadline:
+                    return describe_unsolved(self.problem, LATE)
             if is_stalled:
                 stage, decision = self._escalated(stage)
             else:
@@ -166,7 +180,7 @@ class TrainingRun:
             if judged.decided and judged.unseen > self.tolerance:
                 return describe_unseen(judged)
         if is_late:
-            return describe_unsolved(self.problem, "Not within the tolerance in time.")
+            return describe_unsolved(self.problem, LATE)
         if is_stalled and self.escalations == ESCALATIONS:
             return describe_unsolved(self.problem, "The estimated error has stalled.")
         return None
@@ -207,7 +221,8 @@ class TrainingRun:
             self.model = march(
                 *(self.problem, network, "auto", recipe), seed=model.seed, verbose=0
             )
-        except (OutOfTime, ValueError):  # late; unknown parameters, or too hard
+        # Late; unknown parameters, or too hard; an overflow.
+        except (OutOfTime, ValueError, FloatingPointError):
             return False
         rows = self.model.march_history
         row = {"decision": f"stalled, {len(rows)} time windows: GaussNewton"}
@@ -217,9 +232,11 @@ class TrainingRun:
         self._judge()
         self._report()
         self.progress.pop()
-        is_solved = self._reason(False, False) == ""
-        self.model = self.model if is_solved else model
-        return is_solved
+        if self._reason(False, False) == "":
+            return True
+        self.model = model
+        self.history.insert(-1, self.history.pop())  # the model's stage is the last
+        return False
 
     def _end_late(self, batch, logs):
         if time.monotonic() > self.deadline:

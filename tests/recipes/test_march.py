@@ -126,17 +126,18 @@ def test_second_order_in_time_with_a_jump_of_velocity():
     ("windows", "killed"),
     [
         (3, 2),
-        pytest.param(8, 7, marks=pytest.mark.slow),
+        pytest.param(10, 4, marks=pytest.mark.slow),  # lengths differ by round-off
         pytest.param("auto", 3, marks=pytest.mark.slow),
     ],
 )
 def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
     path, settings = tmp_path / "march.keras", {"windows": windows, "verbose": 0}
-    whole = kp.march(decay(), network(), recipe=Easy(), **settings)
+    whole = kp.march(decay(1.0), network(), recipe=Easy(), **settings)
     with pytest.raises(Killed):
-        kp.march(decay(), network(), recipe=Easy(Kill(killed)), path=path, **settings)
+        recipe = Easy(Kill(killed))
+        kp.march(decay(1.0), network(), recipe=recipe, path=path, **settings)
     assert len(kp.load_model(path).network.history) == killed - 1
-    resumed = kp.march(decay(), network(), recipe=Easy(), path=path, **settings)
+    resumed = kp.march(decay(1.0), network(), recipe=Easy(), path=path, **settings)
     assert resumed.march_history == whole.march_history
     for one, other in zip(whole.get_weights(), resumed.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -358,6 +358,23 @@ def test_a_stalled_evolution_is_trained_in_time_windows(judge, monkeypatch):
 
 
 @pytest.mark.slow
+def test_time_windows_in_a_file_are_judged_alone(judge, monkeypatch, tmp_path):
+    judge(0.5, 1e-4)
+    stalled(monkeypatch)
+    path = tmp_path / "solve.keras"
+    solution = tiny_solve(path=path)
+    judge(1e-4)
+    again = tiny_solve(path=path)
+    assert again.solved and not again.history
+    points = np.linspace(0, 2, 5)[:, None]
+    values = again.model.predict(points, verbose=0)
+    assert (values == solution.model.predict(points, verbose=0)).all()
+    judge(0.5)
+    third = kp.solve(decay(), model=solution.model, verbose=0)
+    assert not third.solved and "keraspinn.march" in third.reason
+
+
+@pytest.mark.slow
 def test_training_goes_on_where_time_windows_do_not_suffice(judge, monkeypatch):
     judge(0.5, 0.4, 0.3, 1e-4)
     stalled(monkeypatch)
@@ -380,6 +397,14 @@ def test_time_windows_end_at_the_deadline(judge, monkeypatch):
     run = run_of(decay())
     run.deadline = time.monotonic()
     assert run._march() is False and run.model.network.units == 4
+
+
+def test_an_overflow_in_a_time_window_is_no_end(monkeypatch):
+    def march(*args, **kwargs):
+        raise FloatingPointError
+
+    monkeypatch.setattr(strategy, "march", march)
+    assert run_of(decay())._march() is False
 
 
 def test_an_unsolved_problem_with_a_reentrant_corner_gets_advice_on_its_energy():
