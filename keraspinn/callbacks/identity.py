@@ -80,7 +80,8 @@ def _config(model):
         # A network that cannot be saved may still be trained.
         network = {"class": type(model.network).__qualname__}
         problem = model.problem.get_config()
-        return {"problem": problem, "network": network, "frozen": frozen(model)}
+        config = {"problem": problem, "network": network}
+        return config | ({"frozen": layers} if (layers := frozen(model)) else {})
 
 
 def _shown(value):

@@ -6,7 +6,12 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.integrals import resolve_parts
-from keraspinn.expressions import Parameter, PartIntegral, normalize
+from keraspinn.expressions import (
+    Parameter,
+    PartIntegral,
+    normalize,
+    required_derivatives,
+)
 from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.second_variation import SecondVariation
@@ -55,7 +60,7 @@ def densities_of(energy, domain):
             f"Terms of this energy cancel{cancelled[0].suffix}. Received: {energy}. "
             "Leave them out, or check their signs."
         )
-    curvature = [_checked(density).hessian for density in densities.values()]
+    curvature = [_checked(density, domain).hessian for density in densities.values()]
     if not any(e != 0 for hessian in curvature for row in hessian for e in row):
         raise ValueError(
             f"This energy has no minimum: it is linear in its fields. Received: "
@@ -81,7 +86,7 @@ def _is_divergence(region, density, domain):
     return not any(isinstance(equation, sp.Eq) for equation in equations)
 
 
-def _checked(density):
+def _checked(density, domain):
     """Check a density, and return its `SecondVariation`."""
     if nonlocal_ := density.atoms(At, LineIntegral):
         raise ValueError(
@@ -96,7 +101,7 @@ def _checked(density):
             "not fit the data. Write the problem as `equations` to identify an unknown "
             "coefficient, or insert a number."
         )
-    if (highest := _order(density)) > HIGHEST:
+    if (highest := _order(density, domain)) > HIGHEST:
         raise ValueError(
             f"The density of an energy holds derivatives up to the second order. "
             f"Received one of order {highest} in {density}. Integrate by parts, or "
@@ -164,7 +169,7 @@ def lines_of(problem):
     for equation in euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
             yield f"  follows: {shorten(equation.lhs)} = 0"
-    if _order(inside) != 1 or not domain.boundary:
+    if _order(inside, domain) != 1 or not domain.boundary:
         return
     pairs = list(zip(domain.space_coordinates, domain.normal, strict=True))
     for field in problem.fields:
@@ -176,6 +181,7 @@ def lines_of(problem):
                 yield f"  follows: {shorten(flux + push)} = 0{region.suffix}"
 
 
-def _order(density):
+def _order(density, domain):
     """Return the highest order of a density's derivatives."""
-    return max((d.derivative_count for d in density.atoms(sp.Derivative)), default=0)
+    orders = required_derivatives([density], domain.coordinates).values()
+    return max((sum(index) for indices in orders for index in indices), default=0)

@@ -181,7 +181,7 @@ class GradientProbe:
             for term, parts in gradients.items()
         }
         kernels, terms = self._kernels, self._model.problem.terms
-        weights = {n: float(w.numpy()) for n, w in self._model.loss_weights.items()}
+        weights = {n: float(w) for n, w in self._model.loss_weights.items()}
         flat = {t: np.concatenate(gradients[t]).astype("float64") for t in terms}
         norms = {term: _inner(g, g) ** 0.5 for term, g in flat.items()}
         return GradientStatistics(

@@ -57,7 +57,7 @@ class Lowering:
         if isinstance(node, sp.Pow):
             return self._power(*node.args)
         if isinstance(node, sp.Piecewise):
-            return self._piecewise(node.args)
+            return self._piecewise(node)
         if isinstance(node, Interpolation):
             node.table.check_order()
             slots = (self.lower(argument) for argument in node.arguments)
@@ -121,38 +121,44 @@ class Lowering:
     def _whole_power(self, slot, exponent):
         # Repeated squaring: unlike `ops.power`, its gradient is finite for every
         # base, and x**4 shares x**2 with the rest of the tape.
-        if exponent < 2:
-            return slot if exponent else self._tape.constant(1.0)
+        if exponent == 0:
+            return self._tape.constant(1.0)
+        if exponent == 1:
+            return slot
         if exponent % 2:
             power = self._whole_power(slot, exponent - 1)
             return self._tape.apply(ops.multiply, power, slot)
         return self._tape.apply(ops.square, self._whole_power(slot, exponent // 2))
 
-    def _piecewise(self, pieces, left=None):
-        """Write the branches; where no condition holds, the value is NaN.
-
-        Args:
-            pieces: Pairs of an expression and its condition.
-            left: Slot of the mask of points without a branch yet, all if not given.
-        """
-        if not pieces:
-            return self._tape.constant(math.nan)
-        (expression, condition), *others = pieces
-        chosen = None if condition == sp.true else self.lower(condition)
-        mask, branch = self._both(left, chosen), self
-        if mask is not None:
-            inside = self._both(self._mask, mask)
-            branch = Lowering(self._tape, self._coordinates, inside)
-        value = branch.lower(expression)
-        if chosen is None:
-            return value
-        left = self._both(left, self._tape.apply(ops.logical_not, chosen))
-        return self._tape.apply(ops.where, mask, value, self._piecewise(others, left))
+    def _piecewise(self, node):
+        """Write the branches; where no condition holds, the value is NaN."""
+        masks, branches, left = [], [], None
+        for expression, condition in node.args:
+            chosen = None if condition == sp.true else self.lower(condition)
+            mask = self._both(left, chosen)
+            branch = self if mask is None else self._branch(mask)
+            masks.append(mask)
+            branches.append(branch.lower(expression))
+            if chosen is None:
+                break
+            left = self._both(left, self._tape.apply(ops.logical_not, chosen))
+        else:
+            masks.append(None)
+            branches.append(self._tape.constant(math.nan))
+        value = branches.pop()
+        for mask, branch in zip(masks[-2::-1], branches[::-1], strict=True):
+            value = self._tape.apply(ops.where, mask, branch, value)
+        return value
 
     def _both(self, left, right):
         if left is None or right is None:
             return right if left is None else left
         return self._tape.apply(ops.logical_and, left, right)
+
+    def _branch(self, mask):
+        if self._mask is not None:
+            mask = self._both(self._mask, mask)
+        return Lowering(self._tape, self._coordinates, mask)
 
 
 def gate(mask, tensor):

@@ -3,6 +3,7 @@ from typing import Any
 import keras
 
 from keraspinn.derivatives.taylor.rules import register_rule
+from keraspinn.derivatives.taylor.series import Taylor
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -44,7 +45,9 @@ class AdaptiveSkip(keras.layers.Layer):
         self.alpha = self.add_weight((), initial, name="alpha")
 
     def call(self, x, h):  # tensors, or series
-        return x + (h - x) * keras.ops.cast(self.alpha, x.dtype)
+        is_series = isinstance(x, Taylor)
+        alpha = keras.ops.cast(self.alpha, x.dtype) if is_series else self.alpha
+        return x + (h - x) * alpha
 
     def compute_output_shape(self, x_shape, h_shape):
         return x_shape

@@ -130,7 +130,7 @@ def _draw_curve(panel, x, values, deviation=None):
 def cut(domain, at, most=2):
     """Return `at` as a dict of floats, checked to leave one to `most` coordinates."""
     at = {} if at is None else at
-    if at != {}:
+    if not isinstance(at, dict) or at:
         kind = "a dict from coordinates to values, such as {t: 0.5}"
         check_is("at", at, dict, kind)
     names = [symbol.name for symbol in domain.coordinates]

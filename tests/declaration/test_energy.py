@@ -58,6 +58,7 @@ def test_a_problem_needs_equations_or_an_energy():
         (kp.integral(-U * U.diff(X, 2) / 2 - U), "Integrate by parts"),
         (STORED + kp.integral(2 * U, {X: 2}) - 2 * kp.integral(U, {X: 2}), "cancel"),
         (STORED - kp.integral(U, over={X: 0}), "no effect"),
+        (kp.integral(sp.Function("w")(X, T).diff(T) ** 2), "not a coordinate"),
     ],
 )
 def test_what_is_no_energy_is_refused(energy, words):

@@ -162,3 +162,9 @@ def test_huge_whole_powers_do_not_recurse():
 def test_rejects_unsupported_nodes():
     with pytest.raises(ValueError, match="gamma cannot be evaluated.*Supported are"):
         Program([sp.gamma(x)], (x, y))
+
+
+def test_piecewise_of_a_thousand_branches():
+    branches = [(sp.Integer(k), x < k) for k in range(1, 1200)]
+    [result] = run([sp.Piecewise(*branches, (0, True), evaluate=False)])
+    np.testing.assert_array_equal(result, [1, 2, 3])

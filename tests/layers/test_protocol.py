@@ -127,3 +127,11 @@ def test_axes_in_front(name):
     together = layer(*inputs)
     alone = layer(*(x[1] for x in inputs))
     np.testing.assert_allclose(together[1], alone, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["factorized", "Fourier", "sine"])
+def test_integers_are_numbers_as_floats_are(name):
+    kind, arguments, _ = LAYERS[name]
+    layer, whole = kind(**arguments), np.arange(6).reshape(2, 3)
+    expected = ops.convert_to_numpy(layer(whole.astype("float32")))
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer(whole)), expected)

@@ -149,17 +149,17 @@ def activate(activation, x):
 
 def affine(x, kernel, bias=None):
     """Return x W + b of a tensor or a series, with a product for each coefficient."""
-    kernel = ops.cast(kernel, x.dtype)
-    if not isinstance(x, Taylor):
+    if not isinstance(x, Taylor):  # perhaps of integers, which Keras promotes
         y = ops.matmul(x, kernel)
-    else:
-        rows, width = kernel.shape[-2:]
-        if width == 1:
-            # XLA turns a product with one column into a loop that evaluates the other
-            # factor again for every entry: 14 % of a step's time.
-            kernel = ops.pad(kernel, ((0, 0), (0, 1)))
-        y = x.map(lambda coefficient: ops.matmul(spread(coefficient, rows), kernel))
-        y = y if width > 1 else y.map(lambda coefficient: coefficient[..., :1])
+        return y if bias is None else y + bias
+    kernel = ops.cast(kernel, x.dtype)
+    rows, width = kernel.shape[-2:]
+    if width == 1:
+        # XLA turns a product with one column into a loop that evaluates the other
+        # factor again for every entry: 14 % of a step's time.
+        kernel = ops.pad(kernel, ((0, 0), (0, 1)))
+    y = x.map(lambda coefficient: ops.matmul(spread(coefficient, rows), kernel))
+    y = y if width > 1 else y.map(lambda coefficient: coefficient[..., :1])
     return y if bias is None else y + ops.cast(bias, x.dtype)
 
 
