@@ -29,8 +29,8 @@ SIZES = {1: (20, 2), 2: (30, 3)}
 # Units and depth for more coordinates.
 LARGER_SIZE = 40, 3
 
-# Units and depth of the network of a time window, by the number of coordinates.
-WINDOW_SIZES = {1: (20, 2), 2: (20, 2)}
+# Units and depth of the network of a time window, in two coordinates at most.
+WINDOW_SIZE = 20, 2
 
 # The same for more coordinates.
 LARGER_WINDOW_SIZE = 30, 2
@@ -91,7 +91,7 @@ def chosen_windows(problem: Problem, callbacks: list):
         problem: The `Problem`.
         callbacks: List of callbacks of all trainings.
     """
-    size = WINDOW_SIZES.get(len(problem.coordinates), LARGER_WINDOW_SIZE)
+    size = WINDOW_SIZE if len(problem.coordinates) < 3 else LARGER_WINDOW_SIZE
     (stage,) = OneStage(WINDOW_STEPS).stages
     stage = dataclasses.replace(stage, callbacks=lambda model: callbacks)
     return MLP(*size, outputs=len(problem.fields)), Recipe([stage])

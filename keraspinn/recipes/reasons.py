@@ -15,6 +15,12 @@ CORNER_ADVICE = (
     "of an energy, minimise it: Problem(domain, energy=...)."
 )
 
+# Advice for time windows that are not within the tolerance.
+WINDOWS_ADVICE = (
+    "Time windows are not trained further. Train more of them, or for more steps, by "
+    "keraspinn.march, or call solve without model= and path=."
+)
+
 # Standard deviations of a parameter that must be within the tolerance.
 DEVIATIONS = 2.0
 
@@ -80,14 +86,6 @@ def describe_unsolved(problem: Problem, text: str) -> str:
             advice = CORNER_ADVICE
         text = f"{text} {advice}".rstrip()
     return text
-
-
-def describe_windows() -> str:
-    """Return a sentence on time windows that are not within the tolerance."""
-    return (
-        "Time windows are not trained further. Train more of them, or for more steps, "
-        "by keraspinn.march, or call solve without model= and path=."
-    )
 
 
 def describe_model(model: PINNModel) -> str:

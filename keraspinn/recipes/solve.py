@@ -52,7 +52,8 @@ def solve(
         recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage
             is repeated until the problem is solved.
         model: Optional `PINNModel` of the problem to go on with, as `Solution.model`
-            of an earlier call, or of a file. Time windows are judged alone.
+            of an earlier call, or of a file. Time windows are judged, and trained
+            by a `recipe` alone.
         seed: Integer for initial weights and points.
         path: Optional path of a `.keras` file that holds the training after each round.
             If it is there, the training goes on from it; its time counts too.
@@ -97,7 +98,7 @@ def solve(
         problem = hardened(problem)
         model = PINNModel(problem, network or chosen_network(problem), seed=seed)
         stages = stages or chosen_recipe(problem).stages
-    elif isinstance(model.network, TimeWindows):
+    elif isinstance(model.network, TimeWindows) and (kept or recipe is None):
         kept, stages = {}, []  # they are judged, and not trained further
     elif kept:
         stages = stages or chosen_recipe(model.problem).stages

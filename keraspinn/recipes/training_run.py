@@ -20,11 +20,11 @@ from keraspinn.recipes.choices import (
 from keraspinn.recipes.march import march
 from keraspinn.recipes.progress import save_progress
 from keraspinn.recipes.reasons import (
+    WINDOWS_ADVICE,
     describe_model,
     describe_noise,
     describe_unseen,
     describe_unsolved,
-    describe_windows,
 )
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
@@ -125,11 +125,11 @@ class TrainingRun:
 
     def _train_to_tolerance(self, stages):
         """Train until the problem is solved; return the reason if it is not."""
+        declared = self.problem.underdetermined or self.problem.unreliable
         if not stages:
             self._judge()
-            reason = self._reason(False, False)
-            return describe_windows() if reason is None else reason
-        declared = self.problem.underdetermined or self.problem.unreliable
+            reason = declared or self._reason(False, False)
+            return WINDOWS_ADVICE if reason is None else reason
         decision = describe_model(self.model)
         if not declared:
             needed = f"an estimated error of {self.target:.1e}"
@@ -223,6 +223,8 @@ class TrainingRun:
             )
         # Late; unknown parameters, or too hard; an overflow.
         except (OutOfTime, ValueError, FloatingPointError):
+            elapsed = time.monotonic() - self.begin
+            self._print(f"{elapsed:5.0f} s  stalled, time windows: none trained")
             return False
         rows = self.model.march_history
         row = {"decision": f"stalled, {len(rows)} time windows: GaussNewton"}
