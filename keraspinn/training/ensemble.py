@@ -125,10 +125,6 @@ class Ensemble(ProblemModel):
         self(keras.Input((problem.domain.dimension,), dtype=self.compute_dtype))
         self.digest_when_made = weights_digest(self)
 
-    def build(self, input_shape):
-        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-        self.built = True
-
     @property
     def network(self):
         """A network of the members' kind; its weights belong to no member."""

@@ -133,12 +133,11 @@ class PINNModel(ProblemModel):
         return types.MappingProxyType(variables)
 
     def build(self, input_shape):
-        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
         points = keras.Input(batch_shape=input_shape, dtype=self.compute_dtype)
         checks.build_network(self.problem, self.network, points)
         checks.check_one_type(self, self.network)
         checks.check_numbers(self.problem, self.network, self.compute_dtype)
-        self.built = True
+        super().build(input_shape)
 
     def call(self, points):
         check_apart(self.problem, "prediction", points)

@@ -1,6 +1,5 @@
 """The Keras model of a problem: the methods that one network or many have in common."""
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
@@ -32,7 +31,8 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     """A Keras model trained on a problem: the base of `PINNModel` and `Ensemble`.
 
     It translates Keras's methods; the `trainer` trains. A subclass sets `problem`,
-    `network`, `seed`, `loss_weights`, `coefficients` and `trainer`.
+    `network`, `seed`, `loss_weights`, `coefficients` and `trainer`. Evaluation and
+    prediction take points in float64, as these may be far from the origin.
 
     Attributes:
         trainer: The `Trainer`.
@@ -46,6 +46,10 @@ class ProblemModel(backend.StepFunctions, keras.Model):
     seed_is_given = True
     _kind = "model"  # its name in saved configurations
     _evaluates = None  # the key that `test_function` was compiled for
+
+    def build(self, input_shape):
+        self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
+        self.built = True
 
     @property
     def steps_taken(self):
@@ -281,7 +285,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             callbacks = arguments.callback_list(kwargs.get("callbacks"))
             kwargs["callbacks"] = with_progress_bar(callbacks, verbose)
         rule = self.trainer.weighting.rule
-        with _exact_batches():
+        with backend.double_precision(), backend.undistributed():
             results = super().evaluate(x, y, batch_size, verbose, **kwargs)
         self.trainer.weighting.rule = rule  # callbacks here adapt no steps
         return results
@@ -298,17 +302,17 @@ class ProblemModel(backend.StepFunctions, keras.Model):
             data = self.problem, x, None, batch_size, self.replica_count
             x, batch_size = evaluation_data(*data, label="prediction"), None
         x = arguments.as_tuples(x)
-        with _exact_batches():
+        with backend.double_precision(), backend.undistributed():
             return super().predict(x, batch_size, verbose, **kwargs)
 
     def test_on_batch(self, x, *args, **kwargs):
         """Evaluate a single batch; see `keras.Model.test_on_batch`."""
-        with _exact_batches():
+        with backend.double_precision(), backend.undistributed():
             return super().test_on_batch(arguments.single_batch(x), *args, **kwargs)
 
     def predict_on_batch(self, x):
         """Predict for a single batch; see `keras.Model.predict_on_batch`."""
-        with _exact_batches():
+        with backend.double_precision(), backend.undistributed():
             return super().predict_on_batch(arguments.single_batch(x))
 
     def astype(self, dtype: str) -> Self:
@@ -391,10 +395,3 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         arrays = {name: store[name] for name in store.keys()}  # noqa: SIM118
         self.trainer.load(arrays)
         super().load_own_variables(arrays)
-
-
-@contextlib.contextmanager
-def _exact_batches():
-    """Open a scope of whole batches in float64: points may be far from the origin."""
-    with backend.double_precision(), backend.undistributed():
-        yield
