@@ -43,10 +43,16 @@ class MemberSteps:
             The state; the losses by name, `(size,)`, zero where no step was taken; and
             whether a step was taken, after which all variables are finite.
         """
-        if isinstance(self.step, SecondOrderStep):
-            new, losses = self._in_turn(state, fixed, seeds, iteration, given)
-        else:
-            new, losses = self._first_order(state, fixed, seeds, iteration, given)
+
+        def of_member(state, fixed, seed):
+            step = self.of_member(seed)
+            with substituted(self.fixed, fixed):
+                return (step if is_whole else step.gradient)(state, iteration, given)
+
+        is_whole = isinstance(self.step, SecondOrderStep)
+        tensors = state, list(fixed), seeds
+        result = backend.map_members(of_member, tensors, in_turn=is_whole)
+        new, losses = result if is_whole else self._moved(state, *result)
         taken = going & ops.isfinite(losses["loss"])
         for value in new["variables"]:
             axes = tuple(range(1, len(value.shape)))
@@ -58,10 +64,8 @@ class MemberSteps:
         """Return the `Step` of the member with a seed."""
         return dataclasses.replace(self.step, seed=seed)
 
-    def _first_order(self, state, fixed, seeds, iteration, given):
-        def gradient(state, fixed, seed):
-            with substituted(self.fixed, fixed):
-                return self.of_member(seed).gradient(state, iteration, given)
+    def _moved(self, state, new, total, losses, finite):
+        """Apply the members' gradients by Keras's optimizer, one after another."""
 
         def moved(total, variables, optimizer):
             if self.optimizer_writes:
@@ -70,15 +74,6 @@ class MemberSteps:
             before = {"variables": variables, "optimizer": optimizer}
             return self.step.moved(total, before)
 
-        tensors = state, list(fixed), seeds
-        new, total, losses, finite = backend.map_members(gradient, tensors)
         parts = total, state["variables"], state["optimizer"]
         new |= backend.map_members(moved, parts, in_turn=True)
         return new, marked(losses, finite)
-
-    def _in_turn(self, state, fixed, seeds, iteration, given):
-        def step(state, fixed, seed):
-            with substituted(self.fixed, fixed):
-                return self.of_member(seed)(state, iteration, given)
-
-        return backend.map_members(step, (state, list(fixed), seeds), in_turn=True)
