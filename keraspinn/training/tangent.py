@@ -41,6 +41,9 @@ class Tangent:
 
     Attributes:
         size: P.
+        rows: Function `_rows`, compiled, with arrays as its results.
+        moved: The same of `_moved`.
+        field_rows: The same of `_field_rows`.
     """
 
     def __init__(self, model, inside, on_face, whole=()):
@@ -57,24 +60,20 @@ class Tangent:
             if name not in whole
         }
         self._sources = PointSources(model.problem, "float64", sizes)
-        self._programs = {
-            function.__name__: backend.compiled(function, read=model.variables)
-            for function in (self._rows, self._moved, self._field_rows)
-        }
+        self.rows, self.moved, self.field_rows = (
+            self._compiled(f) for f in (self._rows, self._moved, self._field_rows)
+        )
 
     def draw(self, number):
         """Draw batches by term name, others for each `number`, a negative integer."""
         return self._sources.draw(self.model.seed, number)
 
-    def rows(self, batches):
-        """Return residuals and their Jacobians.
-
-        Returns:
-            Dict from term names to a list, for each of the term's expressions, of
-            arrays `(N,)` and `(N, P)`.
-        """
-        rows = self._programs["_rows"](batches)
-        return keras.tree.map_structure(ops.convert_to_numpy, rows)
+    def _compiled(self, function):
+        """Compile a method; return a function of the same arguments to arrays."""
+        program = backend.compiled(function, read=self.model.variables)
+        return lambda *arguments: keras.tree.map_structure(
+            ops.convert_to_numpy, program(*arguments)
+        )
 
     def norm(self):
         """Return the norm of the parameters."""
@@ -91,22 +90,13 @@ class Tangent:
         finally:
             assign(self._variables, before)
 
-    def field_rows(self, batches):
-        """Return the Jacobians `(N, P)` of the fields, at points where each lives."""
-        return [*map(ops.convert_to_numpy, self._programs["_field_rows"](batches))]
-
-    def moved(self, batches, direction):
-        """Return residuals and fields, and their derivatives in a direction `(P,)`.
+    def _rows(self, batches):
+        """Return residuals and their Jacobians.
 
         Returns:
-            Two dicts from term names, and `"fields"` for the fields where each lives,
-            to lists of arrays `(N,)`: the values, and their changes.
+            Dict from term names to a list, for each of the term's expressions, of
+            `(N,)` and `(N, P)`.
         """
-        direction = ops.convert_to_tensor(np.asarray(direction, "float64"))
-        pair = self._programs["_moved"](batches, direction)
-        return keras.tree.map_structure(ops.convert_to_numpy, pair)
-
-    def _rows(self, batches):
         pairs, values = {}, backend.snapshot(self._variables)
         for name, batch in batches.items():
             residuals = self._objective.residuals(name, batch)
@@ -119,6 +109,8 @@ class Tangent:
         return pairs
 
     def _field_rows(self, batches):
+        """Return the Jacobians `(N, P)` of the fields, at points where each lives."""
+
         def fields(values, points):
             with substituted(self._variables, values):
                 return self._columns(Batch(**points))
@@ -147,6 +139,13 @@ class Tangent:
         ]
 
     def _moved(self, batches, direction):
+        """Return residuals and fields, and their derivatives in a direction `(P,)`.
+
+        Returns:
+            Two dicts from term names, and `"fields"` for the fields where each lives,
+            to lists of `(N,)`: the values, and their changes.
+        """
+
         def values(parameters):
             with substituted(self._variables, split(parameters, self._variables)):
                 rows = {n: self._objective.residuals(n, b) for n, b in batches.items()}
