@@ -1,5 +1,6 @@
 """The training of an ensemble: a step of all members, and members that stop."""
 
+import dataclasses
 import warnings
 
 import keras
@@ -7,9 +8,9 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import assign
+from keraspinn.backend.scopes import assign, select, substituted
 from keraspinn.training.flat import joined
-from keraspinn.training.member_steps import MemberSteps
+from keraspinn.training.step import marked
 from keraspinn.training.trainer import Trainer
 
 _OPTIMIZER = "optimizer."
@@ -57,7 +58,8 @@ class MemberTrainer(Trainer):
             for value, variable in zip(values, optimizer.variables, strict=True)
         ]
         members.begin_metrics()
-        self.state = self._prepared_for = None  # made anew by the next training
+        # Made anew by the next training.
+        self.state, self._prepared_for = None, (None, None)
 
     def _initial_optimizer(self, number):
         """Return the state of a second-order optimizer before a member's first step."""
@@ -79,24 +81,58 @@ class MemberTrainer(Trainer):
 
         return backend.map_members(of_member, (weights, self._members.seed_tensor))
 
-    def _new_step(self):
-        fixed = tuple(v for v in self.single.network.variables if not v.trainable)
-        return MemberSteps(super()._new_step(), fixed, self.model.optimizer_writes)
-
     def run(self, given=None, going=None):
-        """Make a step of every member that has not stopped."""
-        members = self._members
+        """Make a step of every member that has not stopped.
+
+        Losses are zero where no step was taken. After one all variables are finite.
+        """
         state = self.state.read()
         state["optimizer"] = self._with_present_rate(state["optimizer"])
-        fixed = backend.snapshot(members.stacked(self.step.fixed))
-        iteration, going = backend.snapshot([self.step_count, members.going])
-        new, losses, taken = self.step(
-            state, fixed, members.seed_tensor, iteration, going, given
-        )
-        self.state.write(new, state)
-        members.going.assign(taken)
+        iteration, going = backend.snapshot([self.step_count, self._members.going])
+        new, losses = self._stepped(state, iteration, given)
+        taken = going & ops.isfinite(losses["loss"])
+        for value in new["variables"]:
+            axes = tuple(range(1, len(value.shape)))
+            taken = taken & ops.all(ops.isfinite(value), axis=axes)
+        zeros = keras.tree.map_structure(ops.zeros_like, losses)
+        losses = select(taken, losses, zeros)
+        self.state.write(select(taken, new, state), state)
+        self._members.going.assign(taken)
         self.step_count.assign(iteration + 1)
         return losses | {"taken": ops.cast(taken, losses["loss"].dtype)}
+
+    def _stepped(self, state, iteration, given):
+        """Return state and losses of all members after a step.
+
+        Args:
+            state: That of `Step`, with the members along the first axis of each tensor.
+            iteration: Number of steps taken before by those that have not stopped.
+            given: Batches by term name, the same for all.
+        """
+        members, is_whole = self._members, self.is_second_order
+        fixed = [v for v in self.single.network.variables if not v.trainable]
+
+        def of_member(state, values, seed):
+            step = dataclasses.replace(self.step, seed=seed)
+            with substituted(fixed, values):
+                return (step if is_whole else step.gradient)(state, iteration, given)
+
+        def moved(total, variables, optimizer):
+            if self.model.optimizer_writes:  # to its variables, not to other values
+                held = [*self.step.variables, *self.step.optimizer.variables]
+                assign(held, [*variables, *optimizer])
+            before = {"variables": variables, "optimizer": optimizer}
+            return self.step.moved(total, before)
+
+        values = list(backend.snapshot(members.stacked(fixed)))
+        tensors = state, values, members.seed_tensor
+        result = backend.map_members(of_member, tensors, in_turn=is_whole)
+        if is_whole:
+            return result
+        new, total, losses, finite = result
+        parts = total, state["variables"], state["optimizer"]
+        new |= backend.map_members(moved, parts, in_turn=True)
+        return new, marked(losses, finite)
 
     def _with_present_rate(self, values):
         """Return the optimizer's state with the learning rate as it is set now."""
@@ -206,7 +242,8 @@ class MemberTrainer(Trainer):
 
     def _explain_member(self, number):
         model = self._members.load(number)
-        step, steps = self.step.of_member(model.seed), int(self.member_steps[number])
+        step = dataclasses.replace(self.step, seed=model.seed)
+        steps = int(self.member_steps[number])
         state = keras.tree.map_structure(lambda t: t[number], self.state.read())
         return self._explain(model, step, state, steps, {})
 

@@ -54,7 +54,7 @@ class Trainer:
         self.streams, self.progress = False, None
         self.state = self.step = None
         self._loaded = {}  # state of samplers and logs in a model's file, by name
-        self._prepared_for = self._traced = None
+        self._prepared_for, self._traced = (None, None), None
 
     @property
     def is_second_order(self):
@@ -131,7 +131,7 @@ class Trainer:
         """Make the step and the variables of its state, or keep the present ones."""
         check_trainable(self.single.trainable_variables, self.model.optimizer)
         target = self._target
-        if self.state is None or self._prepared_for[0] != target[0]:
+        if self._prepared_for[0] != target[0]:
             self.state = self._initial_state()
             self.step = self._new_step()
         elif self._prepared_for != target:
@@ -142,8 +142,7 @@ class Trainer:
 
     def restart(self):
         """Let the next training begin with the samplers' first states."""
-        if self._prepared_for is not None:
-            self._prepared_for = self._prepared_for[0], None
+        self._prepared_for = self._prepared_for[0], None
 
     @property
     def _target(self):
