@@ -10,7 +10,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.compatibility import every_layer
-from keraspinn.backend.scopes import assign, stateless
+from keraspinn.backend.scopes import assign, select, stateless
 from keraspinn.training.checks import build_network
 from keraspinn.training.precision import rebuilt
 
@@ -120,9 +120,8 @@ class Members:
             values: Tensor `(size, ...)`.
         """
         going = ops.convert_to_tensor(self.going)
-        rows = ops.reshape(going, (-1,) + (1,) * (len(values.shape) - 1))
         # A member that stopped may hold NaN, which zero times is NaN.
-        kept = ops.where(rows, values, ops.zeros_like(values))
+        kept = select(going, values, ops.zeros_like(values))
         return ops.sum(kept, axis=0) / ops.sum(ops.cast(going, values.dtype))
 
     def mean_and_deviation(self, values):
