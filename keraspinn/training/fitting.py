@@ -107,8 +107,7 @@ def fit_arguments(
             steps = 1  # Keras would overrun the epoch's last step
         else:
             trainer.progress = executions(steps_per_epoch, steps)
-    if validation is not None:
-        settings["validation_data"] = arguments.as_tuples(validation)
+    settings["validation_data"] = arguments.as_tuples(validation)
     callbacks = [*trainer.callbacks, *with_guard(settings.get("callbacks"))]
     settings["callbacks"] = with_progress_bar(callbacks, settings.get("verbose"))
     return data, steps, settings | {"steps_per_epoch": steps_per_epoch}
