@@ -7,7 +7,6 @@ saved tree, and nothing is computed.
 """
 
 import base64
-import functools
 import json
 import operator
 import re
@@ -114,7 +113,7 @@ def _write(expr):
         return {"float": text, "precision": expr._prec}
     if expr in (sp.true, sp.false):
         return bool(expr)
-    if isinstance(expr, sp.NumberSymbol) and str(expr) in CONSTANTS:
+    if isinstance(expr, sp.NumberSymbol):
         return {"constant": str(expr)}
     if isinstance(expr, Parameter):
         saved = {"parameter": expr.name, "initial": expr.initial}
@@ -216,13 +215,6 @@ def _declared(cls, *arguments, assumptions=None):
     # They become keywords, some of which are no assumptions and take other values.
     if not all(isinstance(value, bool) for value in assumptions.values()):
         raise ValueError("Assumptions are true or false")
-    return _construct(cls, *arguments, **assumptions)
-
-
-@functools.lru_cache(maxsize=256)
-def _construct(cls, *arguments, **assumptions):
-    # A tree repeats a field in each derivative, and SymPy takes about half a
-    # millisecond to create a class of its name.
     return cls(*arguments, **assumptions)
 
 
