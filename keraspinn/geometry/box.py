@@ -220,16 +220,15 @@ class Box(Geometry):
         )
 
     def get_config(self):
-        config = {
-            "space": [[to_json(s), *ends] for s, ends in self.space.items()],
-            "time": [[to_json(s), *ends] for s, ends in self.time.items()],
+        def saved(intervals):
+            return [[to_json(symbol), *ends] for symbol, ends in intervals.items()]
+
+        return {
+            "space": saved(self.space),
+            "time": saved(self.time),
+            "parameters": saved(self.parameters),
+            "periodic": [to_json(symbol) for symbol in self.periodic],
         }
-        if self.parameters:
-            parameters = self.parameters.items()
-            config["parameters"] = [[to_json(s), *ends] for s, ends in parameters]
-        if self.periodic:
-            config["periodic"] = [to_json(symbol) for symbol in self.periodic]
-        return config
 
     @classmethod
     def from_config(cls, config):
