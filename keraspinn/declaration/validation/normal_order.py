@@ -75,8 +75,7 @@ class NormalOrder:
         fields = GENERIC + np.arange(len(self._symbols)) * GOLDEN % 1 / 2
         states = np.tile(fields, (len(points), 1))
         states[:, : points.shape[1]] = points
-        with np.errstate(all="ignore"):
-            return np.array(run_at(self._program, self._symbols, states))
+        return np.array(run_at(self._program, self._symbols, states))
 
     def order(self, piece, points):
         """Return the order across a piece of the boundary, at points of it."""

@@ -10,12 +10,11 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import initial_values
+from keraspinn.declaration.probe_points import initial_values, run_at
 from keraspinn.declaration.terms import expressions_of
 from keraspinn.declaration.validation.branch_ends import bracket, branch_ends, kinks
 from keraspinn.expressions import Interpolation, PartIntegral, Program
 from keraspinn.expressions.image import At
-from keraspinn.expressions.program import columns
 from keraspinn.geometry import Box
 from keraspinn.geometry.part import quasi_random
 
@@ -181,8 +180,7 @@ def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPAC
 
         def values(places):
             points = located(places)
-            with np.errstate(all="ignore"):
-                (exact,) = program.on_host(columns(symbols, points), {})
+            (exact,) = run_at(program, symbols, points)
             inside = np.asarray(domain.contains(part, points - domain.centre))
             return np.where(inside, np.nan_to_num(exact, **LIMITS), -HUGE)
 
