@@ -54,9 +54,6 @@ class PartIntegral(sp.Expr):
         """`Region` of integration."""
         return self.args[1]
 
-    def doit(self, **hints):
-        return self.func(self.integrand.doit(**hints), self.region)
-
     def _eval_derivative(self, symbol):
         return sp.S.Zero
 

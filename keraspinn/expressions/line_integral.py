@@ -41,10 +41,6 @@ class LineIntegral(sp.Expr):
         inside = integrand.free_symbols - {symbol}
         return inside | lower.free_symbols | upper.free_symbols
 
-    def doit(self, **hints):
-        integrand, *limits = self.args
-        return self.func(integrand.doit(**hints), *limits)
-
     def at_nodes(self, parts: tuple[float, ...] = (0.0, 1.0)) -> sp.Expr:
         """Return the quadrature sum of the integral.
 
