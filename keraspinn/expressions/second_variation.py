@@ -35,15 +35,8 @@ class SecondVariation:
         by = [symbols[node] for node in self.nodes]
         first = [plain.diff(symbol) for symbol in by]
         # Of a kink the second derivative is left out: |z|'' is zero but at z = 0.
-        second = [
-            [
-                slope.diff(symbol).replace(sp.DiracDelta, lambda *_: sp.S.Zero)
-                for symbol in by
-            ]
-            for slope in first
-        ]
-        self.is_quadratic = not any(
-            e.free_symbols & {*by} for row in second for e in row
-        )
+        second = sp.Matrix(len(by), len(by), lambda i, j: first[i].diff(by[j]))
+        second = second.replace(sp.DiracDelta, lambda *_: sp.S.Zero)
+        self.is_quadratic = not second.free_symbols & {*by}
         self.gradient = tuple(slope.xreplace(back) for slope in first)
-        self.hessian = [[e.xreplace(back) for e in row] for row in second]
+        self.hessian = second.xreplace(back).tolist()
