@@ -214,17 +214,14 @@ def check_apart(problem, name, points):
 
 
 def _checked_counts(terms, batch_size):
-    if isinstance(batch_size, dict):
-        check_known("batch_size", batch_size, terms, "terms of the problem")
-        given = {
-            name: check_count(f"batch_size['{name}']", count)
-            for name, count in batch_size.items()
-        }
-    else:
+    if not isinstance(batch_size, dict):
         count = check_count("batch_size", batch_size, None)
-        given = {} if count is None else dict.fromkeys(terms, count)
+        batch_size = {} if count is None else dict.fromkeys(terms, count)
+    check_known("batch_size", batch_size, terms, "terms of the problem")
     counts = {}
     for name, term in terms.items():
-        count = INTEGRAL_SIZE if term.regions else BATCH_SIZE
-        counts[name] = ENERGY_SIZE if term.is_energy else count
-    return counts | given
+        usual = INTEGRAL_SIZE if term.regions else BATCH_SIZE
+        usual = ENERGY_SIZE if term.is_energy else usual
+        count = batch_size.get(name, usual)
+        counts[name] = check_count(f"batch_size['{name}']", count)
+    return counts
