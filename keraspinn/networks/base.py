@@ -9,7 +9,7 @@ the one-line Taylor rule.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
@@ -71,8 +71,7 @@ class Adaptable(keras.Model):
     def _scale(self, fields, columns):
         """Return the fields of some columns in scales, from the user's units."""
         sizes, offsets = self._units(columns)
-        if any(offsets):
-            fields = fields - ops.cast(np.array(offsets), fields.dtype)
+        fields = fields - ops.cast(np.array(offsets), fields.dtype)
         return fields * ops.cast(1.0 / np.array(sizes), fields.dtype)
 
 
@@ -140,15 +139,6 @@ class Network(Adaptable):
     def adapted(self) -> bool:
         return super().adapted or not self.standardize
 
-    def returns_units(self, sizes: Sequence[float], offsets: Sequence[float]) -> bool:
-        """Return whether `scaled` has these units, and a call only converts them.
-
-        Args:
-            sizes: List of the unit of each output.
-            offsets: List of the origin of each output.
-        """
-        return self.is_its_forward and self._sizes == sizes and self._offsets == offsets
-
     def adapt(self, problem: Problem) -> None:
         """Take on a problem's scales, unless `standardize=False`."""
         if self.standardize:
@@ -165,7 +155,8 @@ class Network(Adaptable):
         Args:
             scales: The `Scales` of the coordinates.
             sizes: List of the unit of each output.
-            periods: The coordinates' periods in these scales, or `None`.
+            periods: Optional list of each coordinate's period in these scales, or
+                `None`.
             offsets: List of the origin of each output; zero by default.
             kinks: Polynomials in these scales, where gradients may jump, for `Kinks`;
                 ignored beside periods, and by a network that was used before.
@@ -173,12 +164,13 @@ class Network(Adaptable):
         """
         self.scales, self._sizes = scales, list(sizes)
         self._offsets = list(offsets or [0.0] * len(sizes))
-        if periods:
-            self._circles = Periodic(periods, dtype=self.dtype_policy, name="circles")
-        if kinks and not periods and not self.built:
-            self._kinks = Kinks(kinks, dtype=self.dtype_policy, name="kinks")
-        if corners and not periods and not self.built:
-            self._corners = Corners(corners, dtype=self.dtype_policy, name="corners")
+        policy, is_periodic = self.dtype_policy, any(periods or ())
+        if is_periodic:
+            self._circles = Periodic(periods, dtype=policy, name="circles")
+        if kinks and not is_periodic and not self.built:
+            self._kinks = Kinks(kinks, dtype=policy, name="kinks")
+        if corners and not is_periodic and not self.built:
+            self._corners = Corners(corners, dtype=policy, name="corners")
 
     def scaled(self, x: Tensor, wanted: object = None) -> Tensor:
         """Apply `forward` after periodic and other features, in scaled numbers.
@@ -206,11 +198,9 @@ class Network(Adaptable):
             return self.forward(x, propagate)
         centre, half = units_of(self.scales, x.dtype)
         fields = self.scaled((x - centre) * (1.0 / half))
-        if any(size != 1 for size in self._sizes):
-            fields = fields * ops.cast(np.array(self._sizes), fields.dtype)
-        if any(self._offsets):
-            fields = fields + ops.cast(np.array(self._offsets), fields.dtype)
-        return fields
+        units = self._sizes, self._offsets
+        sizes, offsets = (ops.cast(np.array(n), fields.dtype) for n in units)
+        return fields * sizes + offsets
 
     def build(self, input_shape):
         self.call(keras.Input(batch_shape=input_shape))
@@ -259,10 +249,8 @@ def units_of(scales, dtype):
 
 
 def scaled_periods(problem):
-    """Return the periods of a problem's coordinates in its scales, or `None`."""
+    """Return each coordinate's period in a problem's scales, or `None`, a list."""
     domain = problem.domain
-    if not domain.periodic:
-        return None
     lengths = (domain.upper - domain.lower) / problem.scales.half
     return [
         float(length) if symbol in domain.periodic else None

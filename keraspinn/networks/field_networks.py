@@ -76,11 +76,10 @@ class FieldNetworks(Adaptable):
         periods = scaled_periods(problem)
         for network, columns, outputs in self._parts():
             if isinstance(network, Network) and not network.adapted:
-                chosen = periods and [periods[column] for column in columns]
+                chosen = [periods[column] for column in columns]
                 block = problem.field_parts[problem.field_names[outputs[0]]]
                 scales = self._scales_in(problem.domain, block, columns)
                 sizes, offsets = self._units(outputs)
-                chosen = chosen if chosen and any(chosen) else None
                 features = [f(problem, scales) for f in FEATURES]
                 network.work_in(scales, sizes, chosen, offsets, *features)
 
@@ -98,8 +97,8 @@ class FieldNetworks(Adaptable):
                 fields.append(None)
                 continue
             points, scales = _select(x, columns), self._scales_of(columns)
-            units = self._units(outputs)
-            if isinstance(network, Network) and network.returns_units(*units):
+            is_ours = isinstance(network, Network) and network.is_its_forward
+            if is_ours and [network._sizes, network._offsets] == self._units(outputs):
                 points = _rescaled(points, scales, network.scales)
                 fields.append(network.scaled(points))
                 continue
@@ -151,10 +150,7 @@ class FieldNetworks(Adaptable):
         return Scales({s: known.get(s, pair) for s, pair in scales.coordinates.items()})
 
     def _in_order(self, fields):
-        order, joined = self._order, concatenated(fields)
-        if (order == np.arange(len(order))).all():
-            return joined
-        return columns_of(joined, order)
+        return columns_of(concatenated(fields), self._order)
 
     def get_config(self):
         return {
@@ -204,8 +200,6 @@ def networks_of_fields(problem, networks):
 
 def _rescaled(points, scales, others):
     """Return points in other scales of the same coordinates."""
-    if scales == others:
-        return points
     rate, shift = scales.half / others.half, scales.centre - others.centre
     rate, shift = (ops.cast(n, points.dtype) for n in (rate, shift / others.half))
     return points * rate + shift
