@@ -157,7 +157,7 @@ class Optimizer(keras.optimizers.Optimizer):
         check_count("memory_limit", memory_limit)
         self.resample_every = resample_every
         self.memory_limit = memory_limit
-        self._state_names: tuple[str, ...] = ()
+        self._state: dict[str, keras.Variable] = {}
         self._built_for: list[int] = []  # ids of variables
 
     def init(self, parameters: Tensor) -> State:
@@ -215,11 +215,11 @@ class Optimizer(keras.optimizers.Optimizer):
                 'Write `model = model.astype("float64")` before `compile`.',
                 stacklevel=2,
             )
-        state = self.init(parameters)
-        for name, value in state.items():
+        for name, value in self.init(parameters).items():
             dtype = keras.backend.standardize_dtype(value.dtype)
-            self.add_variable(value.shape, "zeros", dtype, name=name).assign(value)
-        self._state_names = tuple(state)
+            variable = self.add_variable(value.shape, "zeros", dtype, name=name)
+            variable.assign(value)
+            self._state[name] = variable
         self._built_for = [*map(id, variables)]
 
     def check_built_for(self, variables: Sequence[keras.Variable]) -> None:
@@ -239,9 +239,7 @@ class Optimizer(keras.optimizers.Optimizer):
     @property
     def state_variables(self) -> dict[str, keras.Variable]:
         """Dict from the names in the state to its variables."""
-        names = self._state_names
-        first = len(self.variables) - len(names)
-        return dict(zip(names, self.variables[first:], strict=True))
+        return dict(self._state)
 
     @property
     def state(self) -> State:
