@@ -78,6 +78,13 @@ def select(condition, new, old):
     return keras.tree.map_structure(one, new, old)
 
 
+def all_finite(tensors):
+    """Return whether every entry of a list of floating-point tensors is finite."""
+    # A sum of magnitudes is NaN or infinite if one of them is, and a gradient whose
+    # 1-norm overflows is of no use either.
+    return ops.isfinite(sum(ops.sum(ops.abs(tensor)) for tensor in tensors))
+
+
 def joined(tensors):
     """Return the entries of tensors one after another, `(n,)`."""
     return ops.concatenate([ops.reshape(tensor, (-1,)) for tensor in tensors])

@@ -3,7 +3,7 @@
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import select
+from keraspinn.backend.scopes import all_finite, select
 from keraspinn.training.flat import FlatObjective, joined
 from keraspinn.training.objective import substituted
 from keraspinn.training.step import Step, marked
@@ -60,7 +60,7 @@ class SecondOrderStep(Step):
             "sampling": sampling,
             "seen": {"weights": seen, "losses": terms},
         }
-        taken = backend.all_finite([losses["loss"], parameters])
+        taken = all_finite([losses["loss"], parameters])
         if going is not None:
             taken = taken & going
             new = {part: select(taken, new[part], state[part]) for part in new}

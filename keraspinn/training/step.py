@@ -22,7 +22,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn import backend
-from keraspinn.backend.scopes import assign, select
+from keraspinn.backend.scopes import all_finite, assign, select
 from keraspinn.training.objective import named, penalty, substituted
 
 
@@ -185,7 +185,7 @@ class FirstOrderStep(Step):
             "sampling": sampling,
             "seen": state["seen"],
         }
-        return new, total, losses, backend.all_finite([losses["loss"], *total])
+        return new, total, losses, all_finite([losses["loss"], *total])
 
     def moved(self, total, state, taken=None):
         """Apply a gradient; return the `"variables"` and `"optimizer"` of the state.

@@ -62,25 +62,22 @@ def shared_by(mesh):
         _mesh.reset(token)
 
 
-def program(function, mesh=None, **options):
+def program(function, mesh=None):
     """Compile by `jax.jit` on all devices of a mesh; each has all the results.
 
     Args:
         function: Function of tensors.
         mesh: The devices; one alone if not given.
-        **options: As in `jax.jit`.
     """
     if mesh is None:
-        return jax.jit(function, **options)
+        return jax.jit(function)
 
     def traced(*arguments):
         with shared_by(mesh):
             return function(*arguments)
 
     everywhere = NamedSharding(mesh, PartitionSpec())
-    compiled = jax.jit(
-        traced, in_shardings=everywhere, out_shardings=everywhere, **options
-    )
+    compiled = jax.jit(traced, in_shardings=everywhere, out_shardings=everywhere)
     return lambda *arguments: compiled(*jax.device_put(arguments, everywhere))
 
 

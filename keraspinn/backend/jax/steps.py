@@ -1,10 +1,9 @@
 """JAX: parts of a training step that Keras lacks, and the loop of many steps."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 
+from keraspinn.backend import scopes
 from keraspinn.backend.jax.sharding import program
 from keraspinn.backend.scopes import assign, distinct, select, stateless, substituted
 
@@ -12,12 +11,6 @@ from keraspinn.backend.scopes import assign, distinct, select, stateless, substi
 def snapshot(variables):
     """Return the present values of Keras variables, unchanged by later assignments."""
     return [variable.value for variable in variables]
-
-
-def all_finite(tensors):
-    """Return whether every entry of a list of floating-point tensors is finite."""
-    checks = [jnp.isfinite(jnp.sum(jnp.abs(tensor))) for tensor in tensors]
-    return functools.reduce(jnp.logical_and, checks)
 
 
 def apply_optimizer(optimizer, variables, gradients, state, taken=None):
@@ -94,14 +87,14 @@ def fused_loop(step, finish, names, dtype, variables, watched, read, shape, mesh
         means = {name: totals[name] / done.astype(dtype) for name in names}
         last = [after[n] for n in kept if after[n].dtype == dtype]
         if last:  # the last update may have overflowed, and no step follows it
-            means["loss"] = jnp.where(all_finite(last), means["loss"], jnp.nan)
+            means["loss"] = jnp.where(scopes.all_finite(last), means["loss"], jnp.nan)
         logs, after = finish([*after, *others], means, done.astype(dtype))
         return logs, after, good, done
 
-    compiled = program(run, mesh, donate_argnums=0)
+    compiled = program(run, mesh)
 
     def advance(count):
-        logs, values, good, done = compiled(_apart(everything), jnp.int32(count))
+        logs, values, good, done = compiled(snapshot(everything), jnp.int32(count))
         assign(everything, values)
         return logs, good, done
 
@@ -112,15 +105,3 @@ def fused_loop(step, finish, names, dtype, variables, watched, read, shape, mesh
         return logs
 
     return call
-
-
-def _apart(variables):
-    """Return the values of variables, each in a separate buffer, to be donated."""
-    values, seen = [], set()
-    for variable in variables:
-        value = variable.value
-        # Put on several devices, one array becomes two with a buffer in common.
-        buffer = value.addressable_data(0).unsafe_buffer_pointer()
-        values.append(jnp.copy(value) if buffer in seen else value)
-        seen.add(buffer)
-    return values

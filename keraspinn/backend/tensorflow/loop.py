@@ -2,7 +2,8 @@
 
 import tensorflow as tf
 
-from keraspinn.backend.tensorflow.replicas import all_finite, on_replicas, snapshot
+from keraspinn.backend.scopes import all_finite
+from keraspinn.backend.tensorflow.replicas import on_replicas, snapshot
 
 
 def fused_loop(

@@ -42,19 +42,6 @@ def snapshot(variables):
     return [tf.identity(variable.value) for variable in variables]
 
 
-def all_finite(tensors):
-    """Return whether every entry of a list of floating-point tensors is finite."""
-    # A sum of magnitudes is NaN or infinite if one of them is, and a gradient whose
-    # 1-norm overflows is of no use either. XLA adds up one number after the other on
-    # a CPU, but tensors of one shape side by side.
-    alike = {}
-    for tensor in tensors:
-        alike.setdefault(tuple(tensor.shape), []).append(tf.abs(tensor))
-    return tf.math.is_finite(
-        tf.add_n([tf.reduce_sum(tf.add_n(group)) for group in alike.values()])
-    )
-
-
 def apply_optimizer(optimizer, variables, gradients, state, taken=None):
     """Make a Keras optimizer's step, as a function of the training state.
 
