@@ -49,6 +49,12 @@ def format_part(on):
     if isinstance(on, (list, tuple)):
         return f"[{', '.join(map(format_part, on))}]"
     if isinstance(on, dict):
-        pairs = (f"{s}: {written(float(value))}" for s, value in on.items())
-        return f"{{{', '.join(pairs)}}}"
+        return f"{{{', '.join(f'{s}: {_short(value)}' for s, value in on.items())}}}"
     return str(on)
+
+
+def _short(value):
+    try:
+        return written(float(value))
+    except (TypeError, ValueError):  # no number: the domain raises an error
+        return str(value)
