@@ -14,7 +14,7 @@ MOST_MONOMIALS = 400
 OPAQUE = ("", ())
 
 
-def monomials(expression, coordinates, opaque=None):
+def monomials(expression, coordinates, opaque=lambda node: sp.S.One):
     """Expand an expression into monomials in the fields and their derivatives.
 
     Args:
@@ -37,7 +37,6 @@ def monomials(expression, coordinates, opaque=None):
     [([(('u', (1,)), 2.0)], 3*x), ([], -sin(x))]
     """
     total = {}
-    opaque = opaque or (lambda node: sp.S.One)
     for monomial, coefficient in _terms(expression, tuple(coordinates), opaque):
         total[monomial] = total.get(monomial, 0) + coefficient
     # Source terms last: an order that does not depend on hashes of symbols.
