@@ -229,38 +229,45 @@ class Union(Combination):
         return self._in(0, points) | self._in(1, points)
 
     def _make_interior(self):
-        one, other = (operand.interior for operand in self.operands)
-        first = self._portion(0, one, self._inside)
-        rest = self._portion(1, other, lambda points: ~self._in(0, points))
-        if rest is None:
-            return first
-        return Mixture(first, rest, self.draws(first), self.draws(rest), self._inside)
+        first, second = self.operands
+        parts = [self._portion(0, first.interior, self._inside)]
+        if rest := self._portion(1, second.interior, lambda p: ~self._in(0, p)):
+            parts.append(rest)
+        draws = [self.draws(part) for part in parts]
+        return Mixture(parts, draws, self._inside)
 
 
 class Mixture(Part):
-    """Two parts that do not overlap, as one.
+    """Parts that do not overlap, as one.
 
     Args:
-        first: A part.
-        second: The other.
-        draws: Number of uniform numbers that a point of the first needs.
-        others: Number of uniform numbers that a point of the second needs.
+        parts: The parts.
+        draws: Numbers of uniform numbers that a point of each needs.
         contains: Predicate for points on any of them.
     """
 
-    def __init__(self, first, second, draws, others, contains):
-        self._parts, self._contains = (first, second), contains
-        self.text = " and ".join(dict.fromkeys(map(str, self._parts)))
-        self._end = 1 + draws
-        self.draws = self._end + others
+    def __init__(self, parts, draws, contains):
+        self._parts, self._contains = parts, contains
+        self.text = " and ".join(dict.fromkeys(map(str, parts)))
+        self._measures = [part.measure() for part in parts]
+        self._starts = np.cumsum([0, *draws])
+        self.draws = int(1 + self._starts[-1])
 
     def sample(self, uniform):
         """Sample a part by the first number, and its point by the others."""
-        first, second = self._parts
-        points = first.sample(uniform[..., 1 : self._end])
-        others = second.sample(uniform[..., self._end :])
-        is_first = uniform[..., :1] < like(first.measure() / self.measure(), uniform)
-        return library(uniform).where(is_first, points, others)
+        lib = library(uniform)
+        ends = np.cumsum(self._measures) / sum(self._measures)
+        choice, rest = uniform[..., :1], uniform[..., 1:]
+        drawn = [
+            part.sample(rest[..., start:end])
+            for part, start, end in zip(
+                self._parts, self._starts, self._starts[1:], strict=False
+            )
+        ]
+        points = drawn[-1]
+        for end, other in zip(ends[-2::-1], drawn[-2::-1], strict=True):
+            points = lib.where(choice < like(end, uniform), other, points)
+        return points
 
     def contains(self, points):
         """Test which points lie on any of the parts."""
@@ -268,7 +275,7 @@ class Mixture(Part):
 
     def measure(self):
         """Return the sum of the parts' measures."""
-        return sum(part.measure() for part in self._parts)
+        return sum(self._measures)
 
 
 _COMBINATIONS = {"+": Union, "-": Difference, "&": Intersection}
