@@ -113,7 +113,7 @@ def _write(expr):
         return {"float": text, "precision": expr._prec}
     if expr in (sp.true, sp.false):
         return bool(expr)
-    if isinstance(expr, sp.NumberSymbol):
+    if isinstance(expr, sp.NumberSymbol) and str(expr) in CONSTANTS:
         return {"constant": str(expr)}
     if isinstance(expr, Parameter):
         saved = {"parameter": expr.name, "initial": expr.initial}

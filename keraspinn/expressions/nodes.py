@@ -101,6 +101,13 @@ def supported_functions():
     return ", ".join(sorted([*names, "sqrt"], key=str.lower))
 
 
+def is_number_leaf(node):
+    """Test whether a node is a finite real number that SymPy stores as one leaf."""
+    return isinstance(node, (sp.Rational, sp.Float)) or (
+        isinstance(node, sp.NumberSymbol) and str(node) in CONSTANTS
+    )
+
+
 def distinct_nodes(expressions, kind=object):
     """Yield each distinct node of a kind once, parents before children.
 

@@ -10,7 +10,12 @@ from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.lowering import float_value
-from keraspinn.expressions.nodes import NODES, distinct_nodes, supported_functions
+from keraspinn.expressions.nodes import (
+    NODES,
+    distinct_nodes,
+    is_number_leaf,
+    supported_functions,
+)
 from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.tabulated import Tabulated
@@ -105,7 +110,7 @@ class _Check:
             )
         elif isinstance(node, (BooleanAtom, Region)):
             return  # a region is checked when the integral is made
-        elif isinstance(node, (sp.Rational, sp.Float, sp.NumberSymbol)):
+        elif is_number_leaf(node):
             float_value(node)
         elif type(node) not in NODES:
             _reject(node)

@@ -1,7 +1,7 @@
 import pytest
 import sympy as sp
 
-from keraspinn.expressions import Parameter, normalize, validate
+from keraspinn.expressions import Parameter, normalize, to_json, validate
 
 x, y, t, k = sp.symbols("x y t k")
 positive = sp.Symbol("x", positive=True)
@@ -85,3 +85,16 @@ def test_rejects_other_types(expression):
 
 def test_accepts_normalized_equations():
     validate(normalize(sp.Eq((u * u.diff(x)).diff(x), sp.exp(x))), (x, y))
+
+
+def test_rejects_a_constant_of_the_user_before_it_is_saved():
+    class Half(sp.NumberSymbol):
+        is_real = is_rational = is_positive = True
+
+        def _as_mpf_val(self, prec):
+            return sp.Rational(1, 2)._as_mpf_val(prec)
+
+    with pytest.raises(ValueError, match=r"the number Half\(\) is not real"):
+        validate(u + Half(), (x, y))
+    with pytest.raises(ValueError, match=r"Half cannot be saved\. Received Half"):
+        to_json(Half() + x)
