@@ -135,6 +135,8 @@ class Place:
         Args:
             coordinates: Tensor `(N, d)` in the user's units.
         """
+        if self.term.regions:
+            self.term.check_points(self.domain, None)
         relative = coordinates - ops.cast(self.domain.centre, coordinates.dtype)
         weights, normals = self._given_weights(relative), None
         if self.term.holds_normals:

@@ -86,3 +86,12 @@ def test_float32_resolves_times_within_a_century():
     points = 1.7e9 + np.linspace(0, 100, 1000)[:, None]
     given = own.given(ops.convert_to_tensor(points, "float64"))
     assert len(np.unique(np.array(given.points))) > 990
+
+
+def test_points_of_an_integral_are_refused():
+    mean = kp.Condition(sp.Eq(kp.integral(U), 1))
+    problem = kp.Problem(BOX, {"e": U.diff(X)}, {"mean": mean}, scales=None)
+    settings = problem.terms["mean"], BOX, problem.scales, 5, "float64"
+    points = ops.convert_to_tensor([[0.5, 11.0]], "float64")
+    with pytest.raises(ValueError, match="'mean' is a condition on integrals"):
+        Place(*settings, across_replicas=lambda count: count).given(points)
