@@ -1,7 +1,5 @@
 """A problem restricted to a time window."""
 
-import json
-
 import keras
 import numpy as np
 
@@ -177,12 +175,16 @@ def _in_time(domain, start, end):
     time = to_json(domain.time_coordinate)
 
     def replaced(config):
-        if config.get("time") and config["time"][0][0] == time:
-            config["time"] = [[time, start, end]]
-        return config
+        if isinstance(config, dict):
+            return {
+                key: [[time, start, end]]
+                if key == "time" and value and value[0][0] == time
+                else replaced(value)
+                for key, value in config.items()
+            }
+        return [*map(replaced, config)] if isinstance(config, list) else config
 
-    text = json.dumps(keras.saving.serialize_keras_object(domain))
-    config = json.loads(text, object_hook=replaced)
+    config = replaced(keras.saving.serialize_keras_object(domain))
     return keras.saving.deserialize_keras_object(config)
 
 
