@@ -148,7 +148,12 @@ def _logarithm(node):
         return -sp.Abs(node.args[0], evaluate=False)
     if isinstance(node, sp.Pow) and node.exp.is_number:
         return node.exp * _logarithm(node.base)
-    return sp.log(sp.Abs(node, evaluate=False), evaluate=False)
+    exact = sp.log(sp.Abs(node, evaluate=False), evaluate=False)
+    if isinstance(node, sp.Add) and node.has(sp.exp, sp.sech):
+        largest = sp.Max(*map(_logarithm, node.args), evaluate=False)
+        is_finite = sp.StrictLessThan(sp.Abs(exact), HUGE, evaluate=False)
+        return sp.Piecewise((exact, is_finite), (largest, True), evaluate=False)
+    return exact
 
 
 def _growth(logarithm, box, centre):

@@ -92,6 +92,13 @@ def test_a_narrow_window_in_the_plane_warns(source):
     assert re.search(r"peak at x = 0.3(001)?, y = 0.7(001)?, ", in_a_square(source))
 
 
+def test_a_narrow_product_of_sums_in_the_plane_warns():
+    """Search where both sums underflow nearly everywhere."""
+    sums = [sum(sp.exp(-1e11 * (s - a) ** 2) for a in (0.3, 0.8)) for s in (X, Y)]
+    for source in (sp.sqrt(sums[0] * sums[1]), sums[0] ** 2 * sums[1] ** 2):
+        assert re.search(r"peak at x = 0\.[38], y = 0\.[38], ", in_a_square(source))
+
+
 def test_a_narrow_load_of_an_energy_warns_and_a_resolved_one_does_not():
     """SymPy would expand the exponent, whose constant underflows."""
     c = sp.Function("c")(X)
