@@ -194,3 +194,11 @@ def test_the_message_locates_the_part():
     x, y = (float(own) for own in re.search(r"x = (.+), y = (.+)\):", found).groups())
     distance = np.hypot(x - 0.2, y)
     assert distance == pytest.approx(0.3, abs=1e-3)
+
+
+def test_a_single_equation_in_a_layer_needs_conditions_beside_the_layer_alone():
+    layer = G.Box({X: (-1, 0), Y: (-1, 1)})
+    equation = {"e": kp.Equation(laplace(U), on=layer)}
+    with pytest.warns(UserWarning, match="missing on 50% of y = -1") as caught:
+        kp.Problem(SQUARE, equation, {"left": kp.Condition(U, on={X: -1})})
+    assert not any("on x = 1" in str(warning.message) for warning in caught)
