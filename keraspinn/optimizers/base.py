@@ -157,7 +157,7 @@ class Optimizer(keras.optimizers.Optimizer):
         check_count("memory_limit", memory_limit)
         self.resample_every = resample_every
         self.memory_limit = memory_limit
-        self._state: dict[str, keras.Variable] = {}
+        self._state_variables: dict[str, keras.Variable] = {}
         self._built_for: list[int] = []  # ids of variables
 
     def init(self, parameters: Tensor) -> State:
@@ -219,7 +219,7 @@ class Optimizer(keras.optimizers.Optimizer):
             dtype = keras.backend.standardize_dtype(value.dtype)
             variable = self.add_variable(value.shape, "zeros", dtype, name=name)
             variable.assign(value)
-            self._state[name] = variable
+            self._state_variables[name] = variable
         self._built_for = [*map(id, variables)]
 
     def check_built_for(self, variables: Sequence[keras.Variable]) -> None:
@@ -239,7 +239,7 @@ class Optimizer(keras.optimizers.Optimizer):
     @property
     def state_variables(self) -> dict[str, keras.Variable]:
         """Dict from the names in the state to its variables."""
-        return dict(self._state)
+        return dict(self._state_variables)
 
     @property
     def state(self) -> State:

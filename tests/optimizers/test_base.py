@@ -35,6 +35,21 @@ def test_build_keeps_the_state_in_variables():
     np.testing.assert_array_equal(optimizer.state["steps"], [3, 4])
 
 
+def test_a_subclass_may_keep_an_attribute_of_any_usual_name():
+    class Named(optimizers.Optimizer):
+        def __init__(self):
+            super().__init__()
+            self._state = "the subclass's"
+
+        def init(self, parameters):
+            return {"memory": ops.zeros_like(parameters)}
+
+    optimizer = Named()
+    optimizer.build([keras.Variable(np.ones(3), dtype="float64")])
+    assert list(optimizer.state_variables) == ["memory"]
+    assert optimizer._state == "the subclass's"
+
+
 def test_an_optimizer_without_memory_has_an_empty_state():
     class Forgetful(Counter):
         def init(self, parameters):
