@@ -1,5 +1,7 @@
 """The progress bar of `fit` and `evaluate`: Keras's, without most logs."""
 
+import time
+
 import keras
 
 from keraspinn.sampling import Renewed
@@ -13,6 +15,7 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
     """
 
     async_safe = True  # it only prints
+    _compiling_since = None
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
@@ -21,7 +24,8 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         self.model.announced = self.model.train_function
         samplers = self.model.trainer.sources.samplers.values()
         periods = sorted({s.every for s in samplers if isinstance(s, Renewed)})
-        print("Compiling …", flush=True)  # the first epoch's time per step includes it
+        self._compiling_since = time.monotonic()
+        print("Compiling …", flush=True)
         if periods:
             steps = ", ".join(map(str, periods))
             print(
@@ -29,6 +33,10 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
             )
 
     def on_train_batch_end(self, batch, logs=None):
+        if self._compiling_since is not None:
+            seconds = time.monotonic() - self._compiling_since
+            print(f"Compiled in {seconds:.1f} s, part of the first epoch's time per step")
+            self._compiling_since = None
         super().on_train_batch_end(batch, self._shown(logs))
 
     def on_test_batch_end(self, batch, logs=None):

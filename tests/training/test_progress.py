@@ -76,8 +76,9 @@ def test_compiling_is_announced_once(capsys):
     model = compiled()
     text, _ = printed(capsys, model, epochs=2)
     assert text.count("Compiling") == 1 and "New points" not in text
+    assert len(re.findall(r"Compiled in \d+\.\d s", text)) == 1
     again, _ = printed(capsys, model)
-    assert "Compiling" not in again
+    assert "Compil" not in again
 
 
 def test_resampled_points_are_noted(capsys):
