@@ -168,6 +168,7 @@ OPTIMIZERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_path_makes_an_optimizer_s_steps(name):
     weights = []
@@ -189,6 +190,7 @@ def test_clipped_gradients_are_short():
     assert np.linalg.norm(weights_of(model) - before) == pytest.approx(1e-3, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", PATHS, ids=str)
 def test_accumulated_gradients_are_those_of_the_joint_batch(options):
     optimizer = keras.optimizers.SGD(1e-2, gradient_accumulation_steps=3)

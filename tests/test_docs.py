@@ -95,6 +95,7 @@ def namespace_after(*pages, **namespace):
     return namespace
 
 
+@pytest.mark.slow
 def test_guide(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = namespace_after(*(f"guide/{name}.md" for name in GUIDE))
@@ -122,6 +123,7 @@ def test_a_file_is_small_without_the_second_stage_s_optimizer(tmp_path):
     assert sizes[0] == sizes[1] > 10 * sizes[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ALONE)
 def test_pages_of_their_own(page):
     problems = [v for v in namespace_after(page).values() if isinstance(v, kp.Problem)]
@@ -294,6 +296,7 @@ def small_model():
     return model
 
 
+@pytest.mark.slow
 def test_diagnostics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = small_model()
@@ -304,6 +307,7 @@ def test_diagnostics(tmp_path, monkeypatch):
     assert (tmp_path / "logs").exists() and (tmp_path / "spectra.png").exists()
 
 
+@pytest.mark.slow
 def test_reliability(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small_model().save("checkpoint.keras")

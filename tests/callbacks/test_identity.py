@@ -224,6 +224,7 @@ class Scaled(keras.layers.Dense):
         return {"factor": 1.0}
 
 
+@pytest.mark.slow
 def test_rejects_a_network_of_other_fields_from_the_same_weights(tmp_path):
     train(tmp_path, network=lambda: scaled(1.0))
     with pytest.raises(ValueError, match="of another network: with its weights"):

@@ -52,6 +52,7 @@ def test_weights_of_a_rule_are_applied_and_logged():
     assert weight_of(model) == 12 and model.weighting == Counting(2.0)
 
 
+@pytest.mark.slow
 def test_state_of_a_rule_outlives_fit_and_compile():
     model = compiled()
     fit(model, Counting())

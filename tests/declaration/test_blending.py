@@ -53,6 +53,7 @@ def test_a_square_polygon_has_the_patch_of_a_box():
     np.testing.assert_allclose(difference(*points), 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_corners_that_are_oblique_or_reentrant():
     corners = [(0, 0), (2, 0), (2, 1), (1, 1), (0.5, 2), (0, 2)]
     domain = g.Polygon(corners, coordinates=(X, Y))

@@ -44,6 +44,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "integral"), CASES)
 @pytest.mark.filterwarnings("ignore:Derivatives are taken by nested")
 @pytest.mark.filterwarnings("ignore:The problem is underdetermined")
@@ -64,6 +65,7 @@ def test_residuals_of_a_known_field(field, integral):
     np.testing.assert_allclose(found[:5] * size, expected, rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_training_solves_a_memory_equation():
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(volterra(), kp.networks.MLP(10, 1), seed=0)
@@ -111,6 +113,7 @@ def test_predict_evaluates_line_integrals():
         np.testing.assert_allclose(found, exact, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_an_equation_of_the_first_kind():
     """No field stands outside: the least that a step needs is at other places."""
     total = sp.Integral(sp.exp(X * S) * U.subs(X, S), (S, 0, 2))

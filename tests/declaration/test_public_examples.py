@@ -57,6 +57,7 @@ def losses(row, *points, **sizes):
     return model.fit(*points, steps_per_epoch=1, verbose=0, **sizes).history
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ONCE.values())
 def test_example_declares(row):
     problem = problem_of(ROWS[row])
@@ -77,6 +78,7 @@ def test_reference_satisfies_equations(row):
     assert {n for n, miss in misses.items() if miss > 1e-9} == NOISY.get(row, set())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ["american_put", "elasticity_plate"])
 def test_loss_is_finite(row):
     assert np.isfinite(losses(row, batch_size=4)["loss"][0])

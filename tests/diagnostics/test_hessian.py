@@ -158,6 +158,7 @@ def test_the_spectrum_s_ends_are_the_extreme_eigenvalues():
         np.testing.assert_allclose(ends[name], spectrum[[0, -1]], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_composite_holds_the_regularizers():
     plain, penal = (
         nonlinear(

@@ -93,6 +93,7 @@ def test_boundaries_add_up(a, b):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(a=SHAPES, b=SHAPES, c=SHAPES, sign=st.sampled_from("+-&"))
 def test_one_side_of_a_boundary_is_inside(a, b, c, sign):

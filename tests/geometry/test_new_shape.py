@@ -65,6 +65,7 @@ def drawn(domain, part, count=4000):
     return ops.convert_to_numpy(domain.sample(part, ops.convert_to_tensor(uniform)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

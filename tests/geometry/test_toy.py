@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 import sympy as sp
 from keras import ops
 
@@ -29,6 +30,7 @@ class Diamond(kp.geometry.Geometry):
         self.interior, self.boundary = Filled(), (Outline(),)
 
 
+@pytest.mark.slow
 def test_user_geometry_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     x, y = sp.symbols("x y")
     u, diamond = sp.Function("u")(x, y), Diamond((x, y))

@@ -1,6 +1,7 @@
 """Test of a user's layer x + a x³ with its Taylor rule."""
 
 import keras
+import pytest
 import sympy as sp
 
 import keraspinn as kp
@@ -20,6 +21,7 @@ def cubic(layer, x):
     return x + x * x * x * keras.ops.cast(layer.a, x.dtype)
 
 
+@pytest.mark.slow
 def test_user_layer_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     def make():
         x = sp.Symbol("x")

@@ -37,6 +37,7 @@ def numpy(network, points):
     return ops.convert_to_numpy(network(points))[:, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", [None, "auto"])
 @pytest.mark.parametrize("fields", [(K, U), (U, K)])
 def test_every_network_sees_its_own_coordinates(fields, scales):
@@ -49,6 +50,7 @@ def test_every_network_sees_its_own_coordinates(fields, scales):
     assert values[:, fields.index(K)] == pytest.approx(found[1], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", [None, "auto"])
 def test_derivatives_are_those_of_the_other_engine(scales):
     model = kp.PINNModel(conducting(scales=scales), networks())
@@ -101,6 +103,7 @@ def test_fields_may_share_a_network_in_any_order():
     np.testing.assert_allclose(np.stack(found, -1), pair(POINTS), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_saving_copies_and_a_hard_condition(tmp_path):
     hard = {"end": kp.Condition(sp.Eq(K, 3.0), on={X: 0}, hard=True)}
     model = kp.PINNModel(conducting(hard, scales="auto"), networks(), seed=2)

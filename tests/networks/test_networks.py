@@ -310,6 +310,7 @@ def test_saving_and_loading(variant, dtype, tmp_path):
     np.testing.assert_array_equal(other(points()), expected)
 
 
+@pytest.mark.slow
 def test_importing_the_package_is_enough_to_load(tmp_path):
     model = ModifiedMLP(4, 2, activation="sin")
     np.save(tmp_path / "expected.npy", model(points()))

@@ -54,6 +54,7 @@ def test_members_of_an_ensemble_are_measured_from_it_too():
     np.testing.assert_allclose(found, alone.predict(POINTS, verbose=0), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_values_are_the_users(name, hard):
@@ -82,6 +83,7 @@ def test_values_are_the_users(name, hard):
         np.testing.assert_allclose(end - 303, factor * np.array(network), rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.0, 101325.0])
 def test_errors_up_to_a_constant_are_not_lost_in_rounding(level):
     values = 10 * POINTS.ravel() / 0.1

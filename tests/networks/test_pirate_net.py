@@ -62,6 +62,7 @@ def test_it_starts_as_a_combination_of_the_features():
     assert [float(skip.alpha) for skip in network.skips] == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_taylor_rule():
     network, x = opened(), points()
     series = lambda s: propagate(network, s)  # noqa: E731

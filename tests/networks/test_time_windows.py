@@ -93,6 +93,7 @@ def difference(function, points, index, step=1e-4):
     return (forward - backward) / (2 * step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [(0, 0), (2, 0), (0, 1)])
 @pytest.mark.parametrize("standardize", [True, False])
 def test_the_active_window_agrees_with_all_windows(float64_policy, index, standardize):

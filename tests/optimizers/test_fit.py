@@ -82,6 +82,7 @@ def test_a_compiled_program_makes_the_same_steps():
     np.testing.assert_allclose(*histories, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_callbacks_of_keras_work():
     model = compiled("SSBroyden")
     stop = keras.callbacks.EarlyStopping("loss", patience=0, min_delta=1e9)
@@ -110,6 +111,7 @@ class Watched(kp.optimizers.BFGS):
         return parameters, state, {**logs, "renewed": objective.renewed}
 
 
+@pytest.mark.slow
 def test_steps_know_when_the_loss_changes():
     model = compiled(Watched(resample_every=20), steps_per_execution=1)
     run = {"batch_size": 64, "steps_per_epoch": 1, "verbose": 0}
@@ -126,6 +128,7 @@ def test_steps_know_when_the_loss_changes():
     assert model.fit(**run, epochs=2).history["renewed"] == [1, 0]
 
 
+@pytest.mark.slow
 def test_unknown_parameters_and_tables():
     model = compiled("SSBroyden", heat(unknown=True))
     history = model.fit(**RUN, epochs=8).history
@@ -133,6 +136,7 @@ def test_unknown_parameters_and_tables():
     assert 0 < history["data_loss"][-1] < 1e-4
 
 
+@pytest.mark.slow
 def test_held_points_and_samplers():
     model = compiled("SSBroyden")
     points = np.random.default_rng(0).uniform(size=(80, 2))
@@ -164,6 +168,7 @@ class Death(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SSBroyden", "LBFGS"])
 def test_an_interrupted_training_resumes_exactly(name, tmp_path):
     def model():
@@ -183,6 +188,7 @@ def test_an_interrupted_training_resumes_exactly(name, tmp_path):
     assert_same(values_of(again), values_of(undisturbed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"jit_compile": True}, {"run_eagerly": True}])
 def test_a_step_that_is_not_finite_is_not_taken(options):
     x = sp.Symbol("x")

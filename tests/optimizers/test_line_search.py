@@ -47,6 +47,7 @@ def f(number):
     return np.float64(number)
 
 
+@pytest.mark.slow
 @given(
     st.floats(-3, 3),
     st.floats(0.01, 2),

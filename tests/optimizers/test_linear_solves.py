@@ -56,6 +56,7 @@ def test_every_form_finds_the_damped_least_squares(shape, damping):
 
 
 # 300 is factored in blocks, the larger of which in smaller ones.
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(400, 300), (300, 400)])
 def test_blocks_of_large_matrices_fit_together(shape):
     jacobian, rows = system(*shape)

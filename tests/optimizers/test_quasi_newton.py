@@ -91,6 +91,7 @@ def test_eager_graph_and_xla_agree(method, least_squares, rosenbrock, run):
             assert value.shape == ends[0][1][name].shape
 
 
+@pytest.mark.slow
 @each_method
 def test_the_network_is_compiled_twice(method, least_squares, rosenbrock):
     objective, optimizer = least_squares(rosenbrock), method()
@@ -100,6 +101,7 @@ def test_the_network_is_compiled_twice(method, least_squares, rosenbrock):
     assert objective.evaluations == 2
 
 
+@pytest.mark.slow
 @each_method
 def test_renewed_points_cost_an_evaluation_and_keep_h(
     method, least_squares, linear, run
@@ -123,6 +125,7 @@ def test_renewed_points_cost_an_evaluation_and_keep_h(
         np.testing.assert_allclose(inverse @ hessian @ moved, moved, rtol=1e-8)
 
 
+@pytest.mark.slow
 @each_method
 def test_parameters_set_from_outside_are_noticed(method, least_squares, linear, run):
     optimizer = method()
@@ -134,6 +137,7 @@ def test_parameters_set_from_outside_are_noticed(method, least_squares, linear, 
     assert log["loss"] < float(objective.loss(ops.convert_to_tensor(elsewhere)))
 
 
+@pytest.mark.slow
 @each_method
 def test_at_the_floor_nothing_is_evaluated_until_points_are_renewed(
     method, least_squares, linear, run
@@ -154,6 +158,7 @@ def test_at_the_floor_nothing_is_evaluated_until_points_are_renewed(
     assert log["step_size"] > 0
 
 
+@pytest.mark.slow
 @each_method
 def test_steps_avoid_points_that_are_not_finite(method, least_squares, run):
     def rows(parameters):
@@ -166,6 +171,7 @@ def test_steps_avoid_points_that_are_not_finite(method, least_squares, run):
     assert all(np.isfinite(log["loss"]) for log in logs)
 
 
+@pytest.mark.slow
 @each(optimizers.SSBroyden, optimizers.LBFGS)  # one of each memory: it compiles long
 def test_where_nothing_is_finite_parameters_and_memory_stay(
     method, least_squares, linear, run

@@ -65,6 +65,7 @@ def test_steps_are_those_of_the_algorithm(max_dimension):
         np.testing.assert_allclose(variable, reference.weights, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_bases_become_eigenvectors():
     rng = np.random.default_rng(0)
     gradient = ops.convert_to_tensor(
@@ -100,11 +101,13 @@ def fit(network, epochs, steps=1):
     ).history["loss"]
 
 
+@pytest.mark.slow
 def test_a_model_trains():
     losses = fit(model(), 20, steps=20)
     assert losses[-1] < 0.05 * losses[0]
 
 
+@pytest.mark.slow
 def test_resuming_is_the_same_to_the_bit(tmp_path):
     whole = model()
     fit(whole, 11)

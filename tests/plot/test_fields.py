@@ -36,6 +36,7 @@ def test_map_at_a_time(trained):
     )
 
 
+@pytest.mark.slow
 def test_names_of_any_text(trained, tmp_path):
     x, t = sp.Symbol(r"$\fra$"), sp.Symbol("t_$")
     u = sp.Function(r"$\u$")(x, t)
@@ -70,12 +71,14 @@ def test_curve_along_the_remaining_coordinate(trained):
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("t", "Heat")
 
 
+@pytest.mark.slow
 def test_time_axis_is_not_scaled_as_length(trained):
     model, _ = trained(kp.problems.klein_gordon())
     (u,) = model.problem.fields
     assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
 
 
+@pytest.mark.slow
 def test_parameter_axis_is_not_scaled_as_length(trained):
     u = sp.Function("u")(X, Y)
     domain = kp.geometry.Box({X: (0, 1)}, parameters={Y: (1, 20)})
@@ -83,6 +86,7 @@ def test_parameter_axis_is_not_scaled_as_length(trained):
     assert kp.plot.field(model, u, n=5).axes[0].get_aspect() == "auto"
 
 
+@pytest.mark.slow
 def test_holes_are_left_out_and_not_predicted(trained, monkeypatch):
     model, _ = trained(HEAT)
 
@@ -98,6 +102,7 @@ def test_holes_are_left_out_and_not_predicted(trained, monkeypatch):
     assert np.isfinite(image.compressed()).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "colours", "limits"),
     [
@@ -113,6 +118,7 @@ def test_colours_show_signs(trained, value, colours, limits):
     assert image.get_clim() == pytest.approx(limits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at", "error", "message"),
     [

@@ -10,6 +10,7 @@ def statistics(units=9, depth=5):
     return kp.diagnostics.gradient_statistics(model, batch_size=8)
 
 
+@pytest.mark.slow
 def test_panel_for_each_layer_and_line_for_each_term():
     figure = kp.plot.gradient_histograms(statistics())
     layers = [f"hidden_{k}" for k in range(1, 6)] + ["head"]

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import sympy as sp
 
 import keraspinn as kp
@@ -17,6 +18,7 @@ def test_history(trained):
     assert weights.get_xlabel() == "Training step"
 
 
+@pytest.mark.slow
 def test_legend_shows_names_of_any_text(trained, tmp_path):
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
@@ -36,6 +38,7 @@ def test_legend_shows_names_of_any_text(trained, tmp_path):
     kp.plot.spectrum(spectra).savefig(tmp_path / "spectra.png")
 
 
+@pytest.mark.slow
 def test_history_of_a_stream_of_unknown_length(trained):
     model, _ = trained(kp.problems.helmholtz())
     stream = (np.zeros((4, 2), "float32") for _ in range(3))
@@ -51,6 +54,7 @@ def test_history_without_conditions(trained):
     assert len(kp.plot.history(history).axes) == 1
 
 
+@pytest.mark.slow
 def test_history_of_second_order_and_alignment():
     network = kp.networks.MLP(4, 1, dtype="float64")
     model = kp.PINNModel(kp.problems.helmholtz(), network, seed=0, dtype="float64")

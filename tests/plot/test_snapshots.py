@@ -19,6 +19,7 @@ def heat():
     )
 
 
+@pytest.mark.slow
 def test_curves_at_several_times(trained):
     model, _ = trained(kp.problems.klein_gordon())
     figure = kp.plot.snapshots(model, times=[0.0, 0.52], n=11)
@@ -33,6 +34,7 @@ def test_curves_at_several_times(trained):
     assert part.get_suptitle() == "t = 0.5"
 
 
+@pytest.mark.slow
 def test_maps_at_several_times(trained):
     model, _ = trained(heat())
     figure = kp.plot.snapshots(model, times=3, n=5)
@@ -41,6 +43,7 @@ def test_maps_at_several_times(trained):
     assert titles == ["Reference: u", "Predicted: u", "Absolute error: u"]
 
 
+@pytest.mark.slow
 def test_rejects_invalid_arguments(trained):
     model, _ = trained(kp.problems.helmholtz())
     with pytest.raises(ValueError, match="in time and one or two dimensions"):

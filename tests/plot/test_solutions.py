@@ -5,6 +5,7 @@ import sympy as sp
 import keraspinn as kp
 
 
+@pytest.mark.slow
 def test_solution_in_two_dimensions(trained):
     model, _ = trained(kp.problems.helmholtz())
     figure = kp.plot.solution(model, n=12)
@@ -45,6 +46,7 @@ def test_points_outside_the_domain_are_left_white():
     assert len(middles) and not (middles > 0.05).all(axis=1).any()
 
 
+@pytest.mark.slow
 def test_solution_on_a_line(trained):
     model, _ = trained(kp.problems.poisson())
     left, right = kp.plot.solution(model, n=20).axes
@@ -52,6 +54,7 @@ def test_solution_on_a_line(trained):
     assert right.get_ylabel() == "Absolute error"
 
 
+@pytest.mark.slow
 def test_time_axis_is_not_scaled_as_length(trained):
     model, _ = trained(kp.problems.klein_gordon())
     assert {axes.get_aspect() for axes in kp.plot.solution(model, n=9).axes[:3]} == {
@@ -84,6 +87,7 @@ def test_undetermined_constant_is_no_error(trained):
     np.testing.assert_allclose(*shown, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_gaps_are_left_out(trained, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     model, _ = trained(kp.problems.lid_driven_cavity())

@@ -65,6 +65,7 @@ def test_saved_models_keep_the_reference(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reynolds", "u_min"), [(100, -0.21404), (400, -0.32873), (1000, -0.38857)]
 )
@@ -75,6 +76,7 @@ def test_stored_flows_match_published_extrema(reynolds, u_min):
     assert values["u"][near].min() == pytest.approx(u_min, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_other_reynolds_numbers_have_no_reference():
     assert not kp.problems.lid_driven_cavity(123.0).reference_expressions
 
@@ -122,6 +124,7 @@ def test_rejects_invalid_corner_widths(width):
         kp.problems.lid_driven_cavity(corner_width=width)
 
 
+@pytest.mark.slow
 def test_equations_fade_in_around_the_lids_corners():
     plain = cavity("velocity-pressure")
     faded = kp.problems.lid_driven_cavity(100, "velocity-pressure", corner_width=0.2)

@@ -1,5 +1,6 @@
 """A stranger's problem, of public names alone."""
 
+import pytest
 import sympy as sp
 
 import keraspinn as kp
@@ -17,6 +18,7 @@ def cooling(rate=2.0):
     )
 
 
+@pytest.mark.slow
 def test_user_problem_trains_and_resumes_exactly(assert_resume_is_bit_exact):
     assert_resume_is_bit_exact(
         lambda: kp.PINNModel(cooling(), kp.networks.MLP(8, 2), seed=0)

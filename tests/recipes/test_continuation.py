@@ -56,6 +56,7 @@ def test_bratu_near_its_fold_keeps_optimizer_and_program():
     assert programs[0][1] == programs[-1][1]
 
 
+@pytest.mark.slow
 def test_each_value_is_trained_and_frozen():
     seen = []
 

@@ -124,12 +124,9 @@ def test_second_order_in_time_with_a_jump_of_velocity():
 
 @pytest.mark.parametrize(
     ("windows", "killed"),
-    [
-        (3, 2),
-        pytest.param(10, 4, marks=pytest.mark.slow),  # lengths differ by round-off
-        pytest.param("auto", 3, marks=pytest.mark.slow),
-    ],
+    [(3, 2), (10, 4), ("auto", 3)],  # the lengths of ten differ by round-off
 )
+@pytest.mark.slow
 def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
     path, settings = tmp_path / "march.keras", {"windows": windows, "verbose": 0}
     whole = kp.march(decay(1.0), network(), recipe=Easy(), **settings)
@@ -143,6 +140,7 @@ def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_a_window_with_a_large_loss_is_halved_and_an_easy_one_lengthens_the_next():
     recipe = Losses(lambda length: 1e-3 if length > 0.3 else 1e-9)
     model = kp.march(decay(1.0), network(), windows="auto", recipe=recipe, verbose=0)
@@ -151,12 +149,14 @@ def test_a_window_with_a_large_loss_is_halved_and_an_easy_one_lengthens_the_next
     assert model.march_history[-1]["end"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_window_between_the_two_losses_keeps_its_length():
     recipe = Losses(lambda length: 1e-7)
     model = kp.march(decay(), network(), windows="auto", recipe=recipe, verbose=0)
     assert len(model.march_history) == 10
 
 
+@pytest.mark.slow
 def test_a_loss_that_stays_large_or_is_nan_ends_in_a_sentence():
     for loss in (1e-3, np.nan):
         recipe = Losses(lambda length, loss=loss: loss)
@@ -169,6 +169,7 @@ def marched():
     return kp.march(decay(), network(), windows=4, recipe=Quick(), verbose=0)
 
 
+@pytest.mark.slow
 def test_the_model_of_all_windows_is_saved_and_loaded(marched, tmp_path):
     marched.save(path := tmp_path / "model.keras")
     points = np.linspace(0, 4, 9)[:, None]
@@ -179,6 +180,7 @@ def test_the_model_of_all_windows_is_saved_and_loaded(marched, tmp_path):
     assert loaded.network.history == marched.march_history
 
 
+@pytest.mark.slow
 def test_the_model_of_all_windows_is_evaluated(marched):
     points = np.linspace(0, 4, 9)[:, None]
     values = marched.predict(points, verbose=0)
@@ -187,6 +189,7 @@ def test_the_model_of_all_windows_is_evaluated(marched):
     assert error["u_relative_l2"] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_expressions_and_integrals_of_all_windows(marched):
     points = np.linspace(0, 4, 4_001)[:, None]
     values = marched.predict_expression(u, points)

@@ -58,6 +58,7 @@ def marched():
     return march(made=made), made
 
 
+@pytest.mark.slow
 def test_the_third_window_takes_the_program_of_the_second(marched):
     model, made = marched
     assert [bool(optimizer.built) for optimizer in made] == [True, False, True]

@@ -192,6 +192,7 @@ def test_an_interrupted_solution_goes_on(judge):
     assert second.solved and second.model.steps_taken > taken
 
 
+@pytest.mark.slow
 def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
     momentum = Stage(lambda: keras.optimizers.SGD(0.01, momentum=0.9), TINY)
     recipe, path = Recipe([SGD, momentum]), tmp_path / "solve.keras"

@@ -205,6 +205,7 @@ def test_whole_model_round_trip(tmp_path, model, load):
     check_equal(load(tmp_path / "model.keras"), model)
 
 
+@pytest.mark.slow
 def test_weights_round_trip(tmp_path, model):
     model.save_weights(tmp_path / "model.weights.h5")
     other = type(model).from_config(model.get_config())
@@ -214,6 +215,7 @@ def test_weights_round_trip(tmp_path, model):
     check_equal(other, model)
 
 
+@pytest.mark.slow
 def test_clone_round_trip(model):
     """Clone a model, with new weights and a new optimizer."""
     clone = keras.models.clone_model(model)

@@ -45,6 +45,7 @@ def test_other_expressions_are_left_to_sympy(expression):
     assert not is_algebraic(expression)
 
 
+@pytest.mark.slow
 def test_hard_constraint_on_a_polygon_with_a_reentrant_corner():
     u = sp.Function("u")(X, Y)
     corners = [(-1, -1), (0, -1), (0, 0), (1, 0), (1, 1), (-1, 1)]

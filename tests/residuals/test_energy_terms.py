@@ -58,6 +58,7 @@ MIXED = kp.integral(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("energy", "fields"), [(LINEAR, 1), (PIECEWISE, 1), (MIXED, 2)]
 )
@@ -87,12 +88,14 @@ def test_gradients_of_an_energy_are_its_own():
     assert (ahead - behind) / 2e-6 == pytest.approx(slope, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_negative_curvature_is_left_out():
     energy = kp.integral(GRADIENT / 2 - 50 * U**2 + U**4)
     flat, at = objective_of(model_of(energy, conditions={}))
     assert np.isfinite(ops.convert_to_numpy(flat.jacobian(at))).all()
 
 
+@pytest.mark.slow
 def test_a_part_of_the_points_stands_for_all():
     flat, at = objective_of(model_of(LINEAR, conditions={}), 4096)
     thinned = ops.convert_to_numpy(flat.jacobian(at))
@@ -105,6 +108,7 @@ def test_a_part_of_the_points_stands_for_all():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "density, is_convex",
     [

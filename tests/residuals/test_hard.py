@@ -63,6 +63,7 @@ def test_hard_values_and_velocity_hold_to_round_off(float64, scales, network):
             np.testing.assert_allclose(u_t, exact[1], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scales", [None, "auto"])
 def test_hard_derivatives_agree_between_engines(float64, scales):
     expressions = [U, U.diff(X, 2), U.diff(T, 2), U.diff(X, T), V.diff(X), U.diff(X, 3)]
@@ -85,6 +86,7 @@ L_SHAPE = [(0, 0), (3, 0), (3, 2), (2, 2), (2, 3), (0, 3)]
 SLIT = [(1, 1), (2, 1), (2, 1.1), (1, 1.1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "domain",
     [
@@ -126,6 +128,7 @@ def test_hard_combined_derivatives(float64):
     np.testing.assert_allclose(np.array(found) * size, u_tt - u_xx + v_xt * u, 1e-8)
 
 
+@pytest.mark.slow
 def test_hard_conditions_are_saved_and_not_logged(tmp_path):
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(4, 1, outputs=2), seed=0)
     model.compile("adam")
@@ -145,6 +148,7 @@ def test_hard_conditions_are_saved_and_not_logged(tmp_path):
     np.testing.assert_allclose(model(points), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", ["adam", "ssbroyden"])
 def test_fits_a_problem_with_hard_conditions_alone(optimizer):
     u = sp.Function("u")(X, Y)

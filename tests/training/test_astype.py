@@ -96,6 +96,7 @@ def test_astype_agrees_to_single_precision(name):
     assert keras.config.dtype_policy().name == "float32"
 
 
+@pytest.mark.slow
 def test_astype_round_trip_is_bit_exact():
     model = trained()
     again = model.astype("float64").astype("float32")
@@ -103,6 +104,7 @@ def test_astype_round_trip_is_bit_exact():
         np.testing.assert_array_equal(new, old)
 
 
+@pytest.mark.slow
 def test_astype_keeps_shared_networks():
     network = kp.networks.MLP(4, 2)
     first, second = trained(network), trained(network)
@@ -112,11 +114,13 @@ def test_astype_keeps_shared_networks():
     assert {v.dtype for v in network.weights} == {"float32"}
 
 
+@pytest.mark.slow
 def test_astype_keeps_random_seeds():
     double = trained().astype("float64")
     assert double.trainer.settings["seed"] is None
 
 
+@pytest.mark.slow
 def test_saves_and_loads(tmp_path):
     double = trained().astype("float64")
     double.save(tmp_path / "double.keras")

@@ -46,6 +46,7 @@ def trained(samples, times, weight):
     return model
 
 
+@pytest.mark.slow
 def test_deviation_is_that_of_least_squares_and_of_repeated_noise():
     samples = draws(200)
     model = trained(samples[0], TIMES, weight=1)
@@ -60,6 +61,7 @@ def test_deviation_is_that_of_least_squares_and_of_repeated_noise():
     assert deviation == pytest.approx(np.std(rates), rel=0.35)
 
 
+@pytest.mark.slow
 def test_equations_fitted_to_noise_warn_and_do_not_reduce_deviation():
     samples = draws(1)[0]
     model = trained(samples, TIMES, weight=100)
@@ -81,6 +83,7 @@ def known(rate, unit, data, network=None):
     return kp.PINNModel(problem, network or kp.networks.MLP(6, 1), seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The equations are bent")
 def test_deviation_is_independent_of_the_unit_of_time():
     found = []
@@ -110,6 +113,7 @@ def test_too_few_rows_warn():
     assert "Add rows" in text
 
 
+@pytest.mark.slow
 def test_rows_are_too_few_if_a_field_can_interpolate_them():
     source = sp.Function("f")(T)
     problem = kp.Problem(
@@ -143,6 +147,7 @@ def test_exact_data_have_no_deviation():
     assert found[1] == pytest.approx(found[0], rel=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [sp.Mul, sp.Add], ids=["product", "sum"])
 def test_unidentifiable_combinations_warn(together):
     a, b = kp.Parameter("a", initial=1.0), kp.Parameter("b", initial=5.0)
@@ -160,6 +165,7 @@ def test_unidentifiable_combinations_warn(together):
     assert not any("a is" in text or "b is" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_parameter_without_effect_warns():
     idle = kp.Parameter("idle", initial=1.0)
     problem = kp.Problem(
@@ -188,6 +194,7 @@ def test_ensemble_has_deviations_of_its_members(stopped):
     assert len(set(found["k"])) == 3
 
 
+@pytest.mark.slow
 def test_ensemble_warns_once_for_all_members():
     problem = known(0.0, 1.0, ONE).problem
     ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=2, seed=0)

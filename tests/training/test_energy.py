@@ -54,6 +54,7 @@ def test_without_a_matrix_it_goes_the_same_way():
     assert error(trained(bar(), optimizer, 20)[0]) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_soft_condition_is_a_penalty():
     """Weight a soft clamp by λ = 1000: the energy allows u(0) = 7.5e-4."""
     held = {"clamp": kp.Condition(U, on={X: 0}, weight=1e3)}
@@ -61,6 +62,7 @@ def test_a_soft_condition_is_a_penalty():
     assert error(model) < 1e-2
 
 
+@pytest.mark.slow
 def test_adam_and_ssbroyden_take_negative_losses():
     optimizer = keras.optimizers.Adam(1e-2)
     stop = keras.callbacks.EarlyStopping("loss", patience=2)
@@ -74,6 +76,7 @@ def test_adam_and_ssbroyden_take_negative_losses():
     assert error(model) < 1e-2
 
 
+@pytest.mark.slow
 def test_two_materials():
     """k u' is the same on both sides of the joint: u' jumps there, u does not."""
     stiffness = sp.Piecewise((4, X < sp.Rational(1, 2)), (1, True))
@@ -101,6 +104,7 @@ def test_a_saved_model_goes_on(tmp_path):
     assert error(other) < 1e-4
 
 
+@pytest.mark.slow
 def test_an_ensemble_trains_on_an_energy():
     ensemble = kp.Ensemble(bar(), kp.networks.MLP(6, 1), size=2, seed=0)
     ensemble.compile(keras.optimizers.Adam(1e-2))
@@ -108,6 +112,7 @@ def test_an_ensemble_trains_on_an_energy():
     assert np.isfinite(history["loss"]).all()
 
 
+@pytest.mark.slow
 def test_an_energy_that_falls_without_bound_ends_the_fit():
     with pytest.warns(UserWarning, match="no condition holds"):
         problem = kp.Problem(

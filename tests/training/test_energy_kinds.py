@@ -30,6 +30,7 @@ def error(model):
     return next(v for k, v in found.items() if k.endswith("_relative_l2"))
 
 
+@pytest.mark.slow
 def test_p_laplacian():
     """(|u'|² u')' = -1 on (0, 1): u = 3/4 (1/2)^(4/3) (1 - |2x - 1|^(4/3))."""
     exact = sp.Rational(3, 4) * (
@@ -41,6 +42,7 @@ def test_p_laplacian():
     assert error(trained(problem, 40)) < 5e-3
 
 
+@pytest.mark.slow
 def test_allen_cahn_profile():
     """ε u'^2/2 + (u² - 1)²/4ε between -1 and 1: tanh(x / √2 ε), nearly."""
     width = 0.2
@@ -67,6 +69,7 @@ def test_minimal_surface():
     assert error(trained(problem, 10)) < 1e-2
 
 
+@pytest.mark.slow
 def test_an_obstacle_by_a_penalty():
     """A string under a load of 8 rests on u = -1/2: contact from x = √2/4 on."""
     penalty = 1e4 * sp.Max(-sp.Rational(1, 2) - U, 0) ** 2 / 2
@@ -100,6 +103,7 @@ def test_ginzburg_landau_energy_decreases():
     assert abs(centre).max() < 0.05  # a vortex at the centre, by symmetry
 
 
+@pytest.mark.slow
 def test_data_beside_an_energy_move_the_field():
     """A spring of weight λ between u(1/2) and a measurement."""
     readings = kp.Data([[0.5]], {U: [1.0]}, weight=100.0)
@@ -111,6 +115,7 @@ def test_data_beside_an_energy_move_the_field():
     assert 0.9 < at < 1
 
 
+@pytest.mark.slow
 def test_an_unknown_parameter_in_a_condition_beside_an_energy():
     """Let an end go where it likes, u(1) = c: beyond the reading u is constant."""
     c = kp.Parameter("c", initial=0.5)

@@ -61,6 +61,7 @@ def trained():
     return made, history, model, fit(model).history
 
 
+@pytest.mark.slow
 def test_member_equals_the_model_trained_alone(trained):
     made, history, model, expected = trained
     member = made.member(1)
@@ -178,6 +179,7 @@ class Dies(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_resume_from_backup_is_bit_exact(tmp_path):
     whole, first, second = ensemble(), ensemble(), ensemble()
     history = fit(whole, epochs=3).history
@@ -310,6 +312,7 @@ def test_learning_rate_set_during_training():
     assert float(models[0].member(1).optimizer.learning_rate) == pytest.approx(5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*single precision")
 def test_gauss_newton():
     make = kp.optimizers.GaussNewton

@@ -226,6 +226,7 @@ def test_ensemble_frozen_later_keeps_its_weights(tmp_path):
                 np.testing.assert_array_equal(*pair)
 
 
+@pytest.mark.slow
 def test_a_quantized_model_is_refused_with_advice(tmp_path):
     model = kp.PINNModel(problem(), kp.networks.MLP(units=8, depth=2))
     model.save(tmp_path / "model.keras")

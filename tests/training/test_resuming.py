@@ -72,6 +72,7 @@ def test_second_fit_after_loading_begins_as_without(tmp_path, change):
         check_alike(model, loaded, batch_size=30)
 
 
+@pytest.mark.slow
 def test_recompiled_model_is_saved_without_sampler_state(tmp_path):
     model = made(broyden())
     model.fit(**RUN)

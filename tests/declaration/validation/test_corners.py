@@ -67,6 +67,7 @@ def test_other_corners_are_not_named(value, side):
     assert not warned(value, side)
 
 
+@pytest.mark.slow
 def test_the_verdict_names_the_contradictory_corner():
     laplace = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
     conditions = {

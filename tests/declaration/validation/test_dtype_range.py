@@ -41,6 +41,7 @@ def test_a_custom_network_receives_unscaled_time():
     kp.PINNModel(later(U.diff(T) + U / 20, start=0), network)
 
 
+@pytest.mark.slow
 def test_a_late_time_without_explicit_use_trains():
     keras.utils.set_random_seed(0)
     model = kp.PINNModel(later(U.diff(T) + U / 20), kp.networks.MLP(16, 2), seed=0)

@@ -36,6 +36,7 @@ def line(slope, start, value=0, right=1):
     return model
 
 
+@pytest.mark.slow
 def test_estimate_is_exact_in_a_linear_problem():
     model = line(2.0, 0.5)
     found = verdict(model)
@@ -54,6 +55,7 @@ def test_estimate_is_exact_in_a_linear_problem():
     assert not verdict(line(1.0, 0.01), tolerance=1e-3).trusted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("domain", "equations", "words"),
     [
@@ -83,6 +85,7 @@ def test_a_pressure_is_estimated_up_to_its_level(domain, equations, words):
     assert verdict(model, points=10).errors["u"] > 0.1  # a few points do not hide it
 
 
+@pytest.mark.slow
 def test_error_of_a_field_with_an_offset_is_relative_to_its_range():
     found = verdict(line(0.5, 300.0, value=300))  # of 301 K at the end, 300.5 K
     assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
@@ -139,6 +142,7 @@ def across(size):
     return model
 
 
+@pytest.mark.slow
 def test_error_of_a_zero_field_is_relative_to_its_scale():
     found = verdict(across(1e-5))
     assert found.errors["v"] == pytest.approx(0.01 / np.sqrt(12), rel=0.1)
@@ -210,6 +214,7 @@ def test_error_of_a_field_beside_a_constant_is_relative_to_its_range():
     assert not verdict(model).trusted
 
 
+@pytest.mark.slow
 def test_small_loss_of_a_wrong_beam_is_not_trusted():
     # A beam whose units are its own: u ≤ 1/8, and a residual that is nearly nothing.
     clamped = kp.Condition([U, U.diff(X)], on={X: 0})
@@ -538,6 +543,7 @@ def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
         assert ("the conditions may contradict the equations" in text) == is_suspected
 
 
+@pytest.mark.slow
 def test_more_points_are_drawn_where_the_correction_fits_a_few(monkeypatch):
     source = sp.sin(6 * X) * sp.sin(5 * Y)
     problem = kp.Problem(
@@ -559,6 +565,7 @@ def test_more_points_are_drawn_where_the_correction_fits_a_few(monkeypatch):
     assert verdict(model, 1e9, **few).left == less
 
 
+@pytest.mark.slow
 def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     domain = kp.geometry.Polygon(corners, coordinates=(X, Y))
@@ -580,6 +587,7 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     assert "their energies" in str(dataclasses.replace(found, is_unique=False))
 
 
+@pytest.mark.slow
 def test_quantities_of_an_energy():
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}),

@@ -45,6 +45,7 @@ def test_unknown_source_with_few_values_is_hardly_determined(units):
     assert 1 < determined < 100
 
 
+@pytest.mark.slow
 def test_a_parameter_that_no_condition_determines_is_amplified():
     k = kp.Parameter("k", initial=1.0)
     equation = U.diff(X, 2) + k * sp.exp(U)
