@@ -35,9 +35,7 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
     def on_train_batch_end(self, batch, logs=None):
         if self._compiling_since is not None:
             seconds = time.monotonic() - self._compiling_since
-            print(
-                f"Compiled in {seconds:.1f} s, in the first epoch's time per step"
-            )
+            print(f"Compiled in {seconds:.1f} s, in the first epoch's time per step")
             self._compiling_since = None
         super().on_train_batch_end(batch, self._shown(logs))
 
