@@ -53,6 +53,7 @@ def test_early_stopping_puts_the_best_weights_back():
     assert error["u_relative_l2"] == pytest.approx(max(history["val_u_relative_l2"]))
 
 
+@pytest.mark.slow
 def test_learning_rates_follow_callbacks():
     plateau = keras.callbacks.ReduceLROnPlateau("loss", 0.5, patience=1, min_delta=1e9)
     _, history = fitted([plateau], epochs=4)
@@ -70,6 +71,7 @@ def test_a_rate_set_between_epochs_moves_the_compiled_steps():
     np.testing.assert_array_equal(weights_of(model), initial)
 
 
+@pytest.mark.slow
 def test_model_checkpoints_are_whole_models(tmp_path):
     best = keras.callbacks.ModelCheckpoint(
         tmp_path / "best.keras", monitor="val_loss", save_best_only=True
@@ -106,6 +108,7 @@ def test_tensorboard(tmp_path):
         assert name in text
 
 
+@pytest.mark.slow
 def test_backup_and_restore(tmp_path):
     class Interrupt(keras.callbacks.Callback):
         def on_epoch_begin(self, epoch, logs=None):
@@ -207,6 +210,7 @@ def test_accumulated_gradients_are_those_of_the_joint_batch(options):
     assert len(set(losses.history["residual_loss"])) == 3
 
 
+@pytest.mark.slow
 def test_decay_may_leave_a_coefficient_out():
     c = kp.Parameter("c", initial=5.0)
     # Its gradient vanishes: only decay would move it.
@@ -255,6 +259,7 @@ def test_optimizers_that_scale_losses_are_refused(optimizer):
         compiled(optimizer())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", PATHS, ids=str)
 def test_same_seed_same_numbers_on_every_path(options):
     models = [compiled(**options) for _ in range(2)]

@@ -109,6 +109,7 @@ def test_guide(tmp_path, monkeypatch):
     assert (tmp_path / "model.keras").exists()
 
 
+@pytest.mark.slow
 def test_a_file_is_small_without_the_second_stage_s_optimizer(tmp_path):
     problem, network = kp.problems.poisson(), kp.networks.MLP(20, 2)
     model = kp.PINNModel(problem, network, seed=0).astype("float64")
@@ -328,6 +329,7 @@ def test_a_rule_of_ones_own():
     assert float(model.loss_weights["boundary"].numpy()) != pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_the_second_stage():
     model = namespace_after("second_stage.md", model=small_model(), kp=kp)["model"]
     assert model.optimizer.iterations.numpy() == 5
@@ -340,6 +342,7 @@ def test_a_rule_for_a_layer():
     assert callable(left["gated_dense"])
 
 
+@pytest.mark.slow
 def test_rounding_asked_for_and_replicas():
     import tensorflow as tf
 

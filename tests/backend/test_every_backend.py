@@ -46,6 +46,7 @@ def rounding_products():
     return tf.config.experimental.tensor_float_32_execution_enabled()
 
 
+@pytest.mark.slow
 def test_products_are_not_rounded_while_a_model_computes():
     class Seen(keras.callbacks.Callback):
         def on_epoch_end(self, epoch, logs=None):

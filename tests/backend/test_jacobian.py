@@ -47,6 +47,7 @@ def rows_by_the_backend(residuals, weights, points):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jit_compile", [False, True])
 @pytest.mark.parametrize("network", ["MLP", "ModifiedMLP"])
 def test_jacobian_agrees_with_the_backend(network, jit_compile):

@@ -21,6 +21,7 @@ def test_fused_loop_runs_the_requested_number_of_steps():
     assert float(loop(2)["loss"]) == 5.5 and float(counter.numpy()) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [False, True])
 def test_fit_may_request_tf32_products(asked):
     switch = tf.config.experimental.enable_tensor_float_32_execution

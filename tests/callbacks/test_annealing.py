@@ -245,6 +245,7 @@ def test_config_round_trip():
     assert kp.callbacks.LearningRateAnnealing.from_config(config).rule == annealing.rule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("callback", ["annealing", "weighting"])
 def test_warns_if_all_conditions_are_hard(callback):
     x = sp.Symbol("x")

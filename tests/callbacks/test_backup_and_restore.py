@@ -93,6 +93,7 @@ def test_resume_after_kill_is_bit_exact(folder, undisturbed, before_it_is_writte
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_later_fit_begins_at_initial_epoch(folder):
     """Run two stages in one program, and resume the first."""
     die_after(folder, 1)
@@ -141,6 +142,7 @@ def test_resume_discards_weights_after_the_backup(folder):
     assert max(folder.glob("epoch-*")).stem.endswith("3")
 
 
+@pytest.mark.slow
 def test_resume_after_two_kills_is_bit_exact(folder, undisturbed):
     die_after(folder, 0)
     die_after(folder, 2)
@@ -162,6 +164,7 @@ def flip(data):
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [flip, lambda data: data[:-100]])
 def test_damaged_backup_is_skipped(folder, undisturbed, damage):
     die_after(folder, 2)
@@ -173,6 +176,7 @@ def test_damaged_backup_is_skipped(folder, undisturbed, damage):
     assert state(model) == undisturbed[0]
 
 
+@pytest.mark.slow
 def test_kept_backup_returns_the_trained_model(folder, undisturbed):
     fit(compiled(), backup(folder, delete_checkpoint=False))
     assert len(list(folder.glob("epoch-*"))) == 2
@@ -200,6 +204,7 @@ def test_rejects_the_backup_of_another_model(folder, units, optimizer):
         fit(other, backup(folder))
 
 
+@pytest.mark.slow
 def test_resume_samples_points_of_the_seed_of_the_backup(folder):
     """Take the seed from the backup; the next process would draw another."""
 
@@ -216,6 +221,7 @@ def test_resume_samples_points_of_the_seed_of_the_backup(folder):
     assert second.seed == first.seed
 
 
+@pytest.mark.slow
 def test_resume_with_other_steps_per_execution(folder):
     whole, halves, model = (
         compiled(steps_per_execution=steps, jit_compile=False) for steps in (5, 2, 3)
@@ -252,6 +258,7 @@ def with_further_state(*memory):
     return model
 
 
+@pytest.mark.slow
 def test_restores_further_state_bit_exact(folder):
     memory = [np.array([np.nan, -0.0, 5e-324]), np.array([2**62 + 1, -1])]
     with pytest.raises(Died):
@@ -290,6 +297,7 @@ def test_training_continues_while_the_disk_is_full(folder, undisturbed):
     assert state(model) == undisturbed[0]
 
 
+@pytest.mark.slow
 def test_resume_after_kill_on_a_full_disk(folder, undisturbed):
     with pytest.raises(Died), pytest.warns(UserWarning, match="No backup"):
         fit(compiled(), FullDisk(3000), backup(folder), Dies(2))
@@ -330,6 +338,7 @@ def test_resume_by_keras_backup_is_bit_exact(tmp_path, undisturbed):
     assert state(model) == undisturbed[0]
 
 
+@pytest.mark.slow
 def test_keras_backup_killed_between_its_files_repeats_an_epoch(tmp_path, undisturbed):
     """Interrupt Keras's callback between the weights and the epoch's number."""
     folder = tmp_path / "keras"

@@ -47,6 +47,7 @@ def test_measures_at_the_first_end_of_an_epoch_after_it_is_due():
         assert set(names) <= set(history)
 
 
+@pytest.mark.slow
 def test_counts_steps_that_accumulate_gradients():
     model = compiled()
     optimizer = keras.optimizers.Adam(1e-2, gradient_accumulation_steps=5)

@@ -33,6 +33,7 @@ def test_traces_the_largest_eigenvalue():
         np.testing.assert_allclose(bounds, 2 / np.array(trace))
 
 
+@pytest.mark.slow
 def test_training_is_not_disturbed(tmp_path):
     plain, watched = compiled(), compiled()
     plain.fit(**RUN)
@@ -47,6 +48,7 @@ def test_training_is_not_disturbed(tmp_path):
     assert tags == {"loss_hessian_eigenvalue": 40, "loss_learning_rate_bound": 40}
 
 
+@pytest.mark.slow
 def test_stability_bound_of_gradient_descent():
     """Train on a quadratic: below 2/λ_max the loss falls, above it diverges."""
     points = np.linspace(-1, 1, 20)[:, None]

@@ -67,6 +67,7 @@ def test_state_of_a_rule_outlives_fit_and_compile():
     assert weight_of(model) == 3
 
 
+@pytest.mark.slow
 def test_saved_model_keeps_its_rule(tmp_path):
     model = compiled()
     fit(model, Counting(2.0))
@@ -98,6 +99,7 @@ def test_unregistered_rule_is_not_loaded(tmp_path):
     assert loaded.weighting is None and weight_of(loaded) == 3
 
 
+@pytest.mark.slow
 def test_rule_continues_after_astype():
     model = compiled()
     fit(model, Counting())

@@ -108,6 +108,7 @@ def test_holes_near_each_other_do_not_meet():
     assert abs(found.subs({X: 32, Y: 30}) - 1) < 1e-12
 
 
+@pytest.mark.slow
 def test_small_holes_have_a_share_of_the_weight():
     """Poisson 2d-C of PINNacle: four holes at zero, the outer walls at one."""
     domain, holes = g.Box({X: (-0.5, 0.5), Y: (-0.5, 0.5)}), []

@@ -67,6 +67,7 @@ def test_example_declares(row):
     assert model_of(row).derivative_engine == "taylor"
 
 
+@pytest.mark.slow
 def test_unreliable_example():
     unreliable = [row for row in ONCE.values() if problem_of(ROWS[row]).unreliable]
     assert unreliable == [UNRELIABLE]

@@ -149,7 +149,7 @@ def cases(draw, max_order=4):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(cases())
 def test_both_engines_agree(case):
     kind, activation, initializer, indices, seed = case
@@ -336,6 +336,7 @@ def test_dropout_acts_as_in_inference():
     np.testing.assert_array_equal(first[0, 0], network(p, training=False))
 
 
+@pytest.mark.slow
 def test_a_layer_that_concatenates_trains_under_xla_as_without_it():
     class Waves(layers.Layer):  # without a rule
         def call(self, x):

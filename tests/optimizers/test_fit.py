@@ -58,7 +58,13 @@ def assert_same(one, other):
         np.testing.assert_array_equal(mine, theirs)
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SSBroyden",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in list(OPTIMIZERS)[1:]),
+    ],
+)
 def test_the_loss_falls_by_orders_with_logs(name):
     model = compiled(name)
     history = model.fit(**RUN, epochs=4).history
@@ -208,6 +214,7 @@ def test_a_step_that_is_not_finite_is_not_taken(options):
     assert model.steps_taken % 2 == 0  # before the points that were renewed
 
 
+@pytest.mark.slow
 def test_single_batches_and_streams():
     model = compiled("SSBroyden")
     points = np.random.default_rng(0).uniform(size=(64, 2))

@@ -63,6 +63,7 @@ def test_exact_curvature_ends_in_one_step(least_squares, linear, run):
     assert log["loss"] < 1e-25
 
 
+@pytest.mark.slow
 @each_method
 def test_rosenbrock(method, least_squares, rosenbrock, run):
     start = np.linspace(-1.0, 1.5, 10)

@@ -200,6 +200,7 @@ def test_expressions_and_integrals_of_all_windows(marched):
     assert integral == pytest.approx(np.trapezoid(values, points[:, 0]), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_all_windows_are_plotted(marched):
     assert kp.plot.solution(marched).axes
 

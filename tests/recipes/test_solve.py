@@ -113,6 +113,7 @@ def test_every_stage_is_printed_and_recorded(solved):
     assert f"estimated error {solution.verdict.error:.1e}" in printed[-1]
 
 
+@pytest.mark.slow
 def test_the_recipe_repeats_the_training_by_compile_and_fit(judge):
     judge(0.5, 0.4, 1e-4)
     double = dataclasses.replace(SGD, dtype="float64")
@@ -242,6 +243,7 @@ def test_a_reentrant_corner_limits_the_accuracy_of_an_energy(judge):
     assert "re-entrant corner" in tiny_solve(decay()).reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deviation", "is_solved"), [(1e-4, True), (0.1, False)])
 def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_solved):
     judge(1e-4, measured=("sensor",))
@@ -386,6 +388,7 @@ def test_training_goes_on_where_time_windows_do_not_suffice(judge, monkeypatch):
     assert solution.solved and not hasattr(solution.model, "march_history")
 
 
+@pytest.mark.slow
 def test_time_windows_end_at_the_deadline(judge, monkeypatch):
     judge(0.5)
     stalled(monkeypatch)
@@ -494,6 +497,7 @@ def test_waves_of_sources_choose_sines_and_gauss_newton():
     assert type(chosen_network(decay())) is kp.networks.MLP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "data"), [(energy(), ()), (measured(), ("sensor",))]
 )

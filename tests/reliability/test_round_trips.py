@@ -199,6 +199,7 @@ def check_equal(copy, model):
     np.testing.assert_array_equal(copy(points), model(points))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [keras.models.load_model, kp.load_model])
 def test_whole_model_round_trip(tmp_path, model, load):
     model.save(tmp_path / "model.keras")

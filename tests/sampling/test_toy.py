@@ -1,5 +1,6 @@
 """Custom sampler that resamples half of the points in each step."""
 
+import pytest
 from keras import ops
 
 import keraspinn as kp
@@ -18,6 +19,7 @@ class Alternating(kp.sampling.Sampler):
         return place.drawn(**state), state
 
 
+@pytest.mark.slow
 def test_custom_sampler_resume_is_bit_exact(assert_resume_is_bit_exact):
     def make():
         return kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)

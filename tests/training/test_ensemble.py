@@ -105,6 +105,7 @@ def test_member_equals_that_model_to_round_off(make, steps):
     np.testing.assert_allclose(losses, expected["loss"], rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_member_continues_as_the_model(trained):
     made, _, model, _ = trained
     member = made.member(1)
@@ -235,6 +236,7 @@ class Breaks(keras.callbacks.Callback):
             self.model.coefficients["c"].assign([1.0, -1.0, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Member 1")
 def test_stopped_member_has_losses_of_its_epochs():
     made = ensemble(breaking())
@@ -244,6 +246,7 @@ def test_stopped_member_has_losses_of_its_epochs():
     assert np.nanargmin(losses[-1]) != 1 and (losses[0] > 0).all()
 
 
+@pytest.mark.slow
 def test_member_with_nan_weights_stops_alone():
     made = ensemble()
     kernel = made.trainable_variables[0]
@@ -256,6 +259,7 @@ def test_member_with_nan_weights_stops_alone():
     assert np.isfinite(history["loss"]).all()
 
 
+@pytest.mark.slow
 def test_several_members_stop():
     made = ensemble(breaking())
     made.coefficients["c"].assign([-1.0, 1.0, -2.0])
@@ -266,6 +270,7 @@ def test_several_members_stop():
     assert made.stopped == [0, 2] and made.member_steps.tolist() == [0, 12, 0]
 
 
+@pytest.mark.slow
 def test_all_members_stopped():
     made = ensemble(breaking())
     made.coefficients["c"].assign([-1.0, -1.0, -1.0])
@@ -293,6 +298,7 @@ def test_held_and_streamed_points_are_shared():
     check_alike(streamed[0].member(2), streamed[1])
 
 
+@pytest.mark.slow
 def test_sampler_state_and_clipping_are_separate_for_members():
     models = [
         make(optimizer=keras.optimizers.Adam(1e-2, global_clipnorm=0.1))
@@ -303,6 +309,7 @@ def test_sampler_state_and_clipping_are_separate_for_members():
     check_alike(models[0].member(0), models[1])
 
 
+@pytest.mark.slow
 def test_learning_rate_set_during_training():
     models = ensemble(), alone(1)
     for model in models:

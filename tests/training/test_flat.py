@@ -64,6 +64,7 @@ def differences(function, at, eps=1e-5):
     )
 
 
+@pytest.mark.slow
 def test_split_inverts_flatten(model):
     flat, parameters = flat_of(model)
     values = flat.split(parameters)
@@ -84,6 +85,7 @@ def test_loss_is_the_weighted_sum_of_terms_and_regularizers(model):
     assert float(losses["data_loss"]) > 0
 
 
+@pytest.mark.slow
 def test_gradient_of_the_loss(model):
     flat, parameters = flat_of(model)
     loss, gradient = flat.value_and_gradient(parameters)

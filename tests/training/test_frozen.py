@@ -100,6 +100,7 @@ def test_frozen_layer(tmp_path, name):
     assert len(other.optimizer.variables) == len(model.optimizer.variables)
 
 
+@pytest.mark.slow
 @each_model
 def test_frozen_network(tmp_path, name):
     model = MODELS[name]()
@@ -148,6 +149,7 @@ def test_second_stage_resumes_from_file(tmp_path, what):
     assert weights_digest(loaded) != weights_digest(model)
 
 
+@pytest.mark.slow
 def test_frozen_layers_of_an_ensemble(tmp_path):
     network = kp.networks.MLP(4, 2)
     network.layers[0].trainable = False

@@ -173,6 +173,7 @@ def test_keras_error_has_precedence():
         compiled().fit(**RUN, callbacks=keras.callbacks.TerminateOnNaN(True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", [None, keras.optimizers.Adam], ids=str)
 def test_restores_the_last_good_weights(optimizer):
     """Restore a consistent state: training continues as if it had not failed."""

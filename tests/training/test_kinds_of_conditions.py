@@ -41,6 +41,7 @@ def test_inner_face_of_an_ordinary_differential_equation():
     assert error(fitted(problem)) < 5e-3
 
 
+@pytest.mark.slow
 def test_initial_value_problem():
     """Solve a driven decay over ten units of time with a hard initial condition."""
     u = sp.Function("u")(T)

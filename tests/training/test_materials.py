@@ -39,6 +39,7 @@ def model():
     return model
 
 
+@pytest.mark.slow
 def test_two_materials_are_solved(model):
     found = model.evaluate(*model.problem.test_data(101), return_dict=True, verbose=0)
     assert found["u1_or_u2_relative_l2"] < 1e-3

@@ -98,6 +98,7 @@ def test_predict_expression_holds_for_a_known_function():
     np.testing.assert_array_equal(zero, np.zeros(9000))
 
 
+@pytest.mark.slow
 def test_both_engines_train_alike():
     class Unknown(keras.layers.Dense):
         """A Dense layer the Taylor engine does not know."""
@@ -162,6 +163,7 @@ class Batches(keras.utils.PyDataset):
         return {"residual": POINTS[place * 10 : place * 10 + 10]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "steps"),
     [
@@ -190,6 +192,7 @@ def test_fit_refuses_targets_and_weights_in_batches(rest, refused):
         compiled().fit(Faulty(), verbose=0)
 
 
+@pytest.mark.slow
 def test_fit_uses_held_points():
     """Train on all held points: the seed makes no difference."""
     held = {"residual": POINTS, "boundary": np.array([[0.0, 0.5], [1.0, 0.2]])}
@@ -216,6 +219,7 @@ def test_systems_and_unknown_coefficients():
     assert logs["u_relative_l2"] < 0.1 and logs["v_relative_l2"] < 0.2
 
 
+@pytest.mark.slow
 def test_regularizers_and_frozen_layers():
     plain, penal = (
         compiled(
@@ -291,6 +295,7 @@ def test_subclass_may_override_train_step():
     assert Counting.calls == 3
 
 
+@pytest.mark.slow
 def test_held_points_of_an_earlier_fit_are_forgotten():
     """Compile again after the array of held points has changed."""
     model = compiled()
@@ -306,6 +311,7 @@ def test_held_points_of_an_earlier_fit_are_forgotten():
     assert losses[-1] == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_train_on_batch_is_one_step():
     model = compiled()
     model.fit(**RUN)

@@ -97,6 +97,7 @@ def test_derivative_round_off_is_that_of_the_type(policy, dtype, floor, layer):
     assert dtype == "float64" or error > 1e-10  # or the test could not fail
 
 
+@pytest.mark.slow
 def test_trains_and_measures_in_float64(policy):
     policy("float64")
     model = kp.PINNModel(problem(), kp.networks.MLP(4, 1), seed=0)

@@ -81,6 +81,7 @@ def test_recompiled_model_is_saved_without_sampler_state(tmp_path):
     check_alike(model, kp.load_model(tmp_path / "model.keras"))
 
 
+@pytest.mark.slow
 def test_files_without_sampler_state_load(tmp_path, monkeypatch):
     model = made(broyden())
     model.fit(**RUN)

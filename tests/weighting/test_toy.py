@@ -1,6 +1,7 @@
 """Custom weighting rule with a state: running means of the losses."""
 
 import keras
+import pytest
 
 import keraspinn as kp
 
@@ -16,6 +17,7 @@ class Balance(kp.weighting.WeightingRule):
         return {n: means["residual"] / means[n] for n in state["weights"]}, means
 
 
+@pytest.mark.slow
 def test_custom_rule_resume_is_bit_exact(assert_resume_is_bit_exact):
     def make():
         return kp.PINNModel(kp.problems.poisson(), kp.networks.MLP(4, 1), seed=0)

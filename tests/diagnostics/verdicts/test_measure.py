@@ -176,6 +176,7 @@ def test_round_off_is_no_prescribed_value():
     assert names == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate, trusted", [(0.0, False), (7.0, True)])
 def test_error_of_a_large_field_is_at_least_that_of_its_initial_value(rate, trusted):
     # It leaps between the start and the first of the points, or grows as it should.
@@ -284,6 +285,7 @@ def front(position):
     return model
 
 
+@pytest.mark.slow
 def test_front_at_any_position_is_not_trusted():
     found = verdict(front(0.1), **FEW)
     assert max(found.misfits.values()) < 1e-7
@@ -350,6 +352,7 @@ def measured(gain=1.0, noise=0.0, flux=None):
     return verdict(model, **FEW)
 
 
+@pytest.mark.slow
 def test_data_that_contradict_the_equations_are_named_and_not_trusted():
     found = measured(gain=1.2)
     assert not found.trusted and not found.decided and "sensors" in found.contradictions
@@ -357,11 +360,13 @@ def test_data_that_contradict_the_equations_are_named_and_not_trusted():
     assert "Error unknown" in str(found)
 
 
+@pytest.mark.slow
 def test_conditions_that_contradict_each_other_are_not_trusted():
     found = measured(flux=2)
     assert not found.trusted and "Error unknown" in str(found)
 
 
+@pytest.mark.slow
 def test_noise_is_no_contradiction():
     found = measured(noise=0.04)  # a sixth of the largest excess
     assert not found.contradictions and found.decided
@@ -400,6 +405,7 @@ def test_underdetermined_problem_is_not_trusted(hole, trusted):
     assert ("condition is missing" in str(found)) is not trusted
 
 
+@pytest.mark.slow
 def test_damping_that_leaves_least_at_other_points_counts(monkeypatch):
     # Half as many points as parameters: little damping overfits them.
     model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(20, 1), seed=0)
@@ -412,6 +418,7 @@ def test_damping_that_leaves_least_at_other_points_counts(monkeypatch):
     assert lefts[2:] == pytest.approx([min(lefts[:2])] * 2)
 
 
+@pytest.mark.slow
 def test_takes_normals_data_and_hard_conditions():
     domain = kp.geometry.Disk((0, 0), 1.0, coordinates=(X, Y))
     flux = kp.normal_derivative(W, domain)
