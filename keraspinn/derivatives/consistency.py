@@ -1,12 +1,11 @@
 """Comparison of a network's derivatives with difference quotients."""
 
-import itertools
-
 import keras
 import numpy as np
 from keras import ops
 
 from keraspinn.derivatives.checks import notation
+from keraspinn.derivatives.taylor.indices import with_lower
 
 BATCH = 64  # points, the number of the other checks: JAX compiles per shape
 LEAST = 3  # points with quotients, in any number of dimensions
@@ -50,7 +49,7 @@ def check_against_differences(fields, points, required, coordinates):
     points = ops.convert_to_tensor(np.concatenate([stencils, rest]), dtype)
 
     values = checked_values(fields, points, rounding)
-    required = {name: _with_lower(indices) for name, indices in required.items()}
+    required = {name: with_lower(indices) for name, indices in required.items()}
     computed = fields.derivatives(points, required)
     # Values by a call of the network, not by rules.
     computed |= {key: values[key[0]] for key in computed if not any(key[1])}
@@ -120,12 +119,6 @@ def _reject(name, index, below, coordinates, value, quotient):
         "keras.layers.RMSNormalization is right; or it has a custom gradient or a "
         "rule by `keraspinn.taylor.register_rule` that is not that of its `call`."
     )
-
-
-def _with_lower(indices):
-    """Return multi-indices and all below them, down to that of the value."""
-    ranges = ([range(n + 1) for n in index] for index in indices)
-    return {index for orders in ranges for index in itertools.product(*orders)}
 
 
 def _shown(values):

@@ -13,6 +13,7 @@ from keras import ops
 
 from keraspinn.backend import jvp
 from keraspinn.derivatives.taylor import IndexSet, MissingRule, Taylor
+from keraspinn.derivatives.taylor.indices import plus
 
 
 def taylor_derivatives(forward, points, indices, combinations=()):
@@ -84,10 +85,7 @@ def _jet(function, indices):
     def jet(points):
         direction = ops.cast(unit, points.dtype) + ops.zeros_like(points)
         values, tangents = jvp(_jet(function, lower), points, direction)
-        raised = {
-            tuple(n + one for n, one in zip(index, unit, strict=True)): tangent
-            for index, tangent in tangents.items()
-        }
+        raised = {plus(index, unit): tangent for index, tangent in tangents.items()}
         derivatives = raised | values
         rest = indices - derivatives.keys()
         return derivatives | _jet(function, rest)(points) if rest else derivatives

@@ -5,7 +5,9 @@ where it vanishes everywhere. Most coefficients follow from a differential equat
 the activation, at polynomial cost in the order.
 """
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -63,14 +65,10 @@ def coefficients_of(activation):
 
 def _self_convolution(series, k):
     """Return coefficient k of the square of a univariate series."""
-    total = None
-    for i in range((k + 1) // 2):
-        term = 2.0 * series[i] * series[k - i]
-        total = term if total is None else total + term
+    terms = [2.0 * series[i] * series[k - i] for i in range((k + 1) // 2)]
     if k % 2 == 0:
-        middle = ops.square(series[k // 2])
-        total = middle if total is None else total + middle
-    return total
+        terms.append(ops.square(series[k // 2]))
+    return functools.reduce(operator.add, terms)
 
 
 @register_activation(keras.activations.linear, None)

@@ -18,15 +18,6 @@ class MissingRule(LookupError):
     layer: Any = None
 
 
-def is_functional(layer):
-    """Test whether `layer` is a plain `keras.Model(inputs, outputs)`.
-
-    The class of such models has no public name, but its bases have. A subclass may
-    override `call`, and has other bases.
-    """
-    return type(layer).__bases__ == (keras.Function, keras.Model)
-
-
 def replay(model, apply, inputs):
     """Run a functional model with `apply(layer, *inputs)` in place of its layers.
 

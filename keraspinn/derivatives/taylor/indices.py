@@ -46,11 +46,7 @@ class IndexSet:
     ) -> None:
         required = [tuple(index) for index in required]
         self.dimension = len(required[0])
-        closure = {
-            lower
-            for index in required
-            for lower in itertools.product(*(range(count + 1) for count in index))
-        }
+        closure = with_lower(required)
         self.order = max(map(sum, closure))
         self.combinations = tuple(combinations)
         combined = {index for pairs in self.combinations for index, _ in pairs}
@@ -61,18 +57,13 @@ class IndexSet:
         )
         self.zero: MultiIndex = self.members[0]
         self.keys: tuple[Key, ...] = (*self.members, *self.combinations)
-        self._destinations = {index: ((index, 1.0),) for index in self.members} | {
-            index: self._shares(index) for index in combined
+        self._destinations: dict[MultiIndex, tuple[tuple[Key, float], ...]] = {
+            index: ((index, 1.0),) for index in self.members
         }
-
-    def _shares(self, index):
-        """Return the contributions of a combined coefficient to the combinations."""
-        shares = []
         for pairs in self.combinations:
-            weights = {i: weight * factorial(i) for i, weight in pairs}
-            if index in weights:
-                shares.append((pairs, weights[index] / self.scale(pairs)))
-        return tuple(shares)
+            for index, weight in pairs:
+                share = weight * factorial(index) / self.scale(pairs)
+                self._destinations[index] = (*self.destinations(index), (pairs, share))
 
     @staticmethod
     def scale(combination: Combination) -> float:
@@ -108,6 +99,12 @@ class IndexSet:
 def factorial(index):
     """Return the product of the factorials of a multi-index's entries, a!."""
     return math.prod(map(math.factorial, index))
+
+
+def with_lower(indices):
+    """Return multi-indices and all below them, down to that of the value."""
+    ranges = ([range(n + 1) for n in index] for index in indices)
+    return {index for orders in ranges for index in itertools.product(*orders)}
 
 
 def plus(left, right):

@@ -55,6 +55,7 @@ def _combined_by(combine):
 register_rule(ops.add)(_combined_by(operator.add))
 register_rule(ops.subtract)(_combined_by(operator.sub))
 register_rule(ops.multiply)(_combined_by(operator.mul))
+register_rule(ops.negative)(_combined_by(operator.neg))
 
 
 @register_rule(ops.divide, ops.true_divide)
@@ -71,11 +72,6 @@ def raised(operation, base, exponent):
         _reject(operation, "has an exponent that is not one number")
     base, _ = _alike(operation, base, exponent)
     return base.compose(power(float(exponent)))
-
-
-@register_rule(ops.negative)
-def negative(operation, x):
-    return -x
 
 
 @register_rule(ops.gelu)

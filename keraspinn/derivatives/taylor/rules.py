@@ -10,12 +10,7 @@ from keras import ops
 
 from keraspinn.backend.compatibility import public_function
 from keraspinn.derivatives.taylor.activations import coefficients_of, registering
-from keraspinn.derivatives.taylor.functional import (
-    MissingRule,
-    in_order,
-    is_functional,
-    replay,
-)
+from keraspinn.derivatives.taylor.functional import MissingRule, in_order, replay
 from keraspinn.derivatives.taylor.series import Taylor
 
 Rule: TypeAlias = Callable[..., Taylor]
@@ -106,7 +101,9 @@ def _as_called(layer, inputs):
 
 def _rule_for(layer):
     rule = _RULES.get(type(layer))
-    if rule is None and is_functional(layer):
+    # The class of `keras.Model(inputs, outputs)` has no public name, its bases have.
+    # A subclass may override `call`, and has other bases.
+    if rule is None and type(layer).__bases__ == (keras.Function, keras.Model):
         rule = _functional
     if rule is None and not isinstance(layer, keras.layers.Layer):
         rule = _rule_for_operation(layer)

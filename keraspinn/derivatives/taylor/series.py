@@ -8,13 +8,7 @@ import keras
 from keras import ops
 
 from keraspinn.common.typing import Tensor
-from keraspinn.derivatives.taylor.indices import (
-    Combination,
-    IndexSet,
-    Key,
-    MultiIndex,
-    factorial,
-)
+from keraspinn.derivatives.taylor.indices import Combination, IndexSet, Key, MultiIndex
 
 
 class Taylor:
@@ -62,7 +56,7 @@ class Taylor:
             unit = tuple(int(k == column) for k in range(indices.dimension))
             row = ops.reshape(ops.convert_to_tensor(unit, points.dtype), one_row)
             for key, share in indices.destinations(unit):
-                _add_to(coefficients, key, share * row)
+                add_to(coefficients, key, share * row)
         return cls(indices, coefficients)
 
     def __repr__(self):
@@ -87,7 +81,7 @@ class Taylor:
         index = tuple(index)
         if index not in self.indices.members:
             raise ValueError(f"The multi-index {index} is not in {self.indices}.")
-        return self.scaled(index, factorial(index))
+        return self.scaled(index, self.indices.scale(((index, 1),)))
 
     def combination(self, combination: Combination) -> Tensor:
         """Return the value of one of the set's combinations, `(..., N, F)`."""
@@ -163,13 +157,10 @@ class Taylor:
         result = {self.indices.zero: constant}
         nilpotent = dict(self.coefficients)
         del nilpotent[self.indices.zero]
-        power = None
-        for coefficient in rest:
-            if power is None:
-                power = nilpotent
-            else:
-                is_square = power is nilpotent
-                power = _product(self.indices, nilpotent, power, is_square)
+        power = nilpotent
+        for k, coefficient in enumerate(rest, 1):
+            if k > 1:
+                power = _product(self.indices, nilpotent, power, is_square=k == 2)
             if coefficient is not None:
                 result = _sum(result, {i: coefficient * c for i, c in power.items()})
         return self._with(result)
@@ -210,17 +201,18 @@ def _product(indices, left, right, is_square=False):
     for (i, a), (j, b) in pairs:
         for key, share in indices.product(i, j):
             share = 2.0 * share if is_square and i != j else share
-            _add_to(result, key, a * b if share == 1 else share * a * b)
+            add_to(result, key, a * b if share == 1 else share * a * b)
     return result
 
 
 def _sum(left, right):
     result = dict(left)
     for key, coefficient in right.items():
-        _add_to(result, key, coefficient)
+        add_to(result, key, coefficient)
     return result
 
 
-def _add_to(coefficients, key, term):
+def add_to(coefficients, key, term):
+    """Add a term to a coefficient in place, which may not be there yet."""
     previous = coefficients.get(key)
     coefficients[key] = term if previous is None else previous + term
