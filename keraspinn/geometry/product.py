@@ -17,7 +17,7 @@ class ProductPart(Part):
         parts: The two parts.
         counts: Numbers of uniform numbers that a point of each needs.
         columns: The columns of each one's coordinates in the product's.
-        spatial: The columns of each one's normal.
+        spatial: Number of spatial coordinates of both, which come in their order.
         facing: The index of the one that bounds the product; `None` if neither or both
             do.
         text: Its name in messages.
@@ -26,7 +26,7 @@ class ProductPart(Part):
     parts: tuple
     counts: tuple = field(compare=False)
     columns: list = field(compare=False)
-    spatial: list = field(compare=False)
+    spatial: int = field(compare=False)
     facing: int | None = field(compare=False)
     text: str = field(compare=False)
 
@@ -47,7 +47,8 @@ class ProductPart(Part):
             first.sample(uniform[..., : self.counts[0]]),
             second.sample(uniform[..., self.counts[0] :]),
         ]
-        return _side_by_side(points, self.columns)
+        merged = library(uniform).concatenate(points, axis=-1)
+        return columns_of(merged, np.argsort(np.concatenate(self.columns)).tolist())
 
     def contains(self, points):
         """Test which points lie on both."""
@@ -63,9 +64,9 @@ class ProductPart(Part):
             return super().normals(points)
         chosen = columns_of(points, self.columns[self.facing])
         normals = self.parts[self.facing].normals(chosen)
-        others = len(self.spatial[1 - self.facing])
+        others = self.spatial - normals.shape[-1]
         both = [normals, library(points).zeros_like(points[..., :others])]
-        return _side_by_side(both if self.facing == 0 else both[::-1], self.spatial)
+        return library(points).concatenate(both if self.facing == 0 else both[::-1], -1)
 
     def measure(self):
         """Return the product of both."""
@@ -130,12 +131,9 @@ class Product(OfTwo, Geometry):
         unordered = (*first.coordinates, *second.coordinates)
         parameters = [s for s in unordered if s not in {*space, *times}]
         order = [*space, *parameters, *times]
-        both = self.operands
-        self._columns = [[*map(order.index, f.coordinates)] for f in both]
-        self._spatial = [[*map(space.index, f.space_coordinates)] for f in both]
-        columns = [unordered.index(symbol) for symbol in order]
-        lower = np.concatenate([first.lower, second.lower])[columns]
-        upper = np.concatenate([first.upper, second.upper])[columns]
+        self._columns = [[*map(order.index, f.coordinates)] for f in self.operands]
+        ends = first.intervals | second.intervals
+        lower, upper = np.array([ends[symbol] for symbol in order]).T
         super().__init__(space, lower, upper, parameters, times[0] if times else None)
         self.periodic = (*first.periodic, *second.periodic)
         self.interior = self._part(first.interior, second.interior)
@@ -159,7 +157,8 @@ class Product(OfTwo, Geometry):
         bounding = [k for k, (f, part) in enumerate(pairs) if part is not f.interior]
         facing = bounding[0] if len(bounding) == 1 else None
         text = ", ".join(str(parts[k]) for k in bounding) or "the interior"
-        return ProductPart(parts, counts, self._columns, self._spatial, facing, text)
+        spatial = len(self.space_coordinates)
+        return ProductPart(parts, counts, self._columns, spatial, facing, text)
 
     def faces(self, on):
         """Return the block of values in either factor, or in both."""
@@ -180,9 +179,3 @@ class Product(OfTwo, Geometry):
 
     def __str__(self):
         return " × ".join(map(str, self.operands))
-
-
-def _side_by_side(arrays, columns):
-    """Merge arrays by columns, each at its column of the product."""
-    merged = library(arrays[0]).concatenate(arrays, axis=-1)
-    return columns_of(merged, np.argsort(np.concatenate(columns)).tolist())
