@@ -28,14 +28,11 @@ def checked_intervals(declared, name):
         try:
             start, end = (float(bound) for bound in interval)
         except (TypeError, ValueError):
+            start = end = math.nan
+        if not -math.inf < start < end < math.inf:
             raise ValueError(
-                f"The interval of {symbol} must be two numbers, (start, end). "
-                f"Received: {interval!r}"
-            ) from None
-        if not (math.isfinite(start) and math.isfinite(end)) or start >= end:
-            raise ValueError(
-                f"The interval of {symbol} must be finite and start below its end. "
-                f"Received: {interval!r}"
+                f"The interval of {symbol} must be finite and start below its end: two "
+                f"numbers, (start, end). Received: {interval!r}"
             )
         intervals[symbol] = (start, end)
     return intervals

@@ -78,13 +78,10 @@ def trapezoids(segments):
         above = segments[..., 1] > middle
         crossing = segments[above[:, 0] != above[:, 1]]
         (x0, y0), (x1, y1) = crossing[:, 0].T, crossing[:, 1].T
-
-        def at(y, x0=x0, y0=y0, x1=x1, y1=y1):
-            return x0 + (y - y0) / (y1 - y0) * (x1 - x0)
-
-        order = np.argsort(at(middle))
-        bottom, top = at(low)[order], at(high)[order]
-        for left in range(0, len(order) - 1, 2):
+        levels = np.array([[middle], [low], [high]])
+        x = x0 + (levels - y0) / (y1 - y0) * (x1 - x0)
+        bottom, top = x[1:, np.argsort(x[0])]
+        for left in range(0, len(bottom) - 1, 2):
             right = left + 1
             a, b = (bottom[left], low), (bottom[right], low)
             c, d = (top[right], high), (top[left], high)
