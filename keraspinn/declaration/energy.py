@@ -6,12 +6,8 @@ from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.formulas import shorten
 from keraspinn.declaration.integrals import resolve_parts
-from keraspinn.expressions import (
-    Parameter,
-    PartIntegral,
-    normalize,
-    required_derivatives,
-)
+from keraspinn.expressions import Parameter, PartIntegral, normalize
+from keraspinn.expressions.derivatives import highest_order
 from keraspinn.expressions.image import At
 from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.second_variation import SecondVariation
@@ -101,7 +97,7 @@ def _checked(density, domain):
             "not fit the data. Write the problem as `equations` to identify an unknown "
             "coefficient, or insert a number."
         )
-    if (highest := _order(density, domain)) > HIGHEST:
+    if (highest := highest_order(density, domain.coordinates)) > HIGHEST:
         raise ValueError(
             f"The density of an energy holds derivatives up to the second order. "
             f"Received one of order {highest} in {density}. Integrate by parts, or "
@@ -169,7 +165,7 @@ def lines_of(problem):
     for equation in euler_equations(inside, problem.fields, domain.coordinates):
         if isinstance(equation, sp.Eq):
             yield f"  follows: {shorten(equation.lhs)} = 0"
-    if _order(inside, domain) != 1 or not domain.boundary:
+    if highest_order(inside, domain.coordinates) != 1 or not domain.boundary:
         return
     pairs = list(zip(domain.space_coordinates, domain.normal, strict=True))
     for field in problem.fields:
@@ -179,9 +175,3 @@ def lines_of(problem):
         for region, density in elsewhere.items():
             if (push := density.diff(field)) != 0:
                 yield f"  follows: {shorten(flux + push)} = 0{region.suffix}"
-
-
-def _order(density, domain):
-    """Return the highest order of a density's derivatives."""
-    orders = required_derivatives([density], domain.coordinates).values()
-    return max((sum(index) for indices in orders for index in indices), default=0)

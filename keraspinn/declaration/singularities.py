@@ -17,7 +17,8 @@ import sympy as sp
 from scipy.spatial import cKDTree
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions, is_on
-from keraspinn.expressions import fields_of, required_derivatives
+from keraspinn.expressions import fields_of
+from keraspinn.expressions.derivatives import highest_order
 from keraspinn.expressions.image import At
 from keraspinn.geometry.arrays import on_host
 
@@ -100,9 +101,8 @@ def _has_finite_loss(problem):
     derivatives, which an energy holds, have one.
     """
     expressions = equation_expressions(problem.all_terms)
-    orders = required_derivatives(expressions, problem.coordinates).values()
     most = 2 if problem.energy is None else 1
-    if any(sum(index) > most for indices in orders for index in indices):
+    if highest_order(expressions, problem.coordinates) > most:
         return False
     return problem.energy is not None or all(
         _is_isotropic(expression, field, problem.domain.space_coordinates)

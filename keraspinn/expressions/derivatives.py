@@ -69,6 +69,12 @@ def required_derivatives(
     return {name: frozenset(needed[name]) for name in sorted(needed)}
 
 
+def highest_order(expressions, coordinates):
+    """Return the highest order of the derivatives in some expressions, 0 if none."""
+    orders = required_derivatives(expressions, coordinates).values()
+    return max((sum(index) for indices in orders for index in indices), default=0)
+
+
 def field_and_index(node, coordinates):
     """Return the field's name and the multi-index of a field or its derivative."""
     if isinstance(node, AppliedUndef):
