@@ -27,10 +27,7 @@ def scaled_kinks(problem, scales):
         return []
     domain, symbols = problem.domain, tuple(scales.coordinates)
     points = probe_points(domain, domain.blocks("interior"), PROBES)
-    scaled = {
-        symbol: exact_number(centre) + exact_number(half) * symbol
-        for symbol, (centre, half) in scales.coordinates.items()
-    }
+    scaled = scales.in_scaled(symbols)
     polynomials = {}
     for switch in _switches(problem.energy):
         end = switch.lhs - switch.rhs

@@ -8,6 +8,7 @@ from keras import ops
 from keraspinn.derivatives.taylor import Taylor
 from keraspinn.derivatives.taylor.indices import factorial
 from keraspinn.derivatives.taylor.rules import columns, concatenated
+from keraspinn.derivatives.taylor.series import add_to
 from keraspinn.expressions import Program
 from keraspinn.expressions.program import columns as by_name
 from keraspinn.geometry.part import exact_number
@@ -30,12 +31,7 @@ class HardConstraint:
         self._symbols = tuple(
             sp.Symbol(symbol.name, real=True) for symbol in problem.coordinates
         )
-        scaled = {
-            symbol: exact_number(centre) + exact_number(half) * xi
-            for (symbol, (centre, half)), xi in zip(
-                scales.coordinates.items(), self._symbols, strict=True
-            )
-        }
+        scaled = scales.in_scaled(self._symbols)
         values, factors = [], []
         for name in problem.field_names:
             form = problem.hard.get(name)
@@ -76,9 +72,7 @@ class HardConstraint:
         derivatives = self._evaluated(forms, points, tuple(sorted(indices.carried)))
         for index, derivative in derivatives.items():
             for key, share in indices.destinations(index):
-                term = derivative * (share / factorial(index))
-                known = coefficients.get(key)
-                coefficients[key] = term if known is None else known + term
+                add_to(coefficients, key, derivative * (share / factorial(index)))
         return Taylor(indices, coefficients)
 
     def _evaluated(self, forms, points, wanted):

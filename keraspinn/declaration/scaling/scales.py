@@ -13,6 +13,7 @@ from keraspinn.common.checks import finite_number, positive_number
 from keraspinn.expressions import from_json, to_json
 from keraspinn.expressions.image import At
 from keraspinn.geometry.base import Geometry
+from keraspinn.geometry.part import exact_number
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -96,6 +97,15 @@ class Scales:
     def half(self) -> np.ndarray:
         """Scales of the coordinates, a float64 array `(d,)`."""
         return np.array([half for _, half in self.coordinates.values()])
+
+    def in_scaled(self, symbols):
+        """Return a dict from the coordinates to expressions in scaled ones, exact.
+
+        Args:
+            symbols: The symbols of the scaled coordinates, in the same order.
+        """
+        pairs = zip(self.coordinates.items(), symbols, strict=True)
+        return {s: exact_number(c) + exact_number(h) * xi for (s, (c, h)), xi in pairs}
 
     def field(self, name: str) -> float:
         """Return the scale of a field."""
