@@ -21,9 +21,8 @@ class Spline:
         from scipy.interpolate import make_interp_spline
 
         self._axes, coefficients = [], table.values
-        for index, (axis, order) in enumerate(
-            zip(table.axes, table.orders, strict=True)
-        ):
+        pairs = zip(table.axes, table.orders, strict=True)
+        for index, (axis, order) in enumerate(pairs):
             moved = np.moveaxis(coefficients, index, 0)
             spline = make_interp_spline(axis, moved, table.degree)
             coefficients = np.moveaxis(spline.c, 0, index)
@@ -35,9 +34,8 @@ class Spline:
     def __call__(self, *arguments):
         arguments = [ops.convert_to_tensor(a) for a in arguments]
         rows, weights = None, None
-        for axis, stride, argument in zip(
-            self._axes, self._strides, arguments, strict=True
-        ):
+        axes = zip(self._axes, self._strides, arguments, strict=True)
+        for axis, stride, argument in axes:
             indices, basis = axis(argument)
             indices = indices * stride
             if rows is None:

@@ -201,13 +201,11 @@ class Fields:
     def _moved(self, images, by_name, points):
         """Return images of points: in the problem's scales, and in the user's units."""
         coordinates = moved(images, self._problem.coordinates)(by_name)
-        pairs = self._scales.coordinates.items()
+        pairs = zip(coordinates, self._scales.coordinates.items(), strict=True)
         known = [symbol for symbol, _ in images]
         scaled = [
             (value - centre) * (1 / half) if symbol in known else points[..., column]
-            for column, (value, (symbol, (centre, half))) in enumerate(
-                zip(coordinates, pairs, strict=True)
-            )
+            for column, (value, (symbol, (centre, half))) in enumerate(pairs)
         ]
         return ops.stack(scaled, axis=-1), ops.stack(coordinates, axis=-1)
 

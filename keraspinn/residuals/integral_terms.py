@@ -30,16 +30,9 @@ class IntegralTerm:
     def __init__(self, term, problem):
         self.count = len(term.expressions)
         atoms = [i for e in term.expressions for i in e.atoms(PartIntegral)]
-        numbers = {
-            integral: sp.Symbol(f"integral {number}")
-            for number, integral in enumerate(dict.fromkeys(atoms))
-        }
-        equations = [
-            problem.scales.apply(expression.xreplace(numbers), size)
-            for expression, size in zip(
-                term.expressions, problem.scales.sizes(term), strict=True
-            )
-        ]
+        numbers = {i: sp.Symbol(f"integral {k}") for k, i in enumerate(atoms)}
+        pairs = zip(term.expressions, problem.scales.sizes(term), strict=True)
+        equations = [problem.scales.apply(e.xreplace(numbers), s) for e, s in pairs]
         self._equations = Program(equations, ())
         self._by_region, needed = [], {}
         for region in term.regions:
@@ -60,9 +53,8 @@ class IntegralTerm:
             batch: The `Batch`.
         """
         numbers = dict(fields.coefficients())
-        for part, (names, program) in zip(
-            by_region(batch), self._by_region, strict=True
-        ):
+        pairs = zip(by_region(batch), self._by_region, strict=True)
+        for part, (names, program) in pairs:
             for name, value in zip(names, fields.at(program, part), strict=True):
                 numbers[name] = ops.sum(part.weights * value)
         return self._equations({"": ops.zeros_like(batch.points[:1, 0])}, {}, numbers)

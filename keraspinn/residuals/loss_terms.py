@@ -25,10 +25,8 @@ class LossTerm:
     def __init__(self, term, problem):
         self.labels = term.labels
         self._sizes = problem.scales.sizes(term)
-        scaled = [
-            problem.scales.apply(expression, size)
-            for expression, size in zip(term.expressions, self._sizes, strict=True)
-        ]
+        pairs = zip(term.expressions, self._sizes, strict=True)
+        scaled = [problem.scales.apply(expression, size) for expression, size in pairs]
         self.program = Program(scaled, problem.coordinates)
         derivatives = (self.program.derivatives, *self.program.images.values())
         self.passes = [needed for needed in derivatives if needed]
@@ -43,12 +41,8 @@ class LossTerm:
         residuals = fields.at(self.program, batch)
         if batch.targets is None:
             return residuals
-        return [
-            residual - batch.targets[..., column] * (1.0 / size)
-            for column, (residual, size) in enumerate(
-                zip(residuals, self._sizes, strict=True)
-            )
-        ]
+        pairs = enumerate(zip(residuals, self._sizes, strict=True))
+        return [r - batch.targets[..., k] * (1.0 / size) for k, (r, size) in pairs]
 
     def losses(self, fields, batch):
         """Return the loss of each expression, a list of scalars."""
