@@ -38,8 +38,6 @@ class Combination(OfTwo, Geometry):
     # Functions of the ends of both bounding boxes.
     _lowest: Callable
     _highest: Callable
-    _make_interior: Callable
-    _inside: Callable  # test of points, relative to the centre, in the closed whole
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
@@ -59,6 +57,13 @@ class Combination(OfTwo, Geometry):
             for name, parts in operand.named.items():
                 if named := tuple(kept[part] for part in parts if kept.get(part)):
                     self.named[name] = self.named.get(name, ()) + named
+
+    def _make_interior(self):
+        raise NotImplementedError
+
+    def _inside(self, points):
+        """Test which points, relative to the centre, are in the closed combination."""
+        raise NotImplementedError
 
     def _in(self, index, points):
         operand = self.operands[index]
