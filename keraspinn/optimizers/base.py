@@ -119,6 +119,9 @@ class Optimizer(keras.optimizers.Optimizer):
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
 
+    Attributes:
+        state_variables: Dict from the names in the state to its variables.
+
     Raises:
         NotImplementedError: By `init` and `step`, if a class lacks them.
         ValueError: From `build`, if the state needs more memory than `memory_limit`.
@@ -207,7 +210,16 @@ class Optimizer(keras.optimizers.Optimizer):
             return
         super().build(variables)
         parameters = ops.concatenate([ops.reshape(v, (-1,)) for v in variables])
-        self._check_memory(parameters)
+        needed = self.bytes_needed(parameters)
+        if needed > self.memory_limit:
+            raise ValueError(
+                f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
+                f"{parameters.shape[0]:,} parameters, more than its "
+                f"`memory_limit` of {self.memory_limit / GIBIBYTE:.2g} GiB. Use "
+                "keraspinn.optimizers.LBFGS(), whose memory grows linearly with the "
+                "parameters, or a smaller network, or raise "
+                f"the limit: {type(self).__name__}(memory_limit={needed})."
+            )
         if keras.backend.standardize_dtype(parameters.dtype) == "float32":
             warnings.warn(
                 f"{type(self).__name__} trains parameters of single precision: "
@@ -264,15 +276,3 @@ class Optimizer(keras.optimizers.Optimizer):
         given = [p for s in signatures for p in s.values() if p.name != "self"]
         variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
         return {p.name: getattr(self, p.name) for p in given if p.kind not in variadic}
-
-    def _check_memory(self, parameters):
-        needed = self.bytes_needed(parameters)
-        if needed > self.memory_limit:
-            raise ValueError(
-                f"{type(self).__name__} needs {needed / GIBIBYTE:.2g} GiB for "
-                f"{parameters.shape[0]:,} parameters, more than its "
-                f"`memory_limit` of {self.memory_limit / GIBIBYTE:.2g} GiB. Use "
-                "keraspinn.optimizers.LBFGS(), whose memory grows linearly with the "
-                "parameters, or a smaller network, or raise "
-                f"the limit: {type(self).__name__}(memory_limit={needed})."
-            )

@@ -33,8 +33,8 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         is_dense: Whether to build JᵀJ.
     """
     loss, gradient = objective.value_and_gradient(parameters)
-    system = _dense if is_dense else _free
-    solve, trace = system(optimizer, objective, parameters, gradient / 2)
+    solver = _dense_solver if is_dense else optimizer.free_solver
+    solve, trace = solver(objective, parameters)
     judge = objective.fresh()
     before = judge.loss(parameters)
 
@@ -42,7 +42,7 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         return number < _TRIED
 
     def attempt(number, trial, best, kept, direction):
-        change = solve(trial * trace / parameters.shape[0])
+        change = solve(gradient / 2, trial * trace / parameters.shape[0])
         value = judge.loss(parameters - change)
         better = value < best  # not where it is not finite
         direction = ops.where(better | (number == 0), change, direction)
@@ -74,28 +74,13 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
     return ops.where(taken, parameters - size * direction, parameters), state, logs
 
 
-def _dense(optimizer, objective, parameters, right):
-    """Return a function from μ to (JᵀJ + μI)⁻¹ b, and the matrix's trace."""
+def _dense_solver(objective, parameters):
+    """Return a function from b, μ to (JᵀJ + μI)⁻¹ b, and the trace of JᵀJ."""
     matrix = linear_solves.lower_product(ops.transpose(objective.jacobian(parameters)))
     trace = linear_solves.positive_or_one(ops.trace(matrix))
 
-    def solve(damping):
+    def solve(right, damping):
         factor, _ = linear_solves.damped_factor(matrix, damping)
         return linear_solves.solved(factor, right)
-
-    return solve, trace
-
-
-def _free(optimizer, objective, parameters, right):
-    """Return the same by conjugate gradients, from products with J and Jᵀ."""
-
-    def product(v):
-        return objective.vjp(parameters, objective.jvp(parameters, v))
-
-    sketch, trace = linear_solves.nystroem(product, parameters, optimizer.rank)
-    count = optimizer.products
-
-    def solve(damping):
-        return linear_solves.free_solve(product, right, damping, count, sketch)
 
     return solve, trace

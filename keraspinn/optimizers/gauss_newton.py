@@ -130,9 +130,10 @@ class GaussNewton(Optimizer):
 
     def step(self, objective, parameters, state):
         rows = objective.residuals(parameters)
-        shape = rows.shape[0], parameters.shape[0]
+        sizes = rows.shape[0], parameters.shape[0]
         itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
-        fits = linear_solves.dense_numbers(*shape) * itemsize <= self.memory_limit
+        numbers = 2 * sizes[0] * sizes[1] + 3 * min(sizes) ** 2  # see `linear_solves`
+        fits = numbers * itemsize <= self.memory_limit
         is_dense = self.form == "dense" or (fits and self.form == "auto")
         if objective.is_energy:
             return energy_step(self, objective, parameters, state, is_dense)
@@ -193,17 +194,25 @@ class GaussNewton(Optimizer):
         def push(v):
             return objective.jvp(parameters, v)
 
-        def product(v):
-            return objective.vjp(parameters, push(v))
-
         def solve(rows):
-            right = objective.vjp(parameters, rows)
-            system = product, right, scaled
+            return solve_normal(objective.vjp(parameters, rows), scaled)
+
+        solve_normal, trace = self.free_solver(objective, parameters)
+        scaled = damping * trace / parameters.shape[0]
+        return push, solve, damping, ops.full_like(damping, float("nan"))
+
+    def free_solver(self, objective, parameters):
+        """Return a function from b, μ to (JᵀJ + μI)⁻¹ b, and the trace of JᵀJ."""
+
+        def product(v):
+            return objective.vjp(parameters, objective.jvp(parameters, v))
+
+        def solve(right, damping):
+            system = product, right, damping
             return linear_solves.free_solve(*system, self.products, sketch)
 
         sketch, trace = linear_solves.nystroem(product, parameters, self.rank)
-        scaled = damping * trace / parameters.shape[0]
-        return push, solve, damping, ops.full_like(damping, float("nan"))
+        return solve, trace
 
     def search(self, loss_at, before, longest=1.0):
         """Return the η = 2⁻ᵏ of the least loss before it rises, and that loss.

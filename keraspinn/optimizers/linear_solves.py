@@ -30,11 +30,6 @@ _TOLERANCE = 1e-8  # residual of conjugate gradients, relative to the right-hand
 _BLOCKS = 4
 
 
-def dense_numbers(rows, parameters):
-    """Return the numbers in memory of the smaller of the primal and kernel forms."""
-    return 2 * rows * parameters + 3 * min(rows, parameters) ** 2
-
-
 def dense_solver(jacobian, damping):
     """Solve damped least squares with one matrix, in the smaller of two forms.
 
@@ -106,7 +101,11 @@ def free_solve(product, right, damping, count, sketch):
     Returns:
         The solution, `(P,)`, or its approximation after `count` products.
     """
-    precondition = _nystroem_inverse(sketch, damping)
+    transposed = ops.transpose(sketch)
+    factor, _ = damped_factor(ops.matmul(transposed, sketch), damping)
+
+    def precondition(v):  # μ (B Bᵀ + μI)⁻¹ v
+        return v - ops.matmul(sketch, solved(factor, ops.matmul(transposed, v)))
 
     def going(step, x, residual, direction, size):
         small = ops.sum(residual * residual) <= _TOLERANCE**2 * ops.sum(right * right)
@@ -156,14 +155,3 @@ def nystroem(product, like, rank):
 def positive_or_one(trace):
     """Return a trace, or one: a concave energy has JᵀJ = 0, and steps along −g."""
     return ops.where(trace > 0, trace, ops.ones_like(trace))
-
-
-def _nystroem_inverse(sketch, damping):
-    """Return the function v ↦ μ (B Bᵀ + μI)⁻¹ v."""
-    transposed = ops.transpose(sketch)
-    factor, _ = damped_factor(ops.matmul(transposed, sketch), damping)
-
-    def inverse(v):
-        return v - ops.matmul(sketch, solved(factor, ops.matmul(transposed, v)))
-
-    return inverse

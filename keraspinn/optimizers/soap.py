@@ -114,7 +114,7 @@ class SOAP(keras.optimizers.Optimizer):
         self.assign(velocity, beta_2 * velocity + (1 - beta_2) * ops.square(turned))
         mean = _turn(momentum, bases) / (1 - ops.power(beta_1, step))
         size = ops.sqrt(velocity / (1 - ops.power(beta_2, step)))
-        self.assign_sub(variable, rate * _turn(mean / (size + self.epsilon), bases, -1))
+        self.assign_sub(variable, rate * _turn(mean / (size + self.epsilon), bases, 1))
 
         due = ops.equal(ops.mod(self.iterations, self.update_freq), 0)
         for axis, basis in bases.items():
@@ -132,10 +132,9 @@ class SOAP(keras.optimizers.Optimizer):
         return super().get_config() | {name: getattr(self, name) for name in names}
 
 
-def _turn(tensor, bases, sign=1):
-    """Transform a tensor to the bases of its axes, or back if `sign` is −1."""
+def _turn(tensor, bases, contracted=0):
+    """Transform a tensor to the bases of its axes, or back if 1 is contracted."""
     for axis, basis in bases.items():
-        contracted = 0 if sign > 0 else 1
         product = ops.tensordot(tensor, basis, axes=[[int(axis)], [contracted]])
         tensor = ops.moveaxis(product, -1, int(axis))
     return tensor
