@@ -17,7 +17,8 @@ from unittest import mock
 import keras
 
 import keraspinn as kp
-from keraspinn.backend.tensorflow import trainer
+from keraspinn.backend.tensorflow.trainer import StepFunctions
+from keraspinn.training import step
 from keraspinn.training.execution import executions
 
 NETWORKS = {"M1": kp.networks.MLP, "M4": kp.networks.ModifiedMLP}
@@ -31,8 +32,8 @@ def program(name, guarded, units, depth):
     with contextlib.ExitStack() as patches:
         if not guarded:
             for room, what, instead in (
-                (kp.backend, "all_finite", lambda tensors: True),
-                (trainer, "fused_loop", without_copies(trainer.fused_loop)),
+                (step, "all_finite", lambda tensors: True),
+                (StepFunctions, "loop_function", without_copies()),
             ):
                 patches.enter_context(mock.patch.object(room, what, instead))
         # Traced here.
@@ -46,14 +47,15 @@ def program(name, guarded, units, depth):
     return run
 
 
-def without_copies(fused_loop):
+def without_copies():
     """The loop, without variables that it puts back."""
+    loop_function = StepFunctions.loop_function
 
     def build(*arguments, **options):
-        bound = inspect.signature(fused_loop).bind(*arguments, **options)
+        bound = inspect.signature(loop_function).bind(*arguments, **options)
         for name in {"variables", "watched"} & bound.arguments.keys():
             bound.arguments[name] = ()
-        return fused_loop(*bound.args, **bound.kwargs)
+        return loop_function(*bound.args, **bound.kwargs)
 
     return build
 

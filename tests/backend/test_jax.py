@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
-from keraspinn.backend.jax import sharding, steps
+from keraspinn.backend.jax import sharding, trainer
 
 RUN = {"batch_size": 16, "steps_per_epoch": 6, "verbose": 0}
 ROOT = Path(__file__).parents[2]
@@ -253,7 +253,7 @@ def test_fused_steps_do_not_call_the_host(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(steps, "program", watched)
+    monkeypatch.setattr(trainer, "program", watched)
     fit(compiled(steps_per_execution=6), epochs=2)
     ensemble = kp.Ensemble(kp.problems.poisson(2), kp.networks.MLP(4, 1), size=2)
     ensemble.compile(keras.optimizers.Adam(1e-2), steps_per_execution=6)

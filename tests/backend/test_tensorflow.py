@@ -4,21 +4,27 @@ import tensorflow as tf
 
 import keraspinn as kp
 from keraspinn.backend.tensorflow.gradients import compiled
-from keraspinn.backend.tensorflow.loop import fused_loop
+from keraspinn.backend.tensorflow.trainer import StepFunctions
 
 
-def test_fused_loop_runs_the_requested_number_of_steps():
+def test_loop_runs_the_requested_number_of_steps():
     counter = keras.Variable(0.0)
 
     def step():
         counter.assign_add(1.0)
         return {"loss": counter.value}
 
-    settings = ["loss"], "float32", True, tf.distribute.get_strategy(), (), (), ()
-    loop = fused_loop(step, lambda means, n: means | {"n": n}, *settings)
-    logs = loop(4)
+    class Counting(StepFunctions):
+        variable_dtype, jit_compile = "float32", True
+        distribute_strategy = tf.distribute.get_strategy()
+
+    numbers, settings = iter([4, 2]), (["loss"], (), (), ())
+    loop = Counting().loop_function(
+        lambda: next(numbers), step, lambda means, n: means | {"n": n}, *settings
+    )
+    logs = loop(None)
     assert float(counter.numpy()) == 4 and float(logs["loss"]) == 2.5
-    assert float(loop(2)["loss"]) == 5.5 and float(counter.numpy()) == 6
+    assert float(loop(None)["loss"]) == 5.5 and float(counter.numpy()) == 6
 
 
 @pytest.mark.slow

@@ -2,12 +2,13 @@
 
 import contextlib
 
+import jax
+import jax.numpy as jnp
 import keras
 import numpy as np
 
 from keraspinn.backend.jax.sharding import mesh_of, program
-from keraspinn.backend.jax.steps import fused_loop
-from keraspinn.backend.scopes import assign, distinct, stateless
+from keraspinn.backend.scopes import all_finite, assign, distinct, select, stateless
 
 
 class StepFunctions:
@@ -19,22 +20,20 @@ class StepFunctions:
     present values whenever Python runs, also where a fit is interrupted.
 
     A model stays on the devices of the distribution under which it was made.
+
+    Attributes:
+        mesh: The devices, or `None` for one.
     """
 
     optimizer_writes = False  # it returns the new values
 
     replica_count = 1
-    _distribution = None
+    _distribution = mesh = None
 
     def __init__(self, *args, **kwargs):
-        mesh_of(keras.distribution.distribution())
+        mesh = mesh_of(keras.distribution.distribution())
         super().__init__(*args, **kwargs)
-        self._distribution = keras.distribution.distribution()
-
-    @property
-    def mesh(self):
-        """The devices, or `None` for one."""
-        return mesh_of(self._distribution)
+        self._distribution, self.mesh = keras.distribution.distribution(), mesh
 
     def replica_scope(self):
         """Open the scope in which to make variables that devices share."""
@@ -60,20 +59,67 @@ class StepFunctions:
     def loop_function(self, count, step, finish, names, variables, watched, shape):
         """Make Keras's training function, which runs many steps as one program.
 
+        The program is compiled once for all numbers of steps, and ends at a loss that
+        is not finite.
+
         Args:
             count: Function that returns the number of steps to run now.
-            step: See `fused_loop`, as all that follow.
+            step: Function without arguments that makes one training step and returns a
+                dict from `names`, `"loss"` among them, to tensors of `shape`.
+            finish: Function of the dict of means of these over the loop and the number
+                of steps, that returns the logs. Part of the same program.
+            names: Names of the tensors that `step` returns.
+            variables: List of Keras variables that are put back as they were before a
+                step whose loss is not finite: all that `step` writes to. The steps
+                before the bad one are run again.
+            watched: Those of them that must be finite after the last step.
+            shape: The tensors' shape.
         """
-        read = [*self.variables, *self.metrics_variables]
-        guarded = self.variable_dtype, variables, watched
-        loop = fused_loop(step, finish, names, *guarded, read, shape, self.mesh)
+        dtype, written = self.variable_dtype, len(variables)
+        everything = distinct([*variables, *self.variables, *self.metrics_variables])
+        step, finish = stateless(step, everything), stateless(finish, everything)
+        kept = [n for n, v in enumerate(everything) for w in watched if v is w]
 
-        def function(state, iterator):
-            self._attach(state)
-            logs = loop(count())
-            return logs, self._values(state)
+        def run(values, count):
+            before, others = values[:written], values[written:]
 
-        return function
+            def going(carry):
+                i, _, totals = carry
+                return jnp.logical_and(i < count, jnp.isfinite(totals["loss"]).all())
+
+            def body(carry):
+                i, now, totals = carry
+                losses, after = step([*now, *others])
+                totals = {name: totals[name] + losses[name] for name in names}
+                return i + 1, after[:written], totals
+
+            zeros = {name: jnp.zeros(shape, dtype) for name in names}
+            start = jnp.int32(0), before, zeros
+            done, after, totals = jax.lax.while_loop(going, body, start)
+            good = jnp.isfinite(totals["loss"]).all()
+            after = select(good, after, before)
+            means = {name: totals[name] / done.astype(dtype) for name in names}
+            last = [after[n] for n in kept if after[n].dtype == dtype]
+            if last:  # the last update may have overflowed, and no step follows it
+                means["loss"] = jnp.where(all_finite(last), means["loss"], jnp.nan)
+            logs, after = finish([*after, *others], means, done.astype(dtype))
+            return (logs, good, done), after
+
+        compiled = program(run, self.mesh)
+
+        def advance(count):
+            present = [v.value for v in everything]
+            result, values = compiled(present, jnp.int32(count))
+            assign(everything, values)
+            return result
+
+        def loop(iterator):
+            logs, good, done = advance(count())
+            if not good and done > 1:
+                advance(int(done) - 1)
+            return logs
+
+        return self._with_state(loop)
 
     def make_train_function(self, force=False):
         """Make a function that runs steps one by one, each a program."""
@@ -105,32 +151,31 @@ class StepFunctions:
             assign(read, after)
             return result
 
-        def function(state, iterator):
-            self._attach(state)
+        def several(iterator):
             results = [run(iterator)]
             with contextlib.suppress(StopIteration):
                 for _ in range(self.steps_per_execution - 1):
                     results.append(run(iterator))
             if joined and len(results) > 1:
-                result = keras.tree.map_structure(
+                return keras.tree.map_structure(
                     lambda *parts: np.concatenate(parts), *results
                 )
-            else:
-                result = results[-1]
-            return result, self._values(state)
+            return results[-1]
 
-        return function
+        return self._with_state(several)
 
-    def _groups(self, state):
-        """Return the variables of Keras's state, which has two to four parts."""
-        groups = [self.trainable_variables, self.non_trainable_variables]
-        if len(state) == 4:
-            groups.append(self.optimizer.variables)
-        return groups if len(state) == 2 else [*groups, self.metrics_variables]
+    def _with_state(self, function):
+        """Return a function of Keras's state, of two to four parts, and an iterator."""
 
-    def _attach(self, state):
-        for variables, values in zip(self._groups(state), state, strict=True):
-            assign(variables, values)
+        def stateful(state, iterator):
+            groups = [self.trainable_variables, self.non_trainable_variables]
+            if len(state) == 4:
+                groups.append(self.optimizer.variables)
+            if len(state) > 2:
+                groups.append(self.metrics_variables)
+            for variables, values in zip(groups, state, strict=True):
+                assign(variables, values)
+            result = function(iterator)
+            return result, tuple([v.value for v in group] for group in groups)
 
-    def _values(self, state):
-        return tuple([v.value for v in group] for group in self._groups(state))
+        return stateful

@@ -2,7 +2,10 @@
 
 import contextlib
 
-from keraspinn.backend.tensorflow.loop import fused_loop
+import tensorflow as tf
+
+from keraspinn.backend.scopes import all_finite
+from keraspinn.backend.tensorflow.replicas import on_replicas, snapshot
 
 
 class StepFunctions:
@@ -28,14 +31,60 @@ class StepFunctions:
     def loop_function(self, count, step, finish, names, variables, watched, shape):
         """Make Keras's training function, which runs many steps as one program.
 
+        The program is compiled once for all numbers of steps, and ends at a loss that
+        is not finite.
+
         Args:
             count: Function that returns the number of steps to run now.
-            step: See `fused_loop`, as all that follow.
+            step: Function without arguments that makes one training step and returns a
+                dict from `names`, `"loss"` among them, to tensors of `shape`.
+            finish: Function of the dict of means of these over the loop and the number
+                of steps, that returns the logs. Part of the same program.
+            names: Names of the tensors that `step` returns.
+            variables: Keras variables that are put back as they were before a step
+                whose loss is not finite. Steps must be pure functions of them: they
+                are copied once a program, and the steps before the bad one are run
+                again.
+            watched: Those of them that must be finite after the last step.
+            shape: The tensors' shape.
         """
-        where = self.variable_dtype, self.jit_compile, self.distribute_strategy
-        guarded = variables, watched, shape
-        loop = fused_loop(step, finish, names, *where, *guarded)
-        return lambda iterator: loop(count())
+        dtype, strategy = self.variable_dtype, self.distribute_strategy
+
+        def finite(tensor):
+            return tf.reduce_all(tf.math.is_finite(tensor))
+
+        def run(number):
+            before = snapshot(variables)
+
+            def going(i, totals):
+                return tf.logical_and(i < number, finite(totals["loss"]))
+
+            def body(i, totals):
+                values = on_replicas(strategy, step)
+                return i + 1, {name: totals[name] + values[name] for name in names}
+
+            zeros = {name: tf.zeros(shape, dtype) for name in names}
+            done, totals = tf.while_loop(going, body, (tf.constant(0), zeros))
+            good = finite(totals["loss"])
+            for variable, value in zip(variables, before, strict=True):
+                variable.assign(tf.where(good, variable.value, value))
+            steps = tf.cast(done, dtype)
+            means = {name: totals[name] / steps for name in names}
+            if watched:  # the last update may have overflowed, and no step follows it
+                kept = [v.value for v in watched if v.dtype == dtype]
+                lost = tf.constant(float("nan"), dtype)
+                means["loss"] = tf.where(all_finite(kept), means["loss"], lost)
+            return on_replicas(strategy, finish, means, steps), good, done
+
+        program = tf.function(run, jit_compile=self.jit_compile, autograph=False)
+
+        def loop(iterator):
+            logs, good, done = program(tf.constant(count(), tf.int32))
+            if variables and not good and done > 1:
+                program(done - 1)
+            return logs
+
+        return loop
 
     def make_test_function(self, force=False):
         """Compile without XLA, which would take longer to compile than it saves."""
