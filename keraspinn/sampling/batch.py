@@ -65,22 +65,16 @@ class Batch(NamedTuple):
             return 1, lambda number: self
         count = -(-total // (largest * devices))
         size = -(-total // (count * devices)) * devices
-        fill = count * size - total
-        weights = ops.pad(self.weights * ops.ones_like(self.points[:, 0]), (0, fill))
+        rows = backend.replicate(self.by_point())  # to be shared another way
+        more = {name: row[: count * size - total] for name, row in rows.items()}
+        more["weights"] = ops.zeros_like(more["weights"])
 
-        def split(tensor):
-            tensor = backend.replicate(tensor)  # to be shared another way
-            filled = ops.concatenate([tensor, tensor[:fill]])
-            rows = ops.reshape(filled, (count, size, *tensor.shape[1:]))
-            return backend.shard(rows, axis=1)
+        def split(name):
+            filled = ops.concatenate([rows[name], more[name]])
+            parts = ops.reshape(filled, (count, size, *filled.shape[1:]))
+            return backend.shard(parts, axis=1)
 
-        tensors = {
-            name: split(tensor)
-            for name, tensor in self._asdict().items()
-            if name != "weights" and tensor is not None
-        }
-        weights = ops.reshape(weights, (count, size))
-        tensors["weights"] = backend.shard(weights, axis=1)
+        tensors = {name: split(name) for name in rows}
         return count, lambda number: Batch(
             **{name: tensor[number] for name, tensor in tensors.items()}
         )

@@ -1,7 +1,5 @@
 """The part of a domain that a term belongs to, which makes its batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
