@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from keraspinn.callbacks.schedule import Directory, Measurement
 from keraspinn.diagnostics import GradientProbe, GradientStatistics
-from keraspinn.sampling.base import Given
+from keraspinn.sampling.base import BatchSize, Given
 
 
 class GradientHistogram(Measurement):
@@ -51,7 +49,7 @@ class GradientHistogram(Measurement):
         self,
         every: int = 1000,
         points: Given | None = None,
-        batch_size: int | Mapping[str, int] | None = None,
+        batch_size: BatchSize = None,
         tensorboard: Directory | None = None,
     ) -> None:
         super().__init__(every, tensorboard)

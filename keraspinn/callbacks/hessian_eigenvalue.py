@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from keraspinn.callbacks.schedule import Directory, Measurement
 from keraspinn.common.checks import nonnegative
 from keraspinn.diagnostics import LossHessian
 from keraspinn.diagnostics.hessian import term_names
-from keraspinn.sampling.base import Given
+from keraspinn.sampling.base import BatchSize, Given
 
 
 class HessianEigenvalue(Measurement):
@@ -56,7 +56,7 @@ class HessianEigenvalue(Measurement):
         every: int = 1000,
         terms: str | Sequence[str] = "loss",
         points: Given | None = None,
-        batch_size: int | Mapping[str, int] | None = None,
+        batch_size: BatchSize = None,
         tolerance: float = 1e-3,
         tensorboard: Directory | None = None,
     ) -> None:

@@ -50,8 +50,7 @@ class Measurement(keras.callbacks.Callback):
         before, self._seen = self._seen, self.model.steps_taken
         if not is_due(self.every, before, self._seen):
             return
-        iteration = self._seen
-        numbers, histograms = self.measure(iteration)
+        numbers, histograms = self.measure(self._seen)
         for name, number in numbers.items():
             self.model.history.history.setdefault(name, []).append(number)
         if self._directory is None:
@@ -59,9 +58,9 @@ class Measurement(keras.callbacks.Callback):
         if self._writer is None:
             self._writer = open_events(self._directory)
         for name, number in numbers.items():
-            write_scalar(self._writer, name, number, iteration)
+            write_scalar(self._writer, name, number, self._seen)
         for name, edges, counts in histograms:
-            write_histogram(self._writer, name, edges, counts, iteration)
+            write_histogram(self._writer, name, edges, counts, self._seen)
         self._writer.flush()
 
     def on_train_end(self, logs=None):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
 
 import numpy as np
 from keras import ops
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.diagnostics import losses
-from keraspinn.sampling.base import Given
+from keraspinn.sampling.base import BatchSize, Given
 from keraspinn.training.model import PINNModel
 
 LEVELS = np.linspace(0.0, 1.0, 101)
@@ -158,7 +157,7 @@ class GradientProbe:
         self,
         model: PINNModel,
         points: Given | None = None,
-        batch_size: int | Mapping[str, int] | None = None,
+        batch_size: BatchSize = None,
     ) -> None:
         sources = losses.point_sources(model, points, batch_size)
         variables = model.network.trainable_variables
@@ -206,9 +205,7 @@ class GradientProbe:
 
 
 def gradient_statistics(
-    model: PINNModel,
-    points: Given | None = None,
-    batch_size: int | Mapping[str, int] | None = None,
+    model: PINNModel, points: Given | None = None, batch_size: BatchSize = None
 ) -> GradientStatistics:
     """Measure the distribution and balance of the loss terms' gradients.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import keras
 import numpy as np
@@ -13,7 +13,8 @@ from keraspinn import backend
 from keraspinn.backend.scopes import substituted
 from keraspinn.common.checks import check_count, nonnegative
 from keraspinn.diagnostics import losses
-from keraspinn.sampling.base import Given
+from keraspinn.sampling.base import BatchSize, Given
+from keraspinn.sampling.sources import known_term
 from keraspinn.training.flat import joined
 from keraspinn.training.model import PINNModel, check_one_model
 
@@ -57,18 +58,25 @@ class LossHessian:
         model: PINNModel,
         term: str = losses.COMPOSITE,
         points: Given | None = None,
-        batch_size: int | Mapping[str, int] | None = None,
+        batch_size: BatchSize = None,
     ) -> None:
         sources = losses.point_sources(model, points, batch_size)
         variables = model.trainable_variables
         self.term = term
         self.size = sum(int(np.prod(variable.shape)) for variable in variables)
-        names = losses.needed_terms(model.problem, term)
-        self._batches = sources.draw(model.seed, -1, names)
-        self._products = backend.compiled(
-            hessian_products(lambda b: losses.value(model, term, b), variables),
-            model.variables,
-        )
+        objective, terms = model._objective, model.problem.terms
+        is_composite = term == losses.COMPOSITE and term not in terms
+        if not is_composite:
+            known_term(model.problem, term)
+        self._batches = sources.draw(model.seed, -1, None if is_composite else [term])
+
+        def loss(batches):
+            if not is_composite:
+                return objective.loss(term, batches[term])
+            return objective.losses(batches, model.loss_weights, variables)["loss"]
+
+        products = hessian_products(loss, variables)
+        self._products = backend.compiled(products, model.variables)
 
     def __repr__(self):
         return f"<LossHessian of {self.term!r} by {self.size} parameters>"
@@ -171,7 +179,7 @@ def hessian_eigenvalues(
     k: int = 1,
     which: str = "largest",
     points: Given | None = None,
-    batch_size: int | Mapping[str, int] | None = None,
+    batch_size: BatchSize = None,
     tolerance: float = 1e-4,
 ) -> dict[str, np.ndarray]:
     """Compute extreme eigenvalues of the losses' Hessians, by Lanczos.
@@ -219,7 +227,7 @@ def hessian_spectrum(
     model: PINNModel,
     terms: str | Sequence[str] | None = None,
     points: Given | None = None,
-    batch_size: int | Mapping[str, int] | None = None,
+    batch_size: BatchSize = None,
     max_gigabytes: float = 2.0,
     verbose: int = 1,
 ) -> dict[str, np.ndarray]:

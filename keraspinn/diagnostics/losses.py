@@ -1,6 +1,6 @@
 """A model's loss terms at collocation points, outside training."""
 
-from keraspinn.sampling.sources import PointSources, known_term
+from keraspinn.sampling.sources import PointSources
 from keraspinn.training.model import check_one_model
 
 COMPOSITE = "loss"
@@ -23,19 +23,3 @@ def point_sources(model, points=None, batch_size=None):
     by_term = points is None or isinstance(points, dict)
     held = points if by_term else {"residual": points}
     return PointSources(model.problem, model.compute_dtype, batch_size, held)
-
-
-def needed_terms(problem, name):
-    """Return the terms that make up `name`: itself, or all terms for `"loss"`."""
-    if name == COMPOSITE and COMPOSITE not in problem.terms:
-        return tuple(problem.terms)
-    known_term(problem, name)
-    return (name,)
-
-
-def value(model, name, batches):
-    """Return a term's unweighted loss, or for `"loss"` all that `fit` minimises."""
-    objective, weights = model._objective, model.loss_weights
-    if name in model.problem.terms:
-        return objective.loss(name, batches[name])
-    return objective.losses(batches, weights, model.trainable_variables)["loss"]

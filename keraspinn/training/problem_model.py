@@ -15,7 +15,7 @@ from keraspinn.common.checks import check_count, checked_flag, unmasked
 from keraspinn.common.configs import restored, stamped, unstamped
 from keraspinn.common.typing import Optimizer, Tensor
 from keraspinn.declaration.formulas import wrap_line
-from keraspinn.sampling.base import Given
+from keraspinn.sampling.base import BatchSize, Given
 from keraspinn.sampling.given import evaluation_data
 from keraspinn.training import checks, fitting
 from keraspinn.training.frozen import freeze, frozen
@@ -143,7 +143,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         self,
         x: Given | Iterable[Any] | None = None,
         y: Any = None,
-        batch_size: int | Mapping[str, int] | None = None,
+        batch_size: BatchSize = None,
         *,
         steps_per_epoch: int | None = None,
         validation_batch_size: int | None = None,
