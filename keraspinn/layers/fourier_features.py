@@ -4,12 +4,8 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import check_count, positive_number
-from keraspinn.derivatives.taylor.rules import (
-    activate,
-    affine,
-    concatenated,
-    register_rule,
-)
+from keraspinn.derivatives.taylor import register_rule
+from keraspinn.derivatives.taylor.rules import activate, affine, concatenated
 
 
 @keras.saving.register_keras_serializable("keraspinn")

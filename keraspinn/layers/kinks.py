@@ -5,12 +5,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from keraspinn.derivatives.taylor.rules import (
-    activate,
-    columns,
-    concatenated,
-    register_rule,
-)
+from keraspinn.derivatives.taylor import register_rule
+from keraspinn.derivatives.taylor.rules import activate, columns, concatenated
 
 
 @keras.saving.register_keras_serializable("keraspinn")

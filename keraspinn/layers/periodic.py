@@ -6,12 +6,8 @@ import keras
 from keras import ops
 
 from keraspinn.common.checks import positive_number
-from keraspinn.derivatives.taylor.rules import (
-    activate,
-    columns,
-    concatenated,
-    register_rule,
-)
+from keraspinn.derivatives.taylor import register_rule
+from keraspinn.derivatives.taylor.rules import activate, columns, concatenated
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -66,13 +62,9 @@ class Periodic(keras.layers.Layer):
                 f"{input_shape[-1]} coordinates"
             )
 
-    def frequencies(self, dtype):
-        """Return 2π/P of the periodic coordinates, a tensor `(p,)`."""
-        values = [2 * math.pi / self.periods[column] for column in self._circles]
-        return ops.convert_to_tensor(values, dtype)
-
     def call(self, x):  # a tensor, or a series
-        phase = columns(x, self._circles) * self.frequencies(x.dtype)
+        frequencies = [2 * math.pi / self.periods[column] for column in self._circles]
+        phase = columns(x, self._circles) * ops.convert_to_tensor(frequencies, x.dtype)
         parts = [activate(ops.cos, phase), activate(ops.sin, phase)]
         if self._others:
             parts.append(columns(x, self._others))
