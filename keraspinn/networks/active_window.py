@@ -5,13 +5,8 @@ import numpy as np
 from keras import ops
 
 from keraspinn.derivatives.taylor import Taylor, propagate, register_rule
-from keraspinn.networks.time_windows import (
-    TimeWindows,
-    at_end,
-    at_time,
-    continued,
-    in_space,
-)
+from keraspinn.networks import TimeWindows
+from keraspinn.networks.time_windows import at_end, at_time, continued, in_space
 
 
 @keras.saving.register_keras_serializable("keraspinn")

@@ -35,6 +35,7 @@ class Adaptable(keras.Model):
 
     Attributes:
         scales: The `Scales` that the network is adapted to, or `None`.
+        output_count: Number of fields.
         time_shift: Variable by which times are later than in the problem, or `None`.
     """
 
@@ -42,11 +43,6 @@ class Adaptable(keras.Model):
     time_shift: Any = None
     _sizes: Any = None
     _offsets: Any = None
-
-    @property
-    def adapted(self) -> bool:
-        """True if `adapt` would change nothing."""
-        return self.scales is not None
 
     @property
     def is_its_forward(self) -> bool:
@@ -62,6 +58,9 @@ class Adaptable(keras.Model):
         self.scales = problem.scales
         self._sizes = [problem.scales.field(name) for name in problem.field_names]
         self._offsets = network_offsets(problem)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.output_count)
 
     def _units(self, columns):
         """Return the scales and the offsets of some columns of the fields, lists."""
@@ -135,10 +134,6 @@ class Network(Adaptable):
         settings = {"units": self.output_count, "activation": None}
         return self._layer(keras.layers.Dense, "head", **settings)
 
-    @property
-    def adapted(self) -> bool:
-        return super().adapted or not self.standardize
-
     def adapt(self, problem: Problem) -> None:
         """Take on a problem's scales, unless `standardize=False`."""
         if self.standardize:
@@ -205,9 +200,6 @@ class Network(Adaptable):
     def build(self, input_shape):
         self.call(keras.Input(batch_shape=input_shape))
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], self.output_count)
 
     def get_config(self):
         frozen = [layer.name for layer in self.layers if not layer.trainable]

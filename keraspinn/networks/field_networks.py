@@ -69,13 +69,15 @@ class FieldNetworks(Adaptable):
         self.columns = [list(map(int, chosen)) for chosen in columns]
         self.outputs_of = [list(map(int, chosen)) for chosen in outputs]
         self._order = np.argsort(np.concatenate(self.outputs_of))
+        self.output_count = len(self._order)
 
     def adapt(self, problem):
         """Take on a problem's scales, and adapt each `Network` among the networks."""
         super().adapt(problem)
         periods = scaled_periods(problem)
         for network, columns, outputs in self._parts():
-            if isinstance(network, Network) and not network.adapted:
+            is_scaled = isinstance(network, Network) and network.standardize
+            if is_scaled and network.scales is None:
                 chosen = [periods[column] for column in columns]
                 block = problem.field_parts[problem.field_names[outputs[0]]]
                 scales = self._scales_in(problem.domain, block, columns)
@@ -124,9 +126,6 @@ class FieldNetworks(Adaptable):
                     f"its {len(outputs)} field(s). Received: {fields.shape[-1]}"
                 )
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], len(self._order))
 
     def _parts(self):
         return zip(self.networks, self.columns, self.outputs_of, strict=True)

@@ -69,6 +69,7 @@ class TimeWindows(Adaptable):
         self.edges = [float(edge) for edge in edges]
         self.networks = list(networks)
         self.orders = [int(order) for order in orders]
+        self.output_count = len(self.orders)
         self.jumps = {float(t): [*map(tuple, j)] for t, j in (jumps or {}).items()}
         self.final_losses = [float(loss) for loss in final_losses]
 
@@ -93,9 +94,6 @@ class TimeWindows(Adaptable):
             if not network.built:
                 network.build(input_shape)
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], len(self.orders))
 
     def call(self, x):  # a tensor, or a series
         if isinstance(x, Taylor):

@@ -17,6 +17,7 @@ from keraspinn.derivatives import checks as derivative_checks
 from keraspinn.derivatives.consistency import check_against_differences
 from keraspinn.geometry.part import quasi_random
 from keraspinn.networks import FieldNetworks
+from keraspinn.networks.base import Adaptable
 from keraspinn.networks.field_networks import networks_of_fields
 from keraspinn.optimizers import Optimizer
 
@@ -89,7 +90,7 @@ def build_network(problem, network, points):
         points: Symbolic tensor `(None, d)`.
     """
     # keraspinn's networks are adapted to the problem's units.
-    if hasattr(network, "adapt") and not network.adapted:
+    if isinstance(network, Adaptable) and network.scales is None:
         network.adapt(problem)
     coordinates = [symbol.name for symbol in problem.coordinates]
     try:
