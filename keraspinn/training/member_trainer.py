@@ -257,7 +257,7 @@ class ReportStopped(keras.callbacks.Callback):
 
     def __init__(self):
         super().__init__()
-        self._reported, self._logs, self._validation = set(), None, {}
+        self._reported, self._results = set(), {}
 
     def on_train_begin(self, logs=None):
         self._reported = set(self.model.stopped)
@@ -271,15 +271,15 @@ class ReportStopped(keras.callbacks.Callback):
         self._reported = stopped
 
     def on_test_begin(self, logs=None):
-        self._logs = self.model.trainer.member_logs()  # validation resets the metrics
+        # Validation resets the metrics.
+        self._results = self.model.trainer.member_logs()
 
     def on_test_end(self, logs=None):
         results = self.model.trainer.member_logs().items()
-        self._validation = {f"val_{name}": values for name, values in results}
+        self._results |= {f"val_{name}": values for name, values in results}
 
     def on_epoch_end(self, epoch, logs=None):
-        results, self._logs = self._logs or self.model.trainer.member_logs(), None
-        results, self._validation = results | self._validation, {}
+        results, self._results = self._results or self.model.trainer.member_logs(), {}
         history = self.model.history.history
         for name in logs or ():
             if name in results:
