@@ -210,6 +210,11 @@ class Problem:
         """Names of the fields, in the order of the network's output columns."""
         return tuple(field.func.__name__ for field in self.fields)
 
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of the conditions that are `Data`."""
+        return tuple(n for n, c in self.conditions.items() if isinstance(c, Data))
+
     def test_data(
         self, n: int | None = None
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -5,7 +5,7 @@ import dataclasses
 import keras
 import sympy as sp
 
-from keraspinn.declaration import Data, Problem
+from keraspinn.declaration import Problem
 from keraspinn.layers import FourierFeatures
 from keraspinn.networks import MLP, SIREN
 from keraspinn.optimizers import GaussNewton, SSBroyden
@@ -23,11 +23,8 @@ ENERGY_ROUND = {"steps_per_epoch": 20, "epochs": 1}
 # The same for equations; with fewer points than weights it overfits them.
 GAUSS_NEWTON_ROUND = {**ENERGY_ROUND, "batch_size": 2_000}
 
-# Units and depth of the network by the number of coordinates.
-SIZES = {1: (20, 2), 2: (30, 3)}
-
-# Units and depth for more coordinates.
-LARGER_SIZE = 40, 3
+# Units and depth of the network by the number of coordinates, three for more.
+SIZES = {1: (20, 2), 2: (30, 3), 3: (40, 3)}
 
 # Units and depth of the network of a time window, in two coordinates at most.
 WINDOW_SIZE = 20, 2
@@ -66,7 +63,7 @@ def chosen_network(problem: Problem):
     waves = wave_number(problem)
 
     def network(fields):
-        units, depth = SIZES.get(len(fields[0].args), LARGER_SIZE)
+        units, depth = SIZES[min(len(fields[0].args), 3)]
         if waves > HIGH_WAVE_NUMBER and len(problem.coordinates) == 1:
             features = FourierFeatures(FEATURES, FEATURES_FREQUENCY * waves)
             hidden = keras.layers.Dense(FEATURES_UNITS, "tanh")
@@ -130,8 +127,8 @@ def chosen_recipe(problem: Problem) -> Recipe:
     """
     if problem.energy is not None:
         return Recipe([Stage(GaussNewton, ENERGY_ROUND, dtype="float64")])
-    measured = any(isinstance(c, Data) for c in problem.conditions.values())
-    annealing = not (measured or problem.parameters or len(problem.coordinates) == 1)
+    is_inverse = problem.measured or problem.parameters
+    annealing = not (is_inverse or len(problem.coordinates) == 1)
     second = Stage(SSBroyden, ROUND, dtype="float64")
     if wave_number(problem) > HIGH_WAVE_NUMBER:
         second = Stage(GaussNewton, GAUSS_NEWTON_ROUND, dtype="float64")

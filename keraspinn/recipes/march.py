@@ -19,7 +19,6 @@ from keraspinn.declaration.windows import (
     restricted,
 )
 from keraspinn.networks import TimeWindows
-from keraspinn.networks.active_window import ActiveWindow
 from keraspinn.networks.base import Network, scaled_periods
 from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.repeated import Repeated
@@ -144,9 +143,8 @@ def march(
                 capacity = len(edges) - 2
                 if automatic:
                     capacity = max(2 * len(trained), LEAST_CAPACITY)
-                active = _active(alike, template, orders, capacity)
-                active.follow(*behind)
-                program = Repeated(alike, active, recipe, seed + 1)
+                settings = recipe, seed + 1, orders, capacity, behind
+                program = Repeated(alike, template, *settings)
                 programs = {**(programs if automatic else {}), length_name: program}
             loss = program.train(*behind)
         if automatic and not loss <= LARGEST_LOSS:
@@ -214,15 +212,6 @@ def _alike(problem, edges, window):
     windows = (restricted(problem, *pair) for pair in pairs)
     alike = (other for other in windows if differ_in_time_only(other, window))
     return in_window_scales(problem, next(alike, window))
-
-
-def _active(window, network, orders, capacity):
-    """Return the `ActiveWindow` of windows like this one."""
-    edges = window.domain.lower[-1], window.domain.upper[-1]
-    dtype = network.dtype_policy
-    active = ActiveWindow([network], edges, orders, capacity=capacity, dtype=dtype)
-    active.build((None, window.domain.dimension))
-    return active
 
 
 def _new_network(pattern, trained, problem, changes):

@@ -4,6 +4,7 @@ from keras import ops
 
 from keraspinn.backend.scopes import assign
 from keraspinn.declaration.windows import differ_in_time_only
+from keraspinn.networks.active_window import ActiveWindow
 from keraspinn.optimizers import Optimizer
 from keraspinn.recipes.stages import last_loss
 from keraspinn.training import PINNModel
@@ -17,16 +18,24 @@ class Repeated:
 
     Args:
         window: The problem in the first of these windows.
-        active: Their `ActiveWindow`.
+        network: A network adapted to it.
         recipe: The `Recipe`. If the optimizer of its last stage is of second order, it
             trains alone: it needs no first stage from the weights of a window before.
             Otherwise, each window is compiled.
         seed: Integer that the points follow from.
+        orders: List with the order in time of each field.
+        capacity: Largest number of earlier windows.
+        behind: Arguments of `train` for one of the windows.
     """
 
-    def __init__(self, window, active, recipe, seed):
+    def __init__(self, window, network, recipe, seed, orders, capacity, behind):
         self._window, self._recipe, self._stage = window, recipe, None
-        self._model = PINNModel(window, active, seed, dtype=active.dtype_policy)
+        edges = window.domain.lower[-1], window.domain.upper[-1]
+        dtype = network.dtype_policy
+        active = ActiveWindow([network], edges, orders, capacity=capacity, dtype=dtype)
+        active.build((None, window.domain.dimension))
+        active.follow(*behind)
+        self._model = PINNModel(window, active, seed, dtype=dtype)
         last = recipe.stages[-1] if recipe.stages else None
         if last and last.optimizer and isinstance(last.optimizer(), Optimizer):
             self._stage, self._model = last, last.prepared(self._model)

@@ -7,25 +7,12 @@ import time
 
 from keras.callbacks import LambdaCallback
 
-from keraspinn.declaration import Data
 from keraspinn.diagnostics import verdict
 from keraspinn.networks import MLP
 from keraspinn.optimizers import GaussNewton, SSBroyden
-from keraspinn.recipes.choices import (
-    GAUSS_NEWTON_ROUND,
-    ROUND,
-    WINDOW_STEPS,
-    chosen_windows,
-)
+from keraspinn.recipes import choices, reasons
 from keraspinn.recipes.march import march
 from keraspinn.recipes.progress import save_progress
-from keraspinn.recipes.reasons import (
-    WINDOWS_ADVICE,
-    describe_model,
-    describe_noise,
-    describe_unseen,
-    describe_unsolved,
-)
 from keraspinn.recipes.solution import Solution
 from keraspinn.recipes.stages import Recipe
 
@@ -73,6 +60,9 @@ KEPT = "history", "progress", "escalations", "judging", "epochs"
 # Reason at the deadline.
 LATE = "Not within the tolerance in time."
 
+# Reason after the last escalation.
+NO_PROGRESS = "The estimated error has stalled."
+
 
 class OutOfTime(Exception):
     """Raised within a training at the deadline."""
@@ -84,9 +74,7 @@ class TrainingRun:
     def __init__(self, model, tolerance, begin, deadline, verbose):
         self.model, self.problem, self.tolerance = model, model.problem, tolerance
         self.begin, self.deadline, self.verbose = begin, deadline, verbose
-        conditions = self.problem.conditions.values()
-        self.has_data = any(isinstance(c, Data) for c in conditions)
-        is_hard = self.problem.energy is not None or self.has_data
+        is_hard = self.problem.energy is not None or bool(self.problem.measured)
         self.target = tolerance / (WIDE_MARGIN if is_hard else MARGIN)
         self.untrained = _copies(model)
         self.stages, self.history, self.judging = [], [], 0.0
@@ -129,8 +117,8 @@ class TrainingRun:
         if not stages:
             self._judge()
             reason = declared or self._reason(False, False)
-            return WINDOWS_ADVICE if reason is None else reason
-        decision = describe_model(self.model)
+            return reasons.WINDOWS_ADVICE if reason is None else reason
+        decision = reasons.describe_model(self.model)
         if not declared:
             needed = f"an estimated error of {self.target:.1e}"
             self._print(f"Tolerance {self.tolerance:g}: trains to {needed}")
@@ -160,7 +148,7 @@ class TrainingRun:
                     self._save(stage)
                     return ""
                 if time.monotonic() > self.deadline:
-                    return describe_unsolved(self.problem, LATE)
+                    return reasons.describe_unsolved(self.problem, LATE)
             if is_stalled:
                 stage, decision = self._escalated(stage)
             else:
@@ -172,17 +160,17 @@ class TrainingRun:
         if judged.undetermined:
             return judged.undetermined
         if judged.trusted or is_stalled:
-            if noise := describe_noise(judged, self._parameters()):
+            if noise := reasons.describe_noise(judged, self._parameters()):
                 return noise
         if judged.error <= self.target:
             if judged.trusted:
                 return ""
             if judged.decided and judged.unseen > self.tolerance:
-                return describe_unseen(judged)
+                return reasons.describe_unseen(judged)
         if is_late:
-            return describe_unsolved(self.problem, LATE)
+            return reasons.describe_unsolved(self.problem, LATE)
         if is_stalled and self.escalations == ESCALATIONS:
-            return describe_unsolved(self.problem, "The estimated error has stalled.")
+            return reasons.describe_unsolved(self.problem, NO_PROGRESS)
         return None
 
     def _train(self, stage, decision):
@@ -212,11 +200,11 @@ class TrainingRun:
 
         Otherwise the training goes on as it was.
         """
-        if self.has_data or self.problem.domain.time_coordinate is None:
+        if self.problem.measured or self.problem.domain.time_coordinate is None:
             return False
         start, model = time.monotonic(), self.model
         callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
-        network, recipe = chosen_windows(self.problem, callbacks)
+        network, recipe = choices.chosen_windows(self.problem, callbacks)
         try:
             self.model = march(
                 *(self.problem, network, "auto", recipe), seed=model.seed, verbose=0
@@ -228,7 +216,8 @@ class TrainingRun:
             return False
         rows = self.model.march_history
         row = {"decision": f"stalled, {len(rows)} time windows: GaussNewton"}
-        row |= {"steps": len(rows) * WINDOW_STEPS, "seconds": time.monotonic() - start}
+        steps = len(rows) * choices.WINDOW_STEPS
+        row |= {"steps": steps, "seconds": time.monotonic() - start}
         loss = max(window["loss"] for window in rows)
         self.history.append(row | {"loss": loss, "error": math.nan})
         self._judge()
@@ -298,8 +287,8 @@ class TrainingRun:
         optimizer, sources = self.model.optimizer, self.model.trainer.sources
         size, is_tried = self.model.count_params(), isinstance(optimizer, GaussNewton)
         if self.escalations == 1 and size <= DENSE and not is_tried:
-            points = max(GAUSS_NEWTON_ROUND["batch_size"], POINTS_PER_WEIGHT * size)
-            fit = {**GAUSS_NEWTON_ROUND, "batch_size": points}
+            fit = dict(choices.GAUSS_NEWTON_ROUND)
+            fit["batch_size"] = max(fit["batch_size"], POINTS_PER_WEIGHT * size)
             self.epochs = fit["epochs"]
             stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
             return stage, "stalled"
@@ -309,8 +298,8 @@ class TrainingRun:
             config = optimizer.get_config()
             again = functools.partial(type(optimizer).from_config, config)
             if is_tried and wide > DENSE and self.problem.energy is None:
-                again, self.epochs = SSBroyden, ROUND["epochs"]
-                stage = dataclasses.replace(stage, fit=ROUND)
+                again, self.epochs = SSBroyden, choices.ROUND["epochs"]
+                stage = dataclasses.replace(stage, fit=choices.ROUND)
             wider = dataclasses.replace(stage, optimizer=again, units=units)
             return wider, f"stalled, {units} units"
         points = {n: MORE_POINTS * sources.places[n].requested for n in sources.drawn}

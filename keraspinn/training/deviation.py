@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 
 from keraspinn import backend
-from keraspinn.declaration.conditions import Data
 from keraspinn.training.tangent import Tangent, stacked
 
 # Points inside, at least, and on each face.
@@ -81,7 +80,7 @@ def _deviations(model):
     """Return deviations by name, warnings, and the one on unidentified parameters."""
     problem = model.problem
     names = [parameter.name for parameter in problem.parameters]
-    measured = [n for n, c in problem.conditions.items() if isinstance(c, Data)]
+    measured = problem.measured
     if not (names and measured):
         raise ValueError(
             "A deviation needs an unknown keraspinn.Parameter in an equation, and Data "

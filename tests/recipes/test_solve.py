@@ -325,7 +325,7 @@ def test_gauss_newton_takes_two_points_for_each_weight_of_a_small_network(monkey
     run.escalations = 1
     wider, _ = run._escalated(stage)
     assert wider.units == 6 and wider.optimizer is kp.optimizers.SSBroyden
-    assert wider.fit == strategy.ROUND
+    assert wider.fit == strategy.choices.ROUND
 
 
 def test_a_model_to_go_on_with_is_widened(judge, monkeypatch):

@@ -4,7 +4,6 @@ import keras
 import numpy as np
 from keras import ops
 
-from keraspinn.declaration.conditions import Data
 from keraspinn.optimizers.linear_solves import dense_solver
 from keraspinn.training.tangent import stacked
 
@@ -31,8 +30,7 @@ def row_norms(problem, rows):
         name: [np.linalg.norm(jacobian) or 1.0 for _, jacobian in pairs]
         for name, pairs in rows.items()
     }
-    data = {n for n, c in problem.conditions.items() if isinstance(c, Data)}
-    weights = {name: DATA if name in data else 1.0 for name in norms}
+    weights = {name: DATA if name in problem.measured else 1.0 for name in norms}
     return norms, {n: [v / weights[n] for v in values] for n, values in norms.items()}
 
 

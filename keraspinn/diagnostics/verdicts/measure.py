@@ -9,12 +9,7 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count, positive_number
-from keraspinn.declaration.conditions import Data
-from keraspinn.declaration.scaling.find import (
-    find_vanishing_fields,
-    prescribed_magnitudes,
-)
-from keraspinn.declaration.scaling.offsets import free_shifts
+from keraspinn.declaration.scaling import find, offsets
 from keraspinn.diagnostics.verdicts import causes, extents
 from keraspinn.diagnostics.verdicts.contradictions import systematic
 from keraspinn.diagnostics.verdicts.correction import correction, row_norms, total_norm
@@ -161,11 +156,9 @@ class _Measurement:
         self.coefficients = [float(v.numpy()) for v in coefficients]
         # Scales in which every term has a size, even if training uses none.
         self.declared = self.problem.with_scales(self.problem.scales.fields).scales
-        self.zeros = find_vanishing_fields(self.problem, self.declared)
+        self.zeros = find.find_vanishing_fields(self.problem, self.declared)
         sizes = self.declared, self.zeros
         self.terms = extents.largest_terms(tangent.model, self.batches, *sizes)
-        conditions = self.problem.conditions.items()
-        self.measured = tuple(n for n, c in conditions if isinstance(c, Data))
         self.labels = {
             (name, k): label
             for name, term in self.problem.terms.items()
@@ -185,13 +178,13 @@ class _Measurement:
             tolerance,
             equations=tuple(self.problem.equations),
             second_order=self.model.trainer.is_second_order,
-            measured=self.measured,
+            measured=self.problem.measured,
             underdetermined=self.problem.underdetermined,
             sums={self.labels[key]: missed for key, missed in sums.items()},
             unreliable=self.problem.unreliable,
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
-            shifts=free_shifts(self.problem),
+            shifts=offsets.free_shifts(self.problem),
             quantities=quantity_errors(quantities, *moved),
             is_unique=causes.is_unique(self.problem),
             windows=self._by_window(sizes),
@@ -199,7 +192,7 @@ class _Measurement:
         if result.trusted and all(sizes):
             slacks = self._slacks(sizes) if slacks is None else slacks
             result = dataclasses.replace(result, slacks=slacks)
-        if result.trusted and self.problem.parameters and self.measured:
+        if result.trusted and self.problem.parameters and self.problem.measured:
             undetermined = unidentified(self.tangent.model)
             result = dataclasses.replace(result, undetermined=undetermined)
         if result.trusted:
@@ -232,7 +225,7 @@ class _Measurement:
             left[label] = max(left.get(label, 0.0), _ratio(rms(rest), largest))
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
-                share = systematic(points, rest, name in self.measured)
+                share = systematic(points, rest, name in self.problem.measured)
                 share = _ratio(share, largest)
                 against[label] = max(against.get(label, 0.0), share)
         most = max(LEFT, tolerance)
@@ -276,7 +269,7 @@ class _Measurement:
 
     def _missed_values(self, field):
         """Return residuals of a field's own conditions, relative to their values."""
-        known = prescribed_magnitudes(self.problem, self.declared, field)
+        known = find.prescribed_magnitudes(self.problem, self.declared, field)
         pairs = ((self.values[name][k], size) for (name, k), size in known.items())
         return [_ratio(rms(residual), size) for residual, size in pairs]
 
@@ -287,7 +280,7 @@ class _Measurement:
         is measured beside their noise.
         """
         names, values = self.problem.field_names, []
-        if not self.measured:
+        if not self.problem.measured:
             names += tuple(parameter.name for parameter in self.problem.parameters)
             values = [abs(value) or 1.0 for value in self.coefficients]
         parts = self.tangent, self.rows, self.batches, self.norms
