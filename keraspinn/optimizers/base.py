@@ -119,9 +119,6 @@ class Optimizer(keras.optimizers.Optimizer):
         memory_limit: Largest number of bytes that `build` may allocate.
         name: Its name.
 
-    Attributes:
-        state_variables: Dict from the names in the state to its variables.
-
     Raises:
         NotImplementedError: By `init` and `step`, if a class lacks them.
         ValueError: From `build`, if the state needs more memory than `memory_limit`.

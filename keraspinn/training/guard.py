@@ -139,7 +139,7 @@ def _find_cause(model, step, draws):
         )
         for name in batches:
             if not _finite(loss := losses[name]):
-                where = _where(model, name, batches[name])
+                where = _where(model, name, batches[name], step.largest)
                 return f"the loss of '{name}' is {float(loss)}{where}"
         for name, of_term in gradients.items():
             for variable, gradient in zip(variables, of_term, strict=True):
@@ -151,12 +151,17 @@ def _find_cause(model, step, draws):
     return None
 
 
-def _where(model, name, batch):
+def _where(model, name, batch, largest):
     """Return a text on the points of a batch whose residual is not finite."""
-    residuals = model._objective.residuals(name, batch)
-    checks = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+    count, part = model._objective.parts(name, batch, largest)
+    finite = []
+    for number in range(count):
+        residuals = model._objective.residuals(name, part(number))
+        checks = [np.isfinite(ops.convert_to_numpy(r)) for r in residuals]
+        size = part(number).points.shape[0]
+        finite.append(np.broadcast_to(np.all(checks, axis=0), size))
     points = ops.convert_to_numpy(batch.coordinates)  # as the user has them
-    finite = np.broadcast_to(np.all(checks, axis=0), len(points))
+    finite = np.concatenate(finite)[: len(points)]
     if finite.all():
         return ", though every residual is finite"
     pairs = zip(model.problem.coordinates, points[~finite][0], strict=True)
