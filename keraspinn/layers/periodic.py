@@ -62,9 +62,13 @@ class Periodic(keras.layers.Layer):
                 f"{input_shape[-1]} coordinates"
             )
 
+    def frequencies(self, dtype):
+        """Return 2π/P of the periodic coordinates, a tensor `(p,)`."""
+        values = [2 * math.pi / self.periods[column] for column in self._circles]
+        return ops.convert_to_tensor(values, dtype)
+
     def call(self, x):  # a tensor, or a series
-        frequencies = [2 * math.pi / self.periods[column] for column in self._circles]
-        phase = columns(x, self._circles) * ops.convert_to_tensor(frequencies, x.dtype)
+        phase = columns(x, self._circles) * self.frequencies(x.dtype)
         parts = [activate(ops.cos, phase), activate(ops.sin, phase)]
         if self._others:
             parts.append(columns(x, self._others))

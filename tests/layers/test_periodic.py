@@ -40,3 +40,13 @@ def test_rejects_invalid_periods(periods):
 def test_rejects_another_number_of_coordinates():
     with pytest.raises(ValueError, match="one entry for each.*3 coordinates"):
         kp.layers.Periodic([2.0, None])(ops.ones((4, 3)))
+
+
+def test_a_subclass_may_have_frequencies_of_its_own():
+    class Halved(kp.layers.Periodic):
+        def frequencies(self, dtype):
+            return super().frequencies(dtype) / 2
+
+    x = ops.convert_to_tensor([[0.25], [0.75]])
+    expected = kp.layers.Periodic([2.0])(x)
+    np.testing.assert_allclose(Halved([1.0])(x), expected, rtol=1e-6)
