@@ -63,7 +63,7 @@ def chosen_network(problem: Problem):
     waves = wave_number(problem)
 
     def network(fields):
-        units, depth = SIZES[min(len(fields[0].args), 3)]
+        units, depth = SIZES.get(len(fields[0].args), SIZES[3])
         if waves > HIGH_WAVE_NUMBER and len(problem.coordinates) == 1:
             features = FourierFeatures(FEATURES, FEATURES_FREQUENCY * waves)
             hidden = keras.layers.Dense(FEATURES_UNITS, "tanh")
