@@ -5,7 +5,7 @@ import functools
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.expressions.line_integral import LineIntegral, quadrature_sum
+from keraspinn.expressions.line_integral import LineIntegral
 from keraspinn.expressions.parameter import Parameter
 
 
@@ -78,12 +78,13 @@ def with_images(expressions, fields=()):
 
 
 @functools.lru_cache(maxsize=64)  # a declaration repeats the call
-def with_sums(expressions, coordinates, fields=()):
+def with_sums(expressions, coordinates, parts=(0.0, 1.0), fields=()):
     """Replace `LineIntegral`s by sums of fields at other points.
 
     Args:
         expressions: Tuple of normalized SymPy expressions.
         coordinates: The domain's symbols.
+        parts: As in `LineIntegral.at_nodes`.
         fields: Tuple of fields, applied to their coordinates.
 
     Raises:
@@ -107,7 +108,11 @@ def with_sums(expressions, coordinates, fields=()):
                 f"the coordinates {', '.join(map(str, coordinates))}, so its "
                 "coordinates are ambiguous. Use it outside of the integral too."
             )
-    sums = (e.replace(LineIntegral, quadrature_sum) for e in expressions)
+
+    def summed(*integral):
+        return LineIntegral(*integral).at_nodes(parts)
+
+    sums = (e.replace(LineIntegral, summed) for e in expressions)
     return tuple(_converted(total, plain) for total in sums)
 
 

@@ -41,6 +41,20 @@ class LineIntegral(sp.Expr):
         inside = integrand.free_symbols - {symbol}
         return inside | lower.free_symbols | upper.free_symbols
 
+    def at_nodes(self, parts: tuple[float, ...] = (0.0, 1.0)) -> sp.Expr:
+        """Return the quadrature sum of the integral.
+
+        Args:
+            parts: Start, division points and end of the range, from 0 to 1. Each part
+                has its own quadrature points.
+        """
+        integrand, symbol, lower, upper = self.args
+        total = 0
+        for position, weight in zip(*nodes(parts), strict=True):
+            node = sp.expand(lower + (upper - lower) * sp.Float(position))
+            total += (upper - lower) * sp.Float(weight) * integrand.subs(symbol, node)
+        return total
+
     def _eval_derivative(self, by):
         return line_integrals(self._as_sympy().diff(by))
 
@@ -61,15 +75,6 @@ class LineIntegral(sp.Expr):
     def _as_sympy(self):
         integrand, *limits = self.args
         return sp.Integral(integrand, tuple(limits))
-
-
-def quadrature_sum(integrand, symbol, lower, upper):
-    """Return the sum that approximates the `LineIntegral` of these arguments."""
-    total = 0
-    for position, weight in zip(*nodes(), strict=True):
-        node = sp.expand(lower + (upper - lower) * sp.Float(position))
-        total += (upper - lower) * sp.Float(weight) * integrand.subs(symbol, node)
-    return total
 
 
 def nodes(parts: tuple[float, ...] = (0.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
