@@ -154,6 +154,7 @@ class Problem:
         hard = build_hard_forms(domain, conditions)
         corner = describe_contradictory_corners(domain, terms, hard)
         scales = arguments.validate_scales(scales, domain, terms, names)
+        sizes = {name: scales.field(name) for name in names}
         unreliable = f"{unreliable} {describe_field_peaks(terms, scales)}".strip()
         self.__dict__.update(
             attributes_of(domain, conditions, terms, names),
@@ -164,7 +165,7 @@ class Problem:
             parameters=parameters,
             hard=types.MappingProxyType(hard),
             scales=scales,
-            underdetermined=describe_underdetermined(domain, terms, names),
+            underdetermined=describe_underdetermined(domain, terms, sizes),
             unreliable=unreliable,
             poles=f"{poles} {corner}".strip(),
             _declared=equations,

@@ -40,7 +40,7 @@ SOLVED = 1e-6
 SMOOTH = 6
 
 
-def describe_underdetermined(domain, terms, field_names):
+def describe_underdetermined(domain, terms, sizes):
     """Return a sentence if a problem is underdetermined, or "".
 
     A part of the boundary may lack a condition. In linear problems of up to two
@@ -50,15 +50,16 @@ def describe_underdetermined(domain, terms, field_names):
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
-        field_names: Names of the fields.
+        sizes: Dict from names of fields to their scales: in SI units a displacement is
+            1e17 times smaller than a stress.
     """
     if terms[RESIDUAL].is_energy:  # its boundary is free without a condition
-        coarse = coarse_energy(domain, (*terms.values(),), (*field_names,))
+        coarse = coarse_energy(domain, (*terms.values(),), (*sizes,))
         return coarse.underdetermined
     if missing := missing_conditions.describe_missing_conditions(domain, terms):
         return missing
     fixed, degrees = _fixed_and_degrees(domain, terms)
-    how = domain, terms, field_names, fixed
+    how = domain, terms, sizes, fixed
     parameters = collect_parameters(expressions_of(terms.values())) if degrees else ()
     if free := [
         parameter.name
@@ -70,7 +71,7 @@ def describe_underdetermined(domain, terms, field_names):
             f"for any value of {', '.join(free)}. Add Data or a condition that "
             "determines it, or write its value as a number."
         )
-    names = field_names if degrees else []
+    names = [*sizes] if degrees else []
     for degree, small in degrees.items():
         names = names and _null_space_fields(*how, degree, small)
     if not names:
@@ -84,7 +85,7 @@ def describe_underdetermined(domain, terms, field_names):
     )
 
 
-def _is_solved(domain, terms, field_names, fixed, degree, parameter, ratio):
+def _is_solved(domain, terms, sizes, fixed, degree, parameter, ratio):
     """Return whether a problem has a solution at another value of a parameter."""
     value = {parameter: sp.Float(ratio * (parameter.initial or 1.0))}
     moved = {
@@ -93,13 +94,13 @@ def _is_solved(domain, terms, field_names, fixed, degree, parameter, ratio):
         )
         for name, term in terms.items()
     }
-    system = _linear_system(domain, moved, field_names, fixed, degree)
+    system = _linear_system(domain, moved, sizes, fixed, degree)
     if not system:
         return False
     polynomials, residual, jacobian, norms = system
-    smooth = np.tile(polynomials.degrees <= SMOOTH, len(field_names)) * norms
-    sizes = np.linalg.norm(jacobian * smooth, axis=1)
-    weights = 1 / np.where(sizes > 0, sizes, 1.0)
+    smooth = np.tile(polynomials.degrees <= SMOOTH, len(sizes)) * norms
+    units = np.linalg.norm(jacobian * smooth, axis=1)
+    weights = 1 / np.where(units > 0, units, 1.0)
     residual, jacobian = residual * weights, jacobian * weights[:, None]
     change = np.linalg.lstsq(jacobian, residual)[0]
     left = np.linalg.norm(residual - jacobian @ change)
@@ -117,13 +118,14 @@ def _fixed_and_degrees(domain, terms):
     return fixed, DEGREES.get(domain.dimension - len(fixed), {})
 
 
-def _linear_system(domain, terms, field_names, fixed, degree):
+def _linear_system(domain, terms, sizes, fixed, degree):
     """Return polynomials, residuals, Jacobian and its divisors; `None` if nonlinear."""
-    how = domain, terms, field_names, degree, fixed, {}
+    how = domain, terms, [*sizes], degree, fixed, {}
     try:
         polynomials, rows = linearization.discretize(*how)
-        zero = np.zeros((len(field_names), polynomials.count))
-        residual, jacobian = linearization.stack_rows(rows, zero, np.ones(len(zero)))
+        zero = np.zeros((len(sizes), polynomials.count))
+        units = np.array([*sizes.values()])
+        residual, jacobian = linearization.stack_rows(rows, zero, units)
     except ValueError:  # an expression that cannot be linearized, or is not finite
         return None
     if not all(row.is_linear for row in rows):
@@ -131,9 +133,9 @@ def _linear_system(domain, terms, field_names, fixed, degree):
     return polynomials, residual, *linearization.unit_columns(jacobian)
 
 
-def _null_space_fields(domain, terms, field_names, fixed, degree, small):
+def _null_space_fields(domain, terms, sizes, fixed, degree, small):
     """Return the names of fields in the null space of polynomials of a degree."""
-    system = _linear_system(domain, terms, field_names, fixed, degree)
+    system = _linear_system(domain, terms, sizes, fixed, degree)
     if not system:
         return []
     polynomials, _, jacobian, norms = system
@@ -142,13 +144,12 @@ def _null_space_fields(domain, terms, field_names, fixed, degree, small):
     is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])
     is_null = relative < VANISHING
     is_null[1:] |= np.logical_or.accumulate(is_gap)
-    changes = (changes[is_null] / norms).reshape(
-        -1, len(field_names), polynomials.count
-    )
+    shape = -1, len(sizes), polynomials.count
+    changes = (changes[is_null] / norms).reshape(shape)
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
     # Constants do not count, nor do values outside of a field's part.
     inside = (polynomials.inside() @ changes[..., None])[..., 0]
-    is_free = np.isin(field_names, fields_fixed_in_time(domain, terms), invert=True)
+    is_free = np.isin([*sizes], fields_fixed_in_time(domain, terms), invert=True)
     inside -= inside.mean(axis=2, keepdims=True) * is_free[:, None]
     norms = np.sqrt((inside**2).mean(axis=2).max(axis=0, initial=0.0))
-    return [n for n, norm in zip(field_names, norms, strict=True) if norm > VISIBLE]
+    return [n for n, norm in zip(sizes, norms, strict=True) if norm > VISIBLE]
