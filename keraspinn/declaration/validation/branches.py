@@ -29,13 +29,16 @@ def check_branches(expressions, domain, blocks, where):
             no limit there.
 
     Warns:
-        UserWarning: If a branch holds at none of the probe points.
+        UserWarning: If a branch holds at none of the probe points, nor elsewhere in the
+            domain, as one of a coefficient of two layers does on a face of the other.
     """
     pieces = list(distinct_nodes(expressions, sp.Piecewise))
-    points = probe_points(domain, blocks, BRANCH_POINTS) if pieces else ()
+    inside = domain.blocks("interior")
+    parts = [probe_points(domain, b, BRANCH_POINTS) for b in (blocks, inside) if pieces]
     for piece in pieces:
-        numbers = _branch_numbers(piece, domain.coordinates, points)
-        gaps = points[np.isnan(numbers)]
+        here, within = (_branch_numbers(piece, domain.coordinates, p) for p in parts)
+        points, numbers = parts[0], np.concatenate([here, within])
+        gaps = points[np.isnan(here)]
         if len(gaps):
             at = dict(zip(map(str, domain.coordinates), gaps[0].tolist(), strict=True))
             raise ValueError(

@@ -118,6 +118,19 @@ def test_an_unsampled_branch_warns(condition):
         declare((1, condition), (0, True))
 
 
+def test_a_coefficient_of_two_layers_in_a_condition_does_not_warn(recwarn):
+    """On the face x = 1 the branch of the other layer holds nowhere."""
+    k, q = sp.Piecewise((1, X < 0.5), (2, True)), sp.Function("q")(X)
+    u = sp.Function("u")(X)
+    convection = kp.Condition(k * u.diff(X) + u - 1, on={X: 1})
+    conditions = {"base": kp.Condition(u, on={X: 0}), "convection": convection}
+    equations = {"flux": u.diff(X) - q / k, "balance": q.diff(X) - 1}
+    kp.Problem(kp.geometry.Box({X: (0, 1)}), equations, conditions)
+    assert not recwarn
+    with pytest.warns(UserWarning, match="holds at none of"):
+        declare((1, (X > 0.5) & (X < 0.500001)), (0, True), on={Y: 0})
+
+
 def test_sampled_branches_do_not_warn(recwarn):
     declare((1, X < 0.1), (2, X < 0.5), (0, True))
     declare((1, Y >= 1), (0, True), on="boundary")
