@@ -35,15 +35,13 @@ def describe_unreliable_elasticity(domain, terms):
     displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
     if len(axes) < 2 or len(displacements) < len(axes):
         return ""
-    conditions = [
-        term.expressions
-        for term in condition_terms(terms)
-        if term.table is None and not term.regions
-    ]
-    is_clamped = any(
-        displacements <= {n for e in expressions for n in _constant(e)}
-        for expressions in conditions
-    )
+    conditions, held = [], collections.defaultdict(set)
+    for term in condition_terms(terms):
+        if term.table is None and not term.regions:
+            conditions.append(term.expressions)
+            for part in term.parts:  # u and v may have a condition each
+                held[part].update(*map(_constant, term.expressions))
+    is_clamped = any(displacements <= names for names in held.values())
     is_pulled = any(
         sum(any(map(any, needed.get(name, ()))) for name in displacements) > 1
         for expressions in conditions
