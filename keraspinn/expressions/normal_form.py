@@ -94,13 +94,15 @@ def _real(expression):
 
 
 def _without_deltas(expression):
-    """Remove z δ(z), which is zero, as in (max(z, 0)²)''."""
+    """Remove z δ(z) and z² δ'(z), which are zero, as in (max(z, 0)²)''."""
     for delta in expression.atoms(sp.DiracDelta):
-        zero, *order = delta.args
-        stand_in = sp.Dummy()
-        factor = expression.xreplace({delta: stand_in}).diff(stand_in)
+        zero, order = (*delta.args, 0)[:2]
+        z = sp.Dummy()
+        factor = expression.xreplace({delta: z}).diff(z)
         known = {node: sp.Dummy() for node in factor.atoms(sp.Derivative)}
-        if not order and factor.xreplace({**known, zero: sp.S.Zero}) == 0:
+        factor = factor.xreplace({**known, zero: z})
+        rates = (factor.diff(z, k) for k in range(order + 1))
+        if all(rate.xreplace({z: sp.S.Zero}) == 0 for rate in rates):
             expression = expression.xreplace({delta: sp.S.Zero})
     return expression
 

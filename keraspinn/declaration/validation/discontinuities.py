@@ -39,7 +39,7 @@ NARROW = 2e-3
 SMALLEST_RISE = 0.25
 # Round-off of an equation's value, relative to it.
 ROUND_OFF = 1e-9
-# Ratio of two distances, in which the change at a kink falls, and that at a jump stays.
+# Ratio of two distances from an end, between which a kink changes more than across it.
 WIDER = 16
 
 
@@ -88,7 +88,7 @@ def describe_lost_jump(condition, expressions, domain, blocks):
     inner = [
         (normalize(d.expr), d.variables)
         for d in outer
-        if not isinstance(d.expr, AppliedUndef)
+        if not isinstance(d.expr, (AppliedUndef, sp.sign))  # as SymPy derives |u'|
     ]
     parts = dict.fromkeys(part for block in blocks for part in block)
     jump = next(filter(None, map(_find_steep_cell, expressions)), None)
@@ -210,8 +210,8 @@ def _jumps(expression, suspects, end, names, domain, part):
     compared = zip(changes(sides), wider, typical, strict=True)
     for (change, least), (wide, _), size in compared:
         least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
-        jump, before = abs(change[1] - change[0]), abs(wide[1] - wide[0])
-        is_jump = (jump > least) & (jump > before / 2) & (jump < LARGEST_JUMP * size)
+        jump, aside = abs(change[1] - change[0]), abs(wide - change).max(axis=0)
+        is_jump = (jump > least) & (jump > aside) & (jump < LARGEST_JUMP * size)
         if is_jump.any():
             return True
     return False
