@@ -32,7 +32,9 @@ def branch_ends(expression):
 
 
 def kinks(expression):
-    """Yield pairs of expressions: where they are equal, a function bends."""
+    """Yield pairs of expressions, equal where a function bends or is steep."""
+    steep = distinct_nodes([expression], (sp.tanh, sp.erf, sp.atan))
+    yield from ((node.args[0], 0) for node in steep)
     for node in distinct_nodes([expression], (sp.Max, sp.Min, sp.Abs)):
         yield from itertools.combinations((*node.args, 0)[: max(2, len(node.args))], 2)
 

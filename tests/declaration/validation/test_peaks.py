@@ -22,6 +22,7 @@ NARROW = {
     "soliton": sp.sech((T - 4) / W) ** 2 / W,
     "Lorentzian": 1 / (W**2 + (T - 4) ** 2),
     "derivative of a front": sp.tanh((T - 4) / W).diff(T),
+    "beside a constant": 1 + BOLUS,
     "beside a wide one": BOLUS + sp.exp(-((T - 7) ** 2)),
     "of another base": 2 ** (-(((T - 4) / W) ** 2)),
 }
@@ -43,6 +44,7 @@ VERY_NARROW = {
     "triangle": sp.Max(0, 1 - sp.Abs(T - 4) / N),
     "table": kp.Tabulated([0, 4, 4 + N, 4 + 2 * N, 12], [0, 0, 1, 0, 0], degree=1)(T),
     "power": sp.cos((T - 4) / 4) ** (10**12),
+    "rectangle": (1 + sp.tanh(10**8 * (T - 4))) * (1 - sp.tanh(10**8 * (T - 4) - 100)),
     "squared sum": (1 + sp.exp(-(((T - 4) / N) ** 2)) / N) ** 2,
 }
 
