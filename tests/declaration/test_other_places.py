@@ -121,6 +121,18 @@ def test_points_outside_raise_and_the_advice_works():
     kp.Problem(TIME, {"delay": DELAY}, STARTS)
 
 
+def test_points_beyond_the_end_of_a_period_are_inside():
+    ring = kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}, periodic=[X])
+    initial = {"initial": kp.Condition(A - sp.sin(2 * sp.pi * X), on="initial")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kp.Problem(ring, {"a": A.diff(T) + A - A.subs(X, X - 0.25)}, initial)
+        mean = sp.Integral(A.subs(X, X - R) * sp.exp(-R), (R, 0, 1))
+        kp.Problem(ring, {"a": A.diff(T) + A - mean}, initial)
+    with pytest.raises(ValueError, match="outside of the domain"):
+        kp.Problem(ring, {"a": A.diff(T) + A.subs(T, T - 0.25)}, initial)
+
+
 def test_a_field_without_its_coordinates_raises_and_the_advice_works():
     heat = {"heat": A.diff(T) - A.diff(X, 2)}
     alone = kp.Condition(B.subs(T, 1), on="boundary")

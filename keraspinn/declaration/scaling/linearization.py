@@ -146,7 +146,7 @@ class Linearization:
                 inner, arguments = node, points
                 if isinstance(node, At):
                     inner = node.node
-                    arguments = shifted_points(node, domain.coordinates, points)
+                    arguments = shifted_points(node, domain, points)
                 field, index = field_and_index(inner, domain.coordinates)
                 field = polynomials.field_names.index(field)
                 values = polynomials.derivative(arguments, index, field)

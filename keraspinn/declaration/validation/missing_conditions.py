@@ -358,7 +358,7 @@ def _shifted_points(domain, term):
     """Yield the points at which a condition takes shifted fields, relative arrays."""
     for node in distinct_nodes(term.expressions, At):
         points = probe_points(domain, term.blocks)
-        yield shifted_points(node, domain.coordinates, points) - domain.centre
+        yield shifted_points(node, domain, points) - domain.centre
 
 
 def _count_at_points(domain, piece, counted, shifted):

@@ -22,17 +22,19 @@ _TOLERANCE = 1e-6
 FINER = (0.0, 0.143, 0.271, 0.422, 0.617, 0.757, 0.884, 1.0)
 
 
-def shifted_points(node, coordinates, points):
+def shifted_points(node, domain, points):
     """Return the points at which an `At` evaluates its field, `(n, d)`.
 
     Args:
         node: The `At`.
-        coordinates: The domain's symbols.
+        domain: The geometry. Beyond the end of a period is its beginning.
         points: Array `(n, d)`.
     """
     images = dict(node.images)
-    shifted = [images.get(symbol, symbol) for symbol in coordinates]
-    return np.stack(evaluate_at(shifted, coordinates, points), axis=-1)
+    shifted = [images.get(symbol, symbol) for symbol in domain.coordinates]
+    other = np.stack(evaluate_at(shifted, domain.coordinates, points), axis=-1)
+    around = domain.lower + (other - domain.lower) % (domain.upper - domain.lower)
+    return np.where(np.isin(domain.coordinates, domain.periodic), around, other)
 
 
 def check_shifted_points(expressions, domain, blocks, where):
@@ -47,7 +49,7 @@ def check_shifted_points(expressions, domain, blocks, where):
     shifts = {node.images: node for node in distinct_nodes(expressions, At)}
     points = probe_points(domain, blocks) if shifts else ()
     for node in shifts.values():
-        other = shifted_points(node, domain.coordinates, points)
+        other = shifted_points(node, domain, points)
         inside = domain.contains(domain.interior, other - domain.centre)
         if not np.all(inside):
             row = int(np.argmin(inside))
