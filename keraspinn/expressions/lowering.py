@@ -181,7 +181,8 @@ def float_value(node):
         value = float(node.evalf(_DIGITS))
     except (TypeError, OverflowError):
         value = math.nan
-    if not math.isfinite(value):
+    is_tiny = isinstance(node, sp.Float) and value == 0 != node
+    if not math.isfinite(value) or is_tiny:
         raise ValueError(
             "A constant must be a real number that float64 can hold. Received "
             f"{sp.sstr(node)[:100]}. SymPy evaluates exp(a) in exp(a + b*x) if a is a "

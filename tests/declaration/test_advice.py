@@ -71,6 +71,8 @@ def test_a_delta_times_zero_vanishes():
         )
         np.testing.assert_allclose(left, right, rtol=1e-9)
     assert normalize(sp.Max(U, 0).diff(X, 2)).has(sp.DiracDelta)
+    assert not normalize((sp.sign(U) * U**2).diff(X, 2)).has(sp.DiracDelta)
+    assert normalize((sp.sign(U) * U).diff(X, 2)).has(sp.DiracDelta)
     declared((sp.Max(U, 0) ** 2).diff(X, 2) + 1)
 
 
@@ -162,3 +164,10 @@ def test_a_logistic_front_that_overflows_raises_and_the_advice_works():
         declared(U.diff(X, 2) - 1 / (1 + sp.exp(-(X - 0.5) / 1e-4)))
     declared(U.diff(X, 2) - (1 + sp.tanh((X - 0.5) / 2e-4)) / 2)
     declared(U.diff(X, 2) - 1 / (1 + sp.exp(-(X - sp.Rational(1, 2)) * 10**4)))
+
+
+def test_a_constant_that_underflows_raises_and_the_advice_works():
+    """SymPy splits exp(-1000.0) off a narrow function with a period."""
+    with pytest.raises(ValueError, match=r"equation 'e0'.*write a as a fraction"):
+        declared(U.diff(X, 2) - sp.exp(1000.0 * (sp.cos(6 * X) - 1)))
+    declared(U.diff(X, 2) - sp.exp(1000 * (sp.cos(6 * X) - 1)))
