@@ -172,7 +172,11 @@ def beyond(domain, on):
     """Explain which value lies outside a domain's bounding box, for a message."""
     for symbol, value in on.items():
         if symbol not in domain.intervals:
-            return f": the domain has no coordinate {symbol}"
+            is_other = str(symbol) in map(str, domain.coordinates)
+            advice = (
+                f". Write the same symbol {symbol}, with its assumptions" * is_other
+            )
+            return f": the domain has no coordinate {symbol!r}{advice}"
         low, high = domain.intervals[symbol]
         if not low <= float(value) <= high:
             return f": {symbol} goes from {written(low)} to {written(high)}"

@@ -127,7 +127,13 @@ def test_no_inner_face_outside_or_tangent(domain, value):
 
 
 @pytest.mark.parametrize(
-    ("on", "message"), [({X: 2}, "x goes from -1 to 1"), ({Z: 0}, "no coordinate z")]
+    ("on", "message"),
+    [
+        ({X: 2}, "x goes from -1 to 1"),
+        ({Z: 0}, "no coordinate z"),
+        ({"x": 0}, "no coordinate 'x'. Write the same symbol x"),
+        ({sp.Symbol("x", positive=True): 0}, "the same symbol x, with its assumptions"),
+    ],
 )
 @pytest.mark.parametrize("time", [None, g.Box(time={T: (0, 3)})])
 def test_values_outside_of_a_disk(on, message, time):
