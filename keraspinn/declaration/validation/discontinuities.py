@@ -34,7 +34,7 @@ SMALLEST_JUMP = 1e-3
 # Largest jump, relative to the coefficient: those at poles are infinite.
 LARGEST_JUMP = 1e3
 # Width of a table's cell relative to its extent, below which no point may meet it.
-NARROW = 2e-3
+NARROW = 5e-3
 # Rise of a table in such a cell, relative to its range, from which on it is a jump.
 SMALLEST_RISE = 0.25
 # Round-off of an equation's value, relative to it.
