@@ -139,6 +139,16 @@ def test_pascals_and_metres_are_scaled_as_their_nondimensional_twin():
     assert theirs / energy == pytest.approx(210e9 * 0.03**2, rel=0.02)
 
 
+@pytest.mark.parametrize("zero", [0.0, 273.15])
+def test_scales_of_temperatures_in_celsius_and_kelvin(zero):
+    """120 °C at one end of a wall, convection to 20 °C at the other: 33 °C there."""
+    convection = kp.integral(10 * (U - zero - 20) ** 2 / 2, over={X: 2})
+    conditions = {"hot": kp.Condition(sp.Eq(U, zero + 120), on={X: 0}, hard=True)}
+    energy = kp.integral(3 * U.diff(X) ** 2 / 2) + convection
+    scales = kp.Problem(BAR, energy=energy, conditions=conditions).scales
+    assert scales.fields["u"] == pytest.approx(100 / (1 + 3 / 20), rel=0.05)
+
+
 @pytest.mark.parametrize("power", [sp.Rational(3, 2), 4])
 def test_scales_of_an_energy_without_curvature_at_zero(power):
     """(|u'|^(p-2) u')' = -1 on (0, 2), u(0) = 0, u'(2) = 0."""

@@ -12,6 +12,7 @@ from keraspinn import backend
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.linearization import linearize, stack_rows
+from keraspinn.declaration.scaling.offsets import find_offsets
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term
@@ -62,8 +63,8 @@ def energy_scales(domain, terms, field_names, given=None):
         given: Optional dict from names of fields to sizes that are known.
     """
     coarse = coarse_energy(domain, tuple(terms.values()), tuple(field_names))
-    sizes = coarse.sizes | (given or {})
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
+    sizes = coarse.sizes(find_offsets(domain, conditions, field_names)) | (given or {})
     scales = find_scales(domain, conditions, field_names, sizes)
     term_scales = scales.terms | {RESIDUAL: (float(f"{coarse.energy:.2e}"),)}
     return Scales(scales.coordinates, scales.fields, term_scales, scales.offsets)
@@ -91,7 +92,6 @@ class CoarseEnergy:
         field_names: Tuple of the fields' names.
 
     Attributes:
-        sizes: Dict from names of fields to their largest absolute values.
         energy: The energy's magnitude.
         underdetermined: Sentence if the energy has no minimum, or several as far as it
             is quadratic; or "".
@@ -112,13 +112,18 @@ class CoarseEnergy:
         self._is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         self._start, self._free = self._held(domain, terms)
         factors, self.underdetermined = self._least()
-        values = abs(self._basis.inside() @ factors[:, :, None]).max(axis=(1, 2))
+        self._values = (self._basis.inside() @ factors[:, :, None])[..., 0]
         start, least = self.value(self._start), self.value(factors)
         energy = max(abs(least), abs(start - least))
         self.energy = energy if 0 < energy < np.inf else 1.0
-        sizes = values if np.isfinite(values).all() else np.ones(len(values))
-        sizes = np.where(sizes > ROUNDING * sizes.max(), sizes, sizes.max() or 1.0)
-        self.sizes = dict(zip(self._names, sizes.tolist(), strict=True))
+
+    def sizes(self, offsets):
+        """Return a dict from names of fields to largest distances from offsets."""
+        shifts = [[offsets.get(name, 0.0)] for name in self._names]
+        values, sizes = (abs(self._values - s).max(axis=1) for s in (0.0, shifts))
+        sizes = sizes if np.isfinite(sizes).all() else np.ones(len(sizes))
+        sizes = np.where(sizes > ROUNDING * values.max(), sizes, sizes.max() or 1.0)
+        return dict(zip(self._names, sizes.tolist(), strict=True))
 
     def value(self, factors):
         """Return the energy of factors `(f, count)`."""
