@@ -153,9 +153,9 @@ class Problem:
         expressions = {name: e.expression for name, e in equations.items()}
         hard = build_hard_forms(domain, conditions)
         corner = describe_contradictory_corners(domain, terms, hard)
-        scales = arguments.validate_scales(scales, domain, terms, names)
-        sizes = {name: scales.field(name) for name in names}
-        unreliable = f"{unreliable} {describe_field_peaks(terms, scales)}".strip()
+        units = arguments.validate_scales(scales, domain, terms, names)
+        sizes = {name: units.field(name) for name in names}
+        unreliable = f"{unreliable} {describe_field_peaks(terms, units)}".strip()
         self.__dict__.update(
             attributes_of(domain, conditions, terms, names),
             equations=types.MappingProxyType(expressions),
@@ -164,7 +164,7 @@ class Problem:
             fields=fields,
             parameters=parameters,
             hard=types.MappingProxyType(hard),
-            scales=scales,
+            scales=units,
             underdetermined=describe_underdetermined(domain, terms, sizes),
             unreliable=unreliable,
             poles=f"{poles} {corner}".strip(),
