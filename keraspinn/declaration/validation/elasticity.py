@@ -29,7 +29,8 @@ def describe_unreliable_elasticity(domain, terms):
     """
     axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
     coupled = collections.Counter()  # number of equations with a mixed derivative
-    for expression in equation_expressions(terms):
+    values = _explicit_values(equation_expressions(terms))
+    for expression in _substituted(equation_expressions(terms), values):
         needed = required_derivatives([expression], domain.coordinates).items()
         coupled.update(n for n, ds in needed if any(_is_mixed(d, axes) for d in ds))
     displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
@@ -38,7 +39,7 @@ def describe_unreliable_elasticity(domain, terms):
     conditions, held = [], collections.defaultdict(set)
     for term in condition_terms(terms):
         if term.table is None and not term.regions:
-            conditions.append(term.expressions)
+            conditions.append(_substituted(term.expressions, values))
             for part in term.parts:  # u and v may have a condition each
                 held[part].update(*map(_constant, term.expressions))
     is_clamped = any(displacements <= names for names in held.values())
@@ -48,6 +49,25 @@ def describe_unreliable_elasticity(domain, terms):
         for needed in [required_derivatives(expressions, domain.coordinates)]
     )
     return UNRELIABLE if is_clamped and is_pulled else ""
+
+
+def _explicit_values(expressions):
+    """Return a dict from three or more fields to values by equations, as stresses."""
+    values = {}
+    for expression in expressions:
+        derived = {d.expr for d in expression.atoms(sp.Derivative)}
+        bare = expression.atoms(AppliedUndef) - derived - values.keys()
+        for field in sorted(bare, key=str):
+            factor = expression.coeff(field)
+            rest = expression - factor * field
+            if factor.is_number and factor != 0 and not rest.has(field):
+                values[field] = -rest / factor
+                break
+    return values if len(values) > 2 else {}  # not a vorticity
+
+
+def _substituted(expressions, values):
+    return [e.subs(values).doit() if e.has(*values) else e for e in expressions]
 
 
 def _constant(expression):

@@ -40,6 +40,25 @@ def test_a_clamped_body_under_tractions_is_named(hard, by_component):
         assert "energy=" in sentence(cantilever(hard, by_component))
 
 
+def test_a_clamped_body_with_stresses_as_fields_is_named():
+    xx, yy, xy = (sp.Function(name)(X, Y) for name in ("s_xx", "s_yy", "s_xy"))
+    strain_x, strain_y, shear = U.diff(X), V.diff(Y), U.diff(Y) + V.diff(X)
+    equations = {
+        "xx": xx - 2e11 * (3 * strain_x + strain_y),
+        "yy": yy - 2e11 * (strain_x + 3 * strain_y),
+        "xy": sp.Eq(shear, xy / 2e11),
+        "x": xx.diff(X) + xy.diff(Y),
+        "y": xy.diff(X) + yy.diff(Y),
+    }
+    conditions = {
+        "clamp": kp.Condition([U, V], on={X: 0}),
+        "load": kp.Condition([xx, xy + 1e6], on={X: 4}),
+        "free": kp.Condition([xy, yy], on=[{Y: 0}, {Y: 1}]),
+    }
+    with pytest.warns(UserWarning, match="energy="):
+        assert "energy=" in sentence(kp.Problem(BOX, equations, conditions))
+
+
 @pytest.mark.parametrize("name", ["kirsch", "cantilever", "thin_plate"])
 def test_reliable_structures_are_not_named(name):
     assert sentence(declared_by(f"examples/gallery/{name}.py")()) == ""
