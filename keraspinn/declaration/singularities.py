@@ -14,7 +14,6 @@ import math
 
 import numpy as np
 import sympy as sp
-from scipy.spatial import cKDTree
 
 from keraspinn.declaration.terms import condition_terms, equation_expressions, is_on
 from keraspinn.expressions import fields_of
@@ -198,6 +197,8 @@ class _Pairs:
     """
 
     def __init__(self, domain, values):
+        from scipy.spatial import cKDTree
+
         self._domain, self._values = domain, values
         self._axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
         points, normals = self._boundary()

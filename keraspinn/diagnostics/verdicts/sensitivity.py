@@ -1,7 +1,6 @@
 """Amplification: relative change of the fields for the residual that it causes."""
 
 import numpy as np
-from scipy import linalg
 
 from keraspinn.diagnostics.verdicts.correction import scaled_rows, total_norm
 from keraspinn.diagnostics.verdicts.extents import rms, without_levels
@@ -50,7 +49,7 @@ def amplification(tangent, rows, batches, norms, extents, values):
     basis = np.eye(tangent.size)
     if len(residuals) + len(fields) < tangent.size:  # other directions change nothing
         both = np.concatenate([residuals, fields])
-        basis = linalg.qr(both.T, mode="economic", check_finite=False)[0]
+        basis = np.linalg.qr(both.T)[0]
         residuals, fields = residuals @ basis, fields @ basis
     expressions = sum(map(len, norms.values()))
     directions = np.concatenate(
@@ -63,20 +62,18 @@ def amplification(tangent, rows, batches, norms, extents, values):
 
 def _directions(residuals, fields, damping):
     """Return directions d of the largest |F d|² / (|J d|² + μ|d|²), `(P, k)`."""
+    from scipy.linalg import solve_triangular
+
     identity = np.eye(residuals.shape[1])
-    (factor,) = linalg.qr(  # JᵀJ would lose singular values below 1e-8 of the largest
-        np.concatenate([residuals, np.sqrt(damping) * identity]),
-        mode="r",
-        overwrite_a=True,
-        check_finite=False,
-    )
-    factor = factor[: len(identity)]
+    # JᵀJ would lose singular values below 1e-8 of the largest.
+    stacked = np.concatenate([residuals, np.sqrt(damping) * identity])
+    factor = np.linalg.qr(stacked, mode="r")
     shape = len(identity), min(DIRECTIONS, len(identity))
     directions = np.random.default_rng(0).normal(size=shape)
     for _ in range(STEPS):
         pull = fields.T @ (fields @ directions)
-        half = linalg.solve_triangular(factor, pull, trans="T", check_finite=False)
-        directions = linalg.solve_triangular(factor, half, check_finite=False)
+        half = solve_triangular(factor, pull, trans="T", check_finite=False)
+        directions = solve_triangular(factor, half, check_finite=False)
         directions = np.linalg.qr(directions)[0]
     return directions
 
