@@ -80,8 +80,7 @@ def describe_unsolved(problem: Problem, text: str) -> str:
     if problem.domain.time_coordinate is not None:
         text += " Where the time is long, train windows: keraspinn.march."
     if problem.energy is None:
-        terms = problem.domain, problem.all_terms
-        advice = describe_unreliable_elasticity(*terms)
+        advice = describe_unreliable_elasticity(problem.domain, problem.all_terms)
         if not advice and has_reentrant_corner(problem.domain):
             advice = CORNER_ADVICE
         text = f"{text} {advice}".rstrip()

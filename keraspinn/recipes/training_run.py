@@ -64,10 +64,6 @@ LATE = "Not within the tolerance in time."
 NO_PROGRESS = "The estimated error has stalled."
 
 
-class OutOfTime(Exception):
-    """Raised within a training at the deadline."""
-
-
 class TrainingRun:
     """State of one call of `solve`: model, clock, stages so far."""
 
@@ -210,7 +206,7 @@ class TrainingRun:
                 *(self.problem, network, "auto", recipe), seed=model.seed, verbose=0
             )
         # Late; unknown parameters, or too hard; an overflow.
-        except (OutOfTime, ValueError, FloatingPointError):
+        except (TimeoutError, ValueError, FloatingPointError):
             elapsed = time.monotonic() - self.begin
             self._print(f"{elapsed:5.0f} s  stalled, time windows: none trained")
             return False
@@ -231,7 +227,7 @@ class TrainingRun:
 
     def _end_late(self, batch, logs):
         if time.monotonic() > self.deadline:
-            raise OutOfTime
+            raise TimeoutError
 
     def _stop_late(self, batch, logs):
         if time.monotonic() > self.deadline:

@@ -145,7 +145,5 @@ def percent(number):
 
 
 def _largest_key(numbers):
-    """Return the key of the largest number, where NaN is infinite."""
-    return max(
-        numbers, key=lambda n: math.inf if math.isnan(numbers[n]) else numbers[n]
-    )
+    """Return the key of the largest number, where NaN is largest."""
+    return max(numbers, key=lambda name: (math.isnan(numbers[name]), numbers[name]))
