@@ -6,8 +6,8 @@ import keras
 
 from keraspinn.version import __version__
 
+# The version of the format in which problems and models are saved.
 FORMAT = 1
-"""The version of the format in which problems and models are saved."""
 
 
 def described(thing):

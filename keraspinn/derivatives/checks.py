@@ -11,13 +11,13 @@ from keraspinn.derivatives.taylor.rules import INACTIVE
 
 SCALES = (1.0, 0.3)  # scales of random weights tried besides the network's own
 FLAT = 1e-3  # change along a coordinate, relative to the field, below which it is flat
+# Functions whose derivative of order 0, 1 or 2 jumps.
 JUMPS = (
     {"ceil", "discretization", "floor", "hardshrink", "round", "sign", "threshold"},
     {"abs", "absolute", "hardsigmoid", "hardsilu", "hardtanh", "leakyrelu", "prelu"}
     | {"relu", "relu6", "selu", "softshrink", "sparsesigmoid"},
     {"celu", "elu", "softsign", "sparseplus"},
 )
-"""Functions whose derivative of order 0, 1 or 2 jumps."""
 
 
 def check_derivatives(network, derivatives, coordinates):

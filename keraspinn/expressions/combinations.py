@@ -7,8 +7,8 @@ from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.nodes import distinct_nodes
 
 ROUNDING = 1e-12  # relative difference up to which two ratios of floats are one
+# Largest ratio of two weights in a combination: above, float32 loses the smaller.
 MAX_RATIO = 1e6
-"""Largest ratio of two weights in a combination: above, float32 loses the smaller."""
 
 
 def combined_derivatives(expressions, coordinates):

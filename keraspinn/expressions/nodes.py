@@ -35,6 +35,8 @@ def _csch(x):
     return ops.where(x < 0, -size, size)
 
 
+# SymPy class -> function of tensors. It is `None` for classes whose lowering depends on
+# their arguments.
 NODES = {
     sp.exp: ops.exp,
     sp.log: ops.log,
@@ -75,10 +77,6 @@ NODES = {
     sp.And: _fold(ops.logical_and),
     sp.Or: _fold(ops.logical_or),
 }
-"""SymPy class -> function of tensors.
-
-It is `None` for classes whose lowering depends on their arguments.
-"""
 
 _HIDDEN = (At, ExprCondPair, Interpolation, LineIntegral, PartIntegral)
 _OPERATORS = (sp.Add, sp.Mul, sp.Pow)
@@ -87,12 +85,12 @@ NODES |= dict.fromkeys((*_HIDDEN, *_OPERATORS, sp.Piecewise))
 # The names that users write; SymPy's classes are StrictLessThan and so on.
 _NAMES = {getattr(sp, name): name for name in ("Eq", "Ne", "Lt", "Le", "Gt", "Ge")}
 
+# SymPy class -> name in messages and files.
 NAMES = {cls: _NAMES.get(cls, cls.__name__) for cls in NODES}
-"""SymPy class -> name in messages and files."""
 
 _CONSTANTS = (sp.pi, sp.E, sp.GoldenRatio, sp.EulerGamma, sp.Catalan)
+# Name -> SymPy constant.
 CONSTANTS = {str(c): c for c in (*_CONSTANTS, sp.TribonacciConstant)}
-"""Name -> SymPy constant."""
 
 
 def supported_functions():

@@ -117,8 +117,8 @@ On: TypeAlias = (
 )
 """Type of `on=` of a condition: the name of parts, or a list of names."""
 
+# Largest distance of a point from a part, relative to each coordinate's extent.
 TOLERANCE = 1e-6
-"""Largest distance of a point from a part, relative to each coordinate's extent."""
 
 
 @functools.lru_cache(maxsize=16)

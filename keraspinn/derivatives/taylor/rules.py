@@ -15,13 +15,13 @@ from keraspinn.derivatives.taylor.series import Taylor
 
 Rule: TypeAlias = Callable[..., Taylor]
 
+# Layers that are the identity in inference, as which networks run here.
 INACTIVE = (
     keras.layers.AlphaDropout,
     keras.layers.Dropout,
     keras.layers.GaussianDropout,
     keras.layers.GaussianNoise,
 )
-"""Layers that are the identity in inference, as which networks run here."""
 
 _RULES: dict[Callable[..., Any], Rule] = {}
 
