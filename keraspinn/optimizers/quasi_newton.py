@@ -8,6 +8,7 @@ from keras import ops
 
 from keraspinn.backend.scopes import select
 from keraspinn.common.checks import check_count
+from keraspinn.common.typing import State, Tensor
 from keraspinn.optimizers.base import GIBIBYTE, Optimizer
 from keraspinn.optimizers.line_search import search
 
@@ -21,14 +22,8 @@ Lesson = collections.namedtuple(
 class QuasiNewton(Optimizer):
     """Descent along −H g, with H an approximate inverse Hessian.
 
-    A subclass defines three methods:
-
-        memory(parameters) → memory                        storage of H = I, a dict
-        descend(memory, gradient) → −H g
-        learn(memory, lesson, usable) → memory, −H g       at the new gradient
-
-    The numbers of a `Lesson` are finite even if it is not usable; the memory stays
-    then. This class does the rest:
+    A method defines `memory`, the initial storage of H; `descend`, −H g; and `learn`,
+    the memory after a step, with the next direction. This class does the rest:
 
     * A line search finds a step with the strong Wolfe conditions (`line_search`). The
       state keeps the loss and the gradient at the new point, so most steps cost only
@@ -78,6 +73,26 @@ class QuasiNewton(Optimizer):
         self.sufficient_decrease = sufficient_decrease
         self.curvature = curvature
         self.max_evaluations = max_evaluations
+
+    def memory(self, parameters: Tensor) -> State:
+        """Return the storage of H = I, a dict of tensors."""
+        raise NotImplementedError(f"{type(self).__name__} must define `memory`.")
+
+    def descend(self, memory: State, gradient: Tensor) -> Tensor:
+        """Return −H g, `(P,)`."""
+        raise NotImplementedError(f"{type(self).__name__} must define `descend`.")
+
+    def learn(
+        self, memory: State, lesson: Lesson, usable: Tensor
+    ) -> tuple[State, Tensor]:
+        """Return the memory after a step, and −H g with it at the new gradient.
+
+        Args:
+            memory: The memory before the step.
+            lesson: A `Lesson`, of finite numbers even if not usable.
+            usable: Boolean scalar; if false the memory stays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define `learn`.")
 
     def init(self, parameters):
         unknown = ops.zeros_like(parameters[0]) + np.inf
