@@ -20,8 +20,9 @@ def describe_unreliable_elasticity(domain, terms):
 
     Displacements are the fields with a mixed second derivative in another field's
     equation, (λ + μ) ∂ᵢ ∂ⱼ uⱼ. A clamp prescribes constants for all of them on one
-    face; a traction prescribes derivatives of several. A plate without a clamp, such as
-    Kirsch's, and a beam with its exact displacements on a face are solved well.
+    face; a traction prescribes derivatives of several, where none is held. A plate
+    without a clamp, such as Kirsch's, and a beam with its exact displacements on a face
+    are solved well.
 
     Args:
         domain: The geometry.
@@ -36,17 +37,18 @@ def describe_unreliable_elasticity(domain, terms):
     displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
     if len(axes) < 2 or len(displacements) < len(axes):
         return ""
-    conditions, held = [], collections.defaultdict(set)
+    held, derived = collections.defaultdict(set), collections.defaultdict(set)
     for term in condition_terms(terms):
         if term.table is None and not term.regions:
-            conditions.append(_substituted(term.expressions, values))
+            expressions = _substituted(term.expressions, values)
+            needed = required_derivatives(expressions, domain.coordinates).items()
             for part in term.parts:  # u and v may have a condition each
                 held[part].update(*map(_constant, term.expressions))
+                derived[part].update(n for n, ds in needed if any(map(any, ds)))
     is_clamped = any(displacements <= names for names in held.values())
     is_pulled = any(
-        sum(any(map(any, needed.get(name, ()))) for name in displacements) > 1
-        for expressions in conditions
-        for needed in [required_derivatives(expressions, domain.coordinates)]
+        len(displacements & names) > 1 and not displacements & held[part]
+        for part, names in derived.items()
     )
     return UNRELIABLE if is_clamped and is_pulled else ""
 
