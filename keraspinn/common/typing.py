@@ -10,15 +10,15 @@ from typing import Any, TypeAlias
 
 import keras
 
+# A tensor of the backend, or an array: Keras has no public class for it.
 Tensor: TypeAlias = Any
-"""A tensor of the backend, or an array: Keras has no public class for it."""
 
+# The state of an optimizer, a sampler or a weighting rule, from step to step.
 State: TypeAlias = dict[str, Tensor]
-"""The state of an optimizer, a sampler or a weighting rule, from step to step."""
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
 Optimizer: TypeAlias = str | keras.optimizers.Optimizer
 Activation: TypeAlias = str | Callable[[Tensor], Tensor] | None
+# Names, or the objects that Keras has under them.
 Initializer: TypeAlias = str | Callable[..., Tensor] | None
-"""Names, or the objects that Keras has under them."""

@@ -93,8 +93,8 @@ class Equation(Condition):
         )
 
 
+# Equation that holds everywhere, or in a part of the domain.
 EquationLike: TypeAlias = ExpressionOrEq | Equation
-"""Equation that holds everywhere, or in a part of the domain."""
 
 
 def interface_condition(

@@ -47,8 +47,8 @@ class Spline:
         return ops.sum(ops.take(table, rows, axis=0) * weights, axis=-1)
 
 
+# Spline of a `Tabulated`, made once.
 spline_of = functools.lru_cache(maxsize=256)(Spline)
-"""Spline of a `Tabulated`, made once."""
 
 
 class _Axis:

@@ -11,8 +11,8 @@ from keraspinn.common.checks import real_number
 
 Intervals: TypeAlias = Mapping[sp.Symbol, tuple[SupportsFloat, SupportsFloat]]
 Numbers: TypeAlias = Iterable[SupportsFloat]
+# Coordinates of a shape; `None` if it takes them from another domain.
 Symbols: TypeAlias = Sequence[sp.Symbol] | None
-"""Coordinates of a shape; `None` if it takes them from another domain."""
 
 
 def checked_intervals(declared, name):

@@ -109,13 +109,13 @@ class Part:
         return self.text or type(self).__name__
 
 
+# Parts that share one mean, as the four sides of `"boundary"` do.
 Block: TypeAlias = tuple[Part, ...]
-"""Parts that share one mean, as the four sides of `"boundary"` do."""
 
+# Type of `on=` of a condition: the name of parts, or a list of names.
 On: TypeAlias = (
     "str | Mapping[sp.Symbol, SupportsFloat] | Geometry | Interface | Sequence[Any]"
 )
-"""Type of `on=` of a condition: the name of parts, or a list of names."""
 
 # Largest distance of a point from a part, relative to each coordinate's extent.
 TOLERANCE = 1e-6

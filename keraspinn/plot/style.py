@@ -8,10 +8,10 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
+# Figure to draw into; a new one if `None`.
 Canvas: TypeAlias = "Figure | SubFigure | None"
-"""Figure to draw into; a new one if `None`."""
+# Figure drawn, or the subfigure passed as `figure`.
 Drawn: TypeAlias = "Figure | Any"
-"""Figure drawn, or the subfigure passed as `figure`."""
 
 # Colours of Okabe and Ito, distinct for colour-blind readers, from dark to light for
 # greyscale; dashes differ too.

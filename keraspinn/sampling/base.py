@@ -122,8 +122,8 @@ class Sampler(Configured):
         return type(self), repr(sorted(self.get_config().items()))
 
 
+# Number of points inside and on each face, or a dict from term names to numbers.
 BatchSize: TypeAlias = int | Mapping[str, int] | None
-"""Number of points inside and on each face, or a dict from term names to numbers."""
 
+# Points of the residual, or of several terms by name.
 Given: TypeAlias = ArrayLike | Sampler | Mapping[str, ArrayLike | Sampler]
-"""Points of the residual, or of several terms by name."""

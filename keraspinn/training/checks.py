@@ -21,8 +21,8 @@ from keraspinn.networks.base import Adaptable
 from keraspinn.networks.field_networks import networks_of_fields
 from keraspinn.optimizers import Optimizer
 
+# A network, or one for each field, or tuple of fields, expressions of SymPy's.
 Networks: TypeAlias = keras.Layer | Mapping[Any, keras.Layer]
-"""A network, or one for each field, or tuple of fields, expressions of SymPy's."""
 
 WHOLE = ("float32", "float64")
 # Largest factor between one and an unknown coefficient without a warning: Adam moves it

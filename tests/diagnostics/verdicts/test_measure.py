@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import keraspinn as kp
+from keraspinn.declaration.scaling.find import prescribed_magnitudes
 from keraspinn.diagnostics import Verdict, verdict
 from keraspinn.diagnostics.verdicts import correction, measure
 from keraspinn.diagnostics.verdicts.causes import is_unique
@@ -172,7 +173,7 @@ def test_round_off_is_no_prescribed_value():
         {"swings": U.diff(X, 2) + 9.8 * U - 1},
         {"ends": kp.Condition(wall, on="boundary")},
     )
-    names = measure.prescribed_magnitudes(problem, problem.scales, "u")
+    names = prescribed_magnitudes(problem, problem.scales, "u")
     assert names == {}
 
 
