@@ -128,6 +128,7 @@ def test_backup_and_restore(tmp_path):
     np.testing.assert_allclose(weights_of(resumed), weights_of(whole), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_averaged_weights_are_swapped_in_for_validation():
     optimizer = keras.optimizers.Adam(1e-2, use_ema=True)
     swap = keras.callbacks.SwapEMAWeights(swap_on_epoch=True)
@@ -228,6 +229,7 @@ def test_decay_may_leave_a_coefficient_out():
     assert values == [pytest.approx(5.0 * 0.95**6, rel=1e-4), pytest.approx(5.0)]
 
 
+@pytest.mark.slow
 def test_layers_freeze_and_thaw_between_fits():
     model = compiled()
     kernel = model.network.hidden[0].kernel

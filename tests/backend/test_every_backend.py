@@ -65,6 +65,7 @@ def test_products_are_not_rounded_while_a_model_computes():
     assert rounding_products()  # settings of the process are unchanged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["train", "test", "predict"])
 def test_products_of_a_single_batch_are_not_rounded(name, monkeypatch):
     step, seen = getattr(kp.PINNModel, f"{name}_step"), set()

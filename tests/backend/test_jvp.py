@@ -4,6 +4,7 @@ import sys
 import types
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from keraspinn.derivatives.engines import jvp_derivatives
@@ -25,6 +26,7 @@ def loss_and_gradient(points, kernel):
     return loss, tape.gradient(loss, kernel)
 
 
+@pytest.mark.slow
 def test_concatenation_is_differentiated_under_xla():
     arguments = (
         tf.constant(np.random.default_rng(1).uniform(-1, 1, (5, 2))),

@@ -157,6 +157,7 @@ def test_weights_move_and_are_logged():
     assert weights[-1] == pytest.approx(float(model.loss_weights["left"].numpy()))
 
 
+@pytest.mark.slow
 def test_fit_without_the_callback_keeps_the_weights():
     """Remove the rule from the compiled program with its callback."""
     model = kp.PINNModel(problem_with(("left",)), kp.networks.MLP(4, 1), seed=0)

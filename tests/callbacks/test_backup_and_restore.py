@@ -114,6 +114,7 @@ class StopsWithin(keras.callbacks.Callback):
             logs["note"] = "a text"
 
 
+@pytest.mark.slow
 def test_resume_repeats_an_epoch_stopped_within(folder):
     model = compiled(run_eagerly=True)
     fit(model, StopsWithin(), backup(folder, delete_checkpoint=False))
@@ -133,6 +134,7 @@ class Spoils(keras.callbacks.Callback):
             weight.assign(np.full(weight.shape, np.nan))
 
 
+@pytest.mark.slow
 def test_resume_discards_weights_after_the_backup(folder):
     die_after(folder, 2)
     model = compiled()
@@ -151,6 +153,7 @@ def test_resume_after_two_kills_is_bit_exact(folder, undisturbed):
     assert state(model) == undisturbed[0] and history.history == undisturbed[1]
 
 
+@pytest.mark.slow
 def test_partial_backup_is_ignored(folder, undisturbed):
     die_after(folder, 1)
     (folder / "partial-1-epoch-00000003.npz").write_bytes(b"PK")
@@ -193,6 +196,7 @@ def test_deletes_only_its_files(folder):
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("units", "optimizer"), [(5, "adam"), (4, "sgd")])
 def test_rejects_the_backup_of_another_model(folder, units, optimizer):
     die_after(folder, 0)
@@ -284,6 +288,7 @@ class FullDisk(keras.callbacks.Callback):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+@pytest.mark.slow
 def test_training_continues_while_the_disk_is_full(folder, undisturbed):
     model = compiled()
     with pytest.warns(
@@ -329,6 +334,7 @@ def test_rejects_a_directory_that_another_process_trains_with(folder):
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_resume_by_keras_backup_is_bit_exact(tmp_path, undisturbed):
     folder = str(tmp_path / "keras")
     with pytest.raises(Died):
@@ -351,6 +357,7 @@ def test_keras_backup_killed_between_its_files_repeats_an_epoch(tmp_path, undist
     assert state(model) != undisturbed[0]
 
 
+@pytest.mark.slow
 def test_resume_from_model_checkpoint_is_bit_exact(tmp_path, undisturbed):
     path = str(tmp_path / "model.keras")
     with pytest.raises(Died):

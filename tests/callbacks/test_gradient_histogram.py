@@ -34,6 +34,7 @@ def test_training_is_not_disturbed(jit_compile):
     assert weights[-1] == plain.loss_weights["boundary"].numpy()
 
 
+@pytest.mark.slow
 def test_measures_at_the_first_end_of_an_epoch_after_it_is_due():
     model = compiled()
     for every, expected in [(1, [10, 20, 30, 40]), (15, [50, 60, 80]), (1000, [])]:
@@ -67,6 +68,7 @@ def test_progress_bar_is_unchanged(capsys):
     assert "gradient" not in printed
 
 
+@pytest.mark.slow
 def test_writes_numbers_and_histograms_for_tensorboard(tmp_path):
     board = keras.callbacks.TensorBoard(tmp_path)
     gradients = kp.callbacks.GradientHistogram(

@@ -16,6 +16,7 @@ def compiled():
     return model
 
 
+@pytest.mark.slow
 def test_traces_the_largest_eigenvalue():
     model = compiled()
     stiffness = kp.callbacks.HessianEigenvalue(

@@ -214,6 +214,7 @@ def test_a_verdict_says_how_errors_accumulate(marched):
     assert "from 1 % in the first to 30 % in the last" in str(exact)
 
 
+@pytest.mark.slow
 def test_a_file_of_other_windows_is_refused(marched, tmp_path):
     marched.save(path := tmp_path / "march.keras")
     with pytest.raises(ValueError, match="other windows"):

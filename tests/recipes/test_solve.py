@@ -328,6 +328,7 @@ def test_gauss_newton_takes_two_points_for_each_weight_of_a_small_network(monkey
     assert wider.fit == strategy.choices.ROUND
 
 
+@pytest.mark.slow
 def test_a_model_to_go_on_with_is_widened(judge, monkeypatch):
     judge(0.5)
     monkeypatch.setattr(strategy, "PATIENCE", 1)

@@ -134,6 +134,7 @@ def test_members_have_initial_weights_of_models(make):
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.slow
 def test_mean_and_deviation_of_the_members(trained):
     made = trained[0]
     points = np.linspace(0, 1, 7)[:, None]

@@ -73,6 +73,7 @@ def test_split_inverts_flatten(model):
     np.testing.assert_array_equal(joined(values), parameters)
 
 
+@pytest.mark.slow
 def test_loss_is_the_weighted_sum_of_terms_and_regularizers(model):
     flat, parameters = flat_of(model)
     losses = model._objective.losses(flat.batches, model.loss_weights)

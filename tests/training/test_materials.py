@@ -47,6 +47,7 @@ def test_two_materials_are_solved(model):
     assert found["left_loss"] == found["residual_loss"]
 
 
+@pytest.mark.slow
 def test_they_are_one_field_to_integrals_and_files(model, tmp_path):
     exact = 0.9 - 0.9**2 / 20 + 9.1 * 0.1**2 / 2
     assert model.integrate(T) == pytest.approx(exact, rel=1e-3)

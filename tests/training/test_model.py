@@ -202,6 +202,7 @@ def test_fit_uses_held_points():
     np.testing.assert_array_equal(*map(weights_of, models))
 
 
+@pytest.mark.slow
 def test_systems_and_unknown_coefficients():
     v = sp.Function("v")(X, Y)
     c = kp.Parameter("c", initial=1.0)

@@ -41,6 +41,7 @@ def test_losses_match_closed_form(parts):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [1, 3, 50])
 def test_chunked_points_give_the_same_losses(largest):
     network = kp.networks.MLP(4, 1)
@@ -119,6 +120,7 @@ def test_chunked_points_give_the_same_gradients(largest):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * scale)
 
 
+@pytest.mark.slow
 def test_compile_sets_points_per_pass():
     def trained(largest):
         keras.utils.set_random_seed(0)

@@ -51,6 +51,7 @@ def test_equal_fits_share_a_compiled_program(model):
     assert model.train_function is not first
 
 
+@pytest.mark.slow
 def test_evaluation_is_compiled_once(model):
     points, values = model.problem.test_data(10)
     model.fit(**RUN, steps_per_epoch=4, validation_data=(points, values))
@@ -102,6 +103,7 @@ def test_evaluation_is_recompiled_after_changes(make, change):
     np.testing.assert_allclose(found, evaluated(model, points, values), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_compiling_again_takes_effect(model):
     model.fit(**RUN, steps_per_epoch=4)
     model.compile("adam", jit_compile=False)
@@ -128,6 +130,7 @@ def test_train_on_batch_without_points_samples_them(model):
     assert any((a != b).any() for a, b in zip(before, model.get_weights(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eagerly", [False, True])
 def test_train_on_batch_accepts_arrays_and_lists(model, eagerly):
     model.compile("adam", run_eagerly=eagerly, jit_compile=False)

@@ -65,6 +65,7 @@ def test_zero_weight_stays_zero_under_the_weighted_rule():
     assert updated(GradientRatio(0.9, 1), GRADIENTS, 0.0) == 0.0
 
 
+@pytest.mark.slow
 @given(scale=st.floats(1e-6, 1e6), weight=st.floats(1e-3, 1e3))
 def test_depends_on_the_ratio_of_gradients_alone(scale, weight):
     scaled = {

@@ -56,6 +56,7 @@ def jittered(**options):
     return history.history[f"{name}_weight"]
 
 
+@pytest.mark.slow
 def test_custom_rule_receives_terms_type_and_random_numbers():
     weights = jittered()
     assert weights[0] != weights[1] and all(1 <= weight < 3 for weight in weights)
