@@ -30,13 +30,24 @@ class Diamond(kp.geometry.Geometry):
         self.interior, self.boundary = Filled(), (Outline(),)
 
 
+def declared(fields=1):
+    x, y = sp.symbols("x y")
+    diamond, equations, walls = Diamond((x, y)), {}, {}
+    for u in (sp.Function(f"u{k}")(x, y) for k in range(fields)):
+        equations[u.name] = u.diff(x, 2) + u.diff(y, 2) + 1
+        wall = u + kp.normal_derivative(u, diamond) - x
+        walls[f"{u.name}_wall"] = kp.Condition(wall, on="boundary")
+    return kp.Problem(diamond, equations, walls)
+
+
+@pytest.mark.parametrize("fields", [1, 2])
+def test_user_geometry_declares_without_contains(fields):
+    assert declared(fields).underdetermined == ""
+
+
 @pytest.mark.slow
 def test_user_geometry_trains_and_resumes_exactly(assert_resume_is_bit_exact):
-    x, y = sp.symbols("x y")
-    u, diamond = sp.Function("u")(x, y), Diamond((x, y))
-    wall = kp.Condition(u + kp.normal_derivative(u, diamond) - x, on="boundary")
-    equations = {"heat": u.diff(x, 2) + u.diff(y, 2) + 1}
-    problem = kp.Problem(diamond, equations, {"wall": wall})
+    problem = declared()
     assert_resume_is_bit_exact(
         lambda: kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
     )

@@ -275,7 +275,9 @@ def parts_without_conditions(domain, terms):
 def _equations_at(domain, terms, points):
     """Yield tuples of the expressions that hold together, and the mask of points."""
     equations = [term for term in terms.values() if term.is_equation]
-    holds = np.stack([is_on(domain, t.blocks[0], points) for t in equations], axis=1)
+    whole = domain.blocks("interior")
+    holds = [t.blocks == whole or is_on(domain, t.blocks[0], points) for t in equations]
+    holds = np.stack([np.broadcast_to(h, len(points)) for h in holds], axis=1)
     for row in np.unique(holds, axis=0):
         together = tuple(expressions_of(equations[i] for i in np.flatnonzero(row)))
         if together:
