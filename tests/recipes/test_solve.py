@@ -505,7 +505,7 @@ def test_waves_of_sources_choose_sines_and_gauss_newton():
 def test_an_energy_or_measurements_need_a_smaller_estimate(
     judge, monkeypatch, problem, data
 ):
-    monkeypatch.setattr(strategy, "describe_noise", lambda *_: "")
+    monkeypatch.setattr(strategy.reasons, "describe_noise", lambda *_: "")
     run = run_of(problem)
     for error, reason in ((0.4e-3, None), (0.9e-4, "")):
         judge(error, measured=data)
