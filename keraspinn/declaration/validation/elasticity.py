@@ -29,13 +29,16 @@ def describe_unreliable_elasticity(domain, terms):
         terms: Dict from names to `Term`s, hard ones included.
     """
     axes = [domain.coordinates.index(s) for s in domain.space_coordinates]
+    if len(axes) < 2:
+        return ""
     coupled = collections.Counter()  # number of equations with a mixed derivative
-    values = _explicit_values(equation_expressions(terms))
-    for expression in _substituted(equation_expressions(terms), values):
+    equations = [*equation_expressions(terms)]
+    values = _explicit_values(equations)
+    for expression in _substituted(equations, values):
         needed = required_derivatives([expression], domain.coordinates).items()
         coupled.update(n for n, ds in needed if any(_is_mixed(d, axes) for d in ds))
     displacements = {n for n, count in coupled.items() if count >= len(axes) - 1}
-    if len(axes) < 2 or len(displacements) < len(axes):
+    if len(displacements) < len(axes):
         return ""
     held, derived = collections.defaultdict(set), collections.defaultdict(set)
     for term in condition_terms(terms):
