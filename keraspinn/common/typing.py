@@ -18,7 +18,7 @@ State: TypeAlias = dict[str, Tensor]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
+# Names, or the objects that Keras has under them.
 Optimizer: TypeAlias = str | keras.optimizers.Optimizer
 Activation: TypeAlias = str | Callable[[Tensor], Tensor] | None
-# Names, or the objects that Keras has under them.
 Initializer: TypeAlias = str | Callable[..., Tensor] | None

@@ -275,6 +275,7 @@ def parts_without_conditions(domain, terms):
 def _equations_at(domain, terms, points):
     """Yield tuples of the expressions that hold together, and the mask of points."""
     equations = [term for term in terms.values() if term.is_equation]
+    # The interior's hold on its boundary, too; a user's part may lack `contains`.
     whole = domain.blocks("interior")
     holds = [t.blocks == whole or is_on(domain, t.blocks[0], points) for t in equations]
     holds = np.stack([np.broadcast_to(h, len(points)) for h in holds], axis=1)
