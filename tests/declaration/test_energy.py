@@ -149,6 +149,33 @@ def test_scales_of_temperatures_in_celsius_and_kelvin(zero):
     assert scales.fields["u"] == pytest.approx(100 / (1 + 3 / 20), rel=0.05)
 
 
+@pytest.mark.parametrize("zero", [0.0, 273.15])
+def test_scales_of_convection_alone_in_celsius_and_kelvin(zero):
+    """Heated by 60, insulated at x = 0: T = 72 - 10 x². Energy beside T = 52: 3600."""
+    convection = kp.integral(10 * (U - zero - 20) ** 2 / 2, over={X: 2})
+    energy = kp.integral(3 * U.diff(X) ** 2 / 2 - 60 * U) + convection
+    scales = kp.Problem(BAR, energy=energy).scales
+    assert scales.fields["u"] == pytest.approx(20, rel=0.05)
+    assert scales.offsets["u"] == pytest.approx(zero + 52, abs=1)
+    assert scales.terms["residual"][0] == pytest.approx(3600, rel=0.05)
+
+
+def test_scales_of_two_phases_have_no_offset():
+    energy = STORED + kp.integral(25 * (U**2 - 1) ** 2)
+    assert not kp.Problem(BAR, energy=energy).scales.offsets
+
+
+def test_scales_of_radiation_are_those_of_the_minimum_nearby():
+    """q = h (T⁴ - 300⁴) at a face. The energy has T⁵, which falls for negative T."""
+    radiation = kp.integral(1e-8 * (U**5 / 5 - 300**4 * U), over={X: 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = kp.Problem(BAR, energy=3 * STORED - kp.integral(60 * U) + radiation)
+    end = (60 * 2 / 1e-8 + 300**4) ** 0.25
+    assert problem.scales.offsets["u"] == pytest.approx(end + 20, rel=0.02)
+    assert problem.scales.fields["u"] == pytest.approx(20, rel=0.1)
+
+
 @pytest.mark.parametrize("power", [sp.Rational(3, 2), 4])
 def test_scales_of_an_energy_without_curvature_at_zero(power):
     """(|u'|^(p-2) u')' = -1 on (0, 2), u(0) = 0, u'(2) = 0."""

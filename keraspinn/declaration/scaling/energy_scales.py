@@ -12,7 +12,7 @@ from keraspinn import backend
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.scaling.find import find_scales
 from keraspinn.declaration.scaling.linearization import linearize, stack_rows
-from keraspinn.declaration.scaling.offsets import find_offsets
+from keraspinn.declaration.scaling.offsets import find_offsets, middle_of
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import RESIDUAL, Term
@@ -64,10 +64,12 @@ def energy_scales(domain, terms, field_names, given=None):
     """
     coarse = coarse_energy(domain, tuple(terms.values()), tuple(field_names))
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
-    sizes = coarse.sizes(find_offsets(domain, conditions, field_names)) | (given or {})
+    offsets = coarse.offsets() | find_offsets(domain, conditions, field_names)
+    sizes = coarse.sizes(offsets) | (given or {})
     scales = find_scales(domain, conditions, field_names, sizes)
-    term_scales = scales.terms | {RESIDUAL: (float(f"{coarse.energy:.2e}"),)}
-    return Scales(scales.coordinates, scales.fields, term_scales, scales.offsets)
+    energy = float(f"{coarse.energy(offsets):.2e}")
+    terms = scales.terms | {RESIDUAL: (energy,)}
+    return Scales(scales.coordinates, scales.fields, terms, offsets | scales.offsets)
 
 
 @functools.lru_cache(maxsize=8)
@@ -92,7 +94,6 @@ class CoarseEnergy:
         field_names: Tuple of the fields' names.
 
     Attributes:
-        energy: The energy's magnitude.
         underdetermined: Sentence if the energy has no minimum, or several as far as it
             is quadratic; or "".
     """
@@ -111,16 +112,36 @@ class CoarseEnergy:
         ]
         self._is_quadratic = all(piece.is_quadratic for piece in self._pieces)
         self._start, self._free = self._held(domain, terms)
-        factors, self.underdetermined = self._least()
-        self._values = (self._basis.inside() @ factors[:, :, None])[..., 0]
-        start, least = self.value(self._start), self.value(factors)
-        energy = max(abs(least), abs(start - least))
-        self.energy = energy if 0 < energy < np.inf else 1.0
+        self._factors, self.underdetermined = self._least()
+        self._values = (self._basis.inside() @ self._factors[:, :, None])[..., 0]
+
+    def offsets(self):
+        """Return a dict from names of fields to nonzero middles of their values.
+
+        Empty if the opposite fields have the same energy, as two phases do.
+        """
+        if np.isclose(self.value(self._factors), self.value(-self._factors)):
+            return {}
+        pairs = zip(self._names, self._values, strict=True)
+        middles = {n: middle_of(v) for n, v in pairs if np.isfinite(v).all()}
+        return {name: middle for name, middle in middles.items() if middle}
+
+    def energy(self, offsets):
+        """Return the energy's magnitude, beside constant fields at offsets."""
+        constants = np.zeros_like(self._start)
+        constants[:, self._basis.degrees == 0] = self._column(offsets)
+        least = self.value(self._factors)
+        sizes = [abs(self.value(f) - least) for f in (constants, self._start)]
+        sizes.append(abs(least))
+        return next((s for s in sizes if ROUNDING * abs(least) < s < np.inf), 1.0)
+
+    def _column(self, offsets):
+        return np.array([[offsets.get(name, 0.0)] for name in self._names])
 
     def sizes(self, offsets):
         """Return a dict from names of fields to largest distances from offsets."""
-        shifts = [[offsets.get(name, 0.0)] for name in self._names]
-        values, sizes = (abs(self._values - s).max(axis=1) for s in (0.0, shifts))
+        shifts = 0.0, self._column(offsets)
+        values, sizes = (abs(self._values - s).max(axis=1) for s in shifts)
         sizes = sizes if np.isfinite(sizes).all() else np.ones(len(sizes))
         sizes = np.where(sizes > ROUNDING * values.max(), sizes, sizes.max() or 1.0)
         return dict(zip(self._names, sizes.tolist(), strict=True))
@@ -165,14 +186,25 @@ class CoarseEnergy:
             step = -changes @ np.where(curvatures, slopes / abs(curvatures), 0.0)
             lengths = STARTS if number < 2 else HALVINGS
             lengths = (1.0,) if self._is_quadratic else lengths
-            tried = [
-                (self.value(factors + length * step), length) for length in lengths
-            ]
-            best, length = min(p for p in [*tried, (last, 0.0)] if p[0] <= last)
+            best, length = self._first_minimum(factors, step, lengths, last)
             factors, change, last = factors + length * step, last - best, best
             if self._is_quadratic or change <= SETTLED * abs(best):
                 break
         return factors, self._fault(factors, modes) if modes else ""
+
+    def _first_minimum(self, factors, step, lengths, last):
+        """Return the first minimum along a step, and its length.
+
+        It is nearer than that of an energy with T⁵, which falls for negative T.
+        """
+        best = last, 0.0
+        for length in lengths:
+            value = self.value(factors + length * step)
+            if value < best[0]:
+                best = value, length
+            elif best[0] < last - ROUNDING * abs(last):
+                break
+        return best
 
     def _modes(self, factors):
         """Return slopes and curvatures along normal modes, and these, `(f, count, k)`.

@@ -42,24 +42,35 @@ def find_offsets(domain, terms, field_names):
         values = [value for ends in prescribed for value in ends or ()]
         if not values:
             continue
-        low, high = min(values), max(values)
-        middle, half = (low + high) / 2, (high - low) / 2
         is_needed = needs_offset(name, terms)
-        if half >= (1.0 if is_needed else LARGEST_VARIATION) * abs(middle):
-            continue
-        if not is_needed and not _is_invariant(name, middle, domain, terms):
-            continue
-        digits = 1 - math.floor(math.log10(max(half, ROUND_OFF * abs(middle))))
-        offsets[name] = round(float(middle), digits)
+        offset = middle_of(values, 1.0 if is_needed else LARGEST_VARIATION)
+        if offset and (is_needed or _is_invariant(name, values, domain, terms)):
+            offsets[name] = offset
     return offsets
+
+
+def middle_of(values, variation=LARGEST_VARIATION):
+    """Return the rounded middle of values that vary little beside it, or 0.0.
+
+    Args:
+        values: Nonempty sequence of numbers.
+        variation: Half of their range, relative to the middle, that is little.
+    """
+    low, high = float(min(values)), float(max(values))
+    middle, half = (low + high) / 2, (high - low) / 2
+    if half >= variation * abs(middle):
+        return 0.0
+    digits = 1 - math.floor(math.log10(max(half, ROUND_OFF * abs(middle))))
+    return round(middle, digits)
 
 
 def _holds_inside(term):
     return term.is_equation or bool(term.regions)
 
 
-def _is_invariant(name, middle, domain, terms):
+def _is_invariant(name, values, domain, terms):
     """Return whether constants near the prescribed values solve all equations."""
+    middle = (min(values) + max(values)) / 2
     largest = LARGEST_VARIATION * abs(middle)
     return all(
         ends is not None and all(abs(end - middle) < largest for end in ends)
