@@ -155,7 +155,12 @@ class Linearization:
         plain = expression.xreplace(stand_ins)
         self._symbols = [*known, *fields]
         self._inputs = np.concatenate(inputs, axis=1)
-        gradient = [plain.diff(symbol) for symbol in fields]
+        # An integral is a sum of hundreds of fields.
+        summands = [(s, s.free_symbols) for s in sp.Add.make_args(plain)]
+        gradient = [
+            sp.Add(*(s.diff(symbol) for s, atoms in summands if symbol in atoms))
+            for symbol in fields
+        ]
         self._program = Program([plain, *gradient], self._symbols)
         self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
 

@@ -36,9 +36,10 @@ def monomials(expression, coordinates, opaque=lambda node: sp.S.One):
     >>> [(list(monomial), coefficient) for monomial, coefficient in terms.items()]
     [([(('u', (1,)), 2.0)], 3*x), ([], -sin(x))]
     """
-    total = {}
+    summands = collections.defaultdict(list)
     for monomial, coefficient in _terms(expression, tuple(coordinates), opaque):
-        total[monomial] = total.get(monomial, 0) + coefficient
+        summands[monomial].append(coefficient)
+    total = {monomial: sp.Add(*parts) for monomial, parts in summands.items()}
     # Source terms last: an order that does not depend on hashes of symbols.
     return dict(sorted(total.items(), key=lambda item: (not item[0], str(item[0]))))
 
