@@ -63,6 +63,12 @@ LATE = "Not within the tolerance in time."
 # Reason after the last escalation.
 NO_PROGRESS = "The estimated error has stalled."
 
+# Reason in place of both, for an estimate that is too near the tolerance.
+TOO_NEAR = (
+    "The estimate is within the tolerance, but not {:.0f} times below it: the true "
+    "error may exceed it by that factor."
+)
+
 
 class TrainingRun:
     """State of one call of `solve`: model, clock, stages so far."""
@@ -144,7 +150,7 @@ class TrainingRun:
                     self._save(stage)
                     return ""
                 if time.monotonic() > self.deadline:
-                    return reasons.describe_unsolved(self.problem, LATE)
+                    return self._unsolved(LATE)
             if is_stalled:
                 stage, decision = self._escalated(stage)
             else:
@@ -164,10 +170,15 @@ class TrainingRun:
             if judged.decided and judged.unseen > self.tolerance:
                 return reasons.describe_unseen(judged)
         if is_late:
-            return reasons.describe_unsolved(self.problem, LATE)
+            return self._unsolved(LATE)
         if is_stalled and self.escalations == ESCALATIONS:
-            return reasons.describe_unsolved(self.problem, NO_PROGRESS)
+            return self._unsolved(NO_PROGRESS)
         return None
+
+    def _unsolved(self, text):
+        if self.judged.trusted and self.judged.error <= self.tolerance:
+            text = TOO_NEAR.format(self.tolerance / self.target)
+        return reasons.describe_unsolved(self.problem, text)
 
     def _train(self, stage, decision):
         """Train a stage, up to the deadline, and add it to the history."""

@@ -145,6 +145,13 @@ def test_an_estimate_near_the_tolerance_is_not_enough(judge):
     assert solution.solved and solution.verdict.error == 0.4e-3
 
 
+def test_the_reason_names_an_estimate_too_near_the_tolerance(judge):
+    judge(0.9e-3)
+    solution = tiny_solve(max_time=1e-3)
+    assert not solution.solved and "not 2 times below it" in solution.reason
+    assert "in time" not in solution.reason
+
+
 def test_the_best_model_is_returned_and_advice_is_given(judge):
     judge(0.2, 0.5, 0.7, 0.9)
     solution = tiny_solve(max_time=1e-3)
