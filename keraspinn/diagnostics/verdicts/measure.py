@@ -151,7 +151,7 @@ class _Measurement:
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         sides = self.values, self.left
         before, left = (total_norm(rows, self.norms) for rows in sides)
-        self.is_unexplained = not left / before <= UNEXPLAINED
+        self.is_unexplained = not left <= UNEXPLAINED * before
         coefficients = tangent.model.coefficients.values()
         self.coefficients = [float(v.numpy()) for v in coefficients]
         # Scales in which every term has a size, even if training uses none.

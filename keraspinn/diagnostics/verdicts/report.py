@@ -27,9 +27,10 @@ OTHERS = (
 )
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
-    "network cannot express the solution. Use a larger one, unless the equation has a "
-    "discontinuity or the domain a re-entrant corner."
+    "network cannot express the solution, if there is one. Use a larger one, unless "
+    "the equation has a discontinuity or the domain a re-entrant corner."
 )
+SUSPECT = "{} may contradict the equations: look for a wrong value, sign or face."
 # Sentences on conditions and on data.
 CONTRADICTORY = (
     "These conditions contradict the equations or each other: {}, which no field can "
@@ -115,12 +116,11 @@ def _advice(verdict):
             "is. " + (MORE.format(windows) if verdict.second_order else SECOND)
         )
     left = _largest_key({name: verdict.left[name] for name in verdict.equations})
-    if not resolved and (verdict.second_order or is_near):
-        yield LARGER.format(share=percent(verdict.left[left]), name=left)
     names = " and ".join(f"'{name}'" for name in verdict.contradictions)
     if not resolved and (names or verdict.left[left] > MOST_LEFT):
-        names = names or "the conditions"
-        yield f"If that does not help, {names} may contradict the equations."
+        yield SUSPECT.format(names or "The conditions")
+    if not resolved and (verdict.second_order or is_near):
+        yield LARGER.format(share=percent(verdict.left[left]), name=left)
 
 
 def _contradictions(verdict):

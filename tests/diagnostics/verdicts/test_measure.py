@@ -548,7 +548,14 @@ def test_conditions_are_suspected_of_a_residual_as_large_as_its_terms():
     """A correction may satisfy all conditions at the cost of an equation."""
     for left, is_suspected in [(1.0, True), (0.1, False)]:
         text = str(Verdict({"u": np.nan}, {"e": left}, {"e": left}, 0.05, ("e",)))
-        assert ("the conditions may contradict the equations" in text) == is_suspected
+        assert ("The conditions may contradict the equations" in text) == is_suspected
+
+
+def test_a_suspected_contradiction_is_named_before_a_larger_network():
+    """No u'' = 1 has insulated ends; a larger network does not help."""
+    kinds = {"second_order": True, "contradictions": {"end": 1.0}}
+    verdict = Verdict({"u": np.nan}, {"e": 1.0}, {"e": 1.0}, 0.05, ("e",), **kinds)
+    assert 0 < str(verdict).find("'end' may contradict") < str(verdict).find("larger")
 
 
 @pytest.mark.slow
