@@ -151,7 +151,8 @@ def _logarithm(node):
     exact = sp.log(sp.Abs(node, evaluate=False), evaluate=False)
     if isinstance(node, sp.Add) and node.has(sp.exp, sp.sech):
         largest = sp.Max(*map(_logarithm, node.args), evaluate=False)
-        is_finite = sp.StrictLessThan(sp.Abs(exact), HUGE, evaluate=False)
+        size = sp.Abs(exact, evaluate=False)
+        is_finite = sp.StrictLessThan(size, HUGE, evaluate=False)
         return sp.Piecewise((exact, is_finite), (largest, True), evaluate=False)
     return exact
 
