@@ -34,6 +34,7 @@ def main():
     parser.add_argument("--size", type=int, default=10)
     parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--steps", type=int, default=25)
+    parser.add_argument("--alone", type=int, help="steps of the model alone, if others")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--results", type=pathlib.Path, help="file to add a line to")
@@ -53,11 +54,13 @@ def main():
     for number in range(given.rounds + 1):
         for name, (members, model) in contestants.items():
             steps = given.steps * given.size // members
+            if name == "alone":
+                steps = given.alone or steps
             with places[name]():
                 if number == 0:
                     model.compile(keras.optimizers.Adam(1e-3))
                 wall, processor = measured(model, steps, given.batch_size)
-            each = 1e3 / given.steps / given.size
+            each = 1e3 / steps / members
             if number == 0:
                 print(f"{name}: {wall:.0f} s for the first {steps} steps", flush=True)
             else:

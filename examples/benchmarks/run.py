@@ -95,9 +95,15 @@ def parsed(arguments=None):
     )
     for name, value in (("--units", 50), ("--depth", 5), ("--batch", 128)):
         parser.add_argument(name, type=positive, default=value, help="not of sweeps")
+    parser.add_argument(
+        "--batches", nargs="+", type=int, choices=stages.CARD_BATCHES, help="on a GPU"
+    )
     parser.add_argument("--repeats", type=positive, default=5, help="interleaved turns")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a turn")
     parser.add_argument("--steps", type=positive, help="steps of a turn, instead")
+    parser.add_argument(
+        "--timeout", type=float, default=600, help="seconds to build, or to begin"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="only the smallest sizes and orders"
     )
@@ -114,9 +120,10 @@ def parsed(arguments=None):
     for name in options.contestants or ():
         if not any(entry.label.startswith(name) for entry in EVERY):
             parser.error(f"no contestant's label begins with {name!r}")
+    names = "contestants", "models", "units", "depth", "batch", "batches", "steps"
     parts = [
         f"--{name}"
-        for name in ("contestants", "models", "units", "depth", "batch", "steps")
+        for name in names
         if getattr(options, name) != parser.get_default(name)
     ]
     parts += ["--quick"] * options.quick

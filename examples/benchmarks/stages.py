@@ -98,13 +98,15 @@ def accelerator(pool, options):
     ]
     entries += named("PyTorch", "torch.compile of torch.func, a thread a core")
     pairs = pairs_of(entries, options)
-    for units, depth in CARD_SIZES[: 1 if options.quick else None]:
-        for batch, chunk in list(CARD_BATCHES.items())[: 1 if options.quick else None]:
+    few = 1 if options.quick else None
+    for units, depth in CARD_SIZES[:few]:
+        for batch in options.batches or list(CARD_BATCHES)[:few]:
             cell = {"work": "helmholtz", "batch": batch, "units": units, "depth": depth}
+            cell["chunk"] = CARD_BATCHES[batch]
             key = f"helmholtz {units}x{depth}, {batch} points"
             # A process's peak memory never falls: each entry has a new process.
             with Pool(options.cache, options.installed) as own:
-                record = compare_with(own, pairs, cell | {"chunk": chunk}, options)
+                record = compare_with(own, pairs, cell, options)
                 yield key, record | {"versions": own.versions()}
 
 
@@ -142,4 +144,5 @@ def compare_with(pool, entries, cell, options, steps=None, repeats=None):
     cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
     print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)
     steps, repeats = steps or options.steps, repeats or options.repeats
-    return compare(pool, entries, cell, repeats, options.seconds, steps)
+    own = repeats, options.seconds, steps, options.timeout
+    return compare(pool, entries, cell, *own)

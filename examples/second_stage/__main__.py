@@ -53,8 +53,11 @@ def stages(optimizer, case, problem):
     ]
 
 
-def train(model, case, optimizer, annealed, seconds):
-    """Train in stages until the time is over; returns the trace, a list of dicts."""
+def train(model, case, optimizer, annealed, seconds, clock=False):
+    """Train in stages until the time is over; returns the trace, a list of dicts.
+
+    The time is that of the processor, or by the `clock`.
+    """
     problem, trace = model.problem, []
     data = problem.test_data()
     callbacks = [kp.callbacks.LearningRateAnnealing()] if annealed else []
@@ -79,7 +82,7 @@ def train(model, case, optimizer, annealed, seconds):
                 }
             )
             print(json.dumps(trace[-1]), flush=True)
-            if fit == fits or spent[1] >= seconds:
+            if fit == fits or spent[0 if clock else 1] >= seconds:
                 break
             last, before = before, trace[-1]["loss"]
             if name == "GaussNewton" and before > LEFT * last and times < LARGEST:
@@ -89,7 +92,7 @@ def train(model, case, optimizer, annealed, seconds):
     return trace
 
 
-def run(name, optimizer, network, units, weights, seed, seconds):
+def run(name, optimizer, network, units, weights, seed, seconds, clock=False):
     """Train one case; returns its record, a dict that is JSON."""
     case = CASES[name]
     case = dataclasses.replace(case, units=units or case.units)
@@ -106,15 +109,25 @@ def run(name, optimizer, network, units, weights, seed, seconds):
         "seed": seed,
         "points": case.points,
         "held_back": case.held_back,
-        "trace": train(model, case, optimizer, weights == "annealed", seconds),
+        "trace": train(model, case, optimizer, weights == "annealed", seconds, clock),
         "loss_weights": {
             k: float(keras.ops.convert_to_numpy(v))
             for k, v in model.loss_weights.items()
         },
         "cores": len(os.sched_getaffinity(0)),
         "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}",
+        "device": device(),
         "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
     }
+
+
+def device():
+    """Name of the device that JAX computes on, or `None` on TensorFlow."""
+    if keras.backend.backend() != "jax":
+        return None
+    import jax
+
+    return jax.local_devices()[0].device_kind
 
 
 def main():
@@ -128,13 +141,14 @@ def main():
     parser.add_argument("--weights", default="annealed", choices=["annealed", "one"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=300.0, help="of the processor")
+    parser.add_argument("--clock", action="store_true", help="seconds by the clock")
     parser.add_argument("--results", type=pathlib.Path)
     given = parser.parse_args()
     keras.config.set_dtype_policy("float64")
     for name in given.problems:
         print(name, flush=True)
         network = given.network, given.units
-        how = given.weights, given.seed, given.seconds
+        how = given.weights, given.seed, given.seconds, given.clock
         record = run(name, given.optimizer, *network, *how)
         if given.results:
             with given.results.open("a", encoding="utf-8") as file:
