@@ -102,9 +102,7 @@ class Lowering:
         return [self._tape.constant(float_value(number))], rest
 
     def _joined(self, operation, slots):
-        return functools.reduce(
-            lambda one, other: self._tape.apply(operation, one, other), slots
-        )
+        return functools.reduce(functools.partial(self._tape.apply, operation), slots)
 
     def _power(self, base, exponent):
         slot = self.lower(base)
@@ -132,21 +130,19 @@ class Lowering:
 
     def _piecewise(self, node):
         """Write the branches; where no condition holds, the value is NaN."""
-        masks, branches, left = [], [], None
+        cases, left = [], None
         for expression, condition in node.args:
             chosen = None if condition == sp.true else self.lower(condition)
             mask = self._both(left, chosen)
             branch = self if mask is None else self._branch(mask)
-            masks.append(mask)
-            branches.append(branch.lower(expression))
+            cases.append((mask, branch.lower(expression)))
             if chosen is None:
                 break
             left = self._both(left, self._tape.apply(ops.logical_not, chosen))
         else:
-            masks.append(None)
-            branches.append(self._tape.constant(math.nan))
-        value = branches.pop()
-        for mask, branch in zip(masks[-2::-1], branches[::-1], strict=True):
+            cases.append((None, self._tape.constant(math.nan)))
+        _, value = cases.pop()
+        for mask, branch in reversed(cases):
             value = self._tape.apply(ops.where, mask, branch, value)
         return value
 
