@@ -101,9 +101,8 @@ def supported_functions():
 
 def is_number_leaf(node):
     """Test whether a node is a finite real number that SymPy stores as one leaf."""
-    return isinstance(node, (sp.Rational, sp.Float)) or (
-        isinstance(node, sp.NumberSymbol) and str(node) in CONSTANTS
-    )
+    is_constant = isinstance(node, sp.NumberSymbol) and str(node) in CONSTANTS
+    return is_constant or isinstance(node, (sp.Rational, sp.Float))
 
 
 def distinct_nodes(expressions, kind=object):
