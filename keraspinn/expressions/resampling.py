@@ -66,9 +66,8 @@ def _interpolated(points, values, resolution):
     near = None if len(points) <= _GLOBAL_POINTS else _NEIGHBOURS
     axis = np.linspace(0, 1, resolution)
     grid = np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), axis=-1)
-    resampled = RBFInterpolator(scaled, values, neighbors=near)(
-        grid.reshape(-1, dimension)
-    ).reshape((resolution,) * dimension)
+    interpolator = RBFInterpolator(scaled, values, neighbors=near)
+    resampled = interpolator(grid.reshape(-1, dimension)).reshape(grid.shape[:-1])
     again = RegularGridInterpolator((axis,) * dimension, resampled)(scaled)
     missed = abs(again - values).max()
     if missed > _TOLERANCE * np.ptp(values):
