@@ -40,16 +40,14 @@ def combined_derivatives(expressions, coordinates):
     highest = _highest({index for _, index in keys.values()})
     if len(highest) < 2:
         return ()
+    candidates = {s: key for s, key in keys.items() if key[1] in highest}
     combinations = set()
     for expression in expressions:
         plain = expression.xreplace(stand_ins)
-        for field in {field for field, _ in keys.values()}:
-            indices = {
-                i: s for s, (f, i) in keys.items() if f == field and i in highest
-            }
-            present = {i: s for i, s in indices.items() if plain.has(s)}
-            if present:
-                combinations.add(_combination(plain, present))
+        present = {s: key for s, key in candidates.items() if plain.has(s)}
+        for field in {field for field, _ in present.values()}:
+            symbols = {index: s for s, (f, index) in present.items() if f == field}
+            combinations.add(_combination(plain, symbols))
     if None in combinations or len(combinations) >= len(highest):
         return ()
     return tuple(sorted(combinations))
