@@ -45,14 +45,15 @@ class At(sp.Expr):
         return self.func(self.node, *flat)
 
     def _sympystr(self, printer):
-        images = ", ".join(f"{s}={printer._print(value)}" for s, value in self.images)
-        return f"{printer._print(self.node)}[{images}]"
+        return f"{printer._print(self.node)}[{self._printed_images(printer)}]"
 
     def _latex(self, printer):
-        images = ", ".join(
-            f"{printer._print(s)}={printer._print(value)}" for s, value in self.images
-        )
+        images = self._printed_images(printer)
         return rf"\left.{printer._print(self.node)}\right|_{{{images}}}"
+
+    def _printed_images(self, printer):
+        pairs = (map(printer._print, pair) for pair in self.images)
+        return ", ".join(map("=".join, pairs))
 
 
 def with_images(expressions, fields=()):
