@@ -1,5 +1,6 @@
 """Unions, differences and intersections of geometries, and their operators."""
 
+import itertools
 import warnings
 from collections.abc import Callable
 
@@ -258,12 +259,8 @@ class Mixture(Part):
         lib = library(uniform)
         ends = np.cumsum(self._measures) / sum(self._measures)
         choice, rest = uniform[..., :1], uniform[..., 1:]
-        drawn = [
-            part.sample(rest[..., start:end])
-            for part, start, end in zip(
-                self._parts, self._starts, self._starts[1:], strict=False
-            )
-        ]
+        columns = zip(self._parts, itertools.pairwise(self._starts), strict=True)
+        drawn = [part.sample(rest[..., start:end]) for part, (start, end) in columns]
         points = drawn[-1]
         for end, other in zip(ends[-2::-1], drawn[-2::-1], strict=True):
             points = lib.where(choice < like(end, uniform), other, points)
