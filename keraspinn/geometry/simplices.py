@@ -143,14 +143,13 @@ class Facets(Nearest, Simplices):
         # Subtract each facet's first corner before multiplying. Unrolled over the
         # coordinates, as reductions over two or three numbers are slow.
         offsets = [
-            scaled[..., j, None] - like(first[:, j], points)
-            for j in range(first.shape[1])
+            scaled[..., j, None] - like(column, points)
+            for j, column in enumerate(first.T)
         ]
 
         def along(vectors):
-            return sum(
-                o * like(v, points) for o, v in zip(offsets, vectors.T, strict=True)
-            )
+            pairs = zip(offsets, vectors.T, strict=True)
+            return sum(offset * like(v, points) for offset, v in pairs)
 
         weights = [along(maps[..., k]) for k in range(maps.shape[-1])]
         lowest = functools.reduce(lib.minimum, [*weights, 1 - sum(weights)])
@@ -173,9 +172,8 @@ class Facets(Nearest, Simplices):
 
     def only(self, chosen, text=None):
         """Select some of the facets."""
-        part = Facets(
-            self.corners[chosen], self.outward[chosen], self._half, text or self.text
-        )
+        corners, outward = self.corners[chosen], self.outward[chosen]
+        part = Facets(corners, outward, self._half, text or self.text)
         part.closed = self.closed
         return part
 
@@ -190,10 +188,9 @@ class Facets(Nearest, Simplices):
         everything = self.closed.reshape(-1, len(coordinates)) / size
         lines, trimmed = [], []
         for outward, offset, segments in planes.values():
-            line = exact_number(offset) - sum(
-                exact_number(n) * c / exact_number(size)
-                for n, c in zip(outward, coordinates, strict=True)
-            )
+            pairs = zip(map(exact_number, outward), coordinates, strict=True)
+            height = sum(n * c / exact_number(size) for n, c in pairs)
+            line = exact_number(offset) - height
             if not outside and (everything @ outward <= offset + 1e-9).all():
                 lines.append(line)
                 continue
