@@ -110,10 +110,8 @@ class Rim(Part):
         The latter two are harmonic about a ball. A field near a small hole behaves
         like them, so the network fits a smooth remainder.
         """
-        ratio = sum(
-            (c / exact_number(axis)) ** 2
-            for c, axis in zip(coordinates, self.axes, strict=True)
-        )
+        pairs = zip(coordinates, map(exact_number, self.axes), strict=True)
+        ratio = sum((c / axis) ** 2 for c, axis in pairs)
         if not outside:
             return 1 - ratio
         exponent = 1 - sp.Rational(len(self.axes), 2)
