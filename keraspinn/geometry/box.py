@@ -65,9 +65,8 @@ class Slice(Part):
         ((column, position),) = spatial
         normal = np.zeros(self.spatial)
         normal[column] = position
-        return like(normal, points) + library(points).zeros_like(
-            points[..., : self.spatial]
-        )
+        zeros = library(points).zeros_like(points[..., : self.spatial])
+        return zeros + like(normal, points)
 
     def measure(self):
         """Return the product of the extents that are not fixed."""
