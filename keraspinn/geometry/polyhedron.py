@@ -45,9 +45,8 @@ class Polyhedron(Geometry):
         self.vertices = point_array("vertices", vertices, columns=3, least=4)
         self.triangles = np.asarray(faces)
         _check_closed(self.triangles)
-        super().__init__(
-            coordinates, self.vertices.min(axis=0), self.vertices.max(axis=0)
-        )
+        lower, upper = self.vertices.min(axis=0), self.vertices.max(axis=0)
+        super().__init__(coordinates, lower, upper)
         corners = (self.vertices - self.centre)[self.triangles]
         normals = across(corners)
         volume = float(np.sum(normals * corners[:, 0]) / 6)
