@@ -123,9 +123,8 @@ class Mesh(Geometry):
         fits = whole and array.shape[1] == columns
         if not fits or array.min() < 0 or array.max() > most:
             raise ValueError(
-                f"`{name}` must be rows of {columns} nodes, numbers from 0 to "
-                f"{most}, (k, {columns}). Received: {array.dtype} of "
-                f"shape {array.shape}"
+                f"`{name}` must be rows of {columns} nodes, numbers from 0 to {most}, "
+                f"(k, {columns}). Received: {array.dtype} of shape {array.shape}"
             )
         return array.astype("int64")
 
@@ -141,9 +140,8 @@ def _outer_facets(cells):
     width = cells.shape[1]
     facets = np.concatenate([np.delete(cells, k, axis=1) for k in range(width)])
     opposite = np.concatenate([cells[:, k] for k in range(width)])
-    _, first, count = np.unique(
-        np.sort(facets, axis=1), axis=0, return_index=True, return_counts=True
-    )
+    nodes = np.sort(facets, axis=1)
+    _, first, count = np.unique(nodes, axis=0, return_index=True, return_counts=True)
     outer = first[count == 1]
     return facets[outer], opposite[outer]
 
