@@ -49,10 +49,8 @@ def by_region(values: Mapping[Geometry, sp.Expr]) -> sp.Piecewise:
 def _relation(region):
     """Return the SymPy relation that holds in a geometry."""
     if isinstance(region, Box):
-        ends = region.intervals.items()
-        return sp.And(
-            *(sp.And(s >= exact_number(a), s <= exact_number(b)) for s, (a, b) in ends)
-        )
+        ends = ((s, *map(exact_number, e)) for s, e in region.intervals.items())
+        return sp.And(*(sp.And(s >= low, s <= high) for s, low, high in ends))
     if isinstance(region, (Combination, Product)):
         first, second = map(_relation, region.operands)
         if isinstance(region, Difference):
