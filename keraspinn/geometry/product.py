@@ -43,19 +43,15 @@ class ProductPart(Part):
     def sample(self, uniform):
         """Sample a point of each, from separate uniform numbers."""
         first, second = self.parts
-        points = [
-            first.sample(uniform[..., : self.counts[0]]),
-            second.sample(uniform[..., self.counts[0] :]),
-        ]
-        merged = library(uniform).concatenate(points, axis=-1)
+        of_first = first.sample(uniform[..., : self.counts[0]])
+        of_second = second.sample(uniform[..., self.counts[0] :])
+        merged = library(uniform).concatenate([of_first, of_second], axis=-1)
         return columns_of(merged, np.argsort(np.concatenate(self.columns)).tolist())
 
     def contains(self, points):
         """Test which points lie on both."""
-        on_first, on_second = (
-            part.contains(columns_of(points, chosen))
-            for part, chosen in zip(self.parts, self.columns, strict=True)
-        )
+        pairs = zip(self.parts, self.columns, strict=True)
+        on_first, on_second = (p.contains(columns_of(points, c)) for p, c in pairs)
         return on_first & on_second
 
     def normals(self, points):
