@@ -61,9 +61,8 @@ def _find_operand(domain, other):
         if not set(factor.coordinates) < set(other.coordinates):
             continue
         try:
-            (_, rest), (across, along) = (
-                geometry.split(factor.coordinates) for geometry in (domain, other)
-            )
+            _, rest = domain.split(factor.coordinates)
+            across, along = other.split(factor.coordinates)
         except ValueError:  # one of them is not a product
             continue
         if _same(rest, along) and _find_operand(factor, across) is not None:
@@ -172,11 +171,10 @@ def beyond(domain, on):
     """Explain which value lies outside a domain's bounding box, for a message."""
     for symbol, value in on.items():
         if symbol not in domain.intervals:
-            is_other = str(symbol) in map(str, domain.coordinates)
-            advice = (
-                f". Write the same symbol {symbol}, with its assumptions" * is_other
-            )
-            return f": the domain has no coordinate {symbol!r}{advice}"
+            text = f": the domain has no coordinate {symbol!r}"
+            if str(symbol) in map(str, domain.coordinates):
+                text += f". Write the same symbol {symbol}, with its assumptions"
+            return text
         low, high = domain.intervals[symbol]
         if not low <= float(value) <= high:
             return f": {symbol} goes from {written(low)} to {written(high)}"
