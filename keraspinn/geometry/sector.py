@@ -54,9 +54,8 @@ class Polar(Part):
             radius = lib.sqrt(inner**2 + (outer**2 - inner**2) * share)
         angle = start + (end - start) * uniform[..., 1]
         x, y = self.origin
-        return lib.stack(
-            [x + radius * lib.cos(angle), y + radius * lib.sin(angle)], axis=-1
-        )
+        point = [x + radius * lib.cos(angle), y + radius * lib.sin(angle)]
+        return lib.stack(point, axis=-1)
 
     def contains(self, points):
         """Test which points have a radius and an angle in the intervals."""
