@@ -28,8 +28,7 @@ class Spline:
             coefficients = np.moveaxis(spline.c, 0, index)
             self._axes.append(_Axis(axis, spline.t, table.degree, order))
         self._coefficients = coefficients.reshape(-1)
-        strides = np.cumprod([1, *coefficients.shape[:0:-1]])[::-1]
-        self._strides = [int(stride) for stride in strides]
+        self._strides = np.cumprod([1, *coefficients.shape[:0:-1]])[::-1].tolist()
 
     def __call__(self, *arguments):
         arguments = [ops.convert_to_tensor(a) for a in arguments]
