@@ -166,9 +166,8 @@ def check_can_learn(problem, network, objective, place):
     orders = (sum(index) for indices in required.values() for index in indices)
     derivative_checks.warn_of_kinks(network, max(orders, default=0))
     if not _is_adapted(network):
-        derivative_checks.warn_of_flatness(
-            network, _lines(problem.domain, coordinates.dtype)
-        )
+        lines = _lines(problem.domain, coordinates.dtype)
+        derivative_checks.warn_of_flatness(network, lines)
     warn_if_not_periodic(problem, objective.fields, place)
 
 
