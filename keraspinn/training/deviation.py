@@ -177,10 +177,8 @@ def _variances(residuals, leverages):
     free = [len(rows) - np.sum(rows) for rows in leverages]
     if min(map(len, leverages)) < FEW:
         squares, free = ([sum(terms)] * len(terms) for terms in (squares, free))
-    return [
-        max(square / left, ROUNDING) if left > NONE else np.inf
-        for square, left in zip(squares, free, strict=True)
-    ]
+    pairs = zip(squares, free, strict=True)
+    return [max(square / n, ROUNDING) if n > NONE else np.inf for square, n in pairs]
 
 
 def _of_few_rows(names, counts):
