@@ -38,10 +38,8 @@ class Evaluation:
         expressions = problem.reference_expressions
         self._levels = [_level(problem, name) for name in expressions]
         scaled = map(problem.scales.apply, expressions.values())
-        varying = [
-            expression - expression.as_coeff_Add()[0] if level else expression
-            for expression, level in zip(scaled, self._levels, strict=True)
-        ]
+        pairs = zip(scaled, self._levels, strict=True)
+        varying = [e - e.as_coeff_Add()[0] if level else e for e, level in pairs]
         self._reference = Program(varying, problem.coordinates)
 
     def update(self, model, x, y, seed):
@@ -59,9 +57,8 @@ class Evaluation:
             batches["residual"] = self.place.given(x)
         located = backend.shard(self.place.locate(x))
         batches = backend.shard(batches)
-        losses = model._objective.losses(
-            batches, model.loss_weights, model.trainable_variables
-        )
+        weights, variables = model.loss_weights, model.trainable_variables
+        losses = model._objective.losses(batches, weights, variables)
         logs = model._logs.update(losses, steps=ops.shape(x)[0])
         if y is not None:
             self._problem.check_reference_names(y)
