@@ -41,10 +41,8 @@ def steps_per_execution_for(
     # A product with every weight forward, and two more backward.
     flops = 6 * coefficients * parameter_count
     if isinstance(optimizer, Optimizer):
-        rows = sum(
-            sources.total(name) * len(sources.places[name].term.expressions)
-            for name in terms
-        )
+        counts = {name: len(sources.places[name].term.expressions) for name in terms}
+        rows = sum(sources.total(name) * count for name, count in counts.items())
         flops = optimizer.flops_needed(flops, rows, parameter_count)
     available = _SECONDS * (2e13 if backend.has_accelerator() else 1e11)
     longest = max(1, min(_LONGEST, steps_per_epoch, int(available / flops)))
