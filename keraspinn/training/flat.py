@@ -112,11 +112,9 @@ class FlatObjective(Objective):
     def loss(self, parameters):
         """Return the total weighted loss with regularizers, a scalar."""
         step = self.step
+        terms = self.batches, self.weights, step.variables, step.largest
         with substituted(step.variables, self.split(parameters)):
-            losses = step.objective.losses(
-                self.batches, self.weights, step.variables, step.largest
-            )
-        return losses["loss"]
+            return step.objective.losses(*terms)["loss"]
 
     def value_and_gradient(self, parameters):
         """Return the total loss and its gradient, `(P,)`."""
@@ -129,12 +127,10 @@ class FlatObjective(Objective):
 
     def residuals(self, parameters):
         """Return the weighted residuals, `(N,)`: their squares add up to the loss."""
-        objective = self.step.objective
+        objective, rows = self.step.objective, []
         with substituted(self.step.variables, self.split(parameters)):
-            rows = [
-                self._weighted(name, rows_of(objective, name, batch))
-                for name, batch in self.batches.items()
-            ]
+            for name, batch in self.batches.items():
+                rows.append(self._weighted(name, rows_of(objective, name, batch)))
         return ops.concatenate(rows)
 
     def _weighted(self, name, rows):
