@@ -136,13 +136,11 @@ class MemberTrainer(Trainer):
 
     def _with_present_rate(self, values):
         """Return the optimizer's state with the learning rate as it is set now."""
-        rates = self.indices("learning_rate")
         present = backend.snapshot(self.model.optimizer.variables)
-        size = self._members.size
-        return [
-            ops.broadcast_to(present[index], (size,)) if index in rates else value
-            for index, value in enumerate(values)
-        ]
+        values = list(values)
+        for index in self.indices("learning_rate"):
+            values[index] = ops.broadcast_to(present[index], (self._members.size,))
+        return values
 
     def indices(self, name):
         """Return the indices of variables of some name among the optimizer's."""
