@@ -22,9 +22,7 @@ class Objective:
     def __init__(self, problem, fields):
         self.fields = fields
         self._counts = {n: len(t.expressions) for n, t in problem.terms.items()}
-        self.terms = {
-            name: _kind(term)(term, problem) for name, term in problem.terms.items()
-        }
+        self.terms = {n: _kind(t)(t, problem) for n, t in problem.terms.items()}
         labels = (label for term in self.terms.values() for label in term.labels)
         self.names = [*dict.fromkeys([*self.terms, *labels])]
 
@@ -61,9 +59,8 @@ class Objective:
         if count == 1:
             return ops.unstack(losses(0))
         start = ops.zeros((self._counts[name],), batch.points.dtype)
-        return ops.unstack(
-            ops.fori_loop(0, count, lambda n, total: total + losses(n), start)
-        )
+        total = ops.fori_loop(0, count, lambda n, total: total + losses(n), start)
+        return ops.unstack(total)
 
     def parts(self, name, batch, largest):
         """Split a term's batch by `Batch.parts`, counting points at images too."""
@@ -98,9 +95,8 @@ class Objective:
                     parts = self.terms[name].losses(self.fields, part(number))
                     return sum(parts), parts
 
-            _, parts, gradients[name] = backend.value_and_gradients(
-                function, values, count
-            )
+            result = backend.value_and_gradients(function, values, count)
+            _, parts, gradients[name] = result
             losses |= self._parts(name, parts)
         return losses, gradients
 
