@@ -67,13 +67,10 @@ def rebuilt(network, dtype):
 def _replaced(config, dtype, key=None):
     """Return a configuration with all floating-point types replaced, at any depth."""
     if isinstance(config, dict):
-        policy = config.get("class_name") == "DTypePolicy"
-        return {
-            name: {**value, "name": dtype}
-            if policy and name == "config"
-            else _replaced(value, dtype, name)
-            for name, value in config.items()
-        }
+        replaced = {k: _replaced(value, dtype, k) for k, value in config.items()}
+        if config.get("class_name") == "DTypePolicy":
+            replaced["config"] = {**config["config"], "name": dtype}
+        return replaced
     if isinstance(config, (list, tuple)):
         return type(config)(_replaced(value, dtype) for value in config)
     # A layer may have the name of a type.
