@@ -179,10 +179,9 @@ class ProblemModel(backend.StepFunctions, keras.Model):
                 `keraspinn.optimizers` that sees all parameters at once.
             FloatingPointError: If a loss or gradient is not finite.
         """
-        data, steps_per_execution, settings = fitting.fit_arguments(
+        data, self.steps_per_execution, settings = fitting.fit_arguments(
             self, x, y, batch_size, steps_per_epoch, validation_batch_size, kwargs
         )
-        self.steps_per_execution = steps_per_execution
         self.check_devices()
         try:
             with backend.full_products(), backend.undistributed():
