@@ -28,9 +28,8 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         print("Compiling …", flush=True)
         if periods:
             steps = ", ".join(map(str, periods))
-            print(
-                f"New points every {steps} steps, where the loss may rise", flush=True
-            )
+            text = f"New points every {steps} steps, where the loss may rise"
+            print(text, flush=True)
 
     def on_train_batch_end(self, batch, logs=None):
         if self._compiling_since is not None:
