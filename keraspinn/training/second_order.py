@@ -48,10 +48,8 @@ class SecondOrderStep(Step):
             terms = self._terms(batches, values, state, iteration, flat.renewed)
         names_in_logs = [f"{name}_loss" for name in self.objective.names]
         losses = dict(zip(names_in_logs, ops.unstack(terms), strict=True))
-        losses |= {
-            name: ops.cast(logs[name], parameters.dtype)
-            for name in ("loss", *self.optimizer.log_names)
-        }
+        for name in ("loss", *self.optimizer.log_names):
+            losses[name] = ops.cast(logs[name], parameters.dtype)
         new = {
             "variables": values,
             "optimizer": [count + 1, *others[1:], *(memory[name] for name in names)],
