@@ -97,14 +97,13 @@ class Tangent:
             Dict from term names to a list, for each of the term's expressions, of
             `(N,)` and `(N, P)`.
         """
-        pairs, values = {}, backend.snapshot(self._variables)
+        objective, variables = self._objective, self._variables
+        pairs, values = {}, backend.snapshot(variables)
         for name, batch in batches.items():
-            residuals = self._objective.residuals(name, batch)
-            if self._objective.terms[name].is_pointwise:
+            residuals = objective.residuals(name, batch)
+            if objective.terms[name].is_pointwise:
                 batch = batch._replace(weights=1.0)
-            jacobians = row_jacobians(
-                self._objective, name, batch, self._variables, values
-            )
+            jacobians = row_jacobians(objective, name, batch, variables, values)
             pairs[name] = list(zip(residuals, jacobians, strict=True))
         return pairs
 
