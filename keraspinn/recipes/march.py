@@ -192,9 +192,8 @@ def _checked_jumps(problem, jumps, edges, automatic):
                 "`jumps` must be of fields of the problem without hard conditions; "
                 f"pass hard=False to march. Received: {strange}"
             )
-        shifts_at[float(time)] = [
-            tuple(map(float, fields.get(field, (1.0, 0.0)))) for field in problem.fields
-        ]
+        pairs = (fields.get(field, (1.0, 0.0)) for field in problem.fields)
+        shifts_at[float(time)] = [tuple(map(float, pair)) for pair in pairs]
     return shifts_at
 
 
@@ -235,9 +234,7 @@ def _new_network(pattern, trained, problem, changes):
 def _model(problem, networks, edges, orders, jumps, *, seed, losses=()):
     """Return the model over all windows so far."""
     dtype = networks[-1].dtype_policy
-    network = TimeWindows(
-        networks, edges, orders, jumps, final_losses=losses, dtype=dtype
-    )
+    network = TimeWindows(networks, edges, orders, jumps, losses, dtype=dtype)
     model = PINNModel(problem, network, seed=seed, dtype=dtype)
     model.march_history = network.history
     model.compile()  # for `evaluate`
@@ -248,9 +245,8 @@ def _resumed(path, edges, automatic):
     """Return edges, networks and losses of the windows in a file."""
     network = load_model(path).network
     done = getattr(network, "edges", [])
-    if not isinstance(network, TimeWindows) or (
-        not automatic and done != edges[: len(done)]
-    ):
+    is_march = isinstance(network, TimeWindows)
+    if not is_march or not (automatic or done == edges[: len(done)]):
         raise ValueError(
             f"{path} holds other windows: {getattr(network, 'edges', network)}. Give "
             f"another path, or remove the file. Received: windows={edges}"
