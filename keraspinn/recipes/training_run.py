@@ -108,9 +108,8 @@ class TrainingRun:
             self._parameters(),
         )
         if reason:
-            self._print(
-                f"{solution.seconds:5.0f} s  not solved, as print(solution) explains"
-            )
+            seconds = f"{solution.seconds:5.0f}"
+            self._print(f"{seconds} s  not solved, as print(solution) explains")
         return solution
 
     def _train_to_tolerance(self, stages):
@@ -185,12 +184,10 @@ class TrainingRun:
         start = time.monotonic()
         self.model = stage.prepared(self.model)
         before, loss = self.model.steps_taken, math.nan
+        stop = LambdaCallback(on_train_batch_end=self._stop_late)
+        settings = {"verbose": max(0, self.verbose - 1), "callbacks": [stop]}
         try:
-            fitted = stage.fitted(
-                self.model,
-                verbose=max(0, self.verbose - 1),
-                callbacks=[LambdaCallback(on_train_batch_end=self._stop_late)],
-            )
+            fitted = stage.fitted(self.model, **settings)
             loss = float(fitted.history["loss"][-1])
         finally:
             steps = self.model.steps_taken - before
@@ -213,9 +210,8 @@ class TrainingRun:
         callbacks = [LambdaCallback(on_train_batch_end=self._end_late)]
         network, recipe = choices.chosen_windows(self.problem, callbacks)
         try:
-            self.model = march(
-                *(self.problem, network, "auto", recipe), seed=model.seed, verbose=0
-            )
+            settings = {"seed": model.seed, "verbose": 0}
+            self.model = march(self.problem, network, "auto", recipe, **settings)
         # Late; unknown parameters, or too hard; an overflow.
         except (TimeoutError, ValueError, FloatingPointError):
             elapsed = time.monotonic() - self.begin
@@ -325,10 +321,8 @@ class TrainingRun:
         row, elapsed = self.history[-1], time.monotonic() - self.begin
         error = row["error"]
         known = "" if math.isnan(error) else f", estimated error {error:.1e}"
-        self._print(
-            f"{elapsed:5.0f} s  {row['decision']}, {row['steps']:,} steps: "
-            f"loss {row['loss']:.1e}{known}"
-        )
+        text = f"{row['decision']}, {row['steps']:,} steps: loss {row['loss']:.1e}"
+        self._print(f"{elapsed:5.0f} s  {text}{known}")
 
     def _print(self, text):
         if self.verbose:
