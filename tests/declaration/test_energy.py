@@ -165,6 +165,56 @@ def test_scales_of_two_phases_have_no_offset():
     assert not kp.Problem(BAR, energy=energy).scales.offsets
 
 
+@pytest.mark.parametrize(
+    ("density", "value"), [((U - 300) ** 2 / 2, 300), (sp.exp(U / 100) - 20 * U, 760)]
+)
+def test_scales_of_a_constant_minimum_have_its_size(density, value):
+    scales = kp.Problem(BAR, energy=STORED + kp.integral(density)).scales
+    assert not scales.offsets
+    assert scales.fields["u"] == pytest.approx(value, rel=0.01)
+    assert scales.terms["residual"][0] > value
+
+
+@pytest.mark.parametrize("end", [4, 4.309, 4.5])
+def test_scales_of_an_energy_beside_prescribed_values_do_not_cancel(end):
+    """½∫(c' - u')² for c = 0: d²/4 + 1/3."""
+    ends = {"a": kp.Condition(U, on={X: 0}), "b": kp.Condition(U - end, on={X: 2})}
+    problem = kp.Problem(BAR, energy=STORED - kp.integral(U), conditions=ends)
+    size = problem.scales.terms["residual"][0]
+    assert size == pytest.approx(end**2 / 4 + 1 / 3, rel=0.01)
+
+
+def test_a_condition_leaves_no_offset_to_a_steep_layer():
+    energy = STORED + kp.integral(1000 * (U - 300) ** 2 / 2)
+    assert not kp.Problem(BAR, energy=energy, conditions=HELD).scales.offsets
+
+
+@pytest.mark.parametrize("size", [1e-14, 1e14])
+def test_offsets_do_not_depend_on_the_unit_of_the_energy(size):
+    convection = kp.integral(size * (U - 5) ** 2 / 2, over={X: 2})
+    energy = kp.integral(size * (U.diff(X) ** 2 / 2 - U / 10)) + convection
+    assert kp.Problem(BAR, energy=energy).scales.offsets["u"] == pytest.approx(
+        5.3, 0.01
+    )
+
+
+def test_an_energy_that_falls_on_both_sides_of_a_minimum_is_named():
+    energy = STORED - kp.integral(U.diff(X) ** 4 / 1000 + U)
+    with pytest.warns(UserWarning, match="no minimum"):
+        problem = kp.Problem(BAR, energy=energy, conditions=HELD)
+    assert problem.scales.fields["u"] == pytest.approx(2, rel=0.1)
+
+
+@pytest.mark.parametrize("hot", [800, 1000])
+def test_scales_of_radiation_from_a_hot_end(hot):
+    radiation = kp.integral(5.67e-8 * (U**5 / 5 - 300**4 * U), over={X: 2})
+    held = {"hot": kp.Condition(U - hot, on={X: 0}, hard=True)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = kp.Problem(BAR, energy=3 * STORED + radiation, conditions=held)
+    assert 0.3 * hot < problem.scales.fields["u"] < hot
+
+
 def test_scales_of_radiation_are_those_of_the_minimum_nearby():
     """q = h (T⁴ - 300⁴) at a face. The energy has T⁵, which falls for negative T."""
     radiation = kp.integral(1e-8 * (U**5 / 5 - 300**4 * U), over={X: 2})

@@ -5,6 +5,7 @@ give the fields' magnitudes and the energy's; a quadratic energy takes one step.
 """
 
 import functools
+import itertools
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from keraspinn.declaration.scaling.linearization import linearize, stack_rows
 from keraspinn.declaration.scaling.offsets import find_offsets, middle_of
 from keraspinn.declaration.scaling.polynomials import Polynomials
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.terms import RESIDUAL, Term
-from keraspinn.expressions import NormalComponent, PartIntegral, Program
+from keraspinn.declaration.terms import RESIDUAL, Term, condition_terms
+from keraspinn.expressions import NormalComponent, PartIntegral, Program, fields_of
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.program import columns
 from keraspinn.expressions.second_variation import SecondVariation
@@ -29,12 +30,18 @@ NEGATIVE = 1e-9  # of the largest eigenvalue, below which curvature is negative
 NOTHING = 1e-12  # of the largest eigenvalue, below which there is no curvature
 STEPS = 40  # of Newton's method
 SETTLED = 1e-3  # relative change of the energy that ends Newton's method
-STARTS = 10.0 ** np.arange(-12, 13)  # lengths of the first steps
-FAR = 1e6, 1e12  # distances along negative curvature at which the energy is compared
+STARTS = 2.0 ** np.arange(-40, 41)  # lengths of the first steps
+FAR = np.array(
+    [1e6, 1e12]
+)  # distances along negative curvature at which the energy is compared
 HALVINGS = 0.5 ** np.arange(20)  # lengths of later steps
 LOADED = 1e-2  # of a gradient's norm, above which a load works along a change
 NUDGE = 1e-3  # of the polynomials' size, off fields that have no derivative
 ROUNDING = 1e-9  # of the largest field's magnitude, below which a field is zero
+SAME = 1e-5  # relative difference of energies, below which they are the same
+# Variation relative to the offset, below which the minimum is a constant. That of an
+# energy that is not quadratic is known to `SETTLED`.
+EVEN = 1e-6
 
 FALLING = (
     "The energy has no minimum: its second derivative is negative for some changes of "
@@ -64,12 +71,15 @@ def energy_scales(domain, terms, field_names, given=None):
     """
     coarse = coarse_energy(domain, tuple(terms.values()), tuple(field_names))
     conditions = terms | {RESIDUAL: Term(RESIDUAL, (), domain.blocks("interior"))}
-    offsets = coarse.offsets() | find_offsets(domain, conditions, field_names)
+    pointwise = [t.expressions for t in condition_terms(terms) if not t.regions]
+    given_values = fields_of(itertools.chain(*pointwise))
+    offsets = {n: v for n, v in coarse.offsets().items() if n not in given_values}
+    offsets |= find_offsets(domain, conditions, field_names)
     sizes = coarse.sizes(offsets) | (given or {})
-    scales = find_scales(domain, conditions, field_names, sizes)
-    energy = float(f"{coarse.energy(offsets):.2e}")
+    scales = find_scales(domain, conditions, field_names, sizes, offsets)
+    energy = float(f"{coarse.energy(scales.offsets):.2e}")
     terms = scales.terms | {RESIDUAL: (energy,)}
-    return Scales(scales.coordinates, scales.fields, terms, offsets | scales.offsets)
+    return Scales(scales.coordinates, scales.fields, terms, scales.offsets)
 
 
 @functools.lru_cache(maxsize=8)
@@ -115,25 +125,40 @@ class CoarseEnergy:
         self._factors, self.underdetermined = self._least()
         self._values = (self._basis.inside() @ self._factors[:, :, None])[..., 0]
 
+    @np.errstate(all="ignore")
     def offsets(self):
         """Return a dict from names of fields to nonzero middles of their values.
 
         Empty if the opposite fields have the same energy, as two phases do.
         """
-        if np.isclose(self.value(self._factors), self.value(-self._factors)):
+        states = self._factors, -self._factors, np.zeros_like(self._factors)
+        least, opposite, zero = map(self.value, states)
+        is_finite = np.isfinite(self._values).all() and np.isfinite(least)
+        if not is_finite or abs(least - opposite) <= SAME * max(abs(least), abs(zero)):
             return {}
-        pairs = zip(self._names, self._values, strict=True)
-        middles = {n: middle_of(v) for n, v in pairs if np.isfinite(v).all()}
-        return {name: middle for name, middle in middles.items() if middle}
+        smallest = EVEN if self._is_quadratic else SETTLED
+        middles = dict(zip(self._names, map(middle_of, self._values), strict=True))
+        ranges = np.ptp(self._values, axis=1)
+        pairs = zip(middles.items(), ranges, strict=True)
+        return {n: m for (n, m), r in pairs if r > smallest * abs(m) > 0}
 
+    @np.errstate(all="ignore")
     def energy(self, offsets):
-        """Return the energy's magnitude, beside constant fields at offsets."""
+        """Return the energy's magnitude: that of the change from constant offsets.
+
+        Less the work of the slope at the least, which conditions may leave.
+        """
         constants = np.zeros_like(self._start)
         constants[:, self._basis.degrees == 0] = self._column(offsets)
-        least = self.value(self._factors)
-        sizes = [abs(self.value(f) - least) for f in (constants, self._start)]
-        sizes.append(abs(least))
-        return next((s for s in sizes if ROUNDING * abs(least) < s < np.inf), 1.0)
+        least, change = self.value(self._factors), constants - self._factors
+        slope = sum(piece.derivatives(self._factors)[0] for piece in self._pieces)
+        sizes = [
+            abs(self.value(constants) - least - np.sum(slope * change)),
+            abs(self.value(self._start) - least),
+            abs(least),
+        ]
+        largest = max(size for size in [*sizes, 0.0] if size < np.inf)
+        return next((s for s in sizes if ROUNDING * largest < s < np.inf), 1.0)
 
     def _column(self, offsets):
         return np.array([[offsets.get(name, 0.0)] for name in self._names])
@@ -232,10 +257,13 @@ class CoarseEnergy:
         slopes, curvatures, changes = modes
         lengths = np.linalg.norm(changes, axis=(0, 1))
         loads, changes = abs(slopes) / lengths, changes / lengths
-        far = changes[..., 0] * (1 + abs(factors).max())
-        near, far = (self.value(factors + distance * far) for distance in FAR)
-        is_falling = curvatures < -NEGATIVE * abs(curvatures).max()
-        is_falling &= far < 2 * near < 0
+        softest = changes[..., 0] * (1 + abs(factors).max())
+        sides = [
+            [self.value(factors + d * softest) for d in side * FAR] for side in (1, -1)
+        ]
+        falls = [far < 2 * near < 0 for near, far in sides]
+        is_falling = falls[0] & (curvatures < -NEGATIVE * abs(curvatures).max())
+        is_falling |= all(falls) & (curvatures == curvatures.min())
         is_flat = (curvatures == 0) & self._is_quadratic
         is_loaded = is_flat & (loads > LOADED * np.linalg.norm(loads))
         faults = (FALLING, is_falling), (LOOSE, is_loaded), (OPEN, is_flat)
