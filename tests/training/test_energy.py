@@ -153,3 +153,19 @@ def test_the_verdict_follows_the_error():
     with pytest.raises(ValueError, match="no energy"):
         poisson = kp.problems.poisson()
         kp.diagnostics.energy_gap(kp.PINNModel(poisson, kp.networks.MLP(4, 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("zero", [0.0, 300.0])
+def test_the_verdict_is_the_same_in_celsius_and_kelvin(zero):
+    """u'' = -1, u'(0) = 0, u + u' = zero at x = 1: u = zero + 3/2 - x²/2."""
+    convection = kp.integral((U - zero) ** 2 / 2, over={X: 1})
+    energy = kp.integral(U.diff(X) ** 2 / 2 - U) + convection
+    model, _ = trained(kp.Problem(BAR, energy=energy), kp.optimizers.GaussNewton(), 1)
+    points = np.linspace(0, 1, 1001)[:, None]
+    exact = zero + 1.5 - points[:, 0] ** 2 / 2
+    missed = np.ravel(model.predict(points, verbose=0)) - exact
+    share = np.sqrt(np.mean(missed**2)) / (3 * np.std(exact))
+    found = kp.diagnostics.verdict(model)
+    assert found.errors["u"] == pytest.approx(share, rel=0.5)
+    assert found.trusted == (share < 0.05)

@@ -84,10 +84,10 @@ def verdict(
     Args:
         model: A `PINNModel` of any precision, trained by any method.
         tolerance: Relative L2 error up to which a field is trusted.
-        points: Number of points inside, and four times as many before a model is
-            trusted whose correction fits these alone. Time grows with the cube of the
-            number of rows or of parameters, whichever is less. 1,000 points take 3 s of
-            one core for 30 × 3 units, and 300 points take 2 s.
+        points: Number of points inside, and four times as many for an energy, or
+            before a model is trusted whose correction fits these alone. Time grows
+            with the cube of the number of rows or of parameters, whichever is less.
+            1,000 points take 3 s of one core for 30 × 3 units, and 300 points take 2 s.
         points_on_face: Number of points on each face.
         quantities: Optional dict from names to SymPy expressions in the fields, whose
             relative L2 error is estimated too; or to `keraspinn.integral` terms, such
@@ -120,7 +120,7 @@ def verdict(
     check_count("points", points)
     check_count("points_on_face", points_on_face)
     if model.problem.energy is not None:
-        return energy_verdict(model, tolerance, points, quantities or {})
+        return energy_verdict(model, tolerance, MORE * points, quantities or {})
     with backend.double_precision():
         measurement = _Measurement(model, Tangent(model, points, points_on_face))
         result = measurement.verdict(tolerance, quantities or {})
@@ -151,7 +151,7 @@ class _Measurement:
             rows[FIELDS] = without_levels(self.problem, self.batches, rows[FIELDS])
         sides = self.values, self.left
         before, left = (total_norm(rows, self.norms) for rows in sides)
-        self.is_unexplained = not left <= UNEXPLAINED * before
+        self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
         coefficients = tangent.model.coefficients.values()
         self.coefficients = [float(v.numpy()) for v in coefficients]
         # Scales in which every term has a size, even if training uses none.
