@@ -64,10 +64,7 @@ LATE = "Not within the tolerance in time."
 NO_PROGRESS = "The estimated error has stalled."
 
 # Reason in place of both, for an estimate that is too near the tolerance.
-TOO_NEAR = (
-    "The estimate is within the tolerance, but not {:.0f} times below it: the true "
-    "error may exceed it by that factor."
-)
+TOO_NEAR = "The estimate is within the tolerance, but not {:.0f} times below it."
 
 
 class TrainingRun:

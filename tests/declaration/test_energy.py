@@ -205,6 +205,27 @@ def test_an_energy_that_falls_on_both_sides_of_a_minimum_is_named():
     assert problem.scales.fields["u"] == pytest.approx(2, rel=0.1)
 
 
+@pytest.mark.parametrize("rate", [1e-6, 1e-2, 2e-2])
+def test_scales_of_a_conductivity_that_is_negative_at_zero_kelvin(rate):
+    """No minimum far away is found, and none is passed over in a later step."""
+    stored = kp.integral((3 + rate * (U - 300)) * U.diff(X) ** 2 / 2 - 60 * U)
+    convection = kp.integral(10 * (U - 293.15) ** 2 / 2, over={X: 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scales = kp.Problem(BAR, energy=stored + convection).scales
+    assert scales.offsets["u"] == pytest.approx(325, abs=5)
+    assert scales.fields["u"] == pytest.approx(20, rel=0.2)
+
+
+@pytest.mark.parametrize("rate", [1e-5, 1e-6])
+def test_scales_of_a_nearly_quadratic_energy(rate):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        energy = STORED + kp.integral(rate * U**3 / 3 - U)
+        scales = kp.Problem(BAR, energy=energy, conditions=HELD).scales
+    assert scales.fields["u"] == pytest.approx(2, rel=0.01)
+
+
 @pytest.mark.parametrize("hot", [800, 1000])
 def test_scales_of_radiation_from_a_hot_end(hot):
     radiation = kp.integral(5.67e-8 * (U**5 / 5 - 300**4 * U), over={X: 2})
@@ -224,6 +245,14 @@ def test_scales_of_radiation_are_those_of_the_minimum_nearby():
     end = (60 * 2 / 1e-8 + 300**4) ** 0.25
     assert problem.scales.offsets["u"] == pytest.approx(end + 20, rel=0.02)
     assert problem.scales.fields["u"] == pytest.approx(20, rel=0.1)
+
+
+def test_scales_of_strong_heating_with_radiation():
+    radiation = kp.integral(5.67e-8 * (U**5 / 5 - 300**4 * U), over={X: 2})
+    energy = 3 * STORED - kp.integral(6e4 * U) + radiation
+    end = (6e4 * 2 / 5.67e-8 + 300**4) ** 0.25
+    size = kp.Problem(BAR, energy=energy).scales.fields["u"]
+    assert size == pytest.approx(end + 6e4 * 4 / 2 / 3, rel=0.02)
 
 
 @pytest.mark.parametrize("power", [sp.Rational(3, 2), 4])

@@ -137,10 +137,9 @@ class CoarseEnergy:
         if not is_finite or abs(least - opposite) <= SAME * max(abs(least), abs(zero)):
             return {}
         smallest = EVEN if self._is_quadratic else SETTLED
-        middles = dict(zip(self._names, map(middle_of, self._values), strict=True))
-        ranges = np.ptp(self._values, axis=1)
-        pairs = zip(middles.items(), ranges, strict=True)
-        return {n: m for (n, m), r in pairs if r > smallest * abs(m) > 0}
+        pairs = zip(self._names, self._values, strict=True)
+        middles = {n: middle_of(v, smallest=smallest) for n, v in pairs}
+        return {name: middle for name, middle in middles.items() if middle}
 
     @np.errstate(all="ignore")
     def energy(self, offsets):
@@ -150,15 +149,11 @@ class CoarseEnergy:
         """
         constants = np.zeros_like(self._start)
         constants[:, self._basis.degrees == 0] = self._column(offsets)
-        least, change = self.value(self._factors), constants - self._factors
-        slope = sum(piece.derivatives(self._factors)[0] for piece in self._pieces)
-        sizes = [
-            abs(self.value(constants) - least - np.sum(slope * change)),
-            abs(self.value(self._start) - least),
-            abs(least),
-        ]
-        largest = max(size for size in [*sizes, 0.0] if size < np.inf)
-        return next((s for s in sizes if ROUNDING * largest < s < np.inf), 1.0)
+        change, slopes = constants - self._factors, self._derivatives(self._factors)[0]
+        first, least, start = map(self.value, (constants, self._factors, self._start))
+        smallest = ROUNDING * max(abs(first), abs(least))
+        sizes = first - least - np.sum(slopes * change), start - least, least
+        return next((abs(s) for s in sizes if smallest < abs(s) < np.inf), 1.0)
 
     def _column(self, offsets):
         return np.array([[offsets.get(name, 0.0)] for name in self._names])
@@ -167,13 +162,20 @@ class CoarseEnergy:
         """Return a dict from names of fields to largest distances from offsets."""
         shifts = 0.0, self._column(offsets)
         values, sizes = (abs(self._values - s).max(axis=1) for s in shifts)
-        sizes = sizes if np.isfinite(sizes).all() else np.ones(len(sizes))
-        sizes = np.where(sizes > ROUNDING * values.max(), sizes, sizes.max() or 1.0)
+        if not np.isfinite(sizes).all():
+            sizes = values = np.ones(len(sizes))
+        least = ROUNDING * values.max()
+        largest = sizes.max() if sizes.max() > least else values.max() or 1.0
+        sizes = np.where(sizes > least, sizes, largest)
         return dict(zip(self._names, sizes.tolist(), strict=True))
 
     def value(self, factors):
         """Return the energy of factors `(f, count)`."""
         return sum(piece.value(factors) for piece in self._pieces)
+
+    def _derivatives(self, factors):
+        parts = [piece.derivatives(factors) for piece in self._pieces]
+        return [sum(kind) for kind in zip(*parts, strict=True)]
 
     def _held(self, domain, terms):
         """Return factors that meet linear conditions, and a basis of their changes."""
@@ -195,8 +197,8 @@ class CoarseEnergy:
 
     def _least(self):
         """Return factors of least energy by Newton's method, and a fault or ""."""
-        factors, last = self._start, self.value(self._start)
-        modes = None
+        factors = self._start if self._is_quadratic else self._best_constants()
+        last, modes = self.value(factors), None
         for number in range(STEPS if self._free.shape[1] else 0):
             reached, modes = modes, self._modes(factors)
             if modes is None:
@@ -211,23 +213,36 @@ class CoarseEnergy:
             step = -changes @ np.where(curvatures, slopes / abs(curvatures), 0.0)
             lengths = STARTS if number < 2 else HALVINGS
             lengths = (1.0,) if self._is_quadratic else lengths
-            best, length = self._first_minimum(factors, step, lengths, last)
+            best, length = self._first_minimum(factors, step, lengths)
             factors, change, last = factors + length * step, last - best, best
             if self._is_quadratic or change <= SETTLED * abs(best):
                 break
         return factors, self._fault(factors, modes) if modes else ""
 
-    def _first_minimum(self, factors, step, lengths, last):
+    def _best_constants(self):
+        """Return the start, or constants of least energy if no condition holds it."""
+        factors = self._start
+        if self._free.shape[1] < factors.size:
+            return factors
+        for row in range(len(factors)):
+            step = np.zeros_like(factors)
+            step[row, self._basis.degrees == 0] = 1.0
+            search = functools.partial(self._first_minimum, factors, step)
+            factors = factors + min(search(STARTS), search(-STARTS))[1] * step
+        return factors
+
+    def _first_minimum(self, factors, step, lengths):
         """Return the first minimum along a step, and its length.
 
         It is nearer than that of an energy with T⁵, which falls for negative T.
         """
+        last = np.nan_to_num(self.value(factors), nan=np.inf)
         best = last, 0.0
         for length in lengths:
             value = self.value(factors + length * step)
             if value < best[0]:
                 best = value, length
-            elif best[0] < last - ROUNDING * abs(last):
+            elif value > best[0] + ROUNDING * abs(last):
                 break
         return best
 
@@ -237,9 +252,8 @@ class CoarseEnergy:
         Curvatures are relative to the largest, and zero if they are round-off. `None`
         if they are not finite, or all zero where another state may have some.
         """
-        parts = [piece.derivatives(factors) for piece in self._pieces]
-        gradient = self._free.T @ sum(part for part, _ in parts).ravel()
-        hessian = sum(part for _, part in parts)
+        gradient, hessian = self._derivatives(factors)
+        gradient = self._free.T @ gradient.ravel()
         hessian = hessian.reshape(factors.size, factors.size)
         hessian = self._free.T @ hessian @ self._free
         diagonal = abs(np.diag(hessian))
@@ -258,9 +272,7 @@ class CoarseEnergy:
         lengths = np.linalg.norm(changes, axis=(0, 1))
         loads, changes = abs(slopes) / lengths, changes / lengths
         softest = changes[..., 0] * (1 + abs(factors).max())
-        sides = [
-            [self.value(factors + d * softest) for d in side * FAR] for side in (1, -1)
-        ]
+        sides = [[self.value(factors + s * d * softest) for d in FAR] for s in (1, -1)]
         falls = [far < 2 * near < 0 for near, far in sides]
         is_falling = falls[0] & (curvatures < -NEGATIVE * abs(curvatures).max())
         is_falling |= all(falls) & (curvatures == curvatures.min())

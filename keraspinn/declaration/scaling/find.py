@@ -35,15 +35,14 @@ def find_scales(domain, terms, field_names, known=None, offsets=None):
         terms: Dict from names to `Term`s.
         field_names: Names of the fields.
         known: Optional dict from names of fields to known magnitudes.
-        offsets: Dict from names of fields to offsets; by default those of the terms.
+        offsets: Optional dict from names of fields to offsets beside the terms'.
     """
     if unknown := sorted(set(known or ()) - set(field_names)):
         raise ValueError(
             f"`scales` must give scales of the fields {list(field_names)}. Received "
             f"also: {unknown}"
         )
-    if offsets is None:
-        offsets = find_offsets(domain, terms, field_names)
+    offsets = find_offsets(domain, terms, field_names) | (offsets or {})
     scales = _find_scales_from(domain, terms, field_names, known, offsets)
     # Drop an offset smaller than the variation, if the equations hold at zero.
     kept = {

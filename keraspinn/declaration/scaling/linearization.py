@@ -157,10 +157,7 @@ class Linearization:
         self._inputs = np.concatenate(inputs, axis=1)
         # An integral is a sum of hundreds of fields.
         summands = [(s, s.free_symbols) for s in sp.Add.make_args(plain)]
-        gradient = [
-            sp.Add(*(s.diff(symbol) for s, atoms in summands if symbol in atoms))
-            for symbol in fields
-        ]
+        gradient = [sp.Add(*(s.diff(f) for s, a in summands if f in a)) for f in fields]
         self._program = Program([plain, *gradient], self._symbols)
         self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
 

@@ -49,16 +49,17 @@ def find_offsets(domain, terms, field_names):
     return offsets
 
 
-def middle_of(values, variation=LARGEST_VARIATION):
+def middle_of(values, variation=LARGEST_VARIATION, smallest=-1.0):
     """Return the rounded middle of values that vary little beside it, or 0.0.
 
     Args:
         values: Nonempty sequence of numbers.
         variation: Half of their range, relative to the middle, that is little.
+        smallest: Half of the range, up to which the values are constant: 0.0.
     """
     low, high = float(min(values)), float(max(values))
     middle, half = (low + high) / 2, (high - low) / 2
-    if half >= variation * abs(middle):
+    if not smallest * abs(middle) < half < variation * abs(middle):
         return 0.0
     digits = 1 - math.floor(math.log10(max(half, ROUND_OFF * abs(middle))))
     return round(middle, digits)
