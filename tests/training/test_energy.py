@@ -169,3 +169,28 @@ def test_the_verdict_is_the_same_in_celsius_and_kelvin(zero):
     found = kp.diagnostics.verdict(model)
     assert found.errors["u"] == pytest.approx(share, rel=0.5)
     assert found.trusted == (share < 0.05)
+
+
+@pytest.mark.slow
+def test_the_verdict_sees_a_field_of_little_energy():
+    """w holds 1e-9 of the energy, and is wrong where u is nearly right."""
+    other = sp.Function("w")(X)
+    convection = kp.integral(10 * (U - 293) ** 2 / 2, over={X: 1})
+    heat = kp.integral(3 * U.diff(X) ** 2 / 2 - 60 * U) + convection
+    energy = heat + kp.integral(other.diff(X) ** 2 / 2 - other / 1000)
+    clamp = {"clamp": kp.Condition(other, on={X: 0}, hard=True)}
+    keras.utils.set_random_seed(0)
+    networks = {U: kp.networks.MLP(8, 1), other: kp.networks.MLP(8, 1)}
+    problem = kp.Problem(BAR, energy=energy, conditions=clamp)
+    model = kp.PINNModel(problem, networks, seed=0).astype("float64")
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(batch_size=256, steps_per_epoch=3, verbose=0)
+    points = np.linspace(0, 1, 1001)[:, None]
+    x = points[:, 0]
+    exact = {U: 309 - 10 * x**2, other: (x - x**2 / 2) / 1000}
+    found = kp.diagnostics.verdict(model).errors
+    for field, values in exact.items():
+        missed = model.predict_expression(field, points) - values
+        size = min(3 * np.std(values), np.sqrt(np.mean(values**2)))
+        share = np.sqrt(np.mean(missed**2)) / size
+        assert found[field.func.__name__] == pytest.approx(share, rel=0.5)
