@@ -31,16 +31,14 @@ NOTHING = 1e-12  # of the largest eigenvalue, below which there is no curvature
 STEPS = 40  # of Newton's method
 SETTLED = 1e-3  # relative change of the energy that ends Newton's method
 STARTS = 2.0 ** np.arange(-40, 41)  # lengths of the first steps
-FAR = np.array(
-    [1e6, 1e12]
-)  # distances along negative curvature at which the energy is compared
+FAR = 1e6, 1e12  # distances along the softest change at which energies are compared
 HALVINGS = 0.5 ** np.arange(20)  # lengths of later steps
 LOADED = 1e-2  # of a gradient's norm, above which a load works along a change
 NUDGE = 1e-3  # of the polynomials' size, off fields that have no derivative
-ROUNDING = 1e-9  # of the largest field's magnitude, below which a field is zero
+ROUNDING = 1e-9  # of the largest field or energy, below which a value is round-off
 SAME = 1e-5  # relative difference of energies, below which they are the same
-# Variation relative to the offset, below which the minimum is a constant. That of an
-# energy that is not quadratic is known to `SETTLED`.
+# Half the variation, relative to the offset, up to which the minimum is a constant.
+# That of an energy that is not quadratic is known to `SETTLED`.
 EVEN = 1e-6
 
 FALLING = (
@@ -145,7 +143,7 @@ class CoarseEnergy:
     def energy(self, offsets):
         """Return the energy's magnitude: that of the change from constant offsets.
 
-        Less the work of the slope at the least, which conditions may leave.
+        The slope at the minimum, which conditions may leave, does not count.
         """
         constants = np.zeros_like(self._start)
         constants[:, self._basis.degrees == 0] = self._column(offsets)
