@@ -11,7 +11,8 @@ from pathlib import Path
 # test imports the folder `tests/examples` under its name.
 sys.path.append(str(Path(__file__).parents[1]))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# XLA takes most of the tests' time, to compile programs that run for moments.
+# XLA takes most of the tests' time, to compile programs that run for moments. On a GPU
+# such flags end the process: `XLA_FLAGS=` switches them off.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
