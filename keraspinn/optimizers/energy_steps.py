@@ -1,14 +1,18 @@
 """Gauss–Newton steps for an energy: its gradient, and rows of its second variation.
 
-    d = (JᵀJ + μI)⁻¹ g / 2,      θ ← θ − η d
+    d = (JᵀJ + μD)⁻¹ g / 2,      θ ← θ − η d
 
 JᵀJ is half the energy's Hessian, as for a sum of squares r², where g / 2 = Jᵀr. An
-energy may be negative, so nothing is relative to it. Of three μ around the last one,
-the one of the least energy at fresh points is used, and so is the best η from 2
-downwards: damped steps are often too short.
+energy may be negative, so nothing is relative to it. D is a multiple of I (Levenberg)
+or, with a matrix, the diagonal of JᵀJ (Marquardt). The first is better beside strong
+nonlinearities such as a penalty; the second trains bending beside stretching that takes
+a thousand times its energy. Of three μ around the last one for the first, and four
+constant ones for the second, that of the least energy at fresh points is used, and so
+is the best η from 2 downwards: damped steps are often too short.
 
-Source: Müller & Zeinhofer, "Achieving high accuracy with PINNs via energy natural
-gradient descent", arXiv 2302.13163.
+Sources: Müller & Zeinhofer, "Achieving high accuracy with PINNs via energy natural
+gradient descent", arXiv 2302.13163; Marquardt, "An algorithm for least-squares
+estimation of nonlinear parameters", doi:10.1137/0111030 (D).
 """
 
 from keras import ops
@@ -20,6 +24,11 @@ from keraspinn.optimizers import linear_solves
 # three times as long.
 _TRIED, _RATIO = 3, 0.2  # values of μ, and each one's ratio to the last
 _LONGEST = 2.0  # η
+# Values 1, 0.1, … of μ relative to the diagonal. Error of a wrench's tip after 60 steps
+# 4.9 %, without them 7.7 %, and with them alone 3.9 %; of a string on an obstacle
+# (penalty 1e4) 8e-4, 2.7e-3 and 2.4e-2.
+_TRIED_RELATIVE = 4
+_LEAST = 1e-8  # entry of the diagonal, relative to its mean
 
 
 def energy_step(optimizer, objective, parameters, state, is_dense):
@@ -33,20 +42,23 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         is_dense: Whether to build JᵀJ.
     """
     loss, gradient = objective.value_and_gradient(parameters)
-    solver = _dense_solver if is_dense else optimizer.free_solver
-    solve, trace = solver(objective, parameters)
+    solver = _dense_solver if is_dense else _free_solver
+    solve = solver(optimizer, objective, parameters, gradient / 2)
     judge = objective.fresh()
     before = judge.loss(parameters)
 
     def going(number, *_):
-        return number < _TRIED
+        return number < (_TRIED + _TRIED_RELATIVE if is_dense else _TRIED)
 
     def attempt(number, trial, best, kept, direction):
-        change = solve(gradient / 2, trial * trace / parameters.shape[0])
+        is_relative = number >= _TRIED
+        power = ops.cast(_TRIED - number, trial.dtype)
+        change = solve(ops.where(is_relative, 10.0**power, trial), is_relative)
         value = judge.loss(parameters - change)
         better = value < best  # not where it is not finite
         direction = ops.where(better | (number == 0), change, direction)
-        kept, best = ops.where(better, trial, kept), ops.where(better, value, best)
+        kept = ops.where(better & ~is_relative, trial, kept)
+        best = ops.where(better, value, best)
         return number + 1, trial * _RATIO, best, kept, direction
 
     first = ops.minimum(state["damping"] / _RATIO, linear_solves.DAMPING_RANGE[1])
@@ -74,13 +86,24 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
     return ops.where(taken, parameters - size * direction, parameters), state, logs
 
 
-def _dense_solver(objective, parameters):
-    """Return a function from b, μ to (JᵀJ + μI)⁻¹ b, and the trace of JᵀJ."""
+def _dense_solver(optimizer, objective, parameters, right):
+    """Return a function from μ, and whether D is JᵀJ's diagonal, to (JᵀJ + μD)⁻¹ b."""
     matrix = linear_solves.lower_product(ops.transpose(objective.jacobian(parameters)))
-    trace = linear_solves.positive_or_one(ops.trace(matrix))
+    squares = ops.diagonal(matrix)
+    mean = linear_solves.positive_or_one(ops.mean(squares))
 
-    def solve(right, damping):
-        factor, _ = linear_solves.damped_factor(matrix, damping)
-        return linear_solves.solved(factor, right)
+    def solve(damping, is_relative):
+        scales = ops.where(is_relative, ops.maximum(squares, _LEAST * mean), mean)
+        scales = ops.sqrt(scales)
+        factor, _ = linear_solves.damped_factor(
+            matrix / scales / scales[:, None], damping
+        )
+        return linear_solves.solved(factor, right / scales) / scales
 
-    return solve, trace
+    return solve
+
+
+def _free_solver(optimizer, objective, parameters, right):
+    """Return the same without a matrix, for D = I."""
+    solve, trace = optimizer.free_solver(objective, parameters)
+    return lambda damping, _: solve(right, damping * trace / parameters.shape[0])

@@ -52,10 +52,11 @@ class GaussNewton(Optimizer):
     The loss must be a sum of squares or an energy: the step ignores regularizers, the
     line search includes them. For an energy, JᵀJ is half of its Hessian, from the
     second derivatives of its density, and the right side half of its gradient. A step
-    then tries three μ, keeps the one of the least energy at fresh points, and searches
-    η from 2; momentum is ignored. Use a few thousand points per step, more than
-    parameters; with fewer it overfits. An energy needs more, 16,384 by default, since
-    its gradient does not vanish at each point.
+    then tries three μ and, with a matrix, four that multiply its diagonal (Marquardt),
+    keeps that of the least energy at fresh points, and searches η from 2; momentum is
+    ignored. Use a few thousand points per step, more than parameters; with fewer it
+    overfits. An energy needs more, 16,384 by default, since its gradient does not
+    vanish at each point.
 
     Args:
         damping: Initial μ, relative to the mean square of J's columns.

@@ -48,6 +48,25 @@ def test_gauss_newton_reaches_the_least_energy():
     assert energy == pytest.approx(-1 / 6, rel=1e-6)
 
 
+def test_gauss_newton_trains_a_field_of_little_energy():
+    """Weight w's energy by 1e-9: with one damping for both, w stays 100 % wrong."""
+    other = sp.Function("w")(X)
+    energy = sum(s * (f.diff(X) ** 2 / 2 - f) for s, f in ((1, U), (1e-9, other)))
+    problem = kp.Problem(
+        BAR,
+        energy=kp.integral(energy),
+        conditions={"clamp": kp.Condition([U, other], on={X: 0}, hard=True)},
+        reference={U: EXACT, other: EXACT},
+    )
+    keras.utils.set_random_seed(0)
+    network = kp.networks.MLP(8, 1, outputs=2)
+    model = kp.PINNModel(problem, network, seed=0).astype("float64")
+    model.compile(kp.optimizers.GaussNewton())
+    model.fit(batch_size=256, steps_per_epoch=20, verbose=0)
+    found = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+    assert max(found["u_relative_l2"], found["w_relative_l2"]) < 1e-2
+
+
 @pytest.mark.slow
 def test_without_a_matrix_it_goes_the_same_way():
     optimizer = kp.optimizers.GaussNewton(form="free")
