@@ -8,7 +8,15 @@ from scipy.spatial import Delaunay
 import keraspinn as kp
 from examples.energies import finite_elements as fem
 from examples.energies.case import Case, Form, energy_form, strong_form
-from examples.energies.elastic import BOTH, LOAD, TRIANGLE, Body
+from examples.energies.elastic import (
+    BOTH,
+    BOX,
+    LOAD,
+    STEEL,
+    TRIANGLE,
+    Body,
+    beam_reference,
+)
 from examples.energies.elastic import case as of_body
 from examples.energies.other import closed_form, relative_l2
 
@@ -162,7 +170,70 @@ def wall_energy():
     )
 
 
+# A sandwich cantilever: steel faces of 5 mm on a core 500 times softer.
+LENGTH, DEPTH, FACE = BOX.domain.upper[0], BOX.domain.upper[1], 0.005
+CORE = STEEL / 500
+IN_CORE = sp.And(y > FACE, y < DEPTH - FACE)
+SANDWICH = Body(
+    BOX.domain,
+    {x: 0},
+    {x: LENGTH},
+    (0, -LOAD),
+    [{y: 0}, {y: DEPTH}],
+    (LENGTH, DEPTH / 2),
+    young=sp.Piecewise((CORE, IN_CORE), (STEEL, True)),
+)
+
+
+def sandwich_reference():
+    def modulus(points):
+        in_core = (points[1] > FACE) & (points[1] < DEPTH - FACE)
+        return np.where(in_core, CORE, STEEL)
+
+    return beam_reference(SANDWICH, modulus, (6, 12, 24))
+
+
+# A portal frame: two clamped columns and a beam, pushed on its left side.
+FRAME = Body(
+    kp.geometry.Box({x: (0, 0.1), y: (0, 0.1)})
+    - kp.geometry.Box({x: (0.02, 0.08), y: (0, 0.08)}),
+    {y: 0},
+    {x: 0},
+    (LOAD, 0),
+    [{x: 0.1}, {y: 0.1}, {x: 0.02}, {x: 0.08}, {y: 0.08}],
+    (0.1, 0.1),
+)
+
+
+def frame_reference():
+    columns = [((a, a + 0.02), (0, 0.1)) for a in (0, 0.08)]
+
+    def solve(number):
+        mesh = fem.boxes(*columns, ((0, 0.1), (0.08, 0.1)), size=0.01 / number)
+        corners = [(0.02, 0.08), (0.08, 0.08), (0, 0), (0.02, 0), (0.08, 0), (0.1, 0)]
+        mesh = fem.graded(mesh, corners)
+        return FRAME.solved(
+            mesh, TRIANGLE, fem.facets(mesh, 1, 0), fem.facets(mesh, 0, 0)
+        )
+
+    return fem.converged(solve, (1, 2, 4))
+
+
 CASES = {
+    "sandwich cantilever": Case(
+        {"energy": energy_form(SANDWICH.energy, 120)},
+        sandwich_reference,
+        SANDWICH.measure,
+        BOTH,
+        held_back=True,
+    ),
+    "portal frame": Case(
+        {"energy": energy_form(FRAME.energy, 120)},
+        frame_reference,
+        FRAME.measure,
+        BOTH,
+        held_back=True,
+    ),
     "wrench": of_body(WRENCH, wrench_reference, 240, BOTH, held_back=True),
     "three-layer wall": Case(
         {
