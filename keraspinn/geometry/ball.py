@@ -100,8 +100,7 @@ class Rim(Part):
 
     def normals(self, points):
         """Return the normalized gradient of the squared radius ratio."""
-        factors = min(self.axes) / np.square(self.axes)
-        gradient = points * like(factors, points)
+        gradient = points * like(min(self.axes) / np.square(self.axes), points)
         return gradient / length(gradient)
 
     def distance(self, coordinates, outside=False):

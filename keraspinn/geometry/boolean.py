@@ -39,14 +39,13 @@ class Combination(OfTwo, Geometry):
     # Functions of the ends of both bounding boxes.
     _lowest: Callable
     _highest: Callable
+    _make_interior: Callable
 
     def __init__(self, first: Geometry, second: Geometry) -> None:
         self.operands = (first, second)
         self._placed: dict = {}
         lower = self._lowest(first.lower, second.lower)
-        upper = self._highest(first.upper, second.upper)
-        space = first.space_coordinates if first.has_coordinates else None
-        super().__init__(space, lower, upper)
+        super().__init__(first._space, lower, self._highest(first.upper, second.upper))
         self._shifts = [operand.centre - self.centre for operand in self.operands]
         self._step = _OFFSET * np.maximum(first.half, second.half)
         self.interior = self._make_interior()
@@ -58,9 +57,6 @@ class Combination(OfTwo, Geometry):
             for name, parts in operand.named.items():
                 if named := tuple(kept[part] for part in parts if kept.get(part)):
                     self.named[name] = self.named.get(name, ()) + named
-
-    def _make_interior(self):
-        raise NotImplementedError
 
     def _inside(self, points):
         """Test which points, relative to the centre, are in the closed combination."""
@@ -234,8 +230,7 @@ class Union(Combination):
         parts = [self._portion(0, first.interior, self._inside)]
         if rest := self._portion(1, second.interior, lambda p: ~self._in(0, p)):
             parts.append(rest)
-        draws = [self.draws(part) for part in parts]
-        return Mixture(parts, draws, self._inside)
+        return Mixture(parts, [self.draws(part) for part in parts], self._inside)
 
 
 class Mixture(Part):

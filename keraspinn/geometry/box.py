@@ -184,8 +184,7 @@ class Box(Geometry):
             return super().split(symbols)
         inner = {s: ends for s, ends in self.space.items() if s in symbols}
         outer = {s: ends for s, ends in self.space.items() if s not in symbols}
-        rest = Box(outer, self.time, self.parameters, self.periodic)
-        return Box(inner), rest
+        return Box(inner), Box(outer, self.time, self.parameters, self.periodic)
 
     def _position(self, column, value):
         """Scale a value to [-1, 1] over the interval; `None` outside."""

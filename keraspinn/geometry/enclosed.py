@@ -35,8 +35,7 @@ def _even_odd(corners, points):
     spans = (y0 > y) ^ (y1 > y)
     height = lib.where(spans, y1 - y0 + lib.zeros_like(y), lib.ones_like(y))
     right = (y - y0) / height * (x1 - x0) + x0 > x
-    crossed = lib.where(spans & right, 1.0, 0.0)
-    crossings = lib.sum(crossed, axis=-1)
+    crossings = lib.sum(lib.where(spans & right, 1.0, 0.0), axis=-1)
     return crossings - 2 * lib.floor(crossings / 2) > 0.5
 
 

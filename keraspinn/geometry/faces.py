@@ -248,8 +248,7 @@ def _holds(domain, where):
         lambda node: isinstance(node, Relational),
         lambda node: node.func(sp.expand(node.lhs - node.rhs), 0),
     )
-    indicator = sp.Piecewise((1, moved), (0, True))
-    program = Program([indicator], domain.coordinates)
+    program = Program([sp.Piecewise((1, moved), (0, True))], domain.coordinates)
 
     def keep(points):
         run = program.on_host if isinstance(points, np.ndarray) else program

@@ -26,5 +26,4 @@ def grid_points(domain, n):
         )
     mesh = np.meshgrid(*np.linspace(domain.lower, domain.upper, n).T, indexing="ij")
     points = np.stack([axis.ravel() for axis in mesh], axis=-1)
-    inside = domain.contains(domain.interior, points - domain.centre)
-    return points[on_host(inside)]
+    return points[on_host(domain.contains(domain.interior, points - domain.centre))]

@@ -92,8 +92,7 @@ class Nearest(Part):
         """Test which points are on an element."""
 
         def near(rows):
-            lowest = library(rows).min(self._distances(rows), axis=-1)
-            return lowest <= 2 * TOLERANCE
+            return library(rows).min(self._distances(rows), axis=-1) <= 2 * TOLERANCE
 
         return in_chunks(near, points, self._width)
 
@@ -143,8 +142,7 @@ class Facets(Nearest, Simplices):
         # Subtract each facet's first corner before multiplying. Unrolled over the
         # coordinates, as reductions over two or three numbers are slow.
         offsets = [
-            scaled[..., j, None] - like(column, points)
-            for j, column in enumerate(first.T)
+            scaled[..., j, None] - like(x, points) for j, x in enumerate(first.T)
         ]
 
         def along(vectors):
