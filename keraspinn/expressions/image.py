@@ -41,8 +41,7 @@ class At(sp.Expr):
 
     def _eval_subs(self, old, new):
         images = [(symbol, value._subs(old, new)) for symbol, value in self.images]
-        flat = (part for pair in images for part in pair)
-        return self.func(self.node, *flat)
+        return self.func(self.node, *(part for pair in images for part in pair))
 
     def _sympystr(self, printer):
         return f"{printer._print(self.node)}[{self._printed_images(printer)}]"

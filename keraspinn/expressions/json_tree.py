@@ -178,11 +178,6 @@ def _read(data):
     return cls(*map(_read, arguments), **options)
 
 
-def _rational(rational):
-    numerator, denominator = map(operator.index, rational)
-    return sp.Rational(numerator, denominator)
-
-
 def _float(float, precision):
     if not _FLOAT.fullmatch(float) or precision not in _PRECISIONS:
         raise ValueError("A float is a decimal string of up to 1,100 bits")
@@ -219,7 +214,7 @@ def _declared(cls, *arguments, assumptions=None):
 
 
 _READERS = {
-    "rational": _rational,
+    "rational": lambda rational: sp.Rational(*map(operator.index, rational)),
     "float": _float,
     "constant": lambda constant: CONSTANTS[constant],
     "symbol": lambda symbol, **others: _declared(sp.Symbol, symbol, **others),

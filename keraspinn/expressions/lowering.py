@@ -152,9 +152,7 @@ class Lowering:
         return self._tape.apply(ops.logical_and, left, right)
 
     def _branch(self, mask):
-        if self._mask is not None:
-            mask = self._both(self._mask, mask)
-        return Lowering(self._tape, self._coordinates, mask)
+        return Lowering(self._tape, self._coordinates, self._both(self._mask, mask))
 
 
 def gate(mask, tensor):

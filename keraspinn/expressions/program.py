@@ -95,7 +95,8 @@ class Program:
     ) -> list[Any]:
         tensors, shaped = _inputs(coordinates, derivatives, parameters)
         tensors = {key: ops.convert_to_tensor(t) for key, t in tensors.items()}
-        dtype = _float_dtype(tensors[shaped[0]])
+        dtype = backend.standardize_dtype(tensors[shaped[0]].dtype)
+        dtype = dtype if "float" in dtype else config.floatx()
         tensors = {key: ops.cast(t, dtype) for key, t in tensors.items()}
         results = self._tape.run(tensors, self._outputs, dtype)
         points = _points([tensors[key] for key in shaped])
@@ -148,11 +149,6 @@ def _inputs(coordinates, derivatives, parameters=None):
     shaped = list(inputs)
     inputs |= {("parameter", name): t for name, t in (parameters or {}).items()}
     return inputs, shaped
-
-
-def _float_dtype(tensor):
-    dtype = backend.standardize_dtype(tensor.dtype)
-    return dtype if "float" in dtype else config.floatx()
 
 
 def _points(tensors):

@@ -86,15 +86,13 @@ class _Axis:
         for _ in range(basis.shape[-1] - 1):
             powers.append(powers[-1] * local)
         weights = ops.sum(basis * ops.stack(powers, axis=-1)[..., None, :], axis=-1)
-        steps = ops.arange(self._degree + 1, dtype="int32")
-        return cell[..., None] + steps, weights
+        return cell[..., None] + ops.arange(self._degree + 1, dtype="int32"), weights
 
     def _interval(self, x):
         x = ops.stop_gradient(x)
         if self._step is None:
             inner = ops.convert_to_tensor(self._inner, x.dtype)
-            passed = ops.cast(x[..., None] >= inner, "int32")
-            return ops.sum(passed, axis=-1)
+            return ops.sum(ops.cast(x[..., None] >= inner, "int32"), axis=-1)
         cell = ops.cast(ops.floor((x - self._ends[0]) / self._step), "int32")
         return ops.clip(cell, 0, len(self._inner))
 
