@@ -57,14 +57,12 @@ def check_derivatives(network, derivatives, coordinates):
         return
     vanishing = _vanishing(derivatives())
     for scale in SCALES:
-        if not vanishing:
-            return
-        with keras.StatelessScope(_redrawn(variables, scale)):
-            vanishing &= _vanishing(derivatives())
+        if vanishing:
+            with keras.StatelessScope(_redrawn(variables, scale)):
+                vanishing &= _vanishing(derivatives())
     if not vanishing:
         return
-    order = min(sum(index) for _, index in vanishing)
-    suspects = _kinked_layers(network, order)
+    suspects = _kinked_layers(network, min(sum(index) for _, index in vanishing))
     shown = [notation(*pair, coordinates) for pair in sorted(vanishing)]
     blamed = f" because of {_enumerated(suspects)}" if suspects else ""
     raise ValueError(

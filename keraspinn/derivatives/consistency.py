@@ -65,16 +65,11 @@ def check_against_differences(fields, points, required, coordinates):
             far, near, after, beyond = lower[:, first : first + len(STENCIL)].T
             fine, coarse = (after - near) / (2 * step), (beyond - far) / (4 * step)
             quotient, value = (4 * fine - coarse) / 3, at[name, index][:, 0]
-            allowed = (
-                TOLERANCE * np.maximum(abs(value), abs(quotient))
-                + DOUBT * abs(fine - coarse)
-                + ROUNDING * rounding / step * np.nanmax(abs(lower))
-            )
-            wrong = abs(value - quotient) > allowed
-            rough = (
-                ROUGH * abs(value).max() + ROUNDING * rounding / step * abs(lower).max()
-            )
-            if dtype == "float64" and np.mean(abs(fine - coarse) > rough) > 0.5:
+            doubt, noise = abs(fine - coarse), ROUNDING * rounding / step * abs(lower)
+            allowed = TOLERANCE * np.maximum(abs(value), abs(quotient))
+            wrong = abs(value - quotient) > allowed + DOUBT * doubt + np.nanmax(noise)
+            rough = ROUGH * abs(value).max() + noise.max()
+            if dtype == "float64" and np.mean(doubt > rough) > 0.5:
                 raise ValueError(
                     "A layer of the network rounds to less than float64, the model's "
                     f"type: {name} is no smooth function of {coordinates[axis]} over "

@@ -196,5 +196,4 @@ def gelu(x, order):
 
 @register_activation(keras.activations.relu, keras.ops.relu)
 def relu(x, order):
-    derivative = ops.cast(x > 0, x.dtype)
-    return [ops.relu(x), derivative, *[None] * order][: order + 1]
+    return [ops.relu(x), ops.cast(x > 0, x.dtype), *[None] * order][: order + 1]

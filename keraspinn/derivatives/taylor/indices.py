@@ -52,9 +52,7 @@ class IndexSet:
         combined = {index for pairs in self.combinations for index, _ in pairs}
         self.carried = closure | combined
         separate = closure - combined
-        self.members = tuple(
-            sorted(separate, key=lambda index: (sum(index), [-n for n in index]))
-        )
+        self.members = tuple(sorted(separate, key=lambda i: (sum(i), [-n for n in i])))
         self.zero: MultiIndex = self.members[0]
         self.keys: tuple[Key, ...] = (*self.members, *self.combinations)
         self._destinations: dict[MultiIndex, tuple[tuple[Key, float], ...]] = {

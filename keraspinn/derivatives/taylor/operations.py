@@ -153,9 +153,7 @@ def get_item(operation, x, key):
         _reject(operation, "takes other parts than features")
     if not all(part is None or isinstance(part, (int, slice)) for part in features):
         _reject(operation, "takes features that are not a number or a slice")
-    return _whole(x).map(
-        lambda coefficient: coefficient[(..., *points[-1:], *features)]
-    )
+    return _whole(x).map(lambda c: c[(..., *points[-1:], *features)])
 
 
 def _whole(x):

@@ -170,8 +170,7 @@ def spread(coefficient, width):
 def columns(x, selected):
     """Return some features of a series or a tensor, in the order of `selected`."""
     if isinstance(x, Taylor):
-        width = x.value.shape[-1]
-        return x.map(lambda c: columns(spread(c, width), selected))
+        return x.map(lambda c: columns(spread(c, x.value.shape[-1]), selected))
     return ops.stack([x[..., int(column)] for column in selected], axis=-1)
 
 
