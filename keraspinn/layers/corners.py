@@ -107,10 +107,7 @@ def _power(x, y, exponent):
         real, imaginary = coefficient(order)
         parts[0] = parts[0] + power[0] * real - power[1] * imaginary
         parts[1] = parts[1] + power[0] * imaginary + power[1] * real
-        power = (
-            power[0] * dx - power[1] * dy,
-            power[0] * dy + power[1] * dx,
-        )
+        power = (power[0] * dx - power[1] * dy, power[0] * dy + power[1] * dx)
     return parts
 
 

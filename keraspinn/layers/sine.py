@@ -65,8 +65,7 @@ class SineDense(keras.layers.Dense):
         super().build(input_shape)
 
     def call(self, x):  # a tensor, or a series
-        phase = affine(x, self.kernel, self.bias) * self.frequency
-        return activate(ops.sin, phase)
+        return activate(ops.sin, affine(x, self.kernel, self.bias) * self.frequency)
 
     def get_config(self):
         config = {"frequency": self.frequency, "first": self.first, "seed": self.seed}

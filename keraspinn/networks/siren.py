@@ -59,9 +59,8 @@ class SIREN(Network):
     ) -> None:
         frequency = positive_number("frequency", frequency)
         # For the head, as for all layers but the first: uniform over ±√(6/F)/ω.
-        keeping = keras.initializers.VarianceScaling(
-            2.0 / frequency**2, "fan_in", "uniform", seed
-        )
+        scale = 2.0 / frequency**2
+        keeping = keras.initializers.VarianceScaling(scale, "fan_in", "uniform", seed)
         super().__init__(units, depth, outputs, "sin", keeping, "zeros", **kwargs)
         self.seed = seed
         self.hidden = [

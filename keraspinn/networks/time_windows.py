@@ -9,7 +9,7 @@ import numpy as np
 from keras import ops
 
 from keraspinn.derivatives.taylor import IndexSet, Taylor, propagate, register_rule
-from keraspinn.derivatives.taylor.series import select
+from keraspinn.derivatives.taylor.series import add_to, select
 from keraspinn.networks.base import Adaptable, units_of
 
 
@@ -117,14 +117,12 @@ class TimeWindows(Adaptable):
 
     def _end(self, network, start, end, x, state):
         """Return value and time derivative at the end of a window, behind its jump."""
-        outputs = at_time(
-            functools.partial(propagate, network), x, end, 2 in self.orders
-        )
+        network = functools.partial(propagate, network)
+        outputs = at_time(network, x, end, 2 in self.orders)
         jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
         jump = [ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)]
         rate = 2.0 / (end - start) if state else 0.0
-        value = state[0] if state else 0.0
-        return at_end(value, outputs, rate, jump, self.orders)
+        return at_end(state[0] if state else 0.0, outputs, rate, jump, self.orders)
 
     def get_config(self):
         return {
@@ -173,9 +171,8 @@ def continued(state, fields, x, start, length, orders):
         result = result + share * fields * first
     if 2 in orders:
         rest = 1.0 - share
-        result = (
-            result + (elapsed * rest * rest * slope + share * share * fields) * second
-        )
+        initial = elapsed * rest * rest * slope
+        result = result + (initial + share * share * fields) * second
     return result
 
 
@@ -231,8 +228,7 @@ def at_time(network, x, time, second):
                     factor = factor * half
             for key, share in x.indices.destinations(index):
                 term = fields.coefficients[lifted] * (share * factor)
-                known = coefficients.get(key)
-                coefficients[key] = term if known is None else known + term
+                add_to(coefficients, key, term)
         return Taylor(x.indices, coefficients)
 
     return mapped(0), mapped(1) if second else None

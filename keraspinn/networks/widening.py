@@ -37,12 +37,9 @@ def widened(network: MLP, units: int) -> MLP:
             "`network` must be a keraspinn.networks.MLP. Received: "
             f"{type(network).__name__}"
         )
-    config = {**network.get_config(), "units": int(units)}
-    wider = MLP.from_config(config)
+    wider = MLP.from_config({**network.get_config(), "units": int(units)})
     wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
-    layers = zip(
-        [*network.hidden, network.head], [*wider.hidden, wider.head], strict=True
-    )
+    layers = zip(*([*n.hidden, n.head] for n in (network, wider)), strict=True)
     for number, (old, new) in enumerate(layers):
         kernel, bias = map(np.array, map(keras.ops.convert_to_numpy, new.weights))
         known, shift = map(keras.ops.convert_to_numpy, old.weights)
