@@ -44,16 +44,13 @@ class Fields:
         self._sizes = np.array([problem.scales.field(name) for name in self.names])
         self._offsets = np.array([problem.scales.offset(n) for n in self.names])
         self._network_offsets = np.array(network_offsets(problem))
-        self._adapted = (
-            getattr(network, "scales", None) == problem.scales
-            and network.is_its_forward
-        )
+        scales = getattr(network, "scales", None)
+        self._adapted = scales == problem.scales and network.is_its_forward
         self._time_shift = getattr(network, "time_shift", None)
         self._hard = HardConstraint(problem) if problem.hard else None
         self._functions = {}
-        self.engine = engines.choose_engine(
-            self.scaled_values, problem.domain.dimension, dtype
-        )
+        dimension = problem.domain.dimension
+        self.engine = engines.choose_engine(self.scaled_values, dimension, dtype)
 
     def scaled_values(self, points, coordinates=None, names=None):
         """Return the scaled fields at scaled points: tensors or Taylor series.
@@ -162,9 +159,8 @@ class Fields:
             normals: Tensor `(N, s)`, if the program holds the outward normal.
         """
         by_name = columns(self._problem.coordinates, self._later(coordinates))
-        derivatives = self.derivatives(
-            points, program.derivatives, program.combinations, coordinates
-        )
+        needed = program.derivatives, program.combinations
+        derivatives = self.derivatives(points, *needed, coordinates)
         derivatives |= self._at_images(program, by_name, points)
         coefficients = self.coefficients()
         if normals is not None:
@@ -189,9 +185,7 @@ class Fields:
             moved_points, coordinates = (
                 ops.concatenate(parts, axis=-2) for parts in zip(*pairs, strict=True)
             )
-            values = self.derivatives(
-                moved_points, dict(required), coordinates=coordinates
-            )
+            values = self.derivatives(moved_points, dict(required), (), coordinates)
             for key, value in values.items():
                 parts = ops.split(value, len(group), axis=-1)
                 for images, part in zip(group, parts, strict=True):
@@ -211,10 +205,8 @@ class Fields:
 
     def coefficients(self):
         """Return the unknown coefficients' values by name, scalars."""
-        return {
-            name: ops.convert_to_tensor(variable)
-            for name, variable in self._coefficients.items()
-        }
+        variables = self._coefficients.items()
+        return {name: ops.convert_to_tensor(v) for name, v in variables}
 
     def predict(self, expression, points, locate, size, normals=None):
         """Return values of an expression, or of each of a list, in the user's units.
@@ -228,8 +220,7 @@ class Fields:
         """
         several = isinstance(expression, (list, tuple))
         requested = expression if several else [expression]
-        name = "An expression to predict"
-        requested = tuple(normalize(e, name) for e in requested)
+        requested = tuple(normalize(e, "An expression to predict") for e in requested)
         function = self._function(requested, normals is not None)
         batches = []
         for start in range(0, len(points), size):

@@ -28,9 +28,7 @@ class HardConstraint:
 
     def __init__(self, problem):
         scales = problem.scales
-        self._symbols = tuple(
-            sp.Symbol(symbol.name, real=True) for symbol in problem.coordinates
-        )
+        self._symbols = tuple(sp.Symbol(s.name, real=True) for s in problem.coordinates)
         scaled = scales.in_scaled(self._symbols)
         values, factors = [], []
         for name in problem.field_names:

@@ -65,8 +65,7 @@ class IntegralTerm:
 
     def squared(self, fields, batch):
         """Return the term's loss for each point, `(N,)`: all points count alike."""
-        loss = sum(self.losses(fields, batch))
-        return loss * ops.ones_like(batch.points[:, 0])
+        return sum(self.losses(fields, batch)) * ops.ones_like(batch.points[:, 0])
 
 
 def by_region(batch):

@@ -60,10 +60,9 @@ class LossTerm:
 
         Rows are residuals whose squares add up to the term's loss.
         """
-        kind = type(batch)
 
         def rows(points):
-            part = kind(**points)
+            part = type(batch)(**points)
             factor = ops.sqrt(part.weights)
             return [factor * residual for residual in self.residuals(fields, part)]
 

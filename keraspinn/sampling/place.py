@@ -62,14 +62,13 @@ class Place:
     def __post_init__(self):
         self._half = self.scales.half
         self._offset = self.scales.centre - self.domain.centre
-        self._parts = [part for block in self.term.blocks for part in block]
 
     def __repr__(self):
         return f"<Place: {self.count()} points in {self.dtype}>"
 
     def count(self, requested: int | None = None) -> int:
         """Return the number of points of a batch with `requested` on each part."""
-        return sum(self._sizes(self._parts, requested))
+        return sum(self._sizes(self.term.parts, requested))
 
     def draw(
         self, uniform: Callable[..., Tensor], requested: int | None = None
@@ -80,12 +79,12 @@ class Place:
             uniform: Function from a shape to a tensor of it, uniform in [0, 1).
             requested: Number of points on each part; by default that of the place.
         """
-        draws = [self.domain.draws(part) for part in self._parts]
-        sizes = self._sizes(self._parts, requested)
+        draws = [self.domain.draws(part) for part in self.term.parts]
+        sizes = self._sizes(self.term.parts, requested)
         count = 1 if self.term.regions else requested or self.requested
-        numbers = uniform((len(self._parts), count, max(draws)))
+        numbers = uniform((len(self.term.parts), count, max(draws)))
         relative, coordinates = [], []
-        for index, (part, size) in enumerate(zip(self._parts, sizes, strict=True)):
+        for index, (part, size) in enumerate(zip(self.term.parts, sizes, strict=True)):
             of_part = numbers[index, :size, : draws[index]]
             counts = self._counts(part, size)
             if self.term.regions:
@@ -116,13 +115,12 @@ class Place:
     def _drawn_normals(self, points, requested):
         """Return the normals of points in the order in which `draw` made them."""
         relative, start, normals = self._relative(points), 0, []
-        sizes = self._sizes(self._parts, requested)
-        for part, size in zip(self._parts, sizes, strict=True):
+        sizes = self._sizes(self.term.parts, requested)
+        for part, size in zip(self.term.parts, sizes, strict=True):
             here = relative[start : start + size]
             start += size
             if missing_normals_error(self.domain, part):  # nothing holds one there
-                count = len(self.domain.normal)
-                normals.append(ops.zeros_like(here)[..., :count])
+                normals.append(ops.zeros_like(here)[..., : len(self.domain.normal)])
             else:
                 normals.append(self.domain.normals(part, here))
         return ops.concatenate(normals)
@@ -144,7 +142,7 @@ class Place:
     def _given_normals(self, relative):
         """Return the normals of the first part that each point lies on."""
         normals = None
-        for part in reversed(self._parts):
+        for part in reversed(self.term.parts):
             of_part = ops.cast(self.domain.normals(part, relative), self.dtype)
             here = self.domain.contains(part, relative)[..., None]
             normals = of_part if normals is None else ops.where(here, of_part, normals)
