@@ -37,8 +37,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
         """Check the variables: the last update may overflow after a finite loss."""
         if not self.model.trainer.watched_variables:
             return  # no member of an ensemble makes such a step
-        values = backend.snapshot(self.model.trainable_variables)
-        if not all(map(_finite, values)):
+        if not all(map(_finite, backend.snapshot(self.model.trainable_variables))):
             raise FloatingPointError(self.model.trainer.explain_nonfinite(logs or {}))
 
 

@@ -94,8 +94,7 @@ class MemberTrainer(Trainer):
         for value in new["variables"]:
             axes = tuple(range(1, len(value.shape)))
             taken = taken & ops.all(ops.isfinite(value), axis=axes)
-        zeros = keras.tree.map_structure(ops.zeros_like, losses)
-        losses = select(taken, losses, zeros)
+        losses = select(taken, losses, keras.tree.map_structure(ops.zeros_like, losses))
         self.state.write(select(taken, new, state), state)
         self._members.going.assign(taken)
         self.step_count.assign(iteration + 1)
@@ -153,16 +152,14 @@ class MemberTrainer(Trainer):
         steps = ops.cast(steps, losses["loss"].dtype)
         taken = losses.pop("taken")
         means = {n: ops.divide_no_nan(loss, taken) for n, loss in losses.items()}
-        update = self.single._logs.update
-        logs = self._members.logged(update, (means, taken * steps))
+        logs = self._members.logged(self.single._logs.update, (means, taken * steps))
         return self._members.means(logs | self.adapted())
 
     @property
     def written_variables(self):
         optimizer = self.model.optimizer.variables
         rates = [optimizer[index] for index in self.indices("learning_rate")]
-        going = self._members.going
-        return [*self.state.variables, going, self.step_count, *rates]
+        return [*self.state.variables, self._members.going, self.step_count, *rates]
 
     @property
     def state_variables(self):
@@ -264,8 +261,7 @@ class ReportStopped(keras.callbacks.Callback):
         stopped = set(self.model.stopped)
         if len(stopped) < self.model.size:  # else an error is raised
             for number in sorted(stopped - self._reported):
-                text = self.model.trainer.explain_stop(number)
-                warnings.warn(text, stacklevel=2)
+                warnings.warn(self.model.trainer.explain_stop(number), stacklevel=2)
         self._reported = stopped
 
     def on_test_begin(self, logs=None):

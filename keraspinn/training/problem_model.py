@@ -198,8 +198,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
         if fused:
             # Keras has read it for the training data; validation goes batch by batch.
             self.steps_per_execution = 1
-        stale = self.trainer.is_stale(fused)
-        if stale or force or self.train_function is None:
+        if self.trainer.is_stale(fused) or force or self.train_function is None:
             if fused:
                 self.train_function = self.trainer.loop()
             else:
@@ -356,8 +355,7 @@ class ProblemModel(backend.StepFunctions, keras.Model):
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Save the weights to a `.weights.h5` file; see `keras.Model.save_weights`."""
-        whole = files.replaceable(filepath, ".weights.h5", overwrite)
-        if max_shard_size or not whole:
+        if max_shard_size or not files.replaceable(filepath, ".weights.h5", overwrite):
             return super().save_weights(filepath, overwrite, max_shard_size)
         return files.write_whole(filepath, super().save_weights)
 

@@ -87,9 +87,8 @@ class Step:
 
     def fresh_points(self, state, iteration):
         """Return batches of points that differ from the step's, by term."""
-        batches = self.sources.fresh(
-            state["sampling"], self.seed, iteration, self._error(state)
-        )
+        error = self._error(state)
+        batches = self.sources.fresh(state["sampling"], self.seed, iteration, error)
         return backend.shard(backend.replicate(batches))
 
     def _error(self, state):
@@ -179,12 +178,8 @@ class FirstOrderStep(Step):
         weights, weighting = self.updated_weights(gradients, losses, state, iteration)
         total, added = self.total_gradient(gradients, weights, values)
         losses = named(losses, weights, added)
-        new = {
-            "weights": weights,
-            "weighting": weighting,
-            "sampling": sampling,
-            "seen": state["seen"],
-        }
+        new = {"weights": weights, "weighting": weighting, "sampling": sampling}
+        new |= {"seen": state["seen"]}
         return new, total, losses, all_finite([losses["loss"], *total])
 
     def moved(self, total, state, taken=None):
@@ -244,8 +239,7 @@ class TrainingState:
         Args:
             sampling: The states of the samplers, by term.
         """
-        flat = map(keras.tree.flatten, (self.structure["sampling"], sampling))
-        assign(*flat)
+        assign(*map(keras.tree.flatten, (self.structure["sampling"], sampling)))
         seen = self.structure["seen"]["weights"]
         seen.assign(ops.full(seen.shape, np.nan, seen.dtype))
 

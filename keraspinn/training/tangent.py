@@ -121,8 +121,7 @@ class Tangent:
 
     def _columns(self, batch):
         """Return the values of each field, a list of `(N,)`."""
-        values = self._fields.values(batch.points, batch.coordinates)
-        return ops.unstack(values, axis=1)
+        return ops.unstack(self._fields.values(batch.points, batch.coordinates), axis=1)
 
     def _where_each_lives(self, values_of):
         """Return each field's rows at the points of the equations where it lives.
@@ -132,10 +131,8 @@ class Tangent:
         """
         homes = self.model.problem.field_terms.values()
         rows = {name: values_of(name) for names in homes for name in names}
-        return [
-            ops.concatenate([rows[name][k] for name in names])
-            for k, names in enumerate(homes)
-        ]
+        parts = ([rows[name][k] for name in names] for k, names in enumerate(homes))
+        return [*map(ops.concatenate, parts)]
 
     def _moved(self, batches, direction):
         """Return residuals and fields, and their derivatives in a direction `(P,)`.
