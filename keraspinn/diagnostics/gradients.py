@@ -247,8 +247,7 @@ def kernel_names(variables):
     positions = [n for n, v in enumerate(variables) if len(v.shape) > 1]
     paths = [variables[n].path.split("/") for n in positions]
     levels = zip(*(path[:-2] for path in paths), strict=False)
-    shared = itertools.takewhile(lambda names: len({*names}) == 1, levels)
-    common = len(list(shared))
+    common = len(list(itertools.takewhile(lambda names: len({*names}) == 1, levels)))
     names = {}
     for position, path in zip(positions, paths, strict=True):
         name = "/".join(path[common:]).removesuffix("/kernel")

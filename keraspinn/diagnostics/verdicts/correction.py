@@ -63,8 +63,7 @@ def correction(tangent, rows, batches, norms):
 def scaled_rows(rows, norms):
     """Return all residuals `(N,)` and their Jacobian `(N, P)`, divided by norms."""
     pairs = [pair for term in rows.values() for pair in term]
-    flat = [norm for term in norms.values() for norm in term]
-    return stacked(pairs, flat)
+    return stacked(pairs, [norm for term in norms.values() for norm in term])
 
 
 def total_norm(values, norms):

@@ -171,8 +171,7 @@ def _measured(model, points):
     )
     scales, tried = np.diag(matrix) + NOTHING * np.trace(matrix), []
     for damping in DAMPING:
-        damped = matrix + damping * np.diag(scales)
-        step = np.linalg.solve(damped, slope / 2)
+        step = np.linalg.solve(matrix + damping * np.diag(scales), slope / 2)
         promised = slope @ step / 2
         gained = other @ step - step @ theirs @ step
         tried.append((gained, promised, step))

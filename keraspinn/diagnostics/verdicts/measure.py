@@ -198,8 +198,7 @@ class _Measurement:
         if result.trusted:
             return result
         is_estimated = self._is_estimated(result)
-        likely = tuple(self._causes(is_estimated))
-        result = dataclasses.replace(result, causes=likely)
+        result = dataclasses.replace(result, causes=tuple(self._causes(is_estimated)))
         if is_estimated:
             return result
         return dataclasses.replace(

@@ -23,10 +23,9 @@ def quantity_errors(quantities, tangent, direction, batches):
     Returns:
         Dict from names to numbers.
     """
-    equations = [n for n, t in tangent.model.problem.terms.items() if t.is_equation]
-    inside = np.concatenate(
-        [ops.convert_to_numpy(batches[name].coordinates) for name in equations]
-    )
+    terms = tangent.model.problem.terms.items()
+    points = [batches[name].coordinates for name, term in terms if term.is_equation]
+    inside = ops.convert_to_numpy(ops.concatenate(points))
     reach = STEP * tangent.norm() / (np.linalg.norm(direction) or 1.0)
     errors = {}
     for name, expression in quantities.items():

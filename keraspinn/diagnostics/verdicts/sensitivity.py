@@ -48,8 +48,7 @@ def amplification(tangent, rows, batches, norms, extents, values):
     )
     basis = np.eye(tangent.size)
     if len(residuals) + len(fields) < tangent.size:  # other directions change nothing
-        both = np.concatenate([residuals, fields])
-        basis = np.linalg.qr(both.T)[0]
+        basis = np.linalg.qr(np.concatenate([residuals, fields]).T)[0]
         residuals, fields = residuals @ basis, fields @ basis
     expressions = sum(map(len, norms.values()))
     directions = np.concatenate(

@@ -40,8 +40,7 @@ def missed_by_sums(model, batches, largest):
             scaled = [problem.scales.apply(summed, size) for summed in both]
             program = Program(scaled, problem.coordinates)
             few, many = model._fields.at(program, batches[name])
-            missed = ops.convert_to_numpy(many - few)
-            changes[name, k] = rms(missed) / largest[name, k]
+            changes[name, k] = rms(ops.convert_to_numpy(many - few)) / largest[name, k]
     return changes
 
 

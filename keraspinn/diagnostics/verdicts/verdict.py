@@ -115,8 +115,7 @@ class Verdict:
     @property
     def trusted(self) -> bool:
         """True if the error could be estimated and is within the tolerance."""
-        sums = _largest(self.sums.values())
-        largest = max(self.error, sums, self.slack, self.unseen)
+        largest = max(self.error, _largest(self.sums.values()), self.slack, self.unseen)
         against = self.underdetermined or self.unreliable or self.undetermined
         return self.decided and largest <= self.tolerance and not against
 
