@@ -54,9 +54,8 @@ def public_function(operation):
     if kind.__name__ == "GetItem":
         return operator.getitem
     name = "relu" if kind.__name__ == "ReLU" else kind.__name__  # of keras.activations
-    return getattr(
-        keras.ops, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower(), None
-    )
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return getattr(keras.ops, name, None)
 
 
 def keep_float64(has_float64):

@@ -79,8 +79,7 @@ def _config(model):
     except (NotImplementedError, TypeError, ValueError):
         # A network that cannot be saved may still be trained.
         network = {"class": type(model.network).__qualname__}
-        problem = model.problem.get_config()
-        config = {"problem": problem, "network": network}
+        config = {"problem": model.problem.get_config(), "network": network}
         return config | ({"frozen": layers} if (layers := frozen(model)) else {})
 
 

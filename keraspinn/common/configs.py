@@ -12,9 +12,7 @@ FORMAT = 1
 
 def described(thing):
     """Return a text such as `Name(key=value)` from a configuration."""
-    settings = ", ".join(
-        f"{key}={value!r}" for key, value in thing.get_config().items()
-    )
+    settings = ", ".join(f"{k}={value!r}" for k, value in thing.get_config().items())
     return f"{type(thing).__name__}({settings})"
 
 

@@ -43,7 +43,5 @@ def dots(points, to_scale, width=240.0):
     x, y = (4 + (points - points.min(axis=0)) / sides * (size - 8)).T
     path = "".join(f"M{a:.0f} {b:.0f}h0" for a, b in zip(x, size[1] - y, strict=True))
     style = 'stroke="currentColor" stroke-width="3" stroke-linecap="round"'
-    return (
-        f'<svg width="{size[0]:.0f}" height="{size[1]:.0f}"><path {style} '
-        f'd="{path}"/></svg>'
-    )
+    extent = f'width="{size[0]:.0f}" height="{size[1]:.0f}"'
+    return f'<svg {extent}><path {style} d="{path}"/></svg>'

@@ -68,8 +68,7 @@ def animation(
 
     def frame(number):
         figure.clear()
-        panel = figure.subplots()
-        draw(panel, domain, *shown[number], label, moments[number], arrays)
+        draw(figure.subplots(), domain, *shown[number], label, moments[number], arrays)
 
     from matplotlib.animation import FuncAnimation
 

@@ -60,8 +60,7 @@ def field(
     panels = figure.subplots(1, 1 + several, squeeze=False)[0]
     draw(panels[0], domain, axes, drawn, label, at)
     if several:
-        deviation = f"Standard deviation of {label}"
-        draw(panels[1], domain, axes, drawn[1:], deviation, at)
+        draw(panels[1], domain, axes, drawn[1:], f"Standard deviation of {label}", at)
     return figure
 
 
@@ -131,8 +130,7 @@ def cut(domain, at, most=2):
     """Return `at` as a dict of floats, checked to leave one to `most` coordinates."""
     at = {} if at is None else at
     if not isinstance(at, dict) or at:
-        kind = "a dict from coordinates to values, such as {t: 0.5}"
-        check_is("at", at, dict, kind)
+        check_is("at", at, dict, "a dict from coordinates to values, such as {t: 0.5}")
     names = [symbol.name for symbol in domain.coordinates]
     box = domain.intervals
     check_known("at", at, box, "coordinates of the problem")

@@ -68,13 +68,12 @@ def gradient_histograms(
 
 
 def _draw(panel, statistics, layer, weighted):
-    quantiles = {
-        t: statistics.distribution(t, layer, weighted) for t in statistics.terms
-    }
+    terms = statistics.terms
+    quantiles = {t: statistics.distribution(t, layer, weighted) for t in terms}
     # The widest term's central 98 %: outliers would compress the rest.
     limit = max(np.abs(q[[1, -2]]).max() for q in quantiles.values()) or 1.0
     edges = np.linspace(-limit, limit, _BINS + 1)
-    for term, style in zip(statistics.terms, line_styles(), strict=False):
+    for term, style in zip(terms, line_styles(), strict=False):
         counts = statistics.counts(term, layer, edges, weighted)
         density = counts / statistics.sizes[layer] / (edges[1] - edges[0])
         weight = "λ " if weighted and term != "residual" else ""
@@ -82,7 +81,6 @@ def _draw(panel, statistics, layer, weighted):
         panel.stairs(density, edges, baseline=None, **style)
     panel.set_yscale("log", nonpositive="clip")
     panel.ticklabel_format(axis="x", scilimits=(-2, 3), useMathText=True)
-    panel.set(
-        title=plain(layer), xlabel="Gradient", ylabel="Density", xlim=(-limit, limit)
-    )
+    panel.set(title=plain(layer), xlabel="Gradient", ylabel="Density")
+    panel.set_xlim(-limit, limit)
     panel.grid(alpha=0.3)

@@ -48,8 +48,7 @@ def domain(problem: Problem | Geometry, n: int = 300, figure: Canvas = None) -> 
         )
     is_plane = len(symbols) == 2 == len(geometry.space_coordinates)
     figure = new_figure(figure, (6, 4.5 if len(symbols) > 1 else 1.2))
-    projection = "3d" if len(symbols) == 3 else None
-    panel: Any = figure.add_subplot(projection=projection)
+    panel: Any = figure.add_subplot(projection="3d" if len(symbols) == 3 else None)
     inside = probe_points(geometry, [(geometry.interior,)], n)
     panel.scatter(*_columns(inside), s=4, color="0.8")
     styles = zip(_named_points(problem, geometry, n), line_styles(), strict=False)

@@ -90,10 +90,8 @@ def lid_driven_cavity(
     if corner_width:
         near = [sp.sqrt(dx**2 + (1 - y) ** 2) / corner_width for dx in (x, 1 - x)]
         for name, equation in equations.items():
-            fades = [
-                sp.tanh(5 * r) if name == "continuity" else sp.tanh(r) ** 2
-                for r in near
-            ]
+            is_mass = name == "continuity"
+            fades = [sp.tanh(5 * r) if is_mass else sp.tanh(r) ** 2 for r in near]
             equations[name] = sp.Mul(*fades, equation)
     if isinstance(reynolds, numbers.Real):
         positive_number("reynolds", reynolds)

@@ -104,8 +104,7 @@ def wave_number(problem: Problem) -> float:
         A number, in radians per half of the domain's length along a coordinate.
     """
     halves = dict(zip(problem.coordinates, problem.domain.half, strict=True))
-    terms = problem.all_terms.values()
-    expressions = [e for term in terms for e in term.expressions]
+    expressions = [e for term in problem.all_terms.values() for e in term.expressions]
     waves = {node.args[0] for e in expressions for node in e.atoms(sp.sin, sp.cos)}
     numbers = [
         abs(float(rate)) * halves[c]

@@ -184,8 +184,7 @@ class TrainingRun:
         stop = LambdaCallback(on_train_batch_end=self._stop_late)
         settings = {"verbose": max(0, self.verbose - 1), "callbacks": [stop]}
         try:
-            fitted = stage.fitted(self.model, **settings)
-            loss = float(fitted.history["loss"][-1])
+            loss = float(stage.fitted(self.model, **settings).history["loss"][-1])
         finally:
             steps = self.model.steps_taken - before
             if steps:
@@ -246,8 +245,7 @@ class TrainingRun:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]
         self.progress.append((error, loss))
         if self.best is None or (error, loss) < self.best[:2]:
-            weights = self.model.get_weights()
-            self.best = error, loss, weights, self.model, self.judged
+            self.best = error, loss, self.model.get_weights(), self.model, self.judged
 
     def _save(self, stage):
         if self.path is not None:

@@ -79,10 +79,8 @@ def jacobian(function, tensors, points):
         )
         zeros = [jnp.zeros_like(value) for value in values]
         ones = [jnp.ones_like(value) for value in values]
-        return [
-            joined(pull([*zeros[:n], one, *zeros[n + 1 :]])[0])
-            for n, one in enumerate(ones)
-        ]
+        units = [[*zeros[:n], one, *zeros[n + 1 :]] for n, one in enumerate(ones)]
+        return [joined(pull(unit)[0]) for unit in units]
 
     return jax.vmap(rows)(points)
 

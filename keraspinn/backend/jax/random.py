@@ -46,9 +46,8 @@ def _word(number):
 
 def _bits(words, count):
     """`count` numbers of 32 bits."""
-    first, second, *counter = _philox(
-        words, [jnp.uint32(word) for word in _SEEDING_KEY]
-    )
+    key = [jnp.uint32(word) for word in _SEEDING_KEY]
+    first, second, *counter = _philox(words, key)
     blocks = jnp.arange(-(-count // 4), dtype=jnp.uint32)
     zeros = jnp.zeros_like(blocks)
     counters = [blocks, zeros, *(zeros + word for word in counter)]

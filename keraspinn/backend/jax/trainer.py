@@ -108,8 +108,7 @@ class StepFunctions:
         compiled = program(run, self.mesh)
 
         def advance(count):
-            present = [v.value for v in everything]
-            result, values = compiled(present, jnp.int32(count))
+            result, values = compiled([v.value for v in everything], jnp.int32(count))
             assign(everything, values)
             return result
 
@@ -157,9 +156,7 @@ class StepFunctions:
                 for _ in range(self.steps_per_execution - 1):
                     results.append(run(iterator))
             if joined and len(results) > 1:
-                return keras.tree.map_structure(
-                    lambda *parts: np.concatenate(parts), *results
-                )
+                return keras.tree.map_structure(lambda *p: np.concatenate(p), *results)
             return results[-1]
 
         return self._with_state(several)

@@ -131,8 +131,7 @@ def jvp(function, primals, tangents):
     with tf.GradientTape(watch_accessed_variables=False) as transpose:
         transpose.watch(weights)
         cotangents = _gradient(backward, values, primals, weights)
-    derivatives = _gradient(transpose, cotangents, weights, tangents)
-    return values, derivatives
+    return values, _gradient(transpose, cotangents, weights, tangents)
 
 
 def _update_slice_gradient(operation, upstream):

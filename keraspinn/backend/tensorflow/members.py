@@ -23,7 +23,7 @@ def map_members(function, tensors, in_turn=False):
         return tf.vectorized_map(lambda member: function(*member), tensors, warn=False)
     one = tf.function(function, autograph=False)
     specs = tf.nest.map_structure(
-        lambda tensor: tf.TensorSpec(tensor.shape[1:], tensor.dtype), tensors
+        lambda t: tf.TensorSpec(t.shape[1:], t.dtype), tensors
     )
     returned = one.get_concrete_function(*specs).structured_outputs
     signature = tf.nest.map_structure(

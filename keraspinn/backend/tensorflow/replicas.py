@@ -110,9 +110,7 @@ def undistributed():
 
 def has_accelerator():
     """Return whether there is a GPU or TPU to compute on."""
-    return bool(
-        tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("TPU")
-    )
+    return any(map(tf.config.list_logical_devices, ("GPU", "TPU")))
 
 
 def check_dtype(dtype):
