@@ -41,6 +41,10 @@ SMALLEST_RISE = 0.25
 ROUND_OFF = 1e-9
 # Ratio of two distances from an end, between which a kink changes more than across it.
 WIDER = 16
+# Largest jump of a hard value, or of its gradient, across the ends of a period, by the
+# largest inside. With a Gaussian whose slope jumps by 4e-3, reaction and diffusion are
+# 1.1e-3 off at an estimate of 3e-5. With 6.2832 for 2π a sine jumps by 1e-5.
+LARGEST_ACROSS = 1e-4
 
 
 def find_discontinuity(domain, value):
@@ -57,7 +61,8 @@ def find_discontinuity(domain, value):
     values = value, *(value.diff(symbol) for symbol in space)
     for symbol in domain.periodic:
         points = probe_points(domain, [(domain.interior,)])
-        if any(differs_at_ends(v, domain, symbol, points) for v in values):
+        ends = domain, symbol, points, LARGEST_ACROSS
+        if any(differs_at_ends(v, *ends) for v in values):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
     return next(filter(None, jumps), None)

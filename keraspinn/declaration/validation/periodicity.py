@@ -41,7 +41,7 @@ def check_periodicity(expressions, domain, blocks, where):
                 )
 
 
-def differs_at_ends(function, domain, symbol, points):
+def differs_at_ends(function, domain, symbol, points, largest=LARGEST_JUMP):
     """Return whether a function of the coordinates jumps across a period's ends.
 
     Args:
@@ -49,13 +49,14 @@ def differs_at_ends(function, domain, symbol, points):
         domain: The geometry.
         symbol: The periodic coordinate.
         points: Array `(N, d)` of the other coordinates to compare at.
+        largest: Jump, relative to the largest value, up to which the ends agree.
     """
     axis = domain.coordinates.index(symbol) == np.arange(domain.dimension)
     ends = [np.where(axis, end, points) for end in (domain.lower, domain.upper)]
     inside, *at_ends = (
         evaluate_at([function], domain.coordinates, at)[0] for at in (points, *ends)
     )
-    return np.ptp(at_ends, axis=0).max() > LARGEST_JUMP * abs(inside).max()
+    return np.ptp(at_ends, axis=0).max() > largest * abs(inside).max()
 
 
 def check_periodic_data(data, domain, where):
