@@ -6,6 +6,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.expressions import Parameter
+from keraspinn.expressions.derivatives import symbols_and_orders
 
 
 def collect_parameters(expressions):
@@ -20,8 +21,9 @@ def expression_name(expression):
         return expression.func.__name__
     is_derivative = isinstance(expression, sp.Derivative)
     if is_derivative and isinstance(expression.expr, AppliedUndef):
-        order = "".join(symbol.name for symbol in expression.variables)
-        return f"{expression.expr.func.__name__}_{order}"
+        pairs = symbols_and_orders(expression)
+        suffix = "".join(symbol.name * int(order) for symbol, order in pairs)
+        return f"{expression.expr.func.__name__}_{suffix}"
     if isinstance(expression, sp.Piecewise):
         names = (expression_name(e) for e, _ in expression.args)
         return "_or_".join(dict.fromkeys(names))

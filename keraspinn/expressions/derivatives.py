@@ -75,6 +75,20 @@ def highest_order(expressions, coordinates):
     return max((sum(index) for indices in orders for index in indices), default=0)
 
 
+def symbols_and_orders(derivative):
+    """Return pairs of a symbol and the order in it, which must be an integer."""
+    for _, order in derivative.variable_count:
+        if not order.is_Integer:
+            raise ValueError(
+                f"The order of a derivative must be an integer. Received {order} in "
+                f"{derivative}. Write a symbol or a float as its number, u.diff(x, 2), "
+                "and a fractional derivative as sympy.Integral: of order 1/2 from 0, "
+                "2/sqrt(pi) times sympy.Integral(u.diff(x).subs(x, x - r**2), (r, 0, "
+                "sympy.sqrt(x)))."
+            )
+    return derivative.variable_count
+
+
 def field_and_index(node, coordinates):
     """Return the field's name and the multi-index of a field or its derivative."""
     if isinstance(node, AppliedUndef):
@@ -86,7 +100,7 @@ def field_and_index(node, coordinates):
             "products and functions; write out others by hand."
         )
     index = [0] * len(coordinates)
-    for symbol, count in node.variable_count:
+    for symbol, count in symbols_and_orders(node):
         if symbol not in coordinates:
             raise ValueError(
                 f"{node} is a derivative in {symbol}, which is not a coordinate. "

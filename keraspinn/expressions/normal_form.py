@@ -7,6 +7,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
+from keraspinn.expressions.derivatives import symbols_and_orders
 from keraspinn.expressions.line_integral import line_integrals
 from keraspinn.expressions.nodes import NODES
 
@@ -29,7 +30,8 @@ def normalize(equation: sp.Expr | sp.Eq, called: str = "An equation") -> sp.Expr
     Raises:
         TypeError: If `equation` is not a scalar SymPy equation or expression.
         ValueError: If SymPy reduced the equation to true or false, or it contains an
-            unevaluated sum, product or limit, or an integral without finite limits.
+            unevaluated sum, product or limit, an integral without finite limits, or a
+            derivative whose order is not an integer.
 
     Example:
 
@@ -138,7 +140,7 @@ def _check_scalar(side, called):
     for derivative in side.atoms(sp.Derivative):
         # SymPy would evaluate it to zero and drop the term without a warning.
         field = derivative.expr
-        for symbol, _ in derivative.variable_count:
+        for symbol, _ in symbols_and_orders(derivative):
             # Abs(u).diff(u) holds the derivative of u by itself.
             known = {field, *field.free_symbols}
             if isinstance(field, AppliedUndef) and symbol not in known:

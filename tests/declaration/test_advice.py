@@ -171,3 +171,16 @@ def test_a_constant_that_underflows_raises_and_the_advice_works():
     with pytest.raises(ValueError, match=r"equation 'e0'.*write a as a fraction"):
         declared(U.diff(X, 2) - sp.exp(1000.0 * (sp.cos(6 * X) - 1)))
     declared(U.diff(X, 2) - sp.exp(1000 * (sp.cos(6 * X) - 1)))
+
+
+def test_a_fractional_order_raises_and_the_advice_works():
+    half = sp.Derivative(U, (X, sp.Rational(1, 2)))
+    for declare in (declared, lambda e: kp.Data([[0.5]], {e: [1]}).__repr__()):
+        with pytest.raises(ValueError, match="must be an integer. Received 1/2"):
+            declare(half)
+    r, at_left = sp.Symbol("r"), {"left": kp.Condition(U, on={X: 0})}
+    integral = sp.Integral(U.diff(X).subs(X, X - r**2), (r, 0, sp.sqrt(X)))
+    caputo = 2 / sp.sqrt(sp.pi) * integral
+    declared(sp.Eq(caputo, 2 * sp.sqrt(X / sp.pi)), conditions=at_left)
+    exact = integral.subs(U.diff(X), 1).doit().subs(X, 0.3)
+    assert float(exact) == pytest.approx(0.3**0.5)

@@ -4,7 +4,8 @@ import sympy as sp
 
 from keraspinn.expressions import normalize
 
-x, y, t = sp.symbols("x y t")
+x, y, t, n = sp.symbols("x y t n")
+half = sp.Rational(1, 2)
 U = sp.Function("u")
 u = U(x, y)
 
@@ -46,6 +47,11 @@ def test_evaluates_derivatives_of_products_and_functions():
         (sp.Eq(u, sp.Sum(x, (x, 1, 3))), ValueError, "must be evaluated"),
         (sp.Derivative(u, t), ValueError, "always zero.*does not depend on t"),
         (u + sp.Derivative(u, sp.Symbol("x", real=True)), ValueError, "always zero"),
+        (sp.Derivative(u, (x, half)), ValueError, "integer. Received 1/2"),
+        (sp.Derivative(u, (x, 2.0)), ValueError, "integer. Received 2.0"),
+        (sp.Derivative(sp.sin(u), (x, n)), ValueError, "integer. Received n"),
+        (sp.Derivative(u, x, (x, n)), ValueError, r"integer. Received n \+ 1"),
+        (sp.Derivative(u, (x, sp.I)), ValueError, "integer. Received I"),
     ],
     ids=str,
 )
