@@ -80,14 +80,15 @@ def describe_peaks(expressions, domain, blocks):
         Lists of sentences on peaks and on poles.
     """
     parts = dict.fromkeys(part for block in blocks for part in block)
-    faults = dict.fromkeys(
-        fault
-        for expression in expressions
-        for known, is_source in _known(expression)
-        for part in parts
-        for fault in _faults(known, is_source, domain, part)
-    )
-    return tuple([s for is_pole, s in faults if is_pole == kind] for kind in (0, 1))
+    peaks, poles = {}, {}
+    for known, is_source in (pair for e in expressions for pair in _known(e)):
+        for part in parts:
+            for is_pole, at, fault in _faults(known, is_source, domain, part):
+                if is_pole:
+                    poles[fault] = None
+                else:  # several terms, or parts, may have the same peak
+                    peaks.setdefault((known, at), fault)
+    return [*peaks.values()], [*poles]
 
 
 def describe_field_peaks(terms, scales):
@@ -110,7 +111,7 @@ def describe_field_peaks(terms, scales):
             for known, _ in _known(plain.xreplace({field: value})):
                 if known.free_symbols == {value}:
                     how = line, line.interior, f"{name}'s", OF_A_FIELD
-                    for _, peak in _faults(known, True, *how):
+                    for *_, peak in _faults(known, True, *how):
                         faults.setdefault(known, peak)
     return " ".join(faults.values())
 
@@ -166,7 +167,7 @@ def _growth(logarithm, box, centre):
 
 
 def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPACE):
-    """Yield whether a fault of a function on a part is a pole, and a sentence."""
+    """Yield whether a fault on a part is a pole, its place, and a sentence."""
     random, symbols = np.random.default_rng(0), domain.coordinates
     extent, fixed = domain.upper - domain.lower, domain.fixed(part)
 
@@ -218,6 +219,7 @@ def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPAC
             factor = factor if factor.free_symbols else 1 / term
             yield (
                 True,
+                at,
                 f"a coefficient is unbounded at {at}, as 1/({factor}) is, so that a "
                 f"few points dominate the loss. Multiply the equation by {factor}.",
             )
@@ -238,6 +240,7 @@ def _faults(known, is_source, domain, part, whose="the domain's", advice=IN_SPAC
         if peak > np.logaddexp(peak, others) + np.log(SMALLEST_SHARE):
             yield (
                 False,
+                at,
                 f"{textwrap.shorten(str(known), 100, placeholder=' …')} has a peak at "
                 f"{at}, {width:.0e} of {whose} extent wide: it takes at least "
                 f"{1 / width:.0e} points a step to sample it (`batch_size`). Make the "

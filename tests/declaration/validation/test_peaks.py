@@ -81,6 +81,19 @@ def test_a_peak_narrower_than_the_distance_of_search_points_warns(source):
     assert "has a peak at t = 4" in of_time(source / N)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        sp.exp(-(((T - 12.012) / 0.012) ** 2)),  # it peaks outside of the domain
+        BOLUS.diff(T),
+        BOLUS + BOLUS.subs(T, T + 1),
+    ],
+)
+def test_each_peak_is_named_once(source):
+    places = re.findall(r"has a peak at (t = \d+)", of_time(source))
+    assert places and len(places) == len({*places})
+
+
 def windows(narrow=1e-4):
     x, y = X - 0.3, Y - 0.7
     on_off = [sp.Heaviside(s) - sp.Heaviside(s - narrow) for s in (x, y)]
