@@ -6,36 +6,42 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from keraspinn.declaration.probe_points import evaluate_at, probe_normals, probe_points
+from keraspinn.declaration.probe_points import probe_normals, probe_points, run_at
 from keraspinn.declaration.terms import condition_terms, is_on
-from keraspinn.expressions import Parameter
+from keraspinn.expressions import Parameter, Program
 from keraspinn.expressions.image import At
-from keraspinn.geometry.part import exact_number
+from keraspinn.geometry.arrays import on_host
 
 # Contradiction relative to the largest term nearby, up to which it is harmless.
 LARGEST_MISMATCH = 0.01
+# Round-off: of distances to faces that meet, and of the network's influence on a flux,
+# relative to that nearby.
+ROUND_OFF = 1e-6
+# Distance to probe points on a part, relative to the domain's half extent, up to which
+# its ends are near: about ten times that of neighbours in the plane.
+NEAR = 0.04
+# Newton steps from the points of a face to those that it shares with another.
+NEWTON_STEPS = 10
 
 
 def describe_contradictory_corners(domain, terms, forms):
     """Return a sentence on a flux that contradicts a hard value at an edge, or "".
 
     On a face with a hard value, derivatives along the face follow from the value. A
-    Neumann or Robin condition on an adjacent face prescribes such a derivative.
+    Neumann or Robin condition on a face at a right angle prescribes such a derivative.
 
     Args:
         domain: The geometry.
         terms: Dict from names to `Term`s, hard ones included.
         forms: Dict from names of fields to their `HardForm`.
     """
-    faces = [face for face in domain.boundary if len(domain.fixed(face)) == 1]
-    soft = [t for t in condition_terms(terms) if forms and not (t.hard or t.regions)]
-    for term, (hard, face) in itertools.product(soft, itertools.permutations(faces, 2)):
-        if not any(face in block for block in term.blocks):
-            continue
-        normal = map(sp.Integer, probe_normals(domain, ((face,),), 1)[0].tolist())
-        normals = dict(zip(domain.normal, normal, strict=True))
-        for expression in term.expressions:
-            expression = expression.xreplace(normals)
+    conditions, boundary = condition_terms(terms), {*domain.boundary}
+    hard_faces = {p: None for t in conditions if t.hard for p in t.parts}
+    soft = [t for t in conditions if not (t.hard or t.regions)]
+    for term, hard in itertools.product(soft, hard_faces):
+        for face, expression in itertools.product(term.parts, term.expressions):
+            if not {hard, face} <= boundary or hard == face:
+                continue
             if missed := _mismatch(domain, expression, forms, hard, face):
                 return (
                     f"Condition '{term.name}' contradicts the hard value on {hard} "
@@ -50,21 +56,51 @@ def _mismatch(domain, expression, forms, hard, face):
     """Return an expression's value where a face meets a hard one, 0 if unknown."""
     if not expression.has(sp.Derivative) or expression.has(At, Parameter):
         return 0.0
+    edge = _common_points(domain, hard, face)
+    if not len(edge):
+        return 0.0
     fields = [f for f in expression.atoms(AppliedUndef) if f.func.__name__ in forms]
     known = {f: forms[f.func.__name__].value for f in fields}
     constrained = {f: known[f] + forms[f.func.__name__].factor * f for f in fields}
-    ((axis, value),) = domain.fixed(hard)
-    on_edge = expression.subs(constrained).doit()
-    on_edge = on_edge.subs(domain.coordinates[axis], exact_number(value))
-    points = probe_points(domain, ((face,),))
-    edge = np.where(np.arange(domain.dimension) == axis, value, points)
-    edge = edge[is_on(domain, (face,), edge - domain.centre)]
-    if on_edge.has(AppliedUndef) or not len(edge):  # it holds a normal derivative
-        return 0.0
-    nearby = [points, probe_points(domain, domain.blocks("interior"))]
+    whole = expression.subs(constrained).doit()
+    networks = sorted(whole.atoms(AppliedUndef, sp.Derivative), key=str)
+    missed = whole.xreplace(dict.fromkeys(networks, sp.S.Zero))
+    some = {network: sp.Rational(k + 3, 2) for k, network in enumerate(networks)}
     parts = [p.subs(known).doit() for p in sp.Add.make_args(expression)]
-    parts = [on_edge, *(part for part in parts if not part.has(AppliedUndef))]
-    parts = evaluate_at(parts, domain.coordinates, np.concatenate(nearby))
-    (missed,) = evaluate_at([on_edge], domain.coordinates, edge)
-    missed, largest = np.abs(missed).max(), np.abs(np.array(parts)).max()
+    parts = [part for part in parts if not part.has(AppliedUndef)]
+    symbols = *domain.coordinates, *domain.normal
+    program = Program([whole.xreplace(some) - missed, missed, *parts], symbols)
+    nearby = probe_points(domain, ((face,), *domain.blocks("interior")))
+    normals = probe_normals(domain, ((face,),))
+    normals = np.resize(normals, (len(nearby), normals.shape[1]))
+    at_edge = on_host(domain.normals(face, edge - domain.centre))
+    points = np.vstack([np.hstack([edge, at_edge]), np.hstack([nearby, normals])])
+    free, missed, *parts = np.abs(run_at(program, symbols, points))
+    if free[: len(edge)].max() > ROUND_OFF * free.max():  # not at a right angle
+        return 0.0
+    largest, missed = np.max([missed, *parts]), missed[: len(edge)].max()
     return float(missed) if missed > LARGEST_MISMATCH * largest else 0.0
+
+
+def _common_points(domain, hard, face):
+    """Return points of two faces, zeros of both distances by Newton's method."""
+    try:
+        distances = [domain.distance(part) for part in (hard, face)]
+    except ValueError:  # no distance is known
+        return np.zeros((0, domain.dimension))
+    gradients = [d.diff(symbol) for d in distances for symbol in domain.coordinates]
+    program = Program([*distances, *gradients], domain.coordinates)
+    points = probe_points(domain, ((face,),))
+    for _ in range(NEWTON_STEPS):
+        values = np.nan_to_num(run_at(program, domain.coordinates, points)).T
+        jacobian = values[:, 2:].reshape(len(points), 2, -1)
+        points = points - (np.linalg.pinv(jacobian) @ values[:, :2, None])[..., 0]
+    points = points[np.abs(values[:, :2]).max(axis=1) < ROUND_OFF]  # converged
+    return points[_is_near(domain, hard, points) & _is_near(domain, face, points)]
+
+
+def _is_near(domain, part, points):
+    """Return the mask of points on a part. Where pieces are cut, ends belong to one."""
+    apart = np.abs(points[:, None] - probe_points(domain, ((part,),))) / domain.half
+    is_near = apart.max(axis=2).min(axis=1) < NEAR
+    return is_near | is_on(domain, (part,), points - domain.centre)

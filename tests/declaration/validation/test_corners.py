@@ -67,6 +67,48 @@ def test_other_corners_are_not_named(value, side):
     assert not warned(value, side)
 
 
+DISK, OBLIQUE, HOLE = (
+    kp.geometry.Ball(centre, 0.4, (X, Y)) for centre in ((0, 0), (0, -0.2), (1, 0.5))
+)
+TURNED = kp.geometry.Sector((0, 0), 1, (0.2, 1.2), coordinates=(X, Y))
+
+
+def named(domain, hard, soft, value, flux):
+    """Return whether a hard value on a face contradicts a flux on another one."""
+    normal = kp.normal_derivative(U, domain)
+    conditions = {
+        "base": kp.Condition(sp.Eq(U, value), on=hard, hard=True),
+        "side": kp.Condition(sp.Eq(normal, flux), on=soft),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        equations = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
+        return "contradicts" in kp.Problem(domain, equations, conditions).poles
+
+
+@pytest.mark.parametrize(
+    "domain, hard, soft, meet",
+    [
+        (TURNED, "start", "outer", True),
+        (TURNED, "outer", "start", True),
+        (BOX - DISK, {Y: 0}, DISK, True),
+        (BOX - DISK, DISK, {Y: 0}, True),
+        (BOX & DISK, {Y: 0}, DISK, True),
+        (BOX - HOLE, {Y: 0}, HOLE, False),
+        (TURNED, "start", "end", False),  # at an angle, which leaves the flux free
+        (BOX - OBLIQUE, {Y: 0}, OBLIQUE, False),
+    ],
+)
+def test_contradictory_corners_of_curved_faces_are_named(domain, hard, soft, meet):
+    assert named(domain, hard, soft, 0, 1) == meet
+    assert not named(domain, hard, soft, 7, 0)
+
+
+def test_a_flux_that_agrees_at_the_corner_of_an_arc_is_not_named():
+    assert not named(TURNED, "start", "outer", X**2 + Y**2, 2)
+    assert named(TURNED, "start", "outer", X**2 + Y**2, 1)
+
+
 @pytest.mark.slow
 def test_the_verdict_names_the_contradictory_corner():
     laplace = {"laplace": U.diff(X, 2) + U.diff(Y, 2)}
