@@ -110,7 +110,8 @@ class Fields:
 
     def in_units(self, coordinates):
         """Return all fields in the user's units at points `(N, d)` in these alone."""
-        dtype = keras_backend.standardize_dtype(coordinates.dtype)
+        dtype = keras_backend.result_type(coordinates.dtype, self._dtype)
+        coordinates = ops.cast(coordinates, dtype)  # integers, too
         if not self._hard and dtype == self._dtype:
             return self._network(coordinates)
         half = ops.cast(self._scales.half, dtype)

@@ -487,3 +487,18 @@ def test_names_may_be_any_text(assert_resume_is_bit_exact, tmp_path):
     ensemble.save(tmp_path / "ensemble.keras")
     again = kp.load_model(tmp_path / "ensemble.keras").problem
     assert list(again.terms) == list(problem.terms)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+@pytest.mark.parametrize("in_tensor", [False, True])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_integer_points_in_a_call_are_cast(dtype, in_tensor, precision):
+    network = kp.networks.MLP(4, 1, dtype=precision)
+    model = kp.PINNModel(poisson(scales="auto"), network, seed=0, dtype=precision)
+    corners = np.array([[0, 0], [1, 0], [1, 1]], dtype)
+    points = keras.ops.convert_to_tensor(corners) if in_tensor else corners
+    exact = model(corners.astype(precision))
+    np.testing.assert_allclose(model(points), exact, rtol=1e-6)
+    ensemble = kp.Ensemble(model.problem, network, size=2, seed=0, dtype=precision)
+    exact = ensemble(corners.astype(precision))
+    np.testing.assert_allclose(ensemble(points), exact, rtol=1e-6)
