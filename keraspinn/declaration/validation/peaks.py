@@ -72,16 +72,17 @@ def describe_peaks(expressions, domain, blocks):
     """Describe peaks that sampling misses, and poles of coefficients.
 
     Args:
-        expressions: Normalized SymPy expressions.
+        expressions: Normalized SymPy expressions, also of integrals.
         domain: The geometry.
-        blocks: The parts of the domain where the expressions should hold.
+        blocks: The parts of the domain where they should hold, or are integrated.
 
     Returns:
         Lists of sentences on peaks and on poles.
     """
     parts = dict.fromkeys(part for block in blocks for part in block)
     peaks, poles = {}, {}
-    for known, is_source in (pair for e in expressions for pair in _known(e)):
+    inner = [i.integrand for e in expressions for i in e.atoms(PartIntegral)]
+    for known, is_source in (p for e in (*expressions, *inner) for p in _known(e)):
         for part in parts:
             for is_pole, at, fault in _faults(known, is_source, domain, part):
                 if is_pole:

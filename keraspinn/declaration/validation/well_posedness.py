@@ -15,6 +15,7 @@ from keraspinn.declaration.scaling.energy_scales import coarse_energy
 from keraspinn.declaration.scaling.offsets import fields_fixed_in_time
 from keraspinn.declaration.terms import RESIDUAL, condition_terms, expressions_of
 from keraspinn.declaration.validation import missing_conditions
+from keraspinn.declaration.validation.peaks import describe_peaks
 
 # Relative singular value of round-off.
 ROUND_OFF = 1e-13
@@ -74,7 +75,11 @@ def describe_underdetermined(domain, terms, sizes):
     names = [*sizes] if degrees else []
     for degree, small in degrees.items():
         names = names and _null_space_fields(*how, degree, small)
-    if not names:
+    integrals = [term for term in terms.values() if names and term.regions]
+    is_missed = any(
+        describe_peaks(t.expressions, domain, t.blocks)[0] for t in integrals
+    )
+    if not names or is_missed:  # a peak of the integrand has its own warning
         return ""
     return (
         "The problem is underdetermined: other fields satisfy all equations and "

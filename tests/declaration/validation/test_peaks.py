@@ -168,6 +168,23 @@ def test_a_peak_in_the_plane_and_on_a_face():
     assert in_a_square(sp.exp(-((X - Y) ** 2) / 1e-2)) == ""
 
 
+@pytest.mark.parametrize("width", [1e-5, 0.05])
+def test_a_narrow_factor_in_an_integral_warns_and_a_wide_one_does_not(width):
+    c = sp.Function("c")(X)
+    factor = sp.exp(-(((X - 0.3) / width) ** 2))
+    conditions = {
+        "left": kp.Condition(c, on={X: 0}),
+        "mean": kp.Condition(sp.Eq(kp.integral(factor * c), 1)),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        bar = kp.geometry.Box({X: (0, 1)})
+        declared = kp.Problem(bar, {"e": c.diff(X, 2) - 1}, conditions)
+    warned = "In condition 'mean'" in declared.unreliable
+    assert warned == ("has a peak at x = 0.3" in declared.unreliable) == (width < 0.01)
+    assert not declared.underdetermined
+
+
 def test_remedies_do_not_warn():
     assert of_time(0) == ""
     assert of_time(3 / (0.1 * sp.sqrt(sp.pi)) * sp.exp(-(((T - 4) / 0.1) ** 2))) == ""
