@@ -93,7 +93,7 @@ class _Check:
         self._names = ", ".join(symbol.name for symbol in coordinates)
 
     def node(self, node):
-        if isinstance(node, AppliedUndef):
+        if isinstance(node, AppliedUndef) and not hasattr(node, "_imp_"):
             self._field(node)
         elif isinstance(node, sp.Derivative):
             self._derivative(node)

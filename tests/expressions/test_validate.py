@@ -1,5 +1,7 @@
+import numpy as np
 import pytest
 import sympy as sp
+from sympy.utilities.lambdify import implemented_function
 
 from keraspinn.expressions import Parameter, normalize, to_json, validate
 
@@ -98,3 +100,10 @@ def test_rejects_a_constant_of_the_user_before_it_is_saved():
         validate(u + Half(), (x, y))
     with pytest.raises(ValueError, match=r"Half cannot be saved\. Received Half"):
         to_json(Half() + x)
+
+
+def test_rejects_a_numerical_function_that_would_be_a_field():
+    f = implemented_function("f", np.sign)(x)
+    for expression in (f * u, f.diff(x) * u):
+        with pytest.raises(ValueError, match="f cannot be evaluated.*by a table"):
+            validate(expression, (x, y))
