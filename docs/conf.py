@@ -48,6 +48,7 @@ napoleon_custom_sections = [
 
 _HEADING = re.compile(r"^(Example|Examples|Reference):$")
 _FENCE = re.compile(r"^( *)```(\w*)$")
+_DOTTED = re.compile(r"\b(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*")  # name of a type
 
 
 def visit_math(translator, node):
@@ -114,7 +115,25 @@ def own_signature(app, what, name, obj, options, signature, returned):
     parameters = dict(inspect.signature(obj.__init__).parameters)
     del parameters["self"]
     arguments = [p.replace(annotation=p.empty) for p in parameters.values()]
-    return str(inspect.Signature(arguments)), None
+    return str(inspect.Signature(arguments)).replace("<factory>", "..."), None
+
+
+def right_way_up(app, what, name, obj, options, lines):
+    """Join texts that Napoleon splits at a colon, and shorten the names of types.
+
+    It takes the words before the colon of a property, or below `Returns:`, for a type.
+    """
+    splits = [(":rtype: ", ":returns: ")]
+    if what == "property":
+        splits += [(":type: ", "")]
+    for kind, text in splits:
+        for row in [n for n, line in enumerate(lines) if line.startswith(kind)]:
+            before = lines.pop(row).removeprefix(kind)
+            first = next(n for n, line in enumerate(lines) if line.startswith(text))
+            lines[first] = f"{text}{before}: {lines[first].removeprefix(text)}"
+    for row, line in enumerate(lines):
+        if line.startswith(":vartype"):
+            lines[row] = _DOTTED.sub(r"~\g<0>", line)  # the last part is shown
 
 
 def setup(app):
@@ -122,4 +141,5 @@ def setup(app):
     app.add_html_math_renderer("mathml", inline_renderers=draw, block_renderers=draw)
     app.connect("autodoc-process-signature", own_signature)
     app.connect("autodoc-process-docstring", keras_style, priority=100)
+    app.connect("autodoc-process-docstring", right_way_up, priority=800)
     app.connect("autodoc-process-docstring", in_the_gallery, priority=900)

@@ -203,7 +203,7 @@ class Problem:
 
     @property
     def coordinates(self) -> tuple[sp.Symbol, ...]:
-        """Coordinates of the domain: the columns of an array of points."""
+        """Coordinates of the domain, in the order of the columns of points."""
         return self.domain.coordinates
 
     @property

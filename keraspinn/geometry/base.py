@@ -108,7 +108,7 @@ class Geometry:
 
     @property
     def coordinates(self) -> tuple[sp.Symbol, ...]:
-        """Symbols, time last: the columns of an array of points."""
+        """Symbols in the order of the columns of points, time last."""
         return self._declared(self._coordinates)
 
     @property
