@@ -49,6 +49,7 @@ napoleon_custom_sections = [
 _HEADING = re.compile(r"^(Example|Examples|Reference):$")
 _FENCE = re.compile(r"^( *)```(\w*)$")
 _DOTTED = re.compile(r"\b(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*")  # name of a type
+_EXPONENT = re.compile(r"(?<=\de)-(?=\d)")
 
 
 def visit_math(translator, node):
@@ -136,6 +137,15 @@ def right_way_up(app, what, name, obj, options, lines):
             lines[row] = _DOTTED.sub(r"~\g<0>", line)  # the last part is shown
 
 
+def minus_signs(app, doctree, docname):
+    """Write 1.2e-03 in tables with a minus sign: lines may end at a hyphen."""
+    for cell in doctree.findall(nodes.entry):
+        for text in list(cell.findall(nodes.Text)):
+            if not isinstance(text.parent, nodes.literal):
+                minus = nodes.Text(_EXPONENT.sub("−", text))
+                text.parent.replace(text, minus)
+
+
 def setup(app):
     draw = visit_math, None
     app.add_html_math_renderer("mathml", inline_renderers=draw, block_renderers=draw)
@@ -143,3 +153,4 @@ def setup(app):
     app.connect("autodoc-process-docstring", keras_style, priority=100)
     app.connect("autodoc-process-docstring", right_way_up, priority=800)
     app.connect("autodoc-process-docstring", in_the_gallery, priority=900)
+    app.connect("doctree-resolved", minus_signs)
