@@ -31,6 +31,7 @@ PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
 RECORDS = PAGES / "results.json"
 LONGEST = 180  # characters of an equation in LaTeX that fits on a page
 MOST_PRINTED = 20  # lines of output on a page
+ADAPT = "To adapt it, "  # begins the last sentences of a program's docstring
 # The order of the pages. A program that is not named here stands at the end.
 SUBJECTS = {
     "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
@@ -63,6 +64,12 @@ def text(name):
     docstring = ast.get_docstring(ast.parse(source(name)))
     title, _, rest = docstring.partition("\n")
     return title.rstrip("."), rest.strip()
+
+
+def parts(words):
+    """Return the description of a program, and how to change it for a problem."""
+    about, _, change = words.partition(ADAPT)
+    return about.strip(), f"{change[0].upper()}{change[1:]}"
 
 
 def source(name):
@@ -140,7 +147,7 @@ def mathematics(record):
         return []
     rows = [row for row in record["equations"] if len(row) <= LONGEST]
     if len(rows) < len(record["equations"]):
-        rows += [r"& \text{and longer ones, see the program}"]
+        rows += [r"& \text{longer equations: see the program}"]
     rows = " \\\\\n".join(row.removesuffix(r" \\") for row in rows)
     text = [f"$$\n\\begin{{aligned}}\n{rows}\n\\end{{aligned}}\n$$"]
     if record["sketched"]:
@@ -154,10 +161,15 @@ def shown(error):
     return {k.removesuffix("_relative_l2"): v for k, v in known.items()}
 
 
+def first_sentence(words):
+    """Return the first sentence of a text on one line."""
+    return re.split(r"(?<=\.)\s", " ".join(words.split()))[0]
+
+
 def phrase(record):
     """A record as a phrase: errors and time."""
     errors = ", ".join(f"{k} {size(v)}" for k, v in record["errors"].items())
-    return f"relative error {errors}; {minutes(record)} min"
+    return f"Relative error {errors}; {minutes(record)} min"
 
 
 def size(error):
@@ -171,10 +183,9 @@ def minutes(record):
 
 
 def sentence(record):
-    """The same as a sentence; names of fields keep their letters."""
-    said = phrase(record)
+    """The same as a sentence, with machine and version."""
     machine = f"on a two-core machine, with keraspinn {record['version']}"
-    return f"{said[0].upper()}{said[1:]} {machine}."
+    return f"{phrase(record)} {machine}."
 
 
 def write_pages():
@@ -183,24 +194,28 @@ def write_pages():
     done = [name for name in names() if name in records]
     for name in done:
         title, words = text(name)
-        page = [f"# {title}", f"![]({name}.png)", words]
+        about, change = parts(words)
+        page = [f"# {title}", f"![{title}]({name}.png)", about]
         page += [f"*{sentence(records[name])}*"]
-        page += [part.replace("NAME", name) for part in mathematics(records[name])]
+        if stated := mathematics(records[name]):
+            page += ["## Problem", *(part.replace("NAME", name) for part in stated)]
         program = f"{{literalinclude}} ../../examples/gallery/{name}.py"
-        page += [f"```{program}\n:lines: {first_line(name)}-\n```"]
-        if (printed := PAGES / f"{name}.txt").exists():
-            surplus = len(printed.read_text("utf-8").splitlines()) - MOST_PRINTED
-            verb, lines = "prints", ""
-            if surplus > 0:
-                verb, lines = "ends with", f":lines: {surplus + 1}-\n"
-            include = f"```{{literalinclude}} {name}.txt\n{lines}```"
-            page += [f"It {verb}\n\n{include}"]
+        page += ["## Program", f"```{program}\n:lines: {first_line(name)}-\n```"]
         files = f"../../examples/gallery/{name}.py", f"{name}.ipynb"
         page += [f"{{download}}`Program <{files[0]}>` · "]
         page[-1] += f"{{download}}`notebook <{files[1]}>`"
         if (PROGRAMS / f"{name}.csv").exists():
             table = f"../../examples/gallery/{name}.csv"
             page[-1] += f" · {{download}}`table <{table}>`"
+        if (printed := PAGES / f"{name}.txt").exists():
+            surplus = len(printed.read_text("utf-8").splitlines()) - MOST_PRINTED
+            options = ":language: text\n:class: output\n"
+            page += ["## Output"]
+            if surplus > 0:
+                options += f":lines: {surplus + 1}-\n"
+                page += [f"The last {MOST_PRINTED} lines:"]
+            page += [f"```{{literalinclude}} {name}.txt\n{options}```"]
+        page += ["## Change this for your problem", change]
         (PAGES / f"{name}.md").write_text("\n\n".join(page) + "\n", "utf-8")
         notebook = json.dumps(as_notebook(name), indent=1, ensure_ascii=False)
         (PAGES / f"{name}.ipynb").write_text(notebook + "\n", "utf-8")
@@ -208,8 +223,10 @@ def write_pages():
     for subject, members in subjects().items():
         index += [f"## {subject}", "```{rst-class} thumbnails\n```", "| | |\n|---|---|"]
         for name in filter(done.__contains__, members):
-            link = f"[**{text(name)[0]}**]({name}.md): {phrase(records[name])}"
-            index[-1] += f"\n| ![]({name}.png) | {link} |"
+            title, words = text(name)
+            told = f"{first_sentence(words)} *{phrase(records[name])}.*"
+            card = f"[**{title}**]({name}.md). {told}"
+            index[-1] += f"\n| ![{title}]({name}.png) | {card} |"
     toctree = "\n".join(done)
     index += [f"```{{toctree}}\n:hidden:\n\n{toctree}\n```"]
     (PAGES / "index.md").write_text("\n\n".join(index) + "\n", "utf-8")
@@ -235,9 +252,10 @@ def with_figures(page, records):
 
 
 def as_notebook(name):
-    """A program as a notebook of two cells, its words and its lines."""
+    """A program as a notebook: its words, and a cell for each of its paragraphs."""
     title, words = text(name)
-    code = source(name).split('"""', 2)[2].strip() + "\nfigure\n"
+    code = source(name).split('"""', 2)[2].strip() + "\nfigure"
+    paragraphs = re.split(r"\n\n+(?=\S)(?!import|from)", code)  # imports in one
 
     def cell(kind, content, **further):
         lines = content.splitlines(keepends=True)
@@ -246,7 +264,10 @@ def as_notebook(name):
     return {
         "cells": [
             cell("markdown", f"# {title}\n\n{words}\n", id="words"),
-            cell("code", code, id="code", execution_count=None, outputs=[]),
+            *(
+                cell("code", part, id=f"code-{k}", execution_count=None, outputs=[])
+                for k, part in enumerate(paragraphs, 1)
+            ),
         ],
         "metadata": {"language_info": {"name": "python"}},
         "nbformat": 4,

@@ -1,8 +1,8 @@
 """Separation of two phases: the Allen–Cahn equation.
 
-u tends to 1 or −1, whichever is nearer, with fronts in between. After Adam the losses
-are small and the answer is wrong. The second stage converges to the reference, a
-Fourier series.
+The field u tends to 1 or −1, whichever is nearer, with fronts in between. After Adam
+the losses are small and the answer is wrong. The second stage converges to the
+reference, a Fourier series.
 
 To adapt it, change the reaction, the width 0.001 of the fronts, and the initial
 condition; for later times use `kp.march`.

@@ -1,7 +1,7 @@
 """Burgers' equation: a wave that steepens to a front.
 
-The front at x = 0 is three thousandths wide, and the declaration does not contain its
-position. The reference is the Cole–Hopf integral.
+A sine wave steepens to a front that is three thousandths wide. The declaration does not
+contain its position. The reference is the Cole–Hopf integral.
 
 To adapt it, change the viscosity and the initial condition, and leave out the
 reference.

@@ -1,8 +1,8 @@
 """An eigenvalue: the ground state of a particle in x⁴.
 
-The energy is a `Parameter`. Any multiple of ψ satisfies the equation, so the problem
-needs one more value, here at an inner point. The energy converges to 1.0604 from an
-initial value of 0.5, and also from 7.
+The energy is an unknown `Parameter` of Schrödinger's equation. Any multiple of ψ
+satisfies the equation, so the problem needs one more value, here at an inner point. The
+energy converges to 1.0604 from an initial value of 0.5, and also from 7.
 
 To adapt it, change the potential x⁴, and make the interval wide enough that ψ vanishes
 at its ends.

@@ -1,8 +1,8 @@
 """A flow with a given flow rate and a tabulated viscosity.
 
-The flow is between plates. A table of 21 measured viscosities makes the fluid thinner
-towards the walls. The condition at the walls is a hard constraint, the flow rate is an
-integral, and the pressure drop is an unknown coefficient.
+A fluid flows between two plates at a known rate. A table of 21 measured viscosities
+makes it thinner towards the walls. The condition at the walls is a hard constraint, the
+flow rate is an integral, and the pressure drop is an unknown coefficient.
 
 To adapt it, replace the table by your measurements, and the flow rate by yours.
 """

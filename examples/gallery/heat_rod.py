@@ -1,8 +1,8 @@
 """A rod that loses heat at its end.
 
-One end is kept cold. The other loses heat to the air in proportion to its temperature:
-a Robin condition, written as an equation. The exact solution is the slowest mode,
-sin(βx) exp(−β²t) with β cot β = −h.
+One end is kept cold, and the other loses heat to the air in proportion to its
+temperature. That is a Robin condition, written as an equation. The exact solution is
+the slowest mode, sin(βx) exp(−β²t) with β cot β = −h.
 
 To adapt it, change the film coefficient and the initial condition, and leave out the
 reference.

@@ -1,7 +1,8 @@
 """A damped oscillator: an ordinary differential equation (ODE).
 
-The domain is time alone. Initial position and velocity are two equations of one
-condition. Adam without annealing is better here, and the second stage follows.
+A damped oscillation starts at rest, in a domain of time alone. Initial position and
+velocity are two equations of one condition. Adam without annealing is better here, and
+the second stage follows.
 
 To adapt it, change the equation, or declare several fields and equations; for many
 periods use `kp.march`.

@@ -1,8 +1,9 @@
 """A heated plate with a round hole.
 
-Shapes combine with `+`, `-` and `&`. `on=` accepts a shape: the part of the boundary on
-it. The rim of the hole is insulated, by a condition on the outward normal derivative.
-The exact solution is a uniform flux past a hole, x (1 + a²/r²).
+Heat flows through a plate and past an insulated hole. Shapes combine with `+`, `-` and
+`&`. `on=` accepts a shape: the part of the boundary on it. The rim of the hole is
+insulated, by a condition on the outward normal derivative. The exact solution is a
+uniform flux past a hole, x (1 + a²/r²).
 
 To adapt it, combine other shapes, and give each part of the boundary its condition.
 """

@@ -1,9 +1,9 @@
 """A thin plate in SI units, by Mindlin's theory.
 
-Shear forces are a stiffness times the small difference of slope and rotation, S (∇w +
-φ). For a thickness of a hundredth of the width these large terms nearly cancel, and
-training fails. With the forces as fields, and the difference written as forces over
-stiffness, nothing large cancels.
+A thin plate carries a load and bends. Shear forces are a stiffness times the small
+difference of slope and rotation, S (∇w + φ). For a thickness of a hundredth of the
+width these large terms nearly cancel, and training fails. With the forces as fields,
+and the difference written as forces over stiffness, nothing large cancels.
 
 To adapt it, change thickness, load and supports.
 """

@@ -1,8 +1,8 @@
 """A vibrating string with two modes.
 
-The wave equation with modes 1 and 4 of a string that is released at rest. Adam alone
-ends in a wrong answer. Gauss–Newton steps, which use all residuals at once, leave it. λ
-stays at its last value from the annealing.
+A string is released at rest and vibrates in modes 1 and 4. Adam alone ends in a wrong
+answer. Gauss–Newton steps, which use all residuals at once, leave it. λ stays at its
+last value from the annealing.
 
 To adapt it, change the speed and the initial shape and velocity; for many periods use
 `kp.march`.
