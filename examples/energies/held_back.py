@@ -171,7 +171,7 @@ def wall_energy():
 
 
 # A sandwich cantilever: steel faces of 5 mm on a core 500 times softer.
-LENGTH, DEPTH, FACE = BOX.domain.upper[0], BOX.domain.upper[1], 0.005
+(LENGTH, DEPTH), FACE = BOX.domain.upper, 0.005
 CORE = STEEL / 500
 IN_CORE = sp.And(y > FACE, y < DEPTH - FACE)
 SANDWICH = Body(
@@ -227,13 +227,7 @@ CASES = {
         BOTH,
         held_back=True,
     ),
-    "portal frame": Case(
-        {"energy": energy_form(FRAME.energy, 120)},
-        frame_reference,
-        FRAME.measure,
-        BOTH,
-        held_back=True,
-    ),
+    "portal frame": of_body(FRAME, frame_reference, 120, BOTH, held_back=True),
     "wrench": of_body(WRENCH, wrench_reference, 240, BOTH, held_back=True),
     "three-layer wall": Case(
         {

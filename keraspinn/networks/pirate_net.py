@@ -89,8 +89,9 @@ class PirateNet(Network):
         x = apply(self.features, x)
         u = apply(self.encoder_u, x)
         v = apply(self.encoder_v, x)
-        gates = self.first_gates, self.second_gates
-        blocks = zip(*gates, self.hidden, self.skips, strict=True)
+        blocks = zip(
+            self.first_gates, self.second_gates, self.hidden, self.skips, strict=True
+        )
         for first_gate, second_gate, hidden, skip in blocks:
             h = apply(first_gate, x, v, u)
             h = apply(second_gate, h, v, u)

@@ -117,8 +117,8 @@ class TimeWindows(Adaptable):
 
     def _end(self, network, start, end, x, state):
         """Return value and time derivative at the end of a window, behind its jump."""
-        network = functools.partial(propagate, network)
-        outputs = at_time(network, x, end, 2 in self.orders)
+        forward = functools.partial(propagate, network)
+        outputs = at_time(forward, x, end, 2 in self.orders)
         jump = self.jumps.get(end) or [(1.0, 0.0)] * len(self.orders)
         jump = [ops.cast(np.array(p), x.dtype) for p in zip(*jump, strict=True)]
         rate = 2.0 / (end - start) if state else 0.0
@@ -171,8 +171,9 @@ def continued(state, fields, x, start, length, orders):
         result = result + share * fields * first
     if 2 in orders:
         rest = 1.0 - share
-        initial = elapsed * rest * rest * slope
-        result = result + (initial + share * share * fields) * second
+        result = (
+            result + (elapsed * rest * rest * slope + share * share * fields) * second
+        )
     return result
 
 

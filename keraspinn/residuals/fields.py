@@ -160,8 +160,9 @@ class Fields:
             normals: Tensor `(N, s)`, if the program holds the outward normal.
         """
         by_name = columns(self._problem.coordinates, self._later(coordinates))
-        needed = program.derivatives, program.combinations
-        derivatives = self.derivatives(points, *needed, coordinates)
+        derivatives = self.derivatives(
+            points, program.derivatives, program.combinations, coordinates
+        )
         derivatives |= self._at_images(program, by_name, points)
         coefficients = self.coefficients()
         if normals is not None:

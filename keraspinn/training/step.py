@@ -178,8 +178,12 @@ class FirstOrderStep(Step):
         weights, weighting = self.updated_weights(gradients, losses, state, iteration)
         total, added = self.total_gradient(gradients, weights, values)
         losses = named(losses, weights, added)
-        new = {"weights": weights, "weighting": weighting, "sampling": sampling}
-        new |= {"seen": state["seen"]}
+        new = {
+            "weights": weights,
+            "weighting": weighting,
+            "sampling": sampling,
+            "seen": state["seen"],
+        }
         return new, total, losses, all_finite([losses["loss"], *total])
 
     def moved(self, total, state, taken=None):

@@ -1,5 +1,6 @@
 """Detect conditions that contradict a hard value where two faces meet."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -38,11 +39,15 @@ def describe_contradictory_corners(domain, terms, forms):
     conditions, boundary = condition_terms(terms), {*domain.boundary}
     hard_faces = {p: None for t in conditions if t.hard for p in t.parts}
     soft = [t for t in conditions if not (t.hard or t.regions)]
+    common_points = functools.cache(functools.partial(_common_points, domain))
     for term, hard in itertools.product(soft, hard_faces):
         for face, expression in itertools.product(term.parts, term.expressions):
             if not {hard, face} <= boundary or hard == face:
                 continue
-            if missed := _mismatch(domain, expression, forms, hard, face):
+            if expression.has(At, Parameter) or not expression.has(sp.Derivative):
+                continue
+            edge = common_points(hard, face)
+            if missed := _mismatch(domain, expression, forms, face, edge):
                 return (
                     f"Condition '{term.name}' contradicts the hard value on {hard} "
                     f"where it meets {face}, by {missed:.2g}. Fluxes are wrong near "
@@ -52,11 +57,8 @@ def describe_contradictory_corners(domain, terms, forms):
     return ""
 
 
-def _mismatch(domain, expression, forms, hard, face):
+def _mismatch(domain, expression, forms, face, edge):
     """Return an expression's value where a face meets a hard one, 0 if unknown."""
-    if not expression.has(sp.Derivative) or expression.has(At, Parameter):
-        return 0.0
-    edge = _common_points(domain, hard, face)
     if not len(edge):
         return 0.0
     fields = [f for f in expression.atoms(AppliedUndef) if f.func.__name__ in forms]

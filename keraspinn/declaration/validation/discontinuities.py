@@ -61,8 +61,9 @@ def find_discontinuity(domain, value):
     values = value, *(value.diff(symbol) for symbol in space)
     for symbol in domain.periodic:
         points = probe_points(domain, [(domain.interior,)])
-        ends = domain, symbol, points, LARGEST_ACROSS
-        if any(differs_at_ends(v, *ends) for v in values):
+        if any(
+            differs_at_ends(v, domain, symbol, points, LARGEST_ACROSS) for v in values
+        ):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
     return next(filter(None, jumps), None)
