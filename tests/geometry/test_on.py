@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import sympy as sp
 from keras import ops
+from scipy.integrate import quad
 
 from drawing import drawn, uniform_in
 from keraspinn import geometry as g
+from keraspinn.geometry.part import quasi_random
 
 X, Y, Z, T = sp.symbols("x y z t")
 XY = (X, Y)
@@ -201,9 +203,19 @@ def test_where_on_the_interior_and_on_pools():
     ((right,),) = plate.blocks("interior", where=X > 0)
     points = drawn(plate, right)
     assert (points[:, 0] > 0).all() and plate.contains(plate.interior, points).all()
-    # The expected number of distinct picks from a pool of 32,768.
+    # No more repetitions than independent picks from a pool have.
     distinct = len(np.unique(points[:5000], axis=0))
     assert distinct > 0.9 * 5000
+
+
+def test_mean_of_a_singular_energy_density_in_a_cut_box():
+    corner = SQUARE - g.Box({X: (0, 1), Y: (0, 1)})
+    uniform = quasi_random(2**19, corner.draws(corner.interior))
+    points = corner.sample(corner.interior, uniform)
+    density = np.hypot(*points.T) ** -0.9
+    # Six triangles with an angle of 45 degrees at the corner.
+    exact, _ = quad(lambda angle: 6 / 1.1 * np.cos(angle) ** -1.1, 0, np.pi / 4)
+    assert 3 * density.mean() == pytest.approx(exact, rel=5e-4)
 
 
 @pytest.mark.parametrize(
