@@ -1,7 +1,8 @@
 """Hard constraints: conditions that hold by construction, as u = g + φ N.
 
 N is the network, φ vanishes where the conditions hold (`Geometry.distance`, multiplied
-over the parts), and g has the prescribed values there. On faces of a box g is a sum
+over the parts), and g has the prescribed values there. On faces of a box g follows from
+these values alone, not from a formula's values inside, which may be the solution: a sum
 (Coons and Gordon): each face at s = a adds its remaining error, extended along s, times
 a polynomial in s that vanishes on the previous faces. This keeps the other faces if
 values agree on the edges, which is checked. `blend` combines values of other parts.
@@ -169,7 +170,7 @@ def _interpolate(domain, constraints):
     pairs = [(constraint, _face(domain, constraint.part)) for constraint in constraints]
     others = {c.part: c.value for c, face in pairs if face is None}
     faces = [(c.value, *face) for c, face in pairs if face is not None]
-    total = blend(domain, others) if others else faces[0][0]
+    total = blend(domain, others) if others else sp.S.Zero
     for number, (value, symbol, end) in enumerate(faces):
         factor = sp.S.One
         for _, other, other_end in faces[:number]:
