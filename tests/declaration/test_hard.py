@@ -43,6 +43,14 @@ def test_values_of_all_faces_are_blended():
     assert found.factor.subs({X: 0.5, Y: 0.2}) > 0
 
 
+def test_a_formula_on_the_whole_boundary_does_not_give_values_inside():
+    exact = sp.exp(X) * sp.cos(Y)
+    lift = form(SQUARE, hard(sp.Eq(W, exact), "boundary")).value
+    for face in ({X: 0}, {X: 1}, {Y: -1}, {Y: 1}):
+        assert sp.simplify((lift - exact).subs(face)) == 0
+    assert abs(float((lift - exact).subs({X: 0.5, Y: 0}))) > 0.01
+
+
 def test_a_string_with_its_initial_velocity():
     left, right = sp.sin(T - 5) + X, 2 + X * 0
     begin = [sp.Eq(U, X + X * (2 - X)), sp.Eq(U.diff(T), 1 - X / 2)]
