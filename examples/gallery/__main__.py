@@ -5,24 +5,28 @@ python -m examples.gallery kovasznay beam_si
 Without names, all of them. Each runs in a process of its own; its `error` and `figure`
 are kept in `docs/gallery/`, with the seconds that it took, compiling included: of the
 clock, or of the processor where those are fewer, as on a core that others use too. So
-are its printed lines, and a sketch and the equations of its problem; `--declarations`
-makes these two again without training.
+are the printed lines of each paragraph, which is a cell of the notebook, and a sketch
+and the equations of its problem; `--declarations` makes these two again without
+training.
 """
 
 import argparse
 import ast
+import base64
 import contextlib
 import io
 import json
+import linecache
 import math
 import pathlib
 import platform
 import re
-import runpy
 import subprocess
 import sys
 import time
 from itertools import chain
+
+import matplotlib
 
 import keraspinn as kp
 
@@ -82,20 +86,26 @@ def first_line(name):
 
 
 def run(name):
-    """Run a program here, and keep its figure and its record."""
+    """Run a program here, cell by cell, and keep its figure and its record."""
     clocks = time.perf_counter, time.process_time
     began = [clock() for clock in clocks]
-    printed = io.StringIO()
-    with contextlib.chdir(PROGRAMS), contextlib.redirect_stdout(printed):
-        left = runpy.run_path(f"{name}.py", run_name="__main__")  # tables lie beside it
+    matplotlib.rcParams.update({"savefig.dpi": 110, "savefig.bbox": "tight"})
+    left, printed = {"__name__": "__main__"}, []
+    with contextlib.chdir(PROGRAMS):  # tables lie beside it
+        for number, cell in enumerate(cells(name)):
+            file = f"{name}, cell {number}"  # TensorFlow reads the lines of functions
+            linecache.cache[file] = len(cell), None, cell.splitlines(True), file
+            with contextlib.redirect_stdout(io.StringIO()) as lines:
+                exec(compile(cell, file, "exec"), left)
+            printed.append(lines.getvalue())
     seconds = min(clock() - at for clock, at in zip(clocks, began, strict=True))
-    PAGES.mkdir(exist_ok=True)
-    left["figure"].savefig(PAGES / f"{name}.png", dpi=110, bbox_inches="tight")
-    (PAGES / f"{name}.txt").write_text(printed.getvalue(), "utf-8")
+    (PROGRAMS / f"{name}.png").replace(PAGES / f"{name}.png")
+    (PAGES / f"{name}.txt").write_text("".join(printed), "utf-8")
     records = read_records()
     records[name] = {
         **declaration(name, left.get("problem")),
         "errors": {k: float(f"{v:.2g}") for k, v in shown(left["error"]).items()},
+        "printed": [text.count("\n") for text in printed],
         "seconds": round(seconds),
         "machine": f"{platform.machine()}, {platform.system()}",
         "version": kp.__version__,
@@ -217,7 +227,9 @@ def write_pages():
             page += [f"```{{literalinclude}} {name}.txt\n{options}```"]
         page += ["## Change this for your problem", change]
         (PAGES / f"{name}.md").write_text("\n\n".join(page) + "\n", "utf-8")
-        notebook = json.dumps(as_notebook(name), indent=1, ensure_ascii=False)
+        notebook = json.dumps(
+            as_notebook(name, records[name]), indent=1, ensure_ascii=False
+        )
         (PAGES / f"{name}.ipynb").write_text(notebook + "\n", "utf-8")
     index = ["# Gallery", "Each page is one program with its figure, error and time."]
     for subject, members in subjects().items():
@@ -251,23 +263,45 @@ def with_figures(page, records):
     return "\n".join(map(filled, page.split("\n")))
 
 
-def as_notebook(name):
-    """A program as a notebook: its words, and a cell for each of its paragraphs."""
+def cells(name):
+    """The paragraphs of a program, all imports in one."""
+    code = source(name).split('"""', 2)[2].strip() + "\n"
+    return re.split(r"\n\n+(?=\S)(?!import|from)", code)
+
+
+def as_notebook(name, record):
+    """A program as an executed notebook: its words, and a cell for each paragraph."""
     title, words = text(name)
-    code = source(name).split('"""', 2)[2].strip() + "\nfigure"
-    paragraphs = re.split(r"\n\n+(?=\S)(?!import|from)", code)  # imports in one
+    printed = (PAGES / f"{name}.txt").read_text("utf-8").splitlines(keepends=True)
 
     def cell(kind, content, **further):
         lines = content.splitlines(keepends=True)
         return {"cell_type": kind, "metadata": {}, "source": lines, **further}
 
+    # Programs that ran before cells were told apart printed all in the last one.
+    counts = record.get("printed", [*[0] * (len(cells(name)) - 1), len(printed)])
+    executed = []
+    for number, (code, count) in enumerate(zip(cells(name), counts, strict=True), 1):
+        lines, printed = printed[:count], printed[count:]
+        stream = {"output_type": "stream", "name": "stdout", "text": lines}
+        outputs = [stream] if lines else []
+        executed.append(
+            cell("code", code, id=f"c{number}", execution_count=number, outputs=outputs)
+        )
+    png = base64.b64encode((PAGES / f"{name}.png").read_bytes()).decode()
+    executed[-1]["source"] += ["figure"]
+    executed[-1]["outputs"] += [
+        {
+            "output_type": "execute_result",
+            "execution_count": len(executed),
+            "data": {"image/png": png},
+            "metadata": {},
+        }
+    ]
     return {
         "cells": [
             cell("markdown", f"# {title}\n\n{words}\n", id="words"),
-            *(
-                cell("code", part, id=f"code-{k}", execution_count=None, outputs=[])
-                for k, part in enumerate(paragraphs, 1)
-            ),
+            *executed,
         ],
         "metadata": {"language_info": {"name": "python"}},
         "nbformat": 4,

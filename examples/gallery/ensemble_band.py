@@ -32,8 +32,9 @@ ensemble.fit(steps_per_epoch=1000, epochs=2, callbacks=[annealing], verbose=2)
 
 points, values = problem.test_data()
 errors = ensemble.evaluate(points, values, verbose=0)["u_relative_l2"]
-print(errors)
+print(errors, kp.diagnostics.verdict(ensemble.member(0)), sep="\n")
 error = {"u": errors.mean}
 figure = kp.plot.field(ensemble, u)
 figure.axes[0].plot(points[:, 0], values["u"], ":", label="Exact")
 figure.axes[0].legend(frameon=False)
+figure.savefig("ensemble_band.png")

@@ -43,3 +43,5 @@ print(f"heat {heat:.2f} W/m, formula {formula:.2f} W/m; tip {tip:.2f} °C")
 
 error = {"heat": abs(heat / formula - 1)}
 figure = kp.plot.field(model, T, label="temperature in °C")
+figure.axes[0].set(xlabel="x in m")
+figure.savefig("fin.png")

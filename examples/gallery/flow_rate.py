@@ -40,5 +40,6 @@ history = model.fit(steps_per_epoch=500, epochs=1, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 error["drop"] = abs(history.history["drop"][-1] - 1)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, u, label="velocity")
+figure.savefig("flow_rate.png")

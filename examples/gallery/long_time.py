@@ -1,8 +1,8 @@
 """Hares and lynxes over twenty years: a long time.
 
-The Lotka–Volterra equations are solved over two cycles. One network over the whole time
-ends in a wrong field with a small loss. `kp.march` trains ten windows of two years,
-each from the end of the one before. The reference is SciPy's.
+The Lotka–Volterra equations are solved over two cycles. `kp.march` trains ten windows
+of two years with a small network, each from the end of the one before. Two cycles also
+fit one window; longer times do not. The reference is SciPy's.
 
 To adapt it, declare your equations in time, in your units, and choose about one window
 for each characteristic time; see the guide to long times.

@@ -49,3 +49,5 @@ values = [solution.parameters[name][0] for name in ("k", "d")]
 error = dict(zip(("k", "d"), abs(np.array(values) / fitted - 1), strict=True))
 figure = kp.plot.field(solution.model, q, label="position in m")
 figure.axes[0].plot(times, measured, ".", color="0.6")
+figure.axes[0].set(xlabel="t in s")
+figure.savefig("mass_spring.png")

@@ -35,9 +35,10 @@ balance = kp.callbacks.LossWeighting(EqualGradients())
 history = model.fit(steps_per_epoch=100, epochs=50, verbose=2, callbacks=[balance])
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 steps = [100 * (epoch + 1) for epoch in history.epoch]
 weights = {
     name: (steps, history.history[f"{name}_weight"]) for name in ("initial", "boundary")
 }
 figure = kp.plot.traces(weights, label="Loss weight λ")
+figure.savefig("own_rule.png")

@@ -39,9 +39,10 @@ resumed.save(folder / "poisson.keras")
 loaded = keras.models.load_model(folder / "poisson.keras")
 
 error = loaded.evaluate(*loaded.problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(loaded), sep="\n")
 losses = {
     name: (100 * (np.array(model.history.epoch) + 1), model.history.history["loss"])
     for name, model in {"stopped": stopped, "started again": resumed}.items()
 }
 figure = kp.plot.traces(losses, label="Loss")
+figure.savefig("resume.png")

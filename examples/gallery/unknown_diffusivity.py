@@ -45,5 +45,6 @@ history = model.fit(steps_per_epoch=500, epochs=2, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 error["kappa"] = abs(history.history["kappa"][-1] / true - 1)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, u, label="temperature")
+figure.savefig("unknown_diffusivity.png")

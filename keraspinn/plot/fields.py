@@ -15,7 +15,7 @@ def field(
     model: PINNModel | Ensemble,
     expression: sp.Expr,
     at: Mapping[sp.Symbol, SupportsFloat] | None = None,
-    n: int = 200,
+    n: int = 400,
     label: str | None = None,
     figure: Canvas = None,
 ) -> Drawn:

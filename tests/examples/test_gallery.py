@@ -24,7 +24,7 @@ def test_program_is_short_and_has_its_page(name):
     assert (gallery.PAGES / f"{name}.png").exists()
     assert f"{name}.csv" in page or not (gallery.PROGRAMS / f"{name}.csv").exists()
     notebook = json.loads((gallery.PAGES / f"{name}.ipynb").read_text("utf-8"))
-    assert notebook == gallery.as_notebook(name)
+    assert notebook == gallery.as_notebook(name, record)
 
 
 def test_front_page_has_errors_and_times():
@@ -57,8 +57,10 @@ def test_heated_l_has_its_table():
 
 
 @pytest.mark.parametrize("name", ["resume", "unknown_diffusivity"])
-def test_notebooks_run(name):
-    _, *cells = gallery.as_notebook(name)["cells"]
+def test_notebooks_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    record = json.loads(gallery.RECORDS.read_text("utf-8"))[name]
+    _, *cells = gallery.as_notebook(name, record)["cells"]
     assert len(cells) > 3
     code = "\n\n".join("".join(cell["source"]) for cell in cells)
     program = re.sub(r"steps_per_epoch=\d+", "steps_per_epoch=2", code)
