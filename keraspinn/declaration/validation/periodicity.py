@@ -8,8 +8,10 @@ import sympy as sp
 from keraspinn.declaration.probe_points import evaluate_at, probe_points, with_symbols
 from keraspinn.declaration.scaling.monomials import monomials
 
-# Difference of the ends relative to the largest value, up to which they agree.
+# Difference of the ends relative to the variation inside, up to which they agree.
 LARGEST_JUMP = 1e-2
+# Least variation relative to the largest value: below it a value is constant.
+ROUND_OFF = 1e-9
 # Nearest measured points, itself included, that a measured value is compared with.
 NEIGHBOURS = 4
 # Ratio of changes across the ends and others: gaps between points may differ by it.
@@ -49,14 +51,15 @@ def differs_at_ends(function, domain, symbol, points, largest=LARGEST_JUMP):
         domain: The geometry.
         symbol: The periodic coordinate.
         points: Array `(N, d)` of the other coordinates to compare at.
-        largest: Jump, relative to the largest value, up to which the ends agree.
+        largest: Jump, relative to the variation inside, up to which the ends agree.
     """
     axis = domain.coordinates.index(symbol) == np.arange(domain.dimension)
     ends = [np.where(axis, end, points) for end in (domain.lower, domain.upper)]
     inside, *at_ends = (
         evaluate_at([function], domain.coordinates, at)[0] for at in (points, *ends)
     )
-    return np.ptp(at_ends, axis=0).max() > largest * abs(inside).max()
+    variation = max(np.ptp(inside), ROUND_OFF * abs(inside).max())
+    return np.ptp(at_ends, axis=0).max() > largest * variation
 
 
 def check_periodic_data(data, domain, where):
