@@ -22,6 +22,8 @@ _RISE = 4.0  # factor by which μ rises
 # units, 1,500 fresh points a step: 120 steps reached a loss of 8e-6 with acceleration,
 # 150 steps 8e-3 without.
 _SPAN = 0.1
+# Most rows of an energy's J at a point: six strains. It has about P points.
+_ROWS_AT_A_POINT = 6
 
 
 @keras.saving.register_keras_serializable("keraspinn")
@@ -134,6 +136,9 @@ class GaussNewton(Optimizer):
         sizes = rows.shape[0], parameters.shape[0]
         itemsize = np.dtype(keras.backend.standardize_dtype(rows.dtype)).itemsize
         numbers = 2 * sizes[0] * sizes[1] + 3 * min(sizes) ** 2  # see `linear_solves`
+        if objective.is_energy:  # JᵀJ and its copies, and rows at about P points
+            most_rows = min(sizes[0], _ROWS_AT_A_POINT * sizes[1])
+            numbers = 2 * most_rows * sizes[1] + 5 * sizes[1] ** 2
         fits = numbers * itemsize <= self.memory_limit
         is_dense = self.form == "dense" or (fits and self.form == "auto")
         if objective.is_energy:
