@@ -119,7 +119,7 @@ def own_signature(app, what, name, obj, options, signature, returned):
     return str(inspect.Signature(arguments)).replace("<factory>", "..."), None
 
 
-def right_way_up(app, what, name, obj, options, lines):
+def join_split_texts(app, what, name, obj, options, lines):
     """Join texts that Napoleon splits at a colon, and shorten the names of types.
 
     It takes the words before the colon of a property, or below `Returns:`, for a type.
@@ -151,6 +151,6 @@ def setup(app):
     app.add_html_math_renderer("mathml", inline_renderers=draw, block_renderers=draw)
     app.connect("autodoc-process-signature", own_signature)
     app.connect("autodoc-process-docstring", keras_style, priority=100)
-    app.connect("autodoc-process-docstring", right_way_up, priority=800)
+    app.connect("autodoc-process-docstring", join_split_texts, priority=800)
     app.connect("autodoc-process-docstring", in_the_gallery, priority=900)
     app.connect("doctree-resolved", minus_signs)

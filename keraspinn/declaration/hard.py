@@ -1,11 +1,11 @@
 """Hard constraints: conditions that hold by construction, as u = g + φ N.
 
 N is the network, φ vanishes where the conditions hold (`Geometry.distance`, multiplied
-over the parts), and g has the prescribed values there. On faces of a box g follows from
-these values alone, not from a formula's values inside, which may be the solution: a sum
+over the parts), and g has the prescribed values there. On faces of a box g is a sum
 (Coons and Gordon): each face at s = a adds its remaining error, extended along s, times
 a polynomial in s that vanishes on the previous faces. This keeps the other faces if
-values agree on the edges, which is checked. `blend` combines values of other parts.
+values agree on the edges, which is checked. Values of a formula inside the domain have
+no influence: they may be the solution. `blend` combines values of other parts.
 An initial velocity h adds (t − t₀) (h − ∂g/∂t), and φ is of second order in t − t₀.
 
 Source: Lagaris, Likas & Fotiadis, IEEE Trans. Neural Networks 1998; Sukumar &

@@ -8,6 +8,7 @@ import pytest
 from keras import ops
 from scipy import stats
 
+from keraspinn.geometry.rejection import Kept
 from tensors import compiled
 
 COUNT = 4096
@@ -93,8 +94,9 @@ def test_tensors_and_arrays_agree(shape, dtype):
         exact = shape.sample(part, uniform)
         error = np.abs(ops.convert_to_numpy(points) - exact) / shape.half
         agree = error.max(axis=-1) < (1e-12 if dtype == "float64" else 1e-4)
-        # In float32 a few round to a neighbour in the pool.
-        assert np.mean(agree) >= (1 if dtype == "float64" else 0.9)
+        # In float32 a few of a pool's numbers round to a neighbour.
+        has_pool = part is shape.interior and isinstance(part, Kept)
+        assert np.mean(agree) >= (0.9 if has_pool and dtype == "float32" else 1)
         if part is not shape.interior:
             np.testing.assert_allclose(
                 ops.convert_to_numpy(shape.normals(part, points)),

@@ -1,12 +1,14 @@
 """Gauss–Newton on least squares whose answers are known."""
 
+import types
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
 import tensors
-from keraspinn.optimizers import GaussNewton, Objective
+from keraspinn.optimizers import GaussNewton, Objective, gauss_newton
 
 FORMS = ("dense", "free")
 
@@ -202,6 +204,18 @@ def test_matrices_that_do_not_fit_are_not_built():
     optimizer = GaussNewton(memory_limit=10_000, damping=1e-12)
     end, _, _ = train(optimizer, objective, np.zeros(20), 1)
     np.testing.assert_allclose(end, solution, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "parameters", "fits"), [(49_152, 2_846, True), (64, 20_000, False)]
+)
+def test_memory_limit_of_an_energy(rows, parameters, fits, monkeypatch):
+    """Count JᵀJ, and rows at about as many points as there are parameters."""
+    monkeypatch.setattr(gauss_newton, "energy_step", lambda *arguments: arguments[-1])
+    objective = types.SimpleNamespace(
+        is_energy=True, residuals=lambda _: np.zeros(rows)
+    )
+    assert GaussNewton().step(objective, np.zeros(parameters), {}) == fits
 
 
 @pytest.mark.parametrize(
