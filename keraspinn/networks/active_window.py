@@ -33,10 +33,8 @@ class ActiveWindow(TimeWindows):
         super().build(input_shape)
         settings = {"initializer": "zeros", "trainable": False}
         self.stacks = [
-            self.add_weight(
-                (self.capacity, *weight.shape), name=f"earlier_{k}", **settings
-            )
-            for k, weight in enumerate(self.networks[0].weights)
+            self.add_weight((self.capacity, *w.shape), name=f"earlier_{k}", **settings)
+            for k, w in enumerate(self.networks[0].weights)
         ]
         # Rows for each window as in `follow`.
         shape = (self.capacity + 1, 8, len(self.orders))

@@ -89,10 +89,8 @@ class PirateNet(Network):
         x = apply(self.features, x)
         u = apply(self.encoder_u, x)
         v = apply(self.encoder_v, x)
-        blocks = zip(
-            self.first_gates, self.second_gates, self.hidden, self.skips, strict=True
-        )
-        for first_gate, second_gate, hidden, skip in blocks:
+        layers = self.first_gates, self.second_gates, self.hidden, self.skips
+        for first_gate, second_gate, hidden, skip in zip(*layers, strict=True):
             h = apply(first_gate, x, v, u)
             h = apply(second_gate, h, v, u)
             x = apply(skip, x, apply(hidden, h))

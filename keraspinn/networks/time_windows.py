@@ -171,9 +171,8 @@ def continued(state, fields, x, start, length, orders):
         result = result + share * fields * first
     if 2 in orders:
         rest = 1.0 - share
-        result = (
-            result + (elapsed * rest * rest * slope + share * share * fields) * second
-        )
+        change = elapsed * rest * rest * slope + share * share * fields
+        result = result + change * second
     return result
 
 

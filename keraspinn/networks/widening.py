@@ -39,10 +39,8 @@ def widened(network: MLP, units: int) -> MLP:
         )
     wider = MLP.from_config({**network.get_config(), "units": int(units)})
     wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
-    layers = zip(
-        [*network.hidden, network.head], [*wider.hidden, wider.head], strict=True
-    )
-    for number, (old, new) in enumerate(layers):
+    layers = [[*n.hidden, n.head] for n in (network, wider)]
+    for number, (old, new) in enumerate(zip(*layers, strict=True)):
         kernel, bias = map(np.array, map(keras.ops.convert_to_numpy, new.weights))
         known, shift = map(keras.ops.convert_to_numpy, old.weights)
         rows, columns = known.shape
