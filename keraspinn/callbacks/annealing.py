@@ -57,8 +57,7 @@ class LearningRateAnnealing(LossWeighting):
     ) -> None:
         super().__init__(GradientRatio(alpha, update_freq, rule, exclude, layers))
 
-    def __repr__(self):
-        return described(self)
+    __repr__ = described
 
     def get_config(self):
         return self.rule.get_config()

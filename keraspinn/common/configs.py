@@ -34,8 +34,7 @@ class Configured:
     def __hash__(self):
         return hash((type(self), repr(self.get_config())))
 
-    def __repr__(self):
-        return described(self)
+    __repr__ = described
 
 
 def restored(config, *kinds):

@@ -263,8 +263,7 @@ class Optimizer(keras.optimizers.Optimizer):
             "and `fit`. For other models use a Keras optimizer."
         )
 
-    def __repr__(self):
-        return described(self)
+    __repr__ = described
 
     def get_config(self):
         """Return the arguments of `__init__`, attributes of the same names."""

@@ -124,8 +124,7 @@ class SOAP(keras.optimizers.Optimizer):
             self.assign(squares[axis], square)
             self.assign(basis, ops.cond(due, *_better_or_same(square, basis)))
 
-    def __repr__(self):
-        return described(self)
+    __repr__ = described
 
     def get_config(self):
         names = "beta_1", "beta_2", "epsilon", "update_freq", "max_dimension"
