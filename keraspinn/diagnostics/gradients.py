@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 
+import keras
 import numpy as np
 from keras import ops
 from numpy.typing import ArrayLike
@@ -175,24 +176,19 @@ class GradientProbe:
 
     def __call__(self, iteration: int) -> GradientStatistics:
         gradients = self._gradients(ops.convert_to_tensor(iteration, "int32"))
-        gradients = {
-            term: [ops.convert_to_numpy(part).ravel() for part in parts]
-            for term, parts in gradients.items()
-        }
-        kernels, terms = self._kernels, self._model.problem.terms
+        gradients = keras.tree.map_structure(ops.convert_to_numpy, gradients)
+        kernels, terms = self._kernels.items(), self._model.problem.terms
         weights = {n: float(w) for n, w in self._model.loss_weights.items()}
-        flat = {t: np.concatenate(gradients[t]).astype("float64") for t in terms}
+        joined = {t: np.concatenate(gradients[t], axis=None) for t in terms}
+        flat = {term: array.astype("float64") for term, array in joined.items()}
         norms = {term: _inner(g, g) ** 0.5 for term, g in flat.items()}
         return GradientStatistics(
             iteration=int(iteration),
             weights={"residual": 1.0} | weights,
-            sizes={name: gradients["residual"][p].size for name, p in kernels.items()},
+            sizes={name: gradients["residual"][p].size for name, p in kernels},
             quantiles={
-                term: {
-                    name: np.quantile(gradients[term][position], LEVELS)
-                    for name, position in kernels.items()
-                }
-                for term in terms
+                t: {name: np.quantile(gradients[t][p], LEVELS) for name, p in kernels}
+                for t in terms
             },
             norms=norms,
             largest={term: float(np.abs(g).max()) for term, g in flat.items()},

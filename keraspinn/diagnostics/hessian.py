@@ -102,11 +102,10 @@ class LossHessian:
         count = check_count("k", k) * (2 if which == "both" else 1)
         from scipy.sparse.linalg import LinearOperator, eigsh
 
-        operator = LinearOperator(
-            (self.size, self.size),
-            matvec=lambda vector: self._checked(vector.reshape(1, -1))[0],
-            dtype="float64",
-        )
+        def product(vector):
+            return self._checked(vector.reshape(1, -1))[0]
+
+        operator = LinearOperator((self.size, self.size), product, dtype="float64")
         start = np.random.default_rng(0).normal(size=self.size)
         options = {"which": _ENDS[which], "v0": start, "tol": tolerance}
         return np.sort(eigsh(operator, count, return_eigenvectors=False, **options))

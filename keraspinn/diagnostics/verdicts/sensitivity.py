@@ -51,9 +51,8 @@ def amplification(tangent, rows, batches, norms, extents, values):
         basis = np.linalg.qr(np.concatenate([residuals, fields]).T)[0]
         residuals, fields = residuals @ basis, fields @ basis
     expressions = sum(map(len, norms.values()))
-    directions = np.concatenate(
-        [_directions(residuals, fields, damping * expressions) for damping in DAMPING],
-        axis=1,
+    directions = np.hstack(
+        [_directions(residuals, fields, damping * expressions) for damping in DAMPING]
     )
     directions = basis @ directions[:, np.isfinite(directions).all(axis=0)]
     return _judged(tangent, directions, norms, extents, values)
