@@ -82,10 +82,7 @@ def energy_step(optimizer, objective, parameters, state, is_dense):
         "gain_ratio": ops.where(taken, (before - reached) / promised, 0.0),
         "effective_rank": ops.full_like(damping, float("nan")),
     }
-    state = {
-        "damping": damping,
-        "direction": ops.where(taken, direction, ops.zeros_like(direction)),
-    }
+    state = {"damping": damping, "direction": ops.where(taken, direction, 0.0)}
     return ops.where(taken, parameters - size * direction, parameters), state, logs
 
 
@@ -98,9 +95,8 @@ def _dense_solver(jacobian, right):
     def solve(damping, is_relative):
         scales = ops.where(is_relative, ops.maximum(squares, _LEAST * mean), mean)
         scales = ops.sqrt(scales)
-        factor, _ = linear_solves.damped_factor(
-            matrix / scales / scales[:, None], damping
-        )
+        scaled = matrix / scales / scales[:, None]
+        factor, _ = linear_solves.damped_factor(scaled, damping)
         return linear_solves.solved(factor, right / scales) / scales
 
     return solve

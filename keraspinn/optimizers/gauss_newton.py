@@ -122,8 +122,7 @@ class GaussNewton(Optimizer):
     def flops_needed(self, gradient, rows, parameters):
         if self.form == "free":
             return 2 * self.products * gradient
-        product = rows * parameters * min(rows, parameters)
-        return 8 * gradient + 4 * product
+        return 8 * gradient + 4 * rows * parameters * min(rows, parameters)
 
     def init(self, parameters):
         return {

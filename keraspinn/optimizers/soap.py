@@ -104,10 +104,8 @@ class SOAP(keras.optimizers.Optimizer):
         bases, squares = self._bases[index], self._squares[index]
         gradient = ops.cast(gradient, variable.dtype)
         step = ops.cast(self.iterations + 1, variable.dtype)
-        beta_1, beta_2, rate = (
-            ops.cast(number, variable.dtype)
-            for number in (self.beta_1, self.beta_2, learning_rate)
-        )
+        numbers = self.beta_1, self.beta_2, learning_rate
+        beta_1, beta_2, rate = (ops.cast(n, variable.dtype) for n in numbers)
 
         turned = _turn(gradient, bases)
         self.assign(momentum, beta_1 * momentum + (1 - beta_1) * gradient)
