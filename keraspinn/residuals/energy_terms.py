@@ -47,10 +47,8 @@ class EnergyTerm:
         (size,) = problem.scales.sizes(term)
         by_region = {i.region: i.integrand for i in energy.atoms(PartIntegral)}
         densities = [problem.scales.apply(by_region[r], size) for r in term.regions]
-        self._pieces = [
-            _Piece(density, problem, block)
-            for density, block in zip(densities, term.blocks, strict=True)
-        ]
+        pairs = zip(densities, term.blocks, strict=True)
+        self._pieces = [_Piece(density, problem, block) for density, block in pairs]
         self.is_convex = all(piece.is_convex for piece in self._pieces)
         self.passes = [required_derivatives(densities, problem.coordinates)]
 
@@ -74,17 +72,13 @@ class EnergyTerm:
             batch: The `Batch`.
             most: Approximate number of points of a region to use; all if not given.
         """
-        return [
-            block
-            for piece, part in zip(self._pieces, by_region(batch), strict=True)
-            if (block := piece.row_block(fields, _thinned(part, most)))
-        ]
+        pairs = zip(self._pieces, by_region(batch), strict=True)
+        blocks = (p.row_block(fields, _thinned(part, most)) for p, part in pairs)
+        return [block for block in blocks if block]
 
     def _by_point(self, fields, batch):
-        return [
-            part.weights * fields.at(piece.density, part)[0]
-            for piece, part in zip(self._pieces, by_region(batch), strict=True)
-        ]
+        pairs = zip(self._pieces, by_region(batch), strict=True)
+        return [part.weights * fields.at(p.density, part)[0] for p, part in pairs]
 
 
 class _Piece:

@@ -160,9 +160,8 @@ class Fields:
             normals: Tensor `(N, s)`, if the program holds the outward normal.
         """
         by_name = columns(self._problem.coordinates, self._later(coordinates))
-        derivatives = self.derivatives(
-            points, program.derivatives, program.combinations, coordinates
-        )
+        needed = program.derivatives, program.combinations
+        derivatives = self.derivatives(points, *needed, coordinates)
         derivatives |= self._at_images(program, by_name, points)
         coefficients = self.coefficients()
         if normals is not None:
@@ -232,10 +231,8 @@ class Fields:
             if normals is not None:
                 batch = (*batch, ops.convert_to_tensor(normals[rows], self._dtype))
             batches.append(function(*batch))
-        values = [
-            np.concatenate([ops.convert_to_numpy(value) for value in column])
-            for column in zip(*batches, strict=True)
-        ]
+        parts = zip(*batches, strict=True)  # of each expression
+        values = [np.concatenate([*map(ops.convert_to_numpy, p)]) for p in parts]
         return values if several else values[0]
 
     def _function(self, expressions, on_boundary):

@@ -40,17 +40,14 @@ class HardConstraint:
             factors.append(form.factor.xreplace(scaled) if form else sp.S.One)
         self._values, self._factors = tuple(values), tuple(factors)
         self._compiled = functools.cache(self._compiled)
-        self._is_arithmetic = any(e.has(sp.Piecewise) for e in self._factors) and all(
-            map(is_algebraic, self._factors)
-        )
+        has_branches = any(e.has(sp.Piecewise) for e in self._factors)
+        self._is_arithmetic = has_branches and all(map(is_algebraic, self._factors))
 
     def values(self, points, network):
         """Return scaled fields `(..., N, F)` from scaled points and network outputs."""
         zero = (0,) * len(self._symbols)
-        value, factor = (
-            self._evaluated(forms, points, (zero,))[zero]
-            for forms in (self._values, self._factors)
-        )
+        both = self._values, self._factors
+        value, factor = (self._evaluated(f, points, (zero,))[zero] for f in both)
         return value + factor * network
 
     def series(self, points, network):

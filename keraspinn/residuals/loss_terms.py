@@ -46,10 +46,8 @@ class LossTerm:
 
     def losses(self, fields, batch):
         """Return the loss of each expression, a list of scalars."""
-        return [
-            ops.sum(batch.weights * ops.square(residual))
-            for residual in self.residuals(fields, batch)
-        ]
+        residuals = self.residuals(fields, batch)
+        return [ops.sum(batch.weights * ops.square(r)) for r in residuals]
 
     def squared(self, fields, batch):
         """Return the squared residual at each point, `(N,)`, of all expressions."""
