@@ -165,11 +165,8 @@ class Place:
             return ops.divide_no_nan(ops.ones_like(count), count)
         weights = ops.zeros_like(relative[..., 0], dtype=self.dtype)
         for block in blocks:
-            on_block = ops.zeros_like(weights, dtype="bool")
-            for part in block:
-                on_part = self.domain.contains(part, relative)
-                on_block = ops.logical_or(on_block, on_part)
-            mask = ops.cast(on_block, self.dtype)
+            on_parts = [self.domain.contains(part, relative) for part in block]
+            mask = ops.cast(ops.any(ops.stack(on_parts), axis=0), self.dtype)
             weights = weights + ops.divide_no_nan(mask, number(ops.sum(mask)))
         return weights
 
