@@ -26,9 +26,7 @@ def map_members(function, tensors, in_turn=False):
         lambda t: tf.TensorSpec(t.shape[1:], t.dtype), tensors
     )
     returned = one.get_concrete_function(*specs).structured_outputs
-    signature = tf.nest.map_structure(
-        lambda tensor: tf.TensorSpec(tensor.shape, tensor.dtype), returned
-    )
+    signature = tf.nest.map_structure(tf.TensorSpec.from_tensor, returned)
     return tf.map_fn(
         lambda member: one(*member),
         tensors,
