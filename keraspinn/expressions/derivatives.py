@@ -27,12 +27,9 @@ def fields_of(expressions: sp.Basic | Iterable[sp.Basic]) -> tuple[str, ...]:
     >>> fields_of([u.diff(x) + p, p * x])
     ('p', 'u')
     """
-    names = {
-        field.func.__name__
-        for node in distinct_nodes(expressions, (sp.Derivative, AppliedUndef, At))
-        for field in node.atoms(AppliedUndef)
-    }
-    return tuple(sorted(names))
+    nodes = distinct_nodes(expressions, (sp.Derivative, AppliedUndef, At))
+    fields = set().union(*(node.atoms(AppliedUndef) for node in nodes))
+    return tuple(sorted({field.func.__name__ for field in fields}))
 
 
 def required_derivatives(

@@ -77,10 +77,9 @@ class _Axis:
         """Return rows `(..., degree + 1)` of the coefficients, and their weights."""
         x = ops.clip(x, *self._ends)
         cell = ops.take(ops.cast(self._cells, "int32"), self._interval(x), axis=0)
-        start, width, basis = (
-            ops.take(ops.convert_to_tensor(a, x.dtype), cell, axis=0)
-            for a in (self._starts, self._widths, self._basis)
-        )
+        arrays = self._starts, self._widths, self._basis
+        tensors = (ops.convert_to_tensor(array, x.dtype) for array in arrays)
+        start, width, basis = (ops.take(t, cell, axis=0) for t in tensors)
         local = (x - start) / width
         powers = [ops.ones_like(local)]
         for _ in range(basis.shape[-1] - 1):

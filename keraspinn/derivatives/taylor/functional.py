@@ -52,10 +52,8 @@ def in_order(model, inputs):
         MissingRule: If their structure differs from the model's.
     """
     flat = keras.tree.flatten(inputs)
-    received = inputs[0] if len(inputs) == 1 else inputs
-    names, declared = (
-        x.keys() if isinstance(x, dict) else None for x in (received, model.input)
-    )
+    both = (inputs[0] if len(inputs) == 1 else inputs), model.input
+    names, declared = (x.keys() if isinstance(x, dict) else None for x in both)
     if len(flat) != len(model.inputs) or names != declared:
         raise MissingRule(f"Model '{model.name}' is called with other inputs.")
     return flat
