@@ -159,10 +159,9 @@ def _column_error(tangent, batches, rows, change, measured, count):
     """
     with tangent.moved_by(-change):
         moved = tangent.rows(batches)
+    exact = [name for name in rows if name not in measured]
     before, after = (
-        np.concatenate(
-            [j[:, -count:] for n in terms if n not in measured for _, j in terms[n]]
-        )
+        np.concatenate([j[:, -count:] for name in exact for _, j in terms[name]])
         for terms in (rows, moved)
     )
     sizes = np.linalg.norm(before, axis=0)
