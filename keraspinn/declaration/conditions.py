@@ -234,10 +234,8 @@ class Data(_Table):
     @property
     def latex_rows(self) -> list[str]:
         """Rows of a LaTeX alignment, one for each expression."""
-        return [
-            rf"{formulas.latex_of(e)} &\quad \text{{{self.place}}}"
-            for e in self.expressions
-        ]
+        names = map(formulas.latex_of, self.expressions)
+        return [rf"{name} &\quad \text{{{self.place}}}" for name in names]
 
     def _repr_latex_(self):
         return formulas.align_latex(self.latex_rows)

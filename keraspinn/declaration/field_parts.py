@@ -64,10 +64,8 @@ def parts_of_fields(domain, terms, names):
     Args:
         domain, terms, names: As for `field_terms`.
     """
-    return {
-        name: tuple(part for term in homes for part in term.parts) or None
-        for name, homes in field_terms(domain, terms, names).items()
-    }
+    homes = field_terms(domain, terms, names).items()
+    return {n: tuple(p for t in home for p in t.parts) or None for n, home in homes}
 
 
 def extents_of(domain, block):

@@ -109,8 +109,7 @@ def _solved(expression, domain, name):
     """Return an equation's field, whether it is its time derivative, and the value."""
     if expression.has(At, LineIntegral):
         _refuse(name, "relates values at different points")
-    derivatives = expression.atoms(sp.Derivative)
-    nodes = derivatives or expression.atoms(AppliedUndef)
+    nodes = expression.atoms(sp.Derivative) or expression.atoms(AppliedUndef)
     unknown = sp.Dummy()
     plain = expression.xreplace(dict.fromkeys(nodes, unknown))
     factor = plain.diff(unknown)

@@ -267,10 +267,8 @@ class Problem:
         self.check_reference_names(values)
         expressions = self.reference_expressions
         by_expression = {e: values[name] for name, e in expressions.items()}
-        gaps = [
-            e for e in by_expression if any(map(self.field_parts.get, fields_of([e])))
-        ]
-        gaps = [*gaps, *getattr(self.reference, "gaps", ())]
+        parts, gaps = self.field_parts, [*getattr(self.reference, "gaps", ())]
+        gaps += [e for e in by_expression if any(map(parts.get, fields_of([e])))]
         _, table = tabulate(by_expression, count, gaps)
         return dict(zip(expressions, table.T, strict=True))
 

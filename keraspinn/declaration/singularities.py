@@ -178,11 +178,8 @@ def _values(problem):
             if not expression.has(sp.Derivative, At):
                 for field in fields_of([expression]):
                     values.setdefault(field, []).extend(term.blocks)
-    return [
-        sum(blocks, ())
-        for field, blocks in values.items()
-        if problem.field_parts[field] is None
-    ]
+    whole = [field for field in values if problem.field_parts[field] is None]
+    return [sum(values[field], ()) for field in whole]
 
 
 class _Pairs:

@@ -56,8 +56,7 @@ class CavityReference(ComputedReference):
                 "others; pass them to a `keraspinn.Reference`."
             )
         self.reynolds = int(reynolds)
-        speed = sp.sqrt(u**2 + v**2)
-        names = {speed: "speed", u: "u", v: "v", p: "p"}
+        names = {sp.sqrt(u**2 + v**2): "speed", u: "u", v: "v", p: "p"}
         side = np.linspace(0, 1, SIDE)
         points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1)
         super().__init__(points.reshape(-1, 2), list(names), names, [p], gaps=[p])

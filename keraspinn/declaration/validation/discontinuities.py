@@ -61,9 +61,8 @@ def find_discontinuity(domain, value):
     values = value, *(value.diff(symbol) for symbol in space)
     for symbol in domain.periodic:
         points = probe_points(domain, [(domain.interior,)])
-        if any(
-            differs_at_ends(v, domain, symbol, points, LARGEST_ACROSS) for v in values
-        ):
+        how = domain, symbol, points, LARGEST_ACROSS
+        if any(differs_at_ends(value, *how) for value in values):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
     return next(filter(None, jumps), None)
@@ -176,9 +175,8 @@ def _law_and_bends(expression):
     """
     is_short = sp.count_ops(expression) <= MOST_OPERATIONS
     terms = sp.Add.make_args(sp.expand_mul(expression) if is_short else expression)
-    plain = {
-        f for t in terms if not t.has(sp.Derivative) for f in t.atoms(AppliedUndef)
-    }
+    algebraic = [term for term in terms if not term.has(sp.Derivative)]
+    plain = set().union(*(term.atoms(AppliedUndef) for term in algebraic))
     is_law = plain and not plain & {d.expr for d in expression.atoms(sp.Derivative)}
     second = [
         term

@@ -107,8 +107,7 @@ def _residuals(problem):
             if term.table is not None:
                 expression -= sp.Float(abs(term.targets(k)).max())
             scaled = problem.scales.apply(expression, sizes[k])
-            points = term.points(problem.domain)
-            yield label, expression, scaled, points
+            yield label, expression, scaled, term.points(problem.domain)
 
 
 def _coordinate_fault(equations, domain, dtype):

@@ -113,8 +113,7 @@ class NormalOrder:
         """Return the order at a point, 0 if a coefficient is infinite there."""
         from scipy.optimize import linear_sum_assignment
 
-        is_known = self._inside > 0
-        values, size = np.where(is_known, (values, self._inside), 1.0)
+        values, size = np.where(self._inside > 0, (values, self._inside), 1.0)
         if not (values <= INFINITE * size).all() or self._shape[0] > self._shape[1]:
             return 0
         orders = np.full(self._shape, ABSENT)

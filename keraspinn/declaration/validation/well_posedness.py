@@ -55,8 +55,7 @@ def describe_underdetermined(domain, terms, sizes):
             1e17 times smaller than a stress.
     """
     if terms[RESIDUAL].is_energy:  # its boundary is free without a condition
-        coarse = coarse_energy(domain, (*terms.values(),), (*sizes,))
-        return coarse.underdetermined
+        return coarse_energy(domain, (*terms.values(),), (*sizes,)).underdetermined
     if missing := missing_conditions.describe_missing_conditions(domain, terms):
         return missing
     fixed, degrees = _fixed_and_degrees(domain, terms)
@@ -76,10 +75,8 @@ def describe_underdetermined(domain, terms, sizes):
     for degree, small in degrees.items():
         names = names and _null_space_fields(*how, degree, small)
     integrals = [term for term in terms.values() if names and term.regions]
-    is_missed = any(
-        describe_peaks(t.expressions, domain, t.blocks)[0] for t in integrals
-    )
-    if not names or is_missed:  # a peak of the integrand has its own warning
+    peaks = (describe_peaks(t.expressions, domain, t.blocks)[0] for t in integrals)
+    if not names or any(peaks):  # a peak of the integrand has its own warning
         return ""
     return (
         "The problem is underdetermined: other fields satisfy all equations and "
