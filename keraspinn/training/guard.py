@@ -107,12 +107,8 @@ def explanation(model, step, draws, steps, logs):
 
 def _nonfinite_losses(losses):
     """Return the cause from the mean losses in the logs alone."""
-    terms = [
-        name.removesuffix("_loss")
-        for name, value in losses.items()
-        if name.endswith("_loss") and not np.isfinite(value)
-    ]
-    if terms:
+    lost = [n for n in losses if n.endswith("_loss") and not np.isfinite(losses[n])]
+    if terms := [name.removesuffix("_loss") for name in lost]:
         return f"the loss of {' and '.join(map(repr, terms))} is not finite"
     return "the gradient, or the sum of the weighted losses, is not finite"
 
