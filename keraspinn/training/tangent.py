@@ -61,15 +61,15 @@ class Tangent:
         }
         self._sources = PointSources(model.problem, "float64", sizes)
         self.rows, self.moved, self.field_rows = (
-            self._compiled(f) for f in (self._rows, self._moved, self._field_rows)
+            self.compiled(f) for f in (self._rows, self._moved, self._field_rows)
         )
 
     def draw(self, number):
         """Draw batches by term name, others for each `number`, a negative integer."""
         return self._sources.draw(self.model.seed, number)
 
-    def _compiled(self, function):
-        """Compile a method; return a function of the same arguments to arrays."""
+    def compiled(self, function):
+        """Compile a function that reads the model, with arrays as its results."""
         program = backend.compiled(function, read=self.model.variables)
         return lambda *arguments: keras.tree.map_structure(
             ops.convert_to_numpy, program(*arguments)

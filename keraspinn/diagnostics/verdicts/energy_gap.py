@@ -162,13 +162,8 @@ def _measured(model, points):
     tangent = Tangent(model, points, ON_A_FACE)
     first, second = (tangent.draw(number) for number in (-1, -2))
     weights = {n: float(w) for n, w in model.loss_weights.items()}
-    system = backend.compiled(
-        lambda batches: _system(tangent, batches, weights), read=tangent.model.variables
-    )
-    (_, slope, matrix), (energy, other, theirs) = (
-        [ops.convert_to_numpy(array) for array in system(batches)]
-        for batches in (first, second)
-    )
+    system = tangent.compiled(lambda batches: _system(tangent, batches, weights))
+    (_, slope, matrix), (energy, other, theirs) = map(system, (first, second))
     scales, tried = np.diag(matrix) + NOTHING * np.trace(matrix), []
     for damping in DAMPING:
         step = np.linalg.solve(matrix + damping * np.diag(scales), slope / 2)
