@@ -177,7 +177,8 @@ def _solve(domain, terms, offsets, expected):
     ]
     if not all(magnitudes):
         return {}
-    return {name: max(m[name] for m in magnitudes) for name in expected}
+    known = [name for name in expected if all(name in m for m in magnitudes)]
+    return {name: max(m[name] for m in magnitudes) for name in known}
 
 
 def _round(size):

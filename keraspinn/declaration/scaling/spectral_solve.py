@@ -6,9 +6,14 @@ shear. All equations and conditions together are solved by least squares in Cheb
 polynomials, in waves along periodic coordinates, by Newton's method.
 """
 
+import itertools
+
 import numpy as np
+import sympy as sp
 
 from keraspinn.declaration.scaling import linearization
+from keraspinn.declaration.terms import expressions_of
+from keraspinn.expressions.image import At
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
 DEGREES = {1: 40}
@@ -24,12 +29,24 @@ RANK_TOLERANCE = 1e-11
 CONVERGED = 5e-2
 # Number of steps after which a longer step ends the iteration.
 FIRST_STEPS = 6
+# Shares of the time, from its start, tried where a longer one is not solved.
+SHARES = [0.5**k for k in range(1, 17)]
+# The same with space, where a solution takes longer.
+SHARES_WITH_SPACE = [0.25**k for k in range(1, 5)]
+# Ratio of a field to itself at half of the time, above which it grows: by diffusion,
+# it is the square root of two.
+SETTLED = 1.3
+# Points of a term that show whether it holds at the end of time alone.
+LAST_POINTS = 16
 # Part of the expected magnitude below which a field is zero.
 ZERO = 1e-6
 
 
 def spectral_magnitudes(domain, terms, offsets, expected, fixed):
     """Return the largest absolute value of each field, by name.
+
+    Many periods are beyond any polynomial. Their beginning stands for them, for fields
+    that have stopped growing in it.
 
     Args:
         domain: The geometry.
@@ -39,25 +56,57 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
         fixed: Dict from coordinates without derivatives to a value for each.
 
     Returns:
-        Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
-        solve an equation, or an expression cannot be linearized.
+        Dict of magnitudes, 0 for a field that vanishes, without fields that still grow.
+        Empty if polynomials do not solve an equation, or an expression cannot be
+        linearized.
     """
     if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
+    attempts = [(1.0, False)]
+    if _begins(domain, terms.values()):
+        shares = SHARES if _is_ode(domain) else SHARES_WITH_SPACE
+        attempts += itertools.product(shares, (False, True))
     sizes = np.array(list(expected.values()))
     degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    how = domain, terms, expected, degree, fixed, offsets
-    try:
-        system = linearization.discretize(*how)
-        with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            magnitudes = _solve(*system, sizes).tolist()
-    except ValueError:
-        return {}
-    return dict(zip(expected, magnitudes, strict=True))
+    for share, is_initial in attempts:
+        is_strict = _is_ode(domain) and (share < 1 or _is_oscillator(terms))
+        how = domain, terms, expected, degree, fixed, offsets, share
+        try:
+            system = linearization.discretize(*how)
+            with np.errstate(all="ignore"):  # values that are not finite raise an error
+                reached, growth = _solve(*system, sizes, is_strict, is_initial)
+        except ValueError:
+            continue
+        results = zip(expected, reached.tolist(), growth, strict=True)
+        return {name: r for name, r, g in results if share == 1 or g <= SETTLED}
+    return {}
 
 
-def _solve(polynomials, rows, sizes):
-    """Return fields' largest values by Gauss-Newton steps.
+def _is_ode(domain):
+    return [*domain.coordinates] == [domain.time_coordinate]
+
+
+def _is_oscillator(terms):
+    """Return whether an expression holds a second derivative."""
+    derivatives = (e.atoms(sp.Derivative) for e in expressions_of(terms.values()))
+    return any(d.derivative_count > 1 for d in set().union(*derivatives))
+
+
+def _begins(domain, terms):
+    """Return whether any share of the time, from its start, has a solution."""
+    if domain.time_coordinate is None:
+        return False
+    return not any(
+        term.table is not None
+        or term.regions
+        or any(e.has(At) for e in term.expressions)
+        or term.points(domain, LAST_POINTS)[:, -1].min() == domain.upper[-1]
+        for term in terms
+    )
+
+
+def _solve(polynomials, rows, sizes, is_strict, is_initial):
+    """Return fields' largest values by Gauss-Newton steps, and their growth, `(f,)`.
 
     Raises:
         ValueError: If there is a null space, or the iteration does not converge.
@@ -66,6 +115,12 @@ def _solve(polynomials, rows, sizes):
     is_linear = all(row.is_linear for row in rows)
     # A fourth power has no gradient at zero.
     coefficients = sizes[:, None] * (polynomials.degrees == 0) * (not is_linear)
+    if is_initial and not is_linear:  # begin with the initial values
+        conditions = [row for row in rows if not row.is_equation]
+        missed, jacobian = linearization.stack_rows(conditions, coefficients, sizes)
+        constant = polynomials.degrees.argmin()
+        constants = jacobian[:, constant :: polynomials.count]
+        coefficients[:, constant] -= sizes * np.linalg.lstsq(constants, missed)[0]
     smallest, is_nonzero = ZERO * sizes, coefficients.any()
     last = np.full_like(coefficients, np.inf)
     for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):
@@ -77,7 +132,8 @@ def _solve(polynomials, rows, sizes):
         if coefficients.size - rank > (0 if is_nonzero else len(coefficients)):
             raise ValueError("Other fields solve the problem too.")
         coefficients = coefficients + step
-        reached = abs(inside @ coefficients[:, :, None]).max(axis=(1, 2))
+        values = abs(inside @ coefficients[:, :, None])
+        reached = values.max(axis=(1, 2))
         length, before, total = (
             np.linalg.norm(c / sizes[:, None]) for c in (step, last, coefficients)
         )
@@ -85,7 +141,9 @@ def _solve(polynomials, rows, sizes):
         if change < CONVERGED or (number > FIRST_STEPS and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    is_solved = all(row.is_solved(coefficients, sizes) for row in rows)
+    is_solved = all(row.is_solved(coefficients, sizes, is_strict) for row in rows)
     if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
-    return np.where(reached > smallest, reached, 0.0)
+    before = values[:, : values.shape[1] // 2].max(axis=(1, 2))
+    growth = reached / np.maximum(before, smallest)
+    return np.where(reached > smallest, reached, 0.0), growth

@@ -23,10 +23,10 @@ def wrong_scales(problem, sizes, zeros):
     for name, size in sizes.items():
         scale = problem.scales.field(name)
         if name not in zeros and not scale / FAR <= size <= scale * FAR:
+            leave_out = ", or leave out scales=None" if scale == 1.0 else ""
             yield (
                 f"{name} is about {size:.1g} and its scale {scale:.1g}: declare "
-                f"keraspinn.Problem(..., scales={{{name}: {size:.1g}}}), or leave out "
-                "scales=None."
+                f"keraspinn.Problem(..., scales={{{name}: {size:.1g}}}){leave_out}."
             )
 
 
@@ -53,10 +53,17 @@ def is_unique(problem):
 
     So it is with linear equations, and with initial values, which determine the rest.
     """
+    return problem.domain.time_coordinate is not None or is_linear(problem)
+
+
+def is_linear(problem):
+    """Return whether all equations and conditions are linear in fields and parameters.
+
+    Args:
+        problem: The `Problem`.
+    """
     terms = problem.terms.values()
-    return problem.domain.time_coordinate is not None or all(
-        _is_linear(expression) for term in terms for expression in term.pointwise
-    )
+    return all(_is_linear(e) for term in terms for e in term.pointwise)
 
 
 def _is_linear(expression):

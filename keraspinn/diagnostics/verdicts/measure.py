@@ -198,7 +198,10 @@ class _Measurement:
         if result.trusted:
             return result
         is_estimated = self._is_estimated(result)
-        result = dataclasses.replace(result, causes=tuple(self._causes(is_estimated)))
+        # One step from a field that is all wrong ends anywhere, if it is nonlinear.
+        is_near = max(errors.values()) < 1 or causes.is_linear(self.problem)
+        likely = tuple(self._causes(is_estimated and is_near))
+        result = dataclasses.replace(result, causes=likely)
         if is_estimated:
             return result
         return dataclasses.replace(

@@ -207,3 +207,90 @@ def test_underdetermined_problems_have_no_spectral_solution():
     }
     found = single(rod, u.diff(T) - 1e-5 * u.diff(X, 2), given, u)
     assert found == 350  # by a wild polynomial 34,400
+
+
+def time(end):
+    return kp.geometry.Box(time={T: (0, end)})
+
+
+def satellite(orbits):
+    x, y = (sp.Function(name)(T) for name in "xy")
+    force = 4e5 / (x**2 + y**2) ** sp.Rational(3, 2)  # km and s; perigee 7000 km
+    start = [x - 7000, y, x.diff(T), y.diff(T) - 8.62]
+    return sizes(
+        time(9950 * orbits),
+        {"x": x.diff(T, 2) + force * x, "y": y.diff(T, 2) + force * y},
+        {"start": kp.Condition(start, on="initial")},
+    ), {"x": 13e3, "y": 9.5e3}
+
+
+def pendulum(swings):
+    angle, rate = (sp.Function(name)(T) for name in ("angle", "rate"))
+    return sizes(
+        time(2.4 * swings),
+        {"angle": angle.diff(T) - rate, "rate": rate.diff(T) + 9 * sp.sin(angle)},
+        {"start": kp.Condition([angle, rate - 4], on="initial")},
+    ), {"angle": 1.46, "rate": 4}
+
+
+def struck_string(periods):
+    u = sp.Function("u")(X, T)
+    return sizes(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 2 * periods)}),
+        {"wave": u.diff(T, 2) - u.diff(X, 2)},
+        {
+            "start": kp.Condition([u, u.diff(T) - sp.sin(sp.pi * X)], on="initial"),
+            "ends": kp.Condition(u, on="boundary"),
+        },
+    ), {"u": 1 / np.pi}
+
+
+@pytest.mark.parametrize("count", [2, 10, 60, 300])
+@pytest.mark.parametrize("oscillator", [satellite, pendulum, struck_string])
+def test_an_oscillator_has_the_same_scale_over_many_periods(oscillator, count):
+    scales, true = oscillator(count)
+    for name, size in true.items():
+        assert size / 4 < scales[name] < size * 4
+
+
+@pytest.mark.parametrize("end", [2, 20, 200])
+def test_a_chain_of_fast_and_slow_reactions_keeps_its_scales(end):
+    first, second, third = (sp.Function(name)(T) for name in "abc")
+    scales = sizes(
+        time(end),
+        {
+            "first": first.diff(T) + 100 * first,
+            "second": second.diff(T) - 100 * first + second,
+            "third": third.diff(T) - second,
+        },
+        {"start": kp.Condition([first - 1, second, third], on="initial")},
+    )
+    assert all(0.8 < size < 1.3 for size in scales.values())
+
+
+def test_a_solution_that_still_grows_is_no_scale():
+    # The temperature of a wall heated from one side grows with the root of time.
+    u = sp.Function("u")(X, T)
+    scales = sizes(
+        kp.geometry.Box({X: (0, 1)}, time={T: (0, 1e-4)}),
+        {"heat": u.diff(T) - u.diff(X, 2)},
+        {
+            "start": kp.Condition(u, on="initial"),
+            "heater": kp.Condition(u.diff(X) + 1, on={X: 0}),
+            "back": kp.Condition(u, on={X: 1}),
+        },
+    )
+    assert scales["u"] > 0.01
+
+
+def test_a_value_at_the_end_of_time_is_not_moved_to_an_earlier_time():
+    u = sp.Function("u")(T)
+    scales = sizes(
+        time(100),
+        {"swing": u.diff(T, 2) + 9 * sp.sin(u)},
+        {
+            "start": kp.Condition(u, on="initial"),
+            "end": kp.Condition(u - 0.5, on={T: 100}),
+        },
+    )
+    assert scales["u"] == 0.5
