@@ -160,11 +160,10 @@ class TrainingRun:
         if judged.trusted or is_stalled:
             if noise := reasons.describe_noise(judged, self._parameters()):
                 return noise
-        if judged.error <= self.target:
-            if judged.trusted:
-                return ""
-            if judged.decided and judged.unseen > self.tolerance:
-                return reasons.describe_unseen(judged)
+        if judged.error <= self.target and judged.trusted:
+            return ""
+        if judged.error <= self.tolerance < judged.unseen and judged.decided:
+            return reasons.describe_unseen(judged)
         if is_late:
             return self._unsolved(LATE)
         if is_stalled and self.escalations == ESCALATIONS:
@@ -209,9 +208,10 @@ class TrainingRun:
             settings = {"seed": model.seed, "verbose": 0}
             self.model = march(self.problem, network, "auto", recipe, **settings)
         # Late; unknown parameters, or too hard; an overflow.
-        except (TimeoutError, ValueError, FloatingPointError):
+        except (TimeoutError, ValueError, FloatingPointError) as error:
             elapsed = time.monotonic() - self.begin
-            self._print(f"{elapsed:5.0f} s  stalled, time windows: none trained")
+            why = str(error).partition(". ")[0] or "no time is left"
+            self._print(f"{elapsed:5.0f} s  stalled, no time windows: {why}")
             return False
         rows = self.model.march_history
         row = {"decision": f"stalled, {len(rows)} time windows: GaussNewton"}

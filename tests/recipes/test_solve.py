@@ -248,6 +248,8 @@ def test_an_unreliable_declaration_ends_after_the_first_stage(judge, monkeypatch
 def test_a_reentrant_corner_limits_the_accuracy_of_an_energy(judge):
     judge(1e-4, unseen=0.03)
     assert "re-entrant corner" in tiny_solve(decay()).reason
+    judge(9e-3, unseen=0.03)  # within the tolerance, though not ten times below it
+    assert "re-entrant corner" in tiny_solve(decay(), tolerance=1e-2).reason
 
 
 @pytest.mark.slow

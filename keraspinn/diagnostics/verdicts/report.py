@@ -2,6 +2,10 @@
 
 import math
 
+# Tolerance that the first line does not name.
+USUAL = 0.05
+# Estimated error up to which training on is the cure.
+NEAR = 0.1
 # Residual that the correction may leave, relative to an expression's largest term. A
 # Gray–Scott pattern that was wrong by 69 % left a tenth.
 LEFT = 0.05
@@ -15,6 +19,7 @@ MORE = (
     "Train on while the loss falls. {}Look for a wrong sign or a missing condition, "
     "and try other loss weights."
 )
+NEARLY = "Train on while the loss falls, then with more points or a larger network."
 ENERGY = "The energy is not at its least: train on, with more steps and more points."
 CORNER = (
     "Not in the estimate: beside a re-entrant corner, or the end of a condition within "
@@ -28,7 +33,7 @@ OTHERS = (
 LARGER = (
     "The correction leaves a residual of {share} of the largest term of '{name}': this "
     "network cannot express the solution, if there is one. Use a larger one, unless "
-    "the equation has a discontinuity or the domain a re-entrant corner."
+    "the solution has a singularity, as at a jump or a re-entrant corner."
 )
 SUSPECT = "{} may contradict the equations: look for a wrong value, sign or face."
 # Sentences on conditions and on data.
@@ -44,12 +49,14 @@ CONTRADICTORY = (
 def report(verdict):
     """Return the text of a `Verdict`."""
     if verdict.trusted:
-        head = "Trusted."
+        head = "Trusted"
     elif verdict.error <= verdict.tolerance:
-        head = "Undecided, and not to be trusted."
+        head = "Undecided, and not to be trusted"
     else:
-        head = "Not to be trusted."
-    lines = [head, _errors(verdict)]
+        head = "Not to be trusted"
+    if verdict.tolerance != USUAL:
+        head = f"{head} to {percent(verdict.tolerance)}"
+    lines = [f"{head}.", _errors(verdict)]
     if verdict.misfits:
         worst = _largest_key(verdict.misfits)
         share = percent(verdict.misfits[worst])
@@ -109,7 +116,9 @@ def _advice(verdict):
         if not (is_near and resolved):
             yield ENERGY
         return
-    if not is_near:
+    if verdict.tolerance < verdict.error <= NEAR:
+        yield NEARLY
+    elif not is_near:
         windows = "Solve a long time in windows. " if verdict.has_time else ""
         yield (
             "Equations and conditions determine another field, however small the loss "

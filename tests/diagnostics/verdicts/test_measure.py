@@ -325,7 +325,17 @@ def test_second_stage_is_not_advised_twice():
     assert "SSBroyden" not in str(found) and "wrong sign" in str(found)
     assert "larger one" not in str(found)
     one = Verdict({"u": 0.5}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",), True)
-    assert "Use a larger one, unless the equation has a discontinuity" in str(one)
+    assert "Use a larger one, unless the solution has a singularity" in str(one)
+
+
+def test_an_error_near_the_tolerance_is_advised_to_train_on():
+    near = Verdict({"u": 3e-3}, {"e": 1e-3}, {"e": 1e-4}, 1e-3, ("e",), True)
+    assert str(near).splitlines()[0] == "Not to be trusted to 0.1 %."
+    assert "Train on while" in str(near) and "another field" not in str(near)
+    far = Verdict({"u": 0.3}, {"e": 1e-3}, {"e": 1e-4}, 1e-3, ("e",), True)
+    assert "another field" in str(far)
+    usual = Verdict({"u": 3e-3}, {"e": 1e-3}, {"e": 1e-4}, 0.05, ("e",), True)
+    assert str(usual).splitlines()[0] == "Trusted."
 
 
 def test_names_of_data_are_measured():
