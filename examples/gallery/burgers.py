@@ -50,5 +50,6 @@ sizes = {"residual": 3000, "ends": 200, "start": 200}
 model.fit(batch_size=sizes, steps_per_epoch=500, epochs=8, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, u, label="velocity")
+figure.savefig("burgers.png")

@@ -53,5 +53,7 @@ model.fit(batch_size=sizes, steps_per_epoch=500, epochs=8, verbose=2)
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 tip = model.predict_expression(v, np.array([[length, 0.0]]))[0]
 error["deflection"] = abs(tip / float(exact_v.subs({x: length, y: 0})) - 1)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, sxx / 1e6, label="bending stress in MPa")
+figure.axes[0].set(xlabel="x in m", ylabel="y in m")
+figure.savefig("cantilever.png")

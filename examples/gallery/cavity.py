@@ -30,6 +30,7 @@ sizes = {"residual": 3000, "boundary": 400}
 model.fit(batch_size=sizes, steps_per_epoch=500, epochs=6, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 speed = sp.sqrt(psi.diff(x) ** 2 + psi.diff(y) ** 2)
 figure = kp.plot.field(model, speed, label="speed")
+figure.savefig("cavity.png")

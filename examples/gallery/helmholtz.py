@@ -39,5 +39,6 @@ sizes = {"residual": 3000, "boundary": 400}
 model.fit(batch_size=sizes, steps_per_epoch=20, epochs=6, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, u)
+figure.savefig("helmholtz.png")

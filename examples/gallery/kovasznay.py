@@ -50,5 +50,6 @@ model.compile(kp.optimizers.SSBroyden())
 model.fit(steps_per_epoch=500, epochs=3, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, sp.sqrt(u**2 + v**2), label="speed")
+figure.savefig("kovasznay.png")

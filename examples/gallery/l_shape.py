@@ -5,12 +5,10 @@ from five thermocouples with errors of about 0.5 K. One end is cold, one is cool
 air, and all other sides are insulated. The equation is divided by k; otherwise a small
 k would make any residual small.
 
-The flux is unbounded at the re-entrant corner, so that the network receives features of
-it (`layers.Corners`). Without these the verdict was undecided. If the sides of such a
-corner keep a temperature, the error at the corner can be large while the L2 error is
-small. The reference is a finite-element solution with b = 5e-3
-(`python -m examples.l_shape_reference`).
-To adapt it, change the shape, the sides, k(T), and the table of sensors.
+The flux is unbounded at the re-entrant corner, so the network receives features of it
+(`layers.Corners`). If the sides of such a corner keep a temperature, the error there
+can be large while the L2 error is small. The reference is a finite-element solution
+with b = 5e-3. To adapt it, change the shape, the sides, k(T), and the table of sensors.
 """
 
 import keras
@@ -57,3 +55,5 @@ error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 error["b"] = abs(history.history["b"][-1] / 5 - 1)
 print(error, model.parameter_deviation(), kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, T, label="temperature, K")
+figure.axes[0].set(xlabel="x in m", ylabel="y in m")
+figure.savefig("l_shape.png")

@@ -48,5 +48,7 @@ network = kp.networks.MLP(units=20, depth=2, outputs=2)
 model = kp.march(problem, network, windows=10, recipe=recipe)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.solution(model, "lynx")
+figure.axes[0].set(xlabel="t in years")
+figure.savefig("long_time.png")

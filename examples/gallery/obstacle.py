@@ -4,8 +4,8 @@ A viscous fluid flows steadily through a channel and round a cylinder, at a Reyn
 number of 20 by the channel's height. Forces and pressures are integrals of the
 solution, whose errors the verdict estimates too. The free outflow fixes the pressure.
 
-To adapt it, change the shape, the viscosity and the inflow. At higher Reynolds numbers
-raise it step by step, with `continuation`.
+To adapt it, change the shape, the viscosity and the inflow. At high Reynolds numbers
+raise it in steps, with `continuation`.
 """
 
 import sympy as sp
@@ -45,15 +45,15 @@ problem = kp.Problem(
 solution = kp.solve(problem, tolerance=1e-2, max_time=600)
 print(solution)
 model = solution.model
-
 force = kp.integral((-stress * sp.Matrix(channel.normal))[0], over=obstacle)
 drop = kp.integral(p, over={x: 0}) - kp.integral(p, over={x: 4})
 print("Flow", *(f"{model.integrate(u, over={x: place}):.4f}" for place in (0, 4)))
-print(kp.diagnostics.verdict(model, quantities={"drag": force, "drop": drop}))
 
 # scikit-fem, 96 sides of the circle: 1.4520 and 3.6908, to a thousandth.
 ends = [model.integrate(p, over={x: place}) for place in (0, 4)]
 error = {"drag": abs(model.integrate(force) / 1.4520 - 1)}
 error["pressure drop"] = abs((ends[0] - ends[1]) / 3.6908 - 1)
 print(error)
+print(kp.diagnostics.verdict(model, quantities={"drag": force, "drop": drop}))
 figure = kp.plot.field(model, sp.sqrt(u**2 + v**2), label="speed")
+figure.savefig("obstacle.png")

@@ -50,9 +50,10 @@ model.compile(kp.optimizers.SSBroyden())
 model.fit(steps_per_epoch=500, epochs=5, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = plt.figure(figsize=(7, 3.6), layout="constrained")
 for part, value in zip(figure.subfigures(1, 2), (20, 60), strict=True):
     speed = sp.sqrt(u**2 + v**2)
     kp.plot.field(model, speed, at={reynolds: value}, label="speed", figure=part)
     part.axes[0].collections[0].set_clim(0, 3.5)  # one scale for both
+figure.savefig("parametric_reynolds.png")

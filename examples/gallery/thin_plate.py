@@ -1,9 +1,8 @@
 """A thin plate in SI units, by Mindlin's theory.
 
-A thin plate carries a load and bends. Shear forces are a stiffness times the small
-difference of slope and rotation, S (∇w + φ). For a thickness of a hundredth of the
-width these large terms nearly cancel, and training fails. With the forces as fields,
-and the difference written as forces over stiffness, nothing large cancels.
+A thin plate carries a load. Shear forces are a stiffness times the small difference of
+slope and rotation, S (∇w + φ). For a thickness of 1 % of the width these large terms
+nearly cancel, and training fails. With the forces as fields, nothing large cancels.
 
 To adapt it, change thickness, load and supports.
 """
@@ -54,5 +53,7 @@ model.compile(kp.optimizers.SSBroyden())
 model.fit(batch_size=1000, steps_per_epoch=500, epochs=3, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-print(error)
+print(error, kp.diagnostics.verdict(model), sep="\n")
 figure = kp.plot.field(model, w, label="deflection in metres")
+figure.axes[0].set(xlabel="x in m", ylabel="y in m")
+figure.savefig("thin_plate.png")

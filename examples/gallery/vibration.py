@@ -49,3 +49,5 @@ print(f"first frequency {frequency:.4f} Hz, formula {formula:.4f} Hz")
 
 error = {"frequency": abs(frequency / formula - 1)}
 figure = kp.plot.field(solution.model, w, label="deflection over that of the tip")
+figure.axes[0].set(xlabel="x in m")
+figure.savefig("vibration.png")
