@@ -278,10 +278,9 @@ def as_notebook(name, record):
         lines = content.splitlines(keepends=True)
         return {"cell_type": kind, "metadata": {}, "source": lines, **further}
 
-    # Programs that ran before cells were told apart printed all in the last one.
-    counts = record.get("printed", [*[0] * (len(cells(name)) - 1), len(printed)])
     executed = []
-    for number, (code, count) in enumerate(zip(cells(name), counts, strict=True), 1):
+    pairs = zip(cells(name), record["printed"], strict=True)
+    for number, (code, count) in enumerate(pairs, 1):
         lines, printed = printed[:count], printed[count:]
         stream = {"output_type": "stream", "name": "stdout", "text": lines}
         outputs = [stream] if lines else []
