@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import statistics
 
 from examples.exam.problems import QUESTIONS
 
@@ -79,6 +80,17 @@ def summary(records):
     return "\n".join(rows)
 
 
+def medians(records):
+    """Return a sentence on the time of problems that are solved."""
+    solved = [r["last"] for r in records.values() if r["last"]["solved"]]
+    wall = statistics.median(r["seconds"] for r in solved)
+    cpu = statistics.median(r.get("cpu_seconds", r["seconds"]) for r in solved)
+    return (
+        f"The median of the {len(solved)} last runs that are solved took {wall:.0f} s, "
+        f"and {cpu:.0f} s of the processor; few had a core alone."
+    )
+
+
 def table(records):
     """Return a row for each problem, in Markdown."""
     rows = ["| Problem | First run | Last run | True error | Seconds |"]
@@ -122,7 +134,7 @@ def page(text, records, tight, beside):
         tight: The same with a smaller tolerance.
         beside: The same beside other trainings.
     """
-    tables = [summary(records)]
+    tables = [summary(records), medians(records)]
     for title, members in groups(records).items():
         if members:
             tables += [f"## {title}", table(members)]
