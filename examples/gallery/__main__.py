@@ -42,7 +42,7 @@ SUBJECTS = {
     "Mechanics": "oscillator vibration beam_si cantilever bracket kirsch thin_plate",
     "Flow": "obstacle kovasznay parametric_reynolds cavity flow_rate",
     "Waves": "wave helmholtz klein_gordon",
-    "Long times": "long_time",
+    "Long times": "long_time breather",
     "Layers, fronts and transport": "parametric_layer burgers allen_cahn "
     "periodic_advection",
     "Unknowns": "mass_spring unknown_diffusivity unknown_field eigenvalue",
@@ -100,6 +100,8 @@ def run(name):
             printed.append(lines.getvalue())
     seconds = min(clock() - at for clock, at in zip(clocks, began, strict=True))
     (PROGRAMS / f"{name}.png").replace(PAGES / f"{name}.png")
+    if (film := PROGRAMS / f"{name}.gif").exists():
+        film.replace(PAGES / film.name)
     (PAGES / f"{name}.txt").write_text("".join(printed), "utf-8")
     records = read_records()
     records[name] = {
@@ -205,7 +207,9 @@ def write_pages():
     for name in done:
         title, words = text(name)
         about, change = parts(words)
-        page = [f"# {title}", f"![{title}]({name}.png)", about]
+        film = PAGES / f"{name}.gif"
+        picture = film.name if film.exists() else f"{name}.png"
+        page = [f"# {title}", f"![{title}]({picture})", about]
         page += [f"*{sentence(records[name])}*"]
         if stated := mathematics(records[name]):
             page += ["## Problem", *(part.replace("NAME", name) for part in stated)]

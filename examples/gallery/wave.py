@@ -41,5 +41,7 @@ model.fit(batch_size=sizes, steps_per_epoch=20, epochs=7, verbose=2)
 
 error = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
 print(error, kp.diagnostics.verdict(model), sep="\n")
+film = kp.plot.animation(model, u, over=t, label="displacement", frames=60)
+film.save("wave.gif", writer="pillow", dpi=60)
 figure = kp.plot.field(model, u, label="displacement")
 figure.savefig("wave.png")
