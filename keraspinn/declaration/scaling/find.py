@@ -13,7 +13,10 @@ import sympy as sp
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
+from keraspinn.declaration.scaling.spectral_solve import (
+    magnitudes_at_the_beginning,
+    spectral_magnitudes,
+)
 from keraspinn.declaration.scaling.term_sizes import TermSizes
 from keraspinn.declaration.terms import expressions_of
 
@@ -139,24 +142,23 @@ def _estimate(domain, terms, offsets, ones, known):
     if not unknown:
         return known
     flat = _term_sizes(domain, terms, offsets, ones).values()
-    sizes, prescribed = dict(known), {}
+    sizes, prescribed = _from_terms(flat, unknown, offsets, known), {}
     for field in unknown:
         least = ROUND_OFF * abs(offsets.get(field, 0.0))
         values = [p.balancing(field, {}) for p in flat if p.gives(field)]
         prescribed[field] = max((v for v in values if v > least), default=0.0)
-        alone = [p.balancing(field, {}) for p in flat if p.holds_alone(field)]
-        alone += [s for p in flat if not p.is_condition for s in p.reactions(field)]
-        if (size := max(alone, default=0.0)) > least:
-            sizes[field] = size
-    for _ in unknown:  # fields that balance known ones, one after the other
-        for field in [name for name in unknown if name not in sizes]:
-            if size := max(part.balancing(field, sizes) for part in flat):
-                sizes[field] = size
     expected = dict.fromkeys(unknown, 1.0) | sizes
     for field in unknown:  # Newton's method begins where nonlinear terms matter
         reactions = [s for p in flat for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *reactions])
-    solved = _solve(domain, terms, offsets, expected)
+    has_time = domain.time_coordinate is not None
+    slow = [p for p in flat if not (has_time and p.is_initial_rate)]
+    is_oscillator = len(slow) < len(flat)
+    is_strict = is_oscillator and not domain.space_coordinates
+    solved = _solve(domain, terms, offsets, expected, is_strict)
+    if is_oscillator and not solved:
+        least = prescribed | _from_terms(slow, unknown, offsets, known)
+        return sizes | _limited(domain, terms, offsets, expected, sizes, least)
     for field in unknown:
         if solved.get(field, 0.0) > FAR_ABOVE * prescribed[field]:
             sizes[field] = solved[field]
@@ -169,16 +171,45 @@ def _estimate(domain, terms, offsets, ones, known):
     return sizes
 
 
-def _solve(domain, terms, offsets, expected):
+def _from_terms(parts, unknown, offsets, known):
+    """Return magnitudes that follow term by term, a dict that may lack some."""
+    sizes = dict(known)
+    for field in unknown:
+        alone = [p.balancing(field, {}) for p in parts if p.holds_alone(field)]
+        alone += [s for p in parts if not p.is_condition for s in p.reactions(field)]
+        if (size := max(alone, default=0.0)) > ROUND_OFF * abs(offsets.get(field, 0.0)):
+            sizes[field] = size
+    for _ in unknown:  # fields that balance known ones, one after the other
+        for field in [name for name in unknown if name not in sizes]:
+            if size := max(part.balancing(field, sizes) for part in parts):
+                sizes[field] = size
+    return sizes
+
+
+def _limited(domain, terms, offsets, expected, sizes, least):
+    """Return magnitudes below those of initial rates over all of time, a dict.
+
+    Args:
+        domain, terms, offsets, expected: As for `magnitudes_at_the_beginning`.
+        sizes: Dict of the fields' magnitudes, with the initial rates.
+        least: Dict of the magnitudes without the initial rates. A beginning with less
+            does not stand for later times.
+    """
+    solved = _solve(domain, terms, offsets, expected, find=magnitudes_at_the_beginning)
+    if any(least.get(field, 0.0) > FAR_ABOVE * size for field, size in solved.items()):
+        return {}
+    limits = {f: max(size, least.get(f, 0.0)) for f, size in solved.items() if size}
+    return {f: size for f, size in limits.items() if size < sizes.get(f, 0.0)}
+
+
+def _solve(domain, terms, offsets, expected, *how, find=spectral_magnitudes):
     """Return magnitudes of a coarse solution, the largest over parameter values."""
     magnitudes = [
-        spectral_magnitudes(domain, terms, offsets, expected, fixed)
+        find(domain, terms, offsets, expected, fixed, *how)
         for fixed in parameter_corners(domain, expressions_of(terms.values()))
     ]
-    if not all(magnitudes):
-        return {}
-    known = [name for name in expected if all(name in m for m in magnitudes)]
-    return {name: max(m[name] for m in magnitudes) for name in known}
+    names = [name for name in expected if all(name in m for m in magnitudes)]
+    return {name: max(m[name] for m in magnitudes) for name in names}
 
 
 def _round(size):

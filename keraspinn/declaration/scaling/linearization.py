@@ -17,9 +17,7 @@ from keraspinn.expressions.nodes import distinct_nodes
 
 # Largest residual of a solved equation, relative to its largest term.
 LARGEST_RESIDUAL = 0.3
-# The same relative to its largest summand, which nearly cancels in a sharp front.
-LARGEST_OF_VALUES = 0.9
-# Both in time alone: an oscillator with a larger one has left its force.
+# The same of an oscillator, which with a larger one has left its force.
 LARGEST_STRICTLY = 0.01
 # Largest residual of an equation whose terms vanish, relative to their possible values.
 LARGEST_ZERO = 1e-6
@@ -181,7 +179,8 @@ class Linearization:
     def is_solved(self, coefficients, sizes, is_strict):
         """Return whether the residual is small, relative to the (possible) terms.
 
-        Far from zero, sin(u) is much smaller than u cos(u), so that values count too.
+        A strict answer allows less, and functions of fields count by their values, too:
+        far from zero, sin(u) is much smaller than u cos(u).
         """
         largest_residual = LARGEST_STRICTLY if is_strict else LARGEST_RESIDUAL
         values, gradient = self._evaluate(coefficients)
@@ -198,12 +197,11 @@ class Linearization:
         else:
             has_source = source > ROUND_OFF * possible
             allowed = largest_residual * (source if has_source else possible)
-        if len(self._summands) > 1:
+        if is_strict and len(self._summands) > 1:
             program = Program(self._summands, self._symbols)
             values = run_at(program, self._symbols, self._inputs_at(coefficients))
             largest = max(map(_rms, [self._target, *values]))
-            share = LARGEST_STRICTLY if is_strict else LARGEST_OF_VALUES
-            allowed = min(allowed, max(share * largest, LARGEST_ZERO * possible))
+            allowed = min(allowed, largest_residual * largest)
         return _rms(residual) <= allowed
 
     def _evaluate(self, coefficients):

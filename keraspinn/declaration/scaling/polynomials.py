@@ -47,9 +47,7 @@ class Polynomials:
         self._shares = np.ones(domain.dimension)
         self._shares[domain.dimension - (domain.time_coordinate is not None) :] = share
         boxes = [extents_of(domain, b) for b in blocks]
-        halves = [half * self._shares for _, half in boxes]
-        centres = [self._in_share(centre) for centre, _ in boxes]
-        self._boxes = [*zip(centres, halves, strict=True)]
+        self._boxes = [(self._in_share(c), h * self._shares) for c, h in boxes]
         self._is_wave = [symbol in domain.periodic for symbol in domain.coordinates]
         self._fixed = [fixed.get(symbol) for symbol in domain.coordinates]
         axes = [k for k, value in enumerate(self._fixed) if value is None]

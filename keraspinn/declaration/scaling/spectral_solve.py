@@ -9,10 +9,9 @@ polynomials, in waves along periodic coordinates, by Newton's method.
 import itertools
 
 import numpy as np
-import sympy as sp
 
+from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.scaling import linearization
-from keraspinn.declaration.terms import expressions_of
 from keraspinn.expressions.image import At
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
@@ -29,24 +28,22 @@ RANK_TOLERANCE = 1e-11
 CONVERGED = 5e-2
 # Number of steps after which a longer step ends the iteration.
 FIRST_STEPS = 6
-# Shares of the time, from its start, tried where a longer one is not solved.
+# Shares of the time, from its start.
 SHARES = [0.5**k for k in range(1, 17)]
-# The same with space, where a solution takes longer.
-SHARES_WITH_SPACE = [0.25**k for k in range(1, 5)]
+# Number of fields up to which these are tried.
+MOST_FIELDS = 4
 # Ratio of a field to itself at half of the time, above which it grows: by diffusion,
 # it is the square root of two.
 SETTLED = 1.3
-# Points of a term that show whether it holds at the end of time alone.
-LAST_POINTS = 16
+# Points of a part that show whether it is there at all times, and how near to the ends.
+TIME_POINTS = 64
+EDGE = 0.1
 # Part of the expected magnitude below which a field is zero.
 ZERO = 1e-6
 
 
-def spectral_magnitudes(domain, terms, offsets, expected, fixed):
+def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False):
     """Return the largest absolute value of each field, by name.
-
-    Many periods are beyond any polynomial. Their beginning stands for them, for fields
-    that have stopped growing in it.
 
     Args:
         domain: The geometry.
@@ -54,55 +51,69 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
         offsets: Dict from names of fields to their offsets.
         expected: Dict from names of all fields to rough magnitudes.
         fixed: Dict from coordinates without derivatives to a value for each.
+        is_strict: As for `Linearization.is_solved`.
 
     Returns:
-        Dict of magnitudes, 0 for a field that vanishes, without fields that still grow.
-        Empty if polynomials do not solve an equation, or an expression cannot be
-        linearized.
+        Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
+        solve an equation, or an expression cannot be linearized.
     """
-    if fixed:  # data belong to other values
-        terms = {name: term for name, term in terms.items() if term.table is None}
-    attempts = [(1.0, False)]
-    if _begins(domain, terms.values()):
-        shares = SHARES if _is_ode(domain) else SHARES_WITH_SPACE
-        attempts += itertools.product(shares, (False, True))
-    sizes = np.array(list(expected.values()))
-    degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    for share, is_initial in attempts:
-        is_strict = _is_ode(domain) and (share < 1 or _is_oscillator(terms))
-        how = domain, terms, expected, degree, fixed, offsets, share
-        try:
-            system = linearization.discretize(*how)
-            with np.errstate(all="ignore"):  # values that are not finite raise an error
-                reached, growth = _solve(*system, sizes, is_strict, is_initial)
-        except ValueError:
-            continue
-        results = zip(expected, reached.tolist(), growth, strict=True)
-        return {name: r for name, r, g in results if share == 1 or g <= SETTLED}
+    return _attempt(domain, terms, offsets, expected, fixed, 1.0, is_strict, False)[0]
+
+
+def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
+    """Return magnitudes of fields that stop growing in the beginning of the time.
+
+    Many periods are beyond any polynomial. Shorter and shorter shares of the time are
+    tried, from the expected magnitudes and from the initial values.
+
+    Args:
+        domain, terms, offsets, expected, fixed: As for `spectral_magnitudes`.
+
+    Returns:
+        Dict of magnitudes, empty if there are none.
+    """
+    if len(expected) > MOST_FIELDS or not _holds_at_all_times(domain, terms.values()):
+        return {}
+    how = domain, terms, offsets, expected, fixed
+    is_strict = not domain.space_coordinates
+    for share, is_initial in itertools.product(SHARES, (False, True)):
+        magnitudes, growth = _attempt(*how, share, is_strict, is_initial)
+        if magnitudes:
+            pairs = zip(magnitudes.items(), growth, strict=True)
+            return {name: size for (name, size), grown in pairs if grown <= SETTLED}
     return {}
 
 
-def _is_ode(domain):
-    return [*domain.coordinates] == [domain.time_coordinate]
+def _attempt(domain, terms, offsets, expected, fixed, share, *how):
+    """Return magnitudes in a share of the time, and how far each has grown there."""
+    if fixed:  # data belong to other values
+        terms = {name: term for name, term in terms.items() if term.table is None}
+    sizes = np.array(list(expected.values()))
+    degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
+    given = domain, terms, expected, degree, fixed, offsets, share
+    try:
+        system = linearization.discretize(*given)
+        with np.errstate(all="ignore"):  # numbers that are not finite raise an error
+            reached, growth = _solve(*system, sizes, *how)
+    except ValueError:
+        return {}, ()
+    return dict(zip(expected, reached.tolist(), strict=True)), growth
 
 
-def _is_oscillator(terms):
-    """Return whether an expression holds a second derivative."""
-    derivatives = (e.atoms(sp.Derivative) for e in expressions_of(terms.values()))
-    return any(d.derivative_count > 1 for d in set().union(*derivatives))
-
-
-def _begins(domain, terms):
-    """Return whether any share of the time, from its start, has a solution."""
-    if domain.time_coordinate is None:
-        return False
-    return not any(
-        term.table is not None
-        or term.regions
-        or any(e.has(At) for e in term.expressions)
-        or term.points(domain, LAST_POINTS)[:, -1].min() == domain.upper[-1]
-        for term in terms
-    )
+def _holds_at_all_times(domain, terms):
+    """Return whether all holds at the initial time or over all of time."""
+    start, end = domain.lower[-1], domain.upper[-1]
+    margin = EDGE * (end - start)
+    for term in terms:
+        is_shifted = any(expression.has(At) for expression in term.expressions)
+        if term.table is not None or term.regions or is_shifted:
+            return False
+        for part in term.parts:
+            times = probe_points(domain, ((part,),), TIME_POINTS)[:, -1]
+            is_whole = times.min() < start + margin and times.max() > end - margin
+            if not is_whole and times.max() > start:
+                return False
+    return True
 
 
 def _solve(polynomials, rows, sizes, is_strict, is_initial):

@@ -97,6 +97,12 @@ class TermSizes:
         is_rate = all(map(has_derivative, self.terms))
         return is_prescribed and self.holds_alone(field) and not is_rate
 
+    @property
+    def is_initial_rate(self):
+        """Whether a condition prescribes derivatives by the last coordinate alone."""
+        is_rate = all(order[-1:] > (0,) for m in self.terms for (_, order), _ in m)
+        return self.is_condition and self.source > 0 and is_rate
+
     def balancing(self, field, sizes):
         """Return the field's magnitude at which its terms match the others, or 0.
 

@@ -23,7 +23,7 @@ def wrong_scales(problem, sizes, zeros):
     for name, size in sizes.items():
         scale = problem.scales.field(name)
         if name not in zeros and not scale / FAR <= size <= scale * FAR:
-            leave_out = ", or leave out scales=None" if scale == 1.0 else ""
+            leave_out = "" if problem.scales.terms else ", or leave out scales=None"
             yield (
                 f"{name} is about {size:.1g} and its scale {scale:.1g}: declare "
                 f"keraspinn.Problem(..., scales={{{name}: {size:.1g}}}){leave_out}."

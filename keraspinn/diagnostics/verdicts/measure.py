@@ -20,6 +20,7 @@ from keraspinn.diagnostics.verdicts.report import LEFT
 from keraspinn.diagnostics.verdicts.sensitivity import amplification
 from keraspinn.diagnostics.verdicts.sums import missed_by_sums
 from keraspinn.diagnostics.verdicts.verdict import Verdict
+from keraspinn.geometry import Box
 from keraspinn.networks import TimeWindows
 from keraspinn.training.deviation import unidentified
 from keraspinn.training.model import PINNModel, check_one_model
@@ -29,6 +30,10 @@ from keraspinn.training.tangent import FIELDS, Tangent
 INSIDE = 1000
 # Points on each face.
 ON_A_FACE = 100
+# Smallest share of the residuals that a correction explains: the rest may be round-off.
+LEAST_EXPLAINED = 0.1
+# Distance to two faces of a box, relative to its half lengths, beside a vertex.
+VERTEX = 0.05
 # Ratio of a field to its expected scale, beyond which its error is relative to the
 # values of its conditions: one that is 1e4 for an initial value of 1 hardly misses it.
 FAR = 30.0
@@ -152,6 +157,9 @@ class _Measurement:
         sides = self.values, self.left
         before, left = (total_norm(rows, self.norms) for rows in sides)
         self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
+        # In time windows, errors by what is left accumulate, too.
+        is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
+        self.factor = 1 / max(1 - left / before, LEAST_EXPLAINED) if is_open else 1
         coefficients = tangent.model.coefficients.values()
         self.coefficients = [float(v.numpy()) for v in coefficients]
         # Scales in which every term has a size, even if training uses none.
@@ -199,8 +207,8 @@ class _Measurement:
             return result
         is_estimated = self._is_estimated(result)
         # One step from a field that is all wrong ends anywhere, if it is nonlinear.
-        is_near = max(errors.values()) < 1 or causes.is_linear(self.problem)
-        likely = tuple(self._causes(is_estimated and is_near))
+        is_near = result.error < 1 or causes.is_linear(self.problem)
+        likely = tuple(self._causes(is_estimated, is_near or not is_estimated))
         result = dataclasses.replace(result, causes=likely)
         if is_estimated:
             return result
@@ -224,14 +232,26 @@ class _Measurement:
             residual, rest = self.values[name][k], self.left[name][k]
             misfit = _ratio(rms(residual), largest)
             misfits[label] = max(misfits.get(label, 0.0), misfit)
-            left[label] = max(left.get(label, 0.0), _ratio(rms(rest), largest))
+            points = ops.convert_to_numpy(self.batches[name].points)
+            inside = self._is_inside(name, points)
+            left[label] = max(left.get(label, 0.0), _ratio(rms(rest[inside]), largest))
             if not self.problem.terms[name].is_equation:
-                points = ops.convert_to_numpy(self.batches[name].points)
                 share = systematic(points, rest, name in self.problem.measured)
                 share = _ratio(share, largest)
                 against[label] = max(against.get(label, 0.0), share)
         most = max(LEFT, tolerance)
         return misfits, left, {n: share for n, share in against.items() if share > most}
+
+    def _is_inside(self, name, points):
+        """Return a mask without points of equations beside a vertex of a box.
+
+        Where a value meets a flux that disagrees, residuals are unbounded there.
+        """
+        domain, term = self.problem.domain, self.problem.terms[name]
+        if term.regions or not (term.is_equation and isinstance(domain, Box)):
+            return slice(None)
+        distances = abs(points[:, : len(domain.space_coordinates)])
+        return (distances > (1 - VERTEX) * distances.max(axis=0)).sum(axis=1) < 2
 
     def _errors(self):
         """Return the fields' relative errors, and the sizes they are relative to."""
@@ -245,7 +265,7 @@ class _Measurement:
             if name in self.zeros:
                 size = max(size, extents.CONSTANT * expected)
             sizes.append(size)
-            errors[name] = _ratio(rms(change), size)
+            errors[name] = _ratio(rms(change), size) * self.factor
             if rms(value - self.declared.offsets.get(name, 0.0)) > FAR * expected:
                 errors[name] = max([errors[name], *self._missed_values(name)])
         return errors, sizes
@@ -265,7 +285,7 @@ class _Measurement:
             times = centre + half * ops.convert_to_numpy(points)[:, column]
             numbers = np.searchsorted(edges[1:-1], times)
             for number in np.unique(numbers):
-                error = _ratio(rms(change[numbers == number]), size)
+                error = _ratio(rms(change[numbers == number]), size) * self.factor
                 errors[number] = max(errors[number], error)
         return tuple(errors.tolist())
 
@@ -298,13 +318,14 @@ class _Measurement:
         against = result.underdetermined or result.unreliable or self.is_unexplained
         return is_determined and not against
 
-    def _causes(self, is_estimated):
+    def _causes(self, is_estimated, has_sizes):
         """Return sentences on likely causes of an untrusted result.
 
         Args:
             is_estimated: Whether the correction holds, so that fields and parameters
                 are known. Otherwise expected magnitudes replace those of fields, and
                 parameters are compared with their initial values.
+            has_sizes: Whether these magnitudes say something about the scales.
         """
         problem, values = self.problem, self.coefficients
         if is_estimated:
@@ -318,7 +339,7 @@ class _Measurement:
             values, moves = initial, np.subtract(initial, values)
         return [
             *filter(None, [problem.poles]),
-            *causes.wrong_scales(problem, sizes, self.zeros),
+            *causes.wrong_scales(problem, sizes if has_sizes else {}, self.zeros),
             *causes.moved_parameters(problem, values, moves),
         ]
 

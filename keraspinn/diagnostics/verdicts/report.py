@@ -4,8 +4,9 @@ import math
 
 # Tolerance that the first line does not name.
 USUAL = 0.05
-# Estimated error up to which training on is the cure.
+# Estimated error up to which training on is the cure, and relative to the tolerance.
 NEAR = 0.1
+NEARBY = 10.0
 # Residual that the correction may leave, relative to an expression's largest term. A
 # Gray–Scott pattern that was wrong by 69 % left a tenth.
 LEFT = 0.05
@@ -54,7 +55,7 @@ def report(verdict):
         head = "Undecided, and not to be trusted"
     else:
         head = "Not to be trusted"
-    if verdict.tolerance != USUAL:
+    if verdict.tolerance != USUAL and not verdict.faults:
         head = f"{head} to {percent(verdict.tolerance)}"
     lines = [f"{head}.", _errors(verdict)]
     if verdict.misfits:
@@ -93,8 +94,7 @@ def _errors(verdict):
 
 def _advice(verdict):
     """Yield sentences on causes, the certain ones first."""
-    certain = [verdict.unreliable, verdict.underdetermined, verdict.undetermined]
-    certain = [*filter(None, certain)]
+    certain = verdict.faults
     resolved = all(verdict.left[name] <= LEFT for name in verdict.equations)
     if resolved:  # equations hold, so that only conditions can be wrong
         certain += _contradictions(verdict)
@@ -116,8 +116,8 @@ def _advice(verdict):
         if not (is_near and resolved):
             yield ENERGY
         return
-    if verdict.tolerance < verdict.error <= NEAR:
-        yield NEARLY
+    if not is_near and verdict.error <= min(NEAR, NEARBY * verdict.tolerance):
+        yield NEARLY if verdict.second_order else SECOND
     elif not is_near:
         windows = "Solve a long time in windows. " if verdict.has_time else ""
         yield (

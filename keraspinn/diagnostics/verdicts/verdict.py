@@ -107,6 +107,12 @@ class Verdict:
         return tuple(name for name, slack in self.slacks.items() if slack >= least > 0)
 
     @property
+    def faults(self) -> list[str]:
+        """Sentences on faults that no training mends."""
+        sentences = [self.unreliable, self.underdetermined, self.undetermined]
+        return [*filter(None, sentences)]
+
+    @property
     def decided(self) -> bool:
         """True if equations, conditions and data agree once the model is corrected."""
         left = _largest(self.left[name] for name in self.equations)
@@ -116,8 +122,7 @@ class Verdict:
     def trusted(self) -> bool:
         """True if the error could be estimated and is within the tolerance."""
         largest = max(self.error, _largest(self.sums.values()), self.slack, self.unseen)
-        against = self.underdetermined or self.unreliable or self.undetermined
-        return self.decided and largest <= self.tolerance and not against
+        return self.decided and largest <= self.tolerance and not self.faults
 
     def __str__(self):
         return report(self)

@@ -1,4 +1,5 @@
 import dataclasses
+import types
 import warnings
 
 import keras
@@ -655,3 +656,38 @@ def test_initial_value_problems_have_one_solution():
     logistic = v.diff(time) - v * (1 - v)
     domain = kp.geometry.Box(time={time: (0, 1)})
     assert is_unique(kp.Problem(domain, {"e": logistic}, start))
+
+
+def test_points_beside_a_vertex_of_a_box_do_not_decide():
+    # Where a hot base meets a cooled side, second derivatives are unbounded.
+    u = sp.Function("u")(X, Y)
+    heat, side = {"heat": u.diff(X, 2) + u.diff(Y, 2)}, kp.Condition(u, on="boundary")
+    points = np.array([[0, 0], [0.97, 0.99], [0.97, 0], [-1, 1], [0.9, -1], [1, -1]])
+    expected = [True, False, True, False, True, False]
+    box = kp.geometry.Box({X: (0, 12), Y: (0, 1)})
+    for domain in (box, box - kp.geometry.Disk((6, 0.5), 0.2)):
+        measured = types.SimpleNamespace(problem=kp.Problem(domain, heat, {"u": side}))
+        inside = measure._Measurement._is_inside(measured, "residual", points)
+        assert domain is not box or inside.tolist() == expected
+        assert points[inside].shape == (3 if domain is box else 6, 2)
+        of_side = measure._Measurement._is_inside(measured, "u", points)
+        assert len(points[of_side]) == 6
+
+
+@pytest.mark.slow
+def test_residuals_that_the_correction_leaves_count_in_time_windows(monkeypatch):
+    t = sp.Symbol("t")
+    u = sp.Function("u")(t)
+    start = kp.Condition([sp.Eq(u, 1), u.diff(t)], on="initial")
+    problem = kp.Problem(
+        kp.geometry.Box(time={t: (0, 4)}), {"swing": u.diff(t, 2) + u}, {"start": start}
+    )
+    recipe = kp.recipes.OneStage(steps=5, points=50)
+    model = kp.march(
+        problem, kp.networks.MLP(4, 1), windows=2, recipe=recipe, verbose=0
+    )
+    usual = verdict(model, tolerance=1e3)
+    monkeypatch.setattr(measure, "UNEXPLAINED", -1.0)
+    found = verdict(model, tolerance=1e3)
+    assert usual.errors["u"] < found.errors["u"] <= 10.01 * usual.errors["u"]
+    assert max(usual.windows) < max(found.windows)
