@@ -151,7 +151,8 @@ def _estimate(domain, terms, offsets, ones, known):
     for field in unknown:  # Newton's method begins where nonlinear terms matter
         reactions = [s for p in flat for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *reactions])
-    has_time = domain.time_coordinate is not None
+    has_data = any(term.table is not None for term in terms.values())
+    has_time = domain.time_coordinate is not None and not has_data
     slow = [p for p in flat if not (has_time and p.is_initial_rate)]
     is_oscillator = len(slow) < len(flat)
     is_strict = is_oscillator and not domain.space_coordinates

@@ -82,8 +82,7 @@ class Polynomials:
         return np.stack(values)
 
     def _in_share(self, points):
-        lower = self._domain.lower
-        return lower + (points - lower) * self._shares
+        return points - (points - self._domain.lower) * (1 - self._shares)
 
     def with_fixed_values(self, points):
         """Return points with the fixed coordinates' values, `(n, d)`, in the share."""

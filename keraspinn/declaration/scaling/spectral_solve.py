@@ -75,9 +75,8 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     if len(expected) > MOST_FIELDS or not _holds_at_all_times(domain, terms.values()):
         return {}
     how = domain, terms, offsets, expected, fixed
-    is_strict = not domain.space_coordinates
-    for share, is_initial in itertools.product(SHARES, (False, True)):
-        magnitudes, growth = _attempt(*how, share, is_strict, is_initial)
+    for share, start in itertools.product(SHARES, (False, True)):
+        magnitudes, growth = _attempt(*how, share, not domain.space_coordinates, start)
         if magnitudes:
             pairs = zip(magnitudes.items(), growth, strict=True)
             return {name: size for (name, size), grown in pairs if grown <= SETTLED}

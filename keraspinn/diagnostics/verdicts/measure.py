@@ -232,17 +232,17 @@ class _Measurement:
             residual, rest = self.values[name][k], self.left[name][k]
             misfit = _ratio(rms(residual), largest)
             misfits[label] = max(misfits.get(label, 0.0), misfit)
-            points = ops.convert_to_numpy(self.batches[name].points)
-            inside = self._is_inside(name, points)
-            left[label] = max(left.get(label, 0.0), _ratio(rms(rest[inside]), largest))
+            remaining = _ratio(rms(rest[self._is_inside(name)]), largest)
+            left[label] = max(left.get(label, 0.0), remaining)
             if not self.problem.terms[name].is_equation:
+                points = ops.convert_to_numpy(self.batches[name].points)
                 share = systematic(points, rest, name in self.problem.measured)
                 share = _ratio(share, largest)
                 against[label] = max(against.get(label, 0.0), share)
         most = max(LEFT, tolerance)
         return misfits, left, {n: share for n, share in against.items() if share > most}
 
-    def _is_inside(self, name, points):
+    def _is_inside(self, name):
         """Return a mask without points of equations beside a vertex of a box.
 
         Where a value meets a flux that disagrees, residuals are unbounded there.
@@ -250,8 +250,10 @@ class _Measurement:
         domain, term = self.problem.domain, self.problem.terms[name]
         if term.regions or not (term.is_equation and isinstance(domain, Box)):
             return slice(None)
-        distances = abs(points[:, : len(domain.space_coordinates)])
-        return (distances > (1 - VERTEX) * distances.max(axis=0)).sum(axis=1) < 2
+        points = ops.convert_to_numpy(self.batches[name].coordinates) - domain.centre
+        ends = abs(points) > (1 - VERTEX) * domain.half
+        inside = ends[:, : len(domain.space_coordinates)].sum(axis=1) < 2
+        return inside if inside.any() else slice(None)
 
     def _errors(self):
         """Return the fields' relative errors, and the sizes they are relative to."""

@@ -109,8 +109,9 @@ class Verdict:
     @property
     def faults(self) -> list[str]:
         """Sentences on faults that no training mends."""
-        sentences = [self.unreliable, self.underdetermined, self.undetermined]
-        return [*filter(None, sentences)]
+        return [
+            *filter(None, (self.unreliable, self.underdetermined, self.undetermined))
+        ]
 
     @property
     def decided(self) -> bool:

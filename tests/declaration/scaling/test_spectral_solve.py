@@ -300,3 +300,28 @@ def test_a_value_at_a_later_time_is_not_moved(at):
         {"start": start, "later": kp.Condition(u - 1, on={T: at})},
     )
     assert 0.3 < scales["u"] < 3
+
+
+def test_noisy_data_leave_an_oscillator_its_scale():
+    q, times = sp.Function("q")(T), np.linspace(0.1, 5, 40)
+    noise = 0.02 * np.random.default_rng(0).normal(size=40)
+    values = 0.13 * np.exp(-times / 10) * np.sin(3.87 * times) + 0.13 * noise
+    scales = sizes(
+        time(5),
+        {"swing": q.diff(T, 2) + q.diff(T) / 5 + 15 * q},
+        {
+            "start": kp.Condition([q, q.diff(T) - 0.5], on="initial"),
+            "sensor": kp.Data(times[:, None], {q: values}),
+        },
+    )
+    assert 0.05 < scales["q"] < 0.3
+
+
+def test_a_root_that_ends_at_a_face_has_a_coarse_solution():
+    u = sp.Function("u")(X)
+    scales = sizes(
+        kp.geometry.Box({X: (-0.6, 0.2)}),
+        {"poisson": u.diff(X, 2) + 100},
+        {"ends": kp.Condition(u - 1 - sp.sqrt(0.2 - X), on="boundary")},
+    )
+    assert scales["u"] > 5  # without a coarse solution, 1.9

@@ -662,16 +662,21 @@ def test_points_beside_a_vertex_of_a_box_do_not_decide():
     # Where a hot base meets a cooled side, second derivatives are unbounded.
     u = sp.Function("u")(X, Y)
     heat, side = {"heat": u.diff(X, 2) + u.diff(Y, 2)}, kp.Condition(u, on="boundary")
-    points = np.array([[0, 0], [0.97, 0.99], [0.97, 0], [-1, 1], [0.9, -1], [1, -1]])
+    relative = np.array([[0, 0], [0.97, 0.99], [0.97, 0], [-1, 1], [0.9, -1], [1, -1]])
     expected = [True, False, True, False, True, False]
-    box = kp.geometry.Box({X: (0, 12), Y: (0, 1)})
-    for domain in (box, box - kp.geometry.Disk((6, 0.5), 0.2)):
-        measured = types.SimpleNamespace(problem=kp.Problem(domain, heat, {"u": side}))
-        inside = measure._Measurement._is_inside(measured, "residual", points)
-        assert domain is not box or inside.tolist() == expected
-        assert points[inside].shape == (3 if domain is box else 6, 2)
-        of_side = measure._Measurement._is_inside(measured, "u", points)
-        assert len(points[of_side]) == 6
+    box = kp.geometry.Box({X: (0, 12), Y: (100, 101)})
+
+    def inside(domain, points, name="residual"):
+        batches = {name: types.SimpleNamespace(coordinates=points)}
+        problem = kp.Problem(domain, heat, {"u": side})
+        measured = types.SimpleNamespace(problem=problem, batches=batches)
+        return measure._Measurement._is_inside(measured, name)
+
+    points = box.centre + box.half * relative
+    assert inside(box, points).tolist() == expected
+    assert inside(box, points[[1, 3]]) == slice(None)  # a part beside the vertex
+    assert inside(box, points, "u") == slice(None)
+    assert inside(box - kp.geometry.Disk((6, 100.5), 0.2), points) == slice(None)
 
 
 @pytest.mark.slow
