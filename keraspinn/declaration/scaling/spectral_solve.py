@@ -104,8 +104,7 @@ def _holds_at_all_times(domain, terms):
     start, end = domain.lower[-1], domain.upper[-1]
     margin = EDGE * (end - start)
     for term in terms:
-        is_shifted = any(expression.has(At) for expression in term.expressions)
-        if term.table is not None or term.regions or is_shifted:
+        if term.table or term.regions or any(e.has(At) for e in term.expressions):
             return False
         for part in term.parts:
             times = probe_points(domain, ((part,),), TIME_POINTS)[:, -1]

@@ -109,9 +109,8 @@ class Verdict:
     @property
     def faults(self) -> list[str]:
         """Sentences on faults that no training mends."""
-        return [
-            *filter(None, (self.unreliable, self.underdetermined, self.undetermined))
-        ]
+        sentences = self.unreliable, self.underdetermined, self.undetermined
+        return [sentence for sentence in sentences if sentence]
 
     @property
     def decided(self) -> bool:
