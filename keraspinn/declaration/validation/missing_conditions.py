@@ -339,8 +339,9 @@ def _count_in_all(domain, terms):
     if domain.dimension == 1:
         count = sum(len(t.expressions) * max(len(t.blocks), 1) for t in conditions)
         return count - len(collect_parameters(expressions_of(terms.values())))
-    is_one = domain.dimension == 2 and len(equation_expressions(terms)) == 1
-    if not is_one or not domain.time_coordinate or any(t.regions for t in conditions):
+    is_one = len(equation_expressions(terms)) == 1 == len(domain.space_coordinates)
+    in_time = domain.time_coordinate is not None and domain.dimension == 2
+    if not (is_one and in_time) or any(t.regions for t in conditions):
         return None
     return _count_along(domain, terms, *domain.space_coordinates)
 

@@ -23,10 +23,9 @@ def wrong_scales(problem, sizes, zeros):
     for name, size in sizes.items():
         scale = problem.scales.field(name)
         if name not in zeros and not scale / FAR <= size <= scale * FAR:
-            leave_out = "" if problem.scales.terms else ", or leave out scales=None"
             yield (
                 f"{name} is about {size:.1g} and its scale {scale:.1g}: declare "
-                f"keraspinn.Problem(..., scales={{{name}: {size:.1g}}}){leave_out}."
+                f"keraspinn.Problem(..., scales={{{name}: {size:.1g}}})."
             )
 
 

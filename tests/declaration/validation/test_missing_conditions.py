@@ -202,3 +202,13 @@ def test_a_single_equation_in_a_layer_needs_conditions_beside_the_layer_alone():
     with pytest.warns(UserWarning, match="missing on 50% of y = -1") as caught:
         kp.Problem(SQUARE, equation, {"left": kp.Condition(U, on={X: -1})})
     assert not any("on x = 1" in str(warning.message) for warning in caught)
+
+
+def test_a_rate_equation_with_a_parameter_coordinate_is_declared():
+    z = sp.Function("z")(T, R)
+    problem = kp.Problem(
+        G.Box(time={T: (0, 1)}, parameters={R: (1, 10)}),
+        {"decay": z.diff(T) + R * z},
+        {"start": kp.Condition(sp.Eq(z, 1), on="initial")},
+    )
+    assert not problem.underdetermined
