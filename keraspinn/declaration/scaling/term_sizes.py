@@ -99,7 +99,7 @@ class TermSizes:
 
     @property
     def is_initial_rate(self):
-        """Whether a condition prescribes derivatives by the last coordinate alone."""
+        """True if a condition prescribes derivatives by the last coordinate alone."""
         is_rate = all(order[-1:] > (0,) for m in self.terms for (_, order), _ in m)
         return self.is_condition and self.source > 0 and is_rate
 

@@ -157,7 +157,7 @@ class _Measurement:
         sides = self.values, self.left
         before, left = (total_norm(rows, self.norms) for rows in sides)
         self.is_unexplained = not left <= UNEXPLAINED * before < np.inf
-        # In time windows, errors by what is left accumulate, too.
+        # In time windows, errors by the remaining residuals accumulate, too.
         is_open = isinstance(model.network, TimeWindows) and self.is_unexplained
         self.factor = 1 / max(1 - left / before, LEAST_EXPLAINED) if is_open else 1
         coefficients = tangent.model.coefficients.values()
