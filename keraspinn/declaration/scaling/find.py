@@ -153,11 +153,11 @@ def _estimate(domain, terms, offsets, ones, known):
         expected[field] = max([expected[field], *reactions])
     has_data = any(term.table is not None for term in terms.values())
     has_time = domain.time_coordinate is not None and not has_data
-    slow = [p for p in flat if not (has_time and p.is_initial_rate)]
-    is_oscillator = len(slow) < len(flat)
-    is_strict = is_oscillator and not domain.space_coordinates
+    slow = [p for p in flat if not (has_time and p.prescribes_rate)]
+    has_rates = len(slow) < len(flat)
+    is_strict = has_rates and not domain.space_coordinates
     solved = _solve(domain, terms, offsets, expected, is_strict)
-    if is_oscillator and not solved:
+    if has_rates and not solved:
         least = prescribed | _from_terms(slow, unknown, offsets, known)
         return sizes | _limited(domain, terms, offsets, expected, sizes, least)
     for field in unknown:
@@ -188,12 +188,12 @@ def _from_terms(parts, unknown, offsets, known):
 
 
 def _limited(domain, terms, offsets, expected, sizes, least):
-    """Return magnitudes below those of initial rates over all of time, a dict.
+    """Return magnitudes below those of prescribed rates over all of time, a dict.
 
     Args:
         domain, terms, offsets, expected: As for `magnitudes_at_the_beginning`.
-        sizes: Dict of the fields' magnitudes, with the initial rates.
-        least: Dict of the magnitudes without the initial rates. A beginning with less
+        sizes: Dict of the fields' magnitudes, with the prescribed rates.
+        least: Dict of the magnitudes without these rates. A beginning with less
             does not stand for later times.
     """
     solved = _solve(domain, terms, offsets, expected, find=magnitudes_at_the_beginning)

@@ -98,7 +98,7 @@ class TermSizes:
         return is_prescribed and self.holds_alone(field) and not is_rate
 
     @property
-    def is_initial_rate(self):
+    def prescribes_rate(self):
         """True if a condition prescribes derivatives by the last coordinate alone."""
         is_rate = all(order[-1:] > (0,) for m in self.terms for (_, order), _ in m)
         return self.is_condition and self.source > 0 and is_rate

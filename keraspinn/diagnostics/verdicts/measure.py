@@ -208,8 +208,7 @@ class _Measurement:
         is_estimated = self._is_estimated(result)
         # One step from a field that is all wrong ends anywhere, if it is nonlinear.
         is_near = result.error < 1 or causes.is_linear(self.problem)
-        likely = tuple(self._causes(is_estimated, is_near or not is_estimated))
-        result = dataclasses.replace(result, causes=likely)
+        result = dataclasses.replace(result, causes=self._causes(is_estimated, is_near))
         if is_estimated:
             return result
         return dataclasses.replace(
@@ -320,30 +319,31 @@ class _Measurement:
         against = result.underdetermined or result.unreliable or self.is_unexplained
         return is_determined and not against
 
-    def _causes(self, is_estimated, has_sizes):
-        """Return sentences on likely causes of an untrusted result.
+    def _causes(self, is_estimated, is_near):
+        """Return sentences on likely causes of an untrusted result, a tuple.
 
         Args:
             is_estimated: Whether the correction holds, so that fields and parameters
                 are known. Otherwise expected magnitudes replace those of fields, and
                 parameters are compared with their initial values.
-            has_sizes: Whether these magnitudes say something about the scales.
+            is_near: Whether the correction says something about the scales.
         """
         problem, values = self.problem, self.coefficients
         if is_estimated:
             corrected = zip(problem.field_names, self.left[FIELDS], strict=True)
-            sizes = {n: rms(u - problem.scales.offset(n)) for n, u in corrected}
+            pairs = corrected if is_near else ()
+            sizes = {n: rms(u - problem.scales.offset(n)) for n, u in pairs}
             moves = self.direction[len(self.direction) - len(values) :]
         else:
             expected = problem.with_scales("auto").scales
             sizes = {name: expected.field(name) for name in problem.field_names}
             initial = [p.initial for p in problem.parameters]
             values, moves = initial, np.subtract(initial, values)
-        return [
+        return (
             *filter(None, [problem.poles]),
-            *causes.wrong_scales(problem, sizes if has_sizes else {}, self.zeros),
+            *causes.wrong_scales(problem, sizes, self.zeros),
             *causes.moved_parameters(problem, values, moves),
-        ]
+        )
 
 
 def _ratio(numerator, denominator):
