@@ -10,7 +10,6 @@ import itertools
 
 import numpy as np
 
-from keraspinn.declaration.probe_points import probe_points
 from keraspinn.declaration.scaling import linearization
 from keraspinn.expressions.image import At
 
@@ -35,9 +34,6 @@ MOST_FIELDS = 4
 # Ratio of a field to itself at half of the time, above which it grows: by diffusion,
 # it is the square root of two.
 SETTLED = 1.3
-# Points of a part that show whether it is there at all times, and how near to the ends.
-TIME_POINTS = 64
-EDGE = 0.1
 # Part of the expected magnitude below which a field is zero.
 ZERO = 1e-6
 
@@ -72,7 +68,7 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     Returns:
         Dict of magnitudes, empty if there are none.
     """
-    if len(expected) > MOST_FIELDS or not _holds_at_all_times(domain, terms.values()):
+    if len(expected) > MOST_FIELDS or not all(map(_is_local, terms.values())):
         return {}
     how = domain, terms, offsets, expected, fixed
     for share, start in itertools.product(SHARES, (False, True)):
@@ -99,19 +95,10 @@ def _attempt(domain, terms, offsets, expected, fixed, share, *how):
     return dict(zip(expected, reached.tolist(), strict=True)), growth
 
 
-def _holds_at_all_times(domain, terms):
-    """Return whether all holds at the initial time or over all of time."""
-    start, end = domain.lower[-1], domain.upper[-1]
-    margin = EDGE * (end - start)
-    for term in terms:
-        if term.table or term.regions or any(e.has(At) for e in term.expressions):
-            return False
-        for part in term.parts:
-            times = probe_points(domain, ((part,),), TIME_POINTS)[:, -1]
-            is_whole = times.min() < start + margin and times.max() > end - margin
-            if not is_whole and times.max() > start:
-                return False
-    return True
+def _is_local(term):
+    """Return whether a term holds point by point, without data."""
+    has_shifts = any(expression.has(At) for expression in term.expressions)
+    return not (term.table or term.regions or has_shifts)
 
 
 def _solve(polynomials, rows, sizes, is_strict, is_initial):

@@ -290,14 +290,16 @@ def test_a_solution_that_still_grows_is_no_scale():
 
 
 @pytest.mark.parametrize("at", [1, 100])
-def test_a_value_at_a_later_time_is_not_moved(at):
-    # In a share of the time, u = 1 would hold at 1e-4, and the amplitude be 270.
+def test_a_value_at_a_later_time_is_the_least_scale(at):
+    # The beginning alone, from a rate of 0.01, swings by 3e-4.
     u = sp.Function("u")(T)
-    start = kp.Condition([u, u.diff(T) - 0.01], on="initial")
     scales = sizes(
         time(100),
         {"swing": u.diff(T, 2) + 900 * u},
-        {"start": start, "later": kp.Condition(u - 1, on={T: at})},
+        {
+            "start": kp.Condition([u, u.diff(T) - 0.01], on="initial"),
+            "later": kp.Condition(u - 1, on={T: at}),
+        },
     )
     assert 0.3 < scales["u"] < 3
 
@@ -324,4 +326,4 @@ def test_a_root_that_ends_at_a_face_has_a_coarse_solution():
         {"poisson": u.diff(X, 2) + 100},
         {"ends": kp.Condition(u - 1 - sp.sqrt(0.2 - X), on="boundary")},
     )
-    assert scales["u"] > 5  # without a coarse solution, 1.9
+    assert 6 < scales["u"] < 12  # 16 without a coarse solution
