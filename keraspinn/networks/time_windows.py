@@ -48,6 +48,9 @@ class TimeWindows(Adaptable):
     Returns:
         The fields' values, `(..., F)`.
 
+    Raises:
+        ValueError: When built, if a network has not one output for each of `orders`.
+
     Example:
 
     >>> networks = [keraspinn.networks.MLP(units=4, depth=1) for _ in range(2)]
@@ -93,6 +96,12 @@ class TimeWindows(Adaptable):
         for network in self.networks:
             if not network.built:
                 network.build(input_shape)
+            outputs = network.compute_output_shape(input_shape)[-1]
+            if outputs != self.output_count:
+                raise ValueError(
+                    "Each network must have one output for each of `orders`. "
+                    f"Received: {outputs} output(s), orders={self.orders}"
+                )
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
 
     def call(self, x):  # a tensor, or a series

@@ -24,6 +24,7 @@ from keraspinn.recipes.hardening import hardened
 from keraspinn.recipes.repeated import Repeated
 from keraspinn.recipes.stages import OneStage, Recipe, last_loss
 from keraspinn.training import PINNModel, load_model
+from keraspinn.training.checks import check_output_count
 
 # Loss, in scaled terms, up to which `windows="auto"` accepts a window.
 LARGEST_LOSS = 1e-6
@@ -91,7 +92,8 @@ def march(
 
     Raises:
         ValueError: If the problem is steady, edges do not fit its time, a field does
-            not depend on time, or a window cannot be trained.
+            not depend on time, the network has not one output for each field, or a
+            window cannot be trained.
 
     Example:
 
@@ -109,6 +111,7 @@ def march(
             f"keraspinn.networks.MLP(30, 3). Received: {network!r}"
         )
     orders = orders_in_time(problem)
+    check_output_count(problem, network.output_count)
     problem = hardened(problem) if hard else problem
     automatic = isinstance(windows, str) and windows == "auto"
     edges = checked_edges(problem, 1 if automatic else windows)

@@ -109,7 +109,12 @@ def build_network(problem, network, points):
             f"Received: an object of type {type(outputs).__name__}. Join several "
             "tensors with keras.layers.Concatenate."
         )
-    names, outputs = problem.field_names, outputs.shape[-1]
+    check_output_count(problem, outputs.shape[-1])
+
+
+def check_output_count(problem, outputs):
+    """Raise `ValueError` unless a network has one output for each field."""
+    names = problem.field_names
     if outputs != len(names):
         raise ValueError(
             f"The network must output one column for each field {list(names)}. "

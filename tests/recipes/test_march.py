@@ -227,6 +227,18 @@ def test_windows_that_do_not_fit_the_time_are_refused(windows):
         kp.march(decay(), network(), windows=windows)
 
 
+def test_a_network_without_an_output_for_each_field_is_refused():
+    # One output for two fields would train, and both would be wrong.
+    v = sp.Function("v")(t)
+    oscillator = kp.Problem(
+        kp.geometry.Box(time={t: (0, 1)}),
+        {"rate": u.diff(t) - v, "force": v.diff(t) + u},
+        {"initial": kp.Condition([sp.Eq(u, 1), v], on="initial")},
+    )
+    with pytest.raises(ValueError, match=r"each field .*outputs=2"):
+        kp.march(oscillator, kp.networks.MLP(20, 2), verbose=0)
+
+
 def test_a_steady_problem_is_refused():
     with pytest.raises(ValueError, match="steady"):
         kp.march(kp.problems.poisson(), network())
