@@ -3,9 +3,10 @@
 Scaled coordinates run from -1 to 1. Boundary conditions, initial conditions and data
 give a field's scale. A coarse solution replaces it if there are no such values, or if
 it is three times as large. Without a coarse solution, beside a front or a pulse,
-scales follow term by term: u'' = q on an interval of half width h gives q h². Each
-equation and condition is divided by its largest term. A factor of about three is
-accurate enough.
+scales follow term by term: u'' = q on an interval of half width h gives q h². Initial
+value problems of ordinary differential equations are integrated instead. Each equation
+and condition is divided by its largest term. A factor of about three is accurate
+enough.
 """
 
 import sympy as sp
@@ -13,11 +14,9 @@ import sympy as sp
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.scaling.spectral_solve import (
-    magnitudes_at_the_beginning,
-    spectral_magnitudes,
-)
+from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
 from keraspinn.declaration.scaling.term_sizes import TermSizes
+from keraspinn.declaration.scaling.time_integration import integrated_magnitudes
 from keraspinn.declaration.terms import expressions_of
 
 # Points of a condition, dense enough for a narrow pulse.
@@ -151,15 +150,18 @@ def _estimate(domain, terms, offsets, ones, known):
     for field in unknown:  # Newton's method begins where nonlinear terms matter
         reactions = [s for p in flat for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *reactions])
-    has_data = any(term.table is not None for term in terms.values())
-    has_time = domain.time_coordinate is not None and not has_data
-    slow = [p for p in flat if not (has_time and p.prescribes_rate)]
-    has_rates = len(slow) < len(flat)
-    is_strict = has_rates and not domain.space_coordinates
-    solved = _solve(domain, terms, offsets, expected, is_strict)
-    if has_rates and not solved:
+    slow = [p for p in flat if not p.prescribes_rate]
+    least = prescribed | _from_single_terms(slow, unknown, offsets)
+    how = domain, terms, offsets, expected
+    if solved := _solve(*how, least, find=integrated_magnitudes):
+        return sizes | {f: size for f, size in solved.items() if size and f in unknown}
+    solved = _solve(*how)
+    if not solved and len(slow) < len(flat):
         least = prescribed | _from_terms(slow, unknown, offsets, known)
-        return sizes | _limited(domain, terms, offsets, expected, sizes, least)
+        for field in unknown:  # a wave keeps a prescribed rate while it crosses
+            share = min(p.crossing_time(field) for p in flat)
+            limited = max(share * sizes.get(field, 0.0), least.get(field, 0.0))
+            sizes[field] = min(limited, sizes.get(field, 0.0)) or 1.0
     for field in unknown:
         if solved.get(field, 0.0) > FAR_ABOVE * prescribed[field]:
             sizes[field] = solved[field]
@@ -174,12 +176,7 @@ def _estimate(domain, terms, offsets, ones, known):
 
 def _from_terms(parts, unknown, offsets, known):
     """Return magnitudes that follow term by term, a dict that may lack some."""
-    sizes = dict(known)
-    for field in unknown:
-        alone = [p.balancing(field, {}) for p in parts if p.holds_alone(field)]
-        alone += [s for p in parts if not p.is_condition for s in p.reactions(field)]
-        if (size := max(alone, default=0.0)) > ROUND_OFF * abs(offsets.get(field, 0.0)):
-            sizes[field] = size
+    sizes = known | _from_single_terms(parts, unknown, offsets)
     for _ in unknown:  # fields that balance known ones, one after the other
         for field in [name for name in unknown if name not in sizes]:
             if size := max(part.balancing(field, sizes) for part in parts):
@@ -187,20 +184,15 @@ def _from_terms(parts, unknown, offsets, known):
     return sizes
 
 
-def _limited(domain, terms, offsets, expected, sizes, least):
-    """Return magnitudes below those of prescribed rates over all of time, a dict.
-
-    Args:
-        domain, terms, offsets, expected: As for `magnitudes_at_the_beginning`.
-        sizes: Dict of the fields' magnitudes, with the prescribed rates.
-        least: Dict of the magnitudes without these rates. A beginning with less
-            does not stand for later times.
-    """
-    solved = _solve(domain, terms, offsets, expected, find=magnitudes_at_the_beginning)
-    if any(least.get(field, 0.0) > FAR_ABOVE * size for field, size in solved.items()):
-        return {}
-    limits = {f: max(size, least.get(f, 0.0)) for f, size in solved.items() if size}
-    return {f: size for f, size in limits.items() if size < sizes.get(f, 0.0)}
+def _from_single_terms(parts, unknown, offsets):
+    """Return magnitudes that follow without other fields, a dict that may lack some."""
+    sizes = {}
+    for field in unknown:
+        alone = [p.balancing(field, {}) for p in parts if p.holds_alone(field)]
+        alone += [s for p in parts if not p.is_condition for s in p.reactions(field)]
+        if (size := max(alone, default=0.0)) > ROUND_OFF * abs(offsets.get(field, 0.0)):
+            sizes[field] = size
+    return sizes
 
 
 def _solve(domain, terms, offsets, expected, *how, find=spectral_magnitudes):

@@ -17,8 +17,6 @@ from keraspinn.expressions.nodes import distinct_nodes
 
 # Largest residual of a solved equation, relative to its largest term.
 LARGEST_RESIDUAL = 0.3
-# The same of an oscillator, which with a larger one has left its force.
-LARGEST_STRICTLY = 0.01
 # Largest residual of an equation whose terms vanish, relative to their possible values.
 LARGEST_ZERO = 1e-6
 # Relative to its possible values, a smaller value of a condition is round-off.
@@ -27,7 +25,7 @@ ROUND_OFF = 1e-12
 NEGLIGIBLE = 1e-13
 
 
-def discretize(domain, terms, field_names, degree, fixed, offsets, share=1.0):
+def discretize(domain, terms, field_names, degree, fixed, offsets):
     """Return `Polynomials` for the fields, and the `Linearization`s in these, a list.
 
     Args:
@@ -37,13 +35,12 @@ def discretize(domain, terms, field_names, degree, fixed, offsets, share=1.0):
         degree: As for `Polynomials`.
         fixed: Dict from coordinates without derivatives to a value for each.
         offsets: Dict from names of fields to their offsets.
-        share: As for `Polynomials`.
 
     Raises:
         ValueError: As `linearize` does.
     """
     parts = parts_of_fields(domain, terms, field_names)
-    polynomials = Polynomials(domain, field_names, degree, fixed, parts, share)
+    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
     return polynomials, list(linearize(domain, terms, polynomials, offsets))
 
 
@@ -122,7 +119,6 @@ class Linearization:
         offsets: Dict from names of fields to their offsets.
 
     Attributes:
-        is_equation: Whether it is an equation, not a condition.
         is_linear: Whether it is linear in the fields.
 
     Raises:
@@ -131,7 +127,7 @@ class Linearization:
     """
 
     def __init__(self, number, term, domain, polynomials, offsets):
-        self.is_equation = term.is_equation
+        self._is_equation = term.is_equation
         self._is_mean = bool(term.regions)
         points, self._target = _collocation_points(domain, term, number, polynomials)
         expression = Scales({}, offsets=offsets).apply(term.pointwise[number])
@@ -164,7 +160,6 @@ class Linearization:
         gradient = [sp.Add(*(s.diff(f) for s, a in summands if f in a)) for f in fields]
         self._program = Program([plain, *gradient], self._symbols)
         self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
-        self._summands = [] if self.is_linear else [s for s, _ in summands]
 
     def __call__(self, coefficients):
         """Return the residual, `(n,)`, and its Jacobian, `(n, f, count)`."""
@@ -176,43 +171,30 @@ class Linearization:
             return values.mean(keepdims=True), jacobian.mean(axis=0, keepdims=True)
         return values, jacobian
 
-    def is_solved(self, coefficients, sizes, is_strict):
-        """Return whether the residual is small, relative to the (possible) terms.
-
-        A strict answer allows less, and functions of fields count by their values, too:
-        far from zero, sin(u) is much smaller than u cos(u).
-        """
-        largest_residual = LARGEST_STRICTLY if is_strict else LARGEST_RESIDUAL
+    def is_solved(self, coefficients, sizes):
+        """Return whether the residual is small, relative to the (possible) terms."""
         values, gradient = self._evaluate(coefficients)
         pairs = zip(self._nodes, gradient, strict=True)
         terms = [factor * (p @ coefficients[field]) for (field, p), factor in pairs]
         source = _rms(values - sum(terms))
-        if len(terms) == 1 and self.is_equation:  # q' = 0, relative to a possible q'
+        if len(terms) == 1 and self._is_equation:  # q' = 0, relative to a possible q'
             terms = [gradient[0] * sizes[self._nodes[0][0]] * self._rates[0]]
         residual, jacobian = self(coefficients)
         possible = _rms(jacobian * sizes[:, None])
-        if self.is_equation or not self.is_linear:
+        if self._is_equation or not self.is_linear:
             largest = max(source, *map(_rms, terms))
-            allowed = max(largest_residual * largest, LARGEST_ZERO * possible)
+            allowed = max(LARGEST_RESIDUAL * largest, LARGEST_ZERO * possible)
         else:
             has_source = source > ROUND_OFF * possible
-            allowed = largest_residual * (source if has_source else possible)
-        if is_strict and len(self._summands) > 1:
-            program = Program(self._summands, self._symbols)
-            values = run_at(program, self._symbols, self._inputs_at(coefficients))
-            largest = max(map(_rms, [self._target, *values]))
-            allowed = min(allowed, largest_residual * largest)
+            allowed = LARGEST_RESIDUAL * (source if has_source else possible)
         return _rms(residual) <= allowed
 
     def _evaluate(self, coefficients):
         """Return the residual, and its gradient by fields and their derivatives."""
-        inputs = self._inputs_at(coefficients)
+        nodes = [products @ coefficients[field] for field, products in self._nodes]
+        inputs = np.column_stack([self._inputs, *nodes])
         values, *gradient = run_at(self._program, self._symbols, inputs)
         return values - self._target, gradient
-
-    def _inputs_at(self, coefficients):
-        nodes = [products @ coefficients[field] for field, products in self._nodes]
-        return np.column_stack([self._inputs, *nodes])
 
 
 def _collocation_points(domain, term, number, polynomials):

@@ -1,0 +1,207 @@
+"""Field magnitudes of initial value problems, from a coarse integration."""
+
+import warnings
+
+import numpy as np
+import sympy as sp
+from scipy.integrate import solve_ivp
+from sympy.core.function import AppliedUndef
+
+from keraspinn.declaration.probe_points import run_at
+from keraspinn.declaration.scaling.scales import Scales
+from keraspinn.expressions import NormalComponent, Parameter, Program
+from keraspinn.expressions.derivatives import field_and_index
+from keraspinn.expressions.image import At
+from keraspinn.expressions.nodes import distinct_nodes
+
+# Relative error of a step; the absolute one is this part of the magnitude so far.
+STEP_ERROR = 1e-4
+# Magnitude of a field beside the largest one, from which on its error counts.
+NEGLIGIBLE = 1e-9
+# Share of the interval in one step at most: a source may begin late.
+LONGEST_STEP = 5e-3
+# Distance from an end, relative to half of the interval, that is round-off.
+ROUND_OFF = 1e-9
+# Evaluations of the equations at most, which bounds the time.
+MOST_EVALUATIONS = 5000
+# Doublings of the interval that ends at the whole one.
+DOUBLINGS = 20
+# Growth in the last doubling, up to which a magnitude stands for later times, too.
+SETTLED = 1.3
+
+
+def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
+    """Return the largest absolute value of each field, by name.
+
+    Args:
+        domain: The geometry.
+        terms: Dict from names to `Term`s.
+        offsets: Dict from names of fields to their offsets.
+        expected: Dict from names of all fields to rough magnitudes.
+        fixed: Dict from coordinates without derivatives to a value for each.
+        least: Dict of magnitudes that follow from single equations and conditions,
+            which a beginning of the time may not show.
+
+    Returns:
+        Dict of magnitudes. Empty unless ordinary differential equations, linear in the
+        highest derivatives, have all initial values, and without a solution.
+    """
+    try:
+        system = _InitialValueProblem(domain, terms, offsets, expected, fixed)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a failure is no news to the user
+            return system.magnitudes(least)
+    except (ValueError, np.linalg.LinAlgError):
+        return {}
+
+
+class _InitialValueProblem:
+    """Ordinary differential equations with conditions at one end of an interval.
+
+    Args:
+        domain, terms, offsets, expected, fixed: As for `integrated_magnitudes`.
+
+    Raises:
+        ValueError: If the problem is of another kind.
+    """
+
+    def __init__(self, domain, terms, offsets, expected, fixed):
+        columns = [k for k, s in enumerate(domain.coordinates) if s not in fixed]
+        if len(columns) > 1:
+            raise ValueError("They are partial differential equations.")
+        (self._column,) = columns
+        self._fields, self._evaluations = list(expected), 0
+        self._expected = max(expected.values())
+        scales, equations, conditions, ends = Scales({}, offsets=offsets), [], [], []
+        for term in terms.values():
+            if term.table or term.regions:
+                raise ValueError("There are data or integrals.")
+            group = equations if term.is_equation else conditions
+            group += map(scales.apply, term.pointwise)
+            if not term.is_equation:
+                ends += term.points(domain, 2)[:, self._column].tolist()
+        orders, symbols = self._stand_ins(domain, equations + conditions)
+        if not (conditions and all(orders.values())):
+            raise ValueError("There are algebraic equations, or no conditions.")
+        centre, half = domain.centre[self._column], domain.half[self._column]
+        self._length = 2 * half * np.sign(centre - ends[0])
+        if max(abs(centre - self._length / 2 - ends)) > ROUND_OFF * half:
+            raise ValueError("Conditions stand elsewhere.")
+        self._point = np.array([fixed.get(s, ends[0]) for s in domain.coordinates])
+        states = [sp.Symbol(f"{f} {k}") for f, n in orders.items() for k in range(n)]
+        self._lasts = np.cumsum([*orders.values()]) - 1
+        self._firsts = self._lasts + 1 - [*orders.values()]
+        highest = [sp.Symbol(f"{f} {orders[f]}") for f in self._fields]
+        equations, conditions = (
+            [e.xreplace(symbols) for e in group] for group in (equations, conditions)
+        )
+        self._rates = _LinearSystem(equations, highest, [*domain.coordinates, *states])
+        initial = _LinearSystem(conditions, states, domain.coordinates)
+        self._initial = initial(self._point)
+
+    def _stand_ins(self, domain, expressions):
+        """Return the order of each field, and symbols for fields and derivatives."""
+        orders, symbols = dict.fromkeys(self._fields, 0), {}
+        for node in distinct_nodes(expressions):
+            if isinstance(node, Parameter):
+                symbols[node] = sp.Float(node.initial)
+            elif isinstance(node, (At, NormalComponent)):
+                raise ValueError("They hold shifted arguments or normals.")
+            elif isinstance(node, (sp.Derivative, AppliedUndef)):
+                field, index = field_and_index(node, domain.coordinates)
+                order = index[self._column]
+                if sum(index) > order:
+                    raise ValueError("They are no ordinary differential equations.")
+                orders[field] = max(orders[field], order)
+                symbols[node] = sp.Symbol(f"{field} {order}")
+        return orders, symbols
+
+    def magnitudes(self, least):
+        """Return the largest absolute value of each field, by name.
+
+        After too many evaluations, fields that grow are left out.
+
+        Args:
+            least: As for `integrated_magnitudes`.
+
+        Raises:
+            ValueError: If there is no solution.
+        """
+        begin, share, state = 0.0, 0.5**DOUBLINGS, self._initial
+        reached, growth = abs(state), np.ones_like(state)
+        small = STEP_ERROR * share * abs(self._derivative(0.0, state))
+        try:
+            while begin < 1:
+                last = reached
+                values = self._integrated(begin, share, state, np.maximum(last, small))
+                state, reached = values[-1], np.maximum(last, abs(values).max(axis=0))
+                begin, share, growth = share, 2 * share, reached / last
+        except TimeoutError:
+            if not begin:
+                raise ValueError("It varies too fast.") from None
+            floor = [least.get(field, 0.0) for field in self._fields]
+            reached[self._firsts] = np.maximum(reached[self._firsts], floor)
+            reached[~(growth <= SETTLED)] = np.nan
+        largest = zip(self._fields, reached[self._firsts].tolist(), strict=True)
+        return {field: size for field, size in largest if np.isfinite(size)}
+
+    def _integrated(self, begin, end, state, magnitudes):
+        """Return states between two shares of the interval, `(n, states)`.
+
+        Raises:
+            ValueError: If there is no solution.
+        """
+        least = NEGLIGIBLE * (magnitudes.max() or self._expected)
+        solution = solve_ivp(
+            self._derivative,
+            (begin, end),
+            state,
+            "LSODA",
+            rtol=STEP_ERROR,
+            atol=STEP_ERROR * np.maximum(magnitudes, least),
+            max_step=LONGEST_STEP,
+        )
+        if not (solution.success and np.isfinite(solution.y).all()):
+            raise ValueError("There is no solution.")
+        return solution.y.T
+
+    def _derivative(self, share, state):
+        """Return derivatives of all states by the share of the interval.
+
+        Raises:
+            TimeoutError: After too many evaluations.
+        """
+        self._evaluations += 1
+        if self._evaluations > MOST_EVALUATIONS:
+            raise TimeoutError
+        point = self._point.copy()
+        point[self._column] += share * self._length
+        rates = np.append(state[1:], 0.0)
+        rates[self._lasts] = self._rates(np.append(point, state))
+        return self._length * rates
+
+
+class _LinearSystem:
+    """Expressions that are linear in some unknowns, and their solution.
+
+    Args:
+        expressions: SymPy expressions, zero for the solution.
+        unknowns: As many symbols.
+        known: The other symbols.
+
+    Raises:
+        ValueError: If they are not linear in these, or not as many.
+    """
+
+    def __init__(self, expressions, unknowns, known):
+        matrix, rests = sp.linear_eq_to_matrix(expressions, unknowns)
+        if len(expressions) != len(unknowns):
+            raise ValueError("They are not as many as unknowns.")
+        self._known, self._shape = known, matrix.shape
+        self._program = Program([*rests, *matrix], known)
+
+    def __call__(self, values):
+        """Return the unknowns, for values of the known symbols."""
+        numbers = np.array(run_at(self._program, self._known, values))
+        rests, matrix = np.split(numbers, self._shape[:1])
+        return np.linalg.solve(matrix.reshape(self._shape), rests)

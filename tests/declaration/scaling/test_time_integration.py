@@ -1,0 +1,143 @@
+"""Scales of initial value problems, from a coarse integration."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import keraspinn as kp
+
+T, MU = sp.symbols("t mu")
+
+
+def sizes(equations, conditions, end, start=0.0, on="initial", **boxes):
+    domain = kp.geometry.Box(**{"time": {T: (start, end)}} | boxes)
+    conditions = {"initial": kp.Condition(conditions, on=on)}
+    return kp.Problem(domain, equations, conditions).scales.fields
+
+
+def fields(names):
+    return [sp.Function(name)(T) for name in names.split()]
+
+
+@pytest.mark.parametrize("end", [5, 60, 600, 3e5])
+def test_a_pendulum_of_first_order_has_one_scale_over_many_periods(end):
+    x, v = fields("x v")
+    equations = {"rate": x.diff(T) - v, "force": v.diff(T) + sp.sin(x)}
+    scales = sizes(equations, [sp.Eq(x, 1.5), v], end)
+    assert scales["x"] == pytest.approx(1.5, rel=0.3)
+    assert scales["v"] == pytest.approx(1.363, rel=0.3)
+
+
+def test_a_coordinate_that_is_no_time_is_integrated_too():
+    s = sp.Symbol("s")
+    x, v = (sp.Function(name)(s) for name in "xv")
+    equations = {"rate": x.diff(s) - v, "force": v.diff(s) + sp.sin(x)}
+    domain = kp.geometry.Box({s: (0, 60)})
+    end = {"end": kp.Condition([sp.Eq(x, 1.5), v], on={s: 0})}
+    scales = kp.Problem(domain, equations, end).scales.fields
+    assert scales["v"] == pytest.approx(1.363, rel=0.1)
+
+
+def test_final_conditions_are_integrated_backwards():
+    x, v = fields("x v")
+    equations = {"rate": x.diff(T) - v, "force": v.diff(T) + sp.sin(x)}
+    scales = sizes(equations, [sp.Eq(x, 1.5), v], 60, on={T: 60})
+    assert scales["v"] == pytest.approx(1.363, rel=0.1)
+
+
+def test_an_epidemic_breaks_out_late():
+    s, e, i = fields("s e i")
+    equations = {
+        "susceptible": s.diff(T) + 0.6 * s * i,
+        "exposed": e.diff(T) - 0.6 * s * i + 0.2 * e,
+        "infected": i.diff(T) - 0.2 * e + 0.1 * i,
+    }
+    initial = [sp.Eq(s, 1), e, sp.Eq(i, 1e-6)]
+    scales = sizes(equations, initial, 300)
+    assert scales["e"] == pytest.approx(0.234, rel=0.05)
+    assert scales["i"] == pytest.approx(0.337, rel=0.05)
+
+
+def test_a_chain_of_decays_from_milliseconds_to_hours():
+    a, b, c = fields("a b c")
+    equations = {
+        "a": a.diff(T) + 1e3 * a,
+        "b": b.diff(T) - 1e3 * a + 10 * b,
+        "c": c.diff(T) - 10 * b + 1e-3 * c,
+    }
+    scales = sizes(equations, [sp.Eq(a, 1), b, c], 1e4)
+    assert scales == pytest.approx({"a": 1, "b": 0.955, "c": 1}, rel=0.05)
+
+
+def test_a_late_pulse_moves_a_body_at_rest():
+    (x,) = fields("x")
+    pulse = sp.exp(-(((T - 70) / 2) ** 2))
+    scales = sizes({"force": x.diff(T, 2) + x - pulse}, [x, x.diff(T)], 100)
+    assert scales["x"] == pytest.approx(1.598, rel=0.05)
+
+
+def test_a_mass_matrix_is_solved_for_the_highest_derivatives():
+    x, y = fields("x y")
+    equations = {
+        "sum": 2 * x.diff(T, 2) + y.diff(T, 2) + 2 * x + y,
+        "difference": x.diff(T, 2) - (1 + T / 100) * y.diff(T, 2) + x,
+    }
+    initial = [sp.Eq(x, 1), x.diff(T), y, y.diff(T)]
+    scales = sizes(equations, initial, 20)
+    assert scales["x"] == pytest.approx(1, rel=0.1)
+
+
+def test_the_largest_value_over_a_parameter_coordinate_counts():
+    x, v = (sp.Function(name)(T, MU) for name in "xv")
+    domain = kp.geometry.Box(time={T: (0, 60)}, parameters={MU: (1, 16)})
+    equations = {"rate": x.diff(T) - v, "force": v.diff(T) + MU * x}
+    initial = {"initial": kp.Condition([sp.Eq(x, 1), v], on="initial")}
+    scales = kp.Problem(domain, equations, initial).scales.fields
+    assert scales["v"] == pytest.approx(4, rel=0.05)
+
+
+def test_a_reaction_beside_a_fast_oscillation_keeps_its_limit():
+    # The oscillation of 1e5 periods is not followed to the end of the reaction.
+    x, v, z = fields("x v z")
+    equations = {
+        "rate": x.diff(T) - v,
+        "force": v.diff(T) + 4e5 * x,
+        "reaction": z.diff(T) - 0.01 * z * (1 - z),
+    }
+    scales = sizes(equations, [sp.Eq(x, 0.1), v, sp.Eq(z, 1e-3)], 1500)
+    assert scales["z"] == pytest.approx(1, rel=0.1)
+    assert scales["x"] == pytest.approx(0.1, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    "kind", ["algebraic", "boundary values", "blow-up", "singular"]
+)
+def test_other_problems_keep_scales_that_follow_otherwise(kind):
+    x, v = fields("x v")
+    conditions = [sp.Eq(x, 1), sp.Eq(v, 1)]
+    equations = {"x": x.diff(T) - v, "v": v.diff(T) + x}
+    if kind == "algebraic":
+        equations, conditions = {"x": x.diff(T) + v, "v": v - x**3}, conditions[:1]
+    if kind == "boundary values":
+        equations, conditions = {"x": x.diff(T, 2) + x, "v": v.diff(T) - x}, conditions
+    if kind == "blow-up":
+        equations["v"] = v.diff(T) - v**2 - 1
+    if kind == "singular":
+        equations["v"] = T * v.diff(T) + x
+    scales = sizes(equations, conditions, 4)
+    assert all(0.1 < size < 100 for size in scales.values())
+    assert np.isfinite(list(scales.values())).all()
+
+
+@pytest.mark.parametrize("kind", ["normal derivative", "shifted argument"])
+def test_normals_and_shifted_arguments_are_left_to_the_coarse_solution(kind):
+    s = sp.Symbol("s")
+    w, domain = sp.Function("w")(s), kp.geometry.Box({s: (0, 5)})
+    equation, conditions = w.diff(s, 2) + w, [w - 1, w.diff(s)]
+    if kind == "normal derivative":
+        conditions[1] = kp.normal_derivative(w, domain)
+    else:
+        equation = w.diff(s, 2) + w.subs(s, s / 2)
+    condition = kp.Condition(conditions, on={s: 0})
+    scales = kp.Problem(domain, {"force": equation}, {"end": condition}).scales
+    assert 0.3 < scales.field("w") < 10
