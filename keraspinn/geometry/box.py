@@ -12,6 +12,8 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.checks import Intervals, checked_intervals, names, written
 from keraspinn.geometry.part import TOLERANCE, Part, exact_number
 
+_KINDS = "space", "time", "parameters"  # of coordinates, the arguments of a box
+
 
 @dataclass(frozen=True)
 class Slice(Part):
@@ -157,15 +159,11 @@ class Box(Geometry):
 
     def faces(self, on):
         """Return the block of a face, inner face, edge or corner."""
-        fixed = []
-        columns = {symbol: column for column, symbol in enumerate(self.coordinates)}
-        for symbol, value in on.items():
-            column = columns.get(symbol)
-            position = None if column is None else self._position(column, value)
-            if position is None:
-                raise self._no_face(on)
-            fixed.append((column, position))
-        return (self._slice(*sorted(fixed)),)
+        columns = [k for k, symbol in enumerate(self.coordinates) if symbol in on]
+        positions = [self._position(k, on[self.coordinates[k]]) for k in columns]
+        if len(columns) < len(on) or None in positions:
+            raise self._no_face(on)
+        return (self._slice(*zip(columns, positions, strict=True)),)
 
     def fixed(self, part):
         """Return (column, value) pairs that a part fixes, in the user's units."""
@@ -205,8 +203,7 @@ class Box(Geometry):
     def _face_words(self):
         faces = [
             f"{{{symbol.name}: {written(end)}}}"
-            for symbol, ends in self.intervals.items()
-            if symbol not in self.parameters
+            for symbol, ends in (self.space | self.time).items()
             for end in ends
         ]
         return [f"a face ({', '.join(faces)})"] if faces else []
@@ -221,21 +218,13 @@ class Box(Geometry):
         def saved(intervals):
             return [[to_json(symbol), *ends] for symbol, ends in intervals.items()]
 
-        return {
-            "space": saved(self.space),
-            "time": saved(self.time),
-            "parameters": saved(self.parameters),
-            "periodic": [to_json(symbol) for symbol in self.periodic],
-        }
+        config = {kind: saved(getattr(self, kind)) for kind in _KINDS}
+        return {**config, "periodic": [*map(to_json, self.periodic)]}
 
     @classmethod
     def from_config(cls, config):
         def intervals(saved):
             return {from_json(symbol): tuple(ends) for symbol, *ends in saved}
 
-        return cls(
-            intervals(config["space"]),
-            intervals(config["time"]),
-            intervals(config.get("parameters", [])),
-            [from_json(symbol) for symbol in config.get("periodic", [])],
-        )
+        arguments = {kind: intervals(config.get(kind, [])) for kind in _KINDS}
+        return cls(**arguments, periodic=[*map(from_json, config.get("periodic", []))])
