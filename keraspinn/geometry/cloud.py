@@ -10,7 +10,6 @@ from keraspinn.geometry.base import Geometry
 from keraspinn.geometry.box import Slice
 from keraspinn.geometry.checks import Symbols
 from keraspinn.geometry.faces import at_values
-from keraspinn.geometry.part import Part
 from keraspinn.geometry.simplices import Nearest
 
 
@@ -43,12 +42,6 @@ class Points(Nearest):
     def contains(self, points):
         """Test which points are among them, or in the region."""
         return (self._region or super()).contains(points)
-
-    def normals(self, points):
-        """Return the normal of the nearest point."""
-        if self.outward is None:
-            return Part.normals(self, points)
-        return super().normals(points)
 
     def _distances(self, points):
         lib = library(points)

@@ -84,8 +84,8 @@ class Nearest(Part):
     """Elements that points are compared with, such as facets.
 
     Subclasses define `_distances` of points from each element, `(..., n, k)`, as shares
-    of the domain's half extents; `outward`, a normal of each, `(k, d)`; and `_width`,
-    the numbers held for each point.
+    of the domain's half extents; `outward`, a normal of each, `(k, d)`, or `None`; and
+    `_width`, the numbers held for each point.
     """
 
     def contains(self, points):
@@ -98,6 +98,8 @@ class Nearest(Part):
 
     def normals(self, points):
         """Return the normal of the nearest element."""
+        if self.outward is None:
+            return super().normals(points)
 
         def nearest(rows):
             lib = library(rows)
