@@ -193,7 +193,6 @@ def restricted(domain, block, where):
     if isinstance(where, Geometry):
         keep, text = inside(domain, where), f"in {where}"
     else:
-        _check_relation(domain, where)
         keep, text = _holds(domain, where), f"where {where}"
     portions = select(domain, block, keep, text)
     if not portions:
@@ -203,7 +202,25 @@ def restricted(domain, block, where):
     return portions
 
 
-def _check_relation(domain, where):
+def select(domain, parts, keep, text):
+    """Return the parts that a predicate keeps, whole or as portions."""
+    portions = []
+    for part in parts:
+        points = on_host(part.sample(quasi_random(TEST_POINTS, domain.draws(part))))
+        kept = on_host(keep(points))
+        share = np.mean(kept) if np.sum(kept) > 1 else 0  # one point may be chance
+        if share == 1:
+            portions.append(part)
+        elif share and part.pieces() != (part,):
+            portions += select(domain, part.pieces(), keep, text)
+        elif share:
+            how = {"sharp": True, "text": f"{part} {text}"}
+            portions.append(portion(domain, domain, part, keep, **how))
+    return tuple(portions)
+
+
+def _holds(domain, where):
+    """Return a SymPy relation as a predicate on points relative to the centre."""
     if not isinstance(where, Boolean) or where.is_Symbol:
         raise TypeError(
             "`where` must be a SymPy relation in the coordinates, such as x > 0, or a "
@@ -215,32 +232,6 @@ def _check_relation(domain, where):
             f"`where` must be a relation in {names(domain.coordinates)} alone. "
             f"Received: {where}, which holds {sorted(map(str, strange))}"
         )
-
-
-def select(domain, parts, keep, text):
-    """Return the parts that a predicate keeps, whole or as portions."""
-    portions = []
-    for part in parts:
-        share = _share(domain, part, keep)
-        if share == 1:
-            portions.append(part)
-        elif share and part.pieces() != (part,):
-            portions += select(domain, part.pieces(), keep, text)
-        elif share:
-            how = {"sharp": True, "text": f"{part} {text}"}
-            portions.append(portion(domain, domain, part, keep, **how))
-    return tuple(portions)
-
-
-def _share(domain, part, keep):
-    """Return the share of a part that is kept; one test point alone may be chance."""
-    points = on_host(part.sample(quasi_random(TEST_POINTS, domain.draws(part))))
-    kept = on_host(keep(points))
-    return np.mean(kept) if np.sum(kept) > 1 else 0
-
-
-def _holds(domain, where):
-    """Return a SymPy relation as a predicate on points relative to the centre."""
     middles = dict(zip(domain.coordinates, map(sp.Float, domain.centre), strict=True))
     moved = where.xreplace({s: s + middle for s, middle in middles.items()})
     # Combine constants before float32 truncates them.
