@@ -98,13 +98,17 @@ class Kept(Part):
         kept = keep if self.whole else both
         return self.part, kept, self.part_draws, self.shift + shift, how
 
+    def _tested(self, uniform):
+        """Return points of the part, and which of them are kept, on the host."""
+        points = on_host(self.part.sample(uniform)) + self.shift
+        return points, on_host(self.keep(points))
+
     @functools.cached_property
     def _pool(self):
         rounds = []
         for seed in range(1, _ROUNDS + 1):
-            uniform = sobol(_POOL_POINTS, self.part_draws, seed)
-            points = on_host(self.part.sample(uniform)) + self.shift
-            rounds.append(points[on_host(self.keep(points))])
+            points, kept = self._tested(sobol(_POOL_POINTS, self.part_draws, seed))
+            rounds.append(points[kept])
             if sum(map(len, rounds)) >= _POOL_POINTS:
                 break
         # Complete rounds are as evenly spread as each one. Sorted along a curve, evenly
@@ -114,20 +118,15 @@ class Kept(Part):
     @functools.cached_property
     def _intervals(self):
         """Intervals `(k, 2)` of a curve's uniform numbers that are kept."""
-
-        def kept(numbers):
-            points = on_host(self.part.sample(numbers[:, None])) + self.shift
-            return on_host(self.keep(points))
-
         if not self.part.is_curve:
             return np.empty((0, 2))
         grid = np.linspace(0, 1, TEST_POINTS, endpoint=False)
-        is_kept = kept(grid)
+        _, is_kept = self._tested(grid[:, None])
         (changes,) = np.nonzero(is_kept[1:] != is_kept[:-1])
         low, high = grid[changes], grid[changes + 1]
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            is_low = kept(middle) == is_kept[changes]
+            is_low = self._tested(middle[:, None])[1] == is_kept[changes]
             low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
         ends = [0.0] * int(is_kept[0]) + [*low] + [1.0] * int(is_kept[-1])
         ends = np.reshape(ends, (-1, 2))
@@ -167,8 +166,8 @@ class Kept(Part):
         """Share of the part's points that is kept."""
         if len(self._intervals):
             return float(np.ptp(self._intervals, axis=1).sum())
-        points = on_host(self.part.sample(sobol(_POOL_POINTS, self.part_draws)))
-        return float(np.mean(on_host(self.keep(points + self.shift))))
+        _, kept = self._tested(sobol(_POOL_POINTS, self.part_draws))
+        return float(np.mean(kept))
 
     def measure(self):
         """Return the part's measure times the share kept."""
