@@ -100,13 +100,12 @@ class Polar(Part):
     def distance(self, coordinates, outside=False):
         """Return 1 - r²/R² or log r/R on an arc, a linear function on an edge."""
         x, y = relative_to(self.origin, coordinates)
-        if outside or self._on_arc == self._on_edge:
+        is_reentrant = self._on_edge and self.turn > math.pi * (1 + 1e-9)
+        if outside or is_reentrant or self._on_arc == self._on_edge:
             return super().distance(coordinates, outside)
         if self._on_arc:
             ratio = (x**2 + y**2) / exact_number(self.radii[0]) ** 2
             return 1 - ratio if self.side == 1 else sp.log(ratio) / 2
-        if self.turn > math.pi * (1 + 1e-9):
-            return super().distance(coordinates, outside)
         angle = sp.Float(self.angles[0])
         across = self.side * (x * sp.sin(angle) - y * sp.cos(angle))
         return across / exact_number(self.size)
