@@ -242,9 +242,6 @@ def _enumerated(names, most=3):
 def notation(name, index, coordinates):
     """Return a derivative in the notation ∂³u/∂x²∂y."""
     powers = dict(zip(range(10), "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)) | {1: ""}
-    below = "".join(
-        f"∂{coordinate}{powers[count]}"
-        for coordinate, count in zip(coordinates, index, strict=True)
-        if count
-    )
-    return f"∂{powers[sum(index)]}{name}/{below}"
+    pairs = zip(coordinates, index, strict=True)
+    below = [f"∂{coordinate}{powers[count]}" for coordinate, count in pairs if count]
+    return f"∂{powers[sum(index)]}{name}/{''.join(below)}"

@@ -76,11 +76,7 @@ def _jet(function, indices):
         return lambda points: {index: function(points) for index in indices}
     column = min(columns)
     unit = [index == column for index in range(len(next(iter(indices))))]
-    lower = {
-        tuple(n - one for n, one in zip(index, unit, strict=True))
-        for index in indices
-        if index[column]
-    }
+    lower = {tuple(np.subtract(i, unit).tolist()) for i in indices if i[column]}
 
     def jet(points):
         direction = ops.cast(unit, points.dtype) + ops.zeros_like(points)
