@@ -6,6 +6,7 @@ the activation, at polynomial cost in the order.
 """
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -161,9 +162,8 @@ def log(x, order):
 
 def _times_identity(x, factor):
     """Return the coefficients of x · g(x) from those of g."""
-    return [x * factor[0]] + [
-        x * factor[k] + factor[k - 1] for k in range(1, len(factor))
-    ]
+    pairs = itertools.pairwise(factor)
+    return [x * factor[0], *(x * after + before for before, after in pairs)]
 
 
 @register_activation(keras.activations.silu, keras.ops.silu)

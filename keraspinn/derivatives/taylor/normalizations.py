@@ -36,18 +36,15 @@ def _standardized(layer, x, groups):
     """Return γ (x − mean) / √(variance + ε) + β, with moments over feature groups."""
     width = x.value.shape[-1]
 
-    def mean(series):
-        def of_groups(coefficient):
-            whole = spread(coefficient, width)
-            shape = (*ops.shape(whole)[:-1], groups, width // groups)
-            means = ops.mean(ops.reshape(whole, shape), axis=-1)
-            return ops.repeat(means, width // groups, axis=-1)
-
-        return series.map(of_groups)
+    def mean(coefficient):
+        whole = spread(coefficient, width)
+        shape = (*ops.shape(whole)[:-1], groups, width // groups)
+        means = ops.mean(ops.reshape(whole, shape), axis=-1)
+        return ops.repeat(means, width // groups, axis=-1)
 
     x = x.cast(layer.compute_dtype)
-    centred = x - mean(x)
-    variance = mean(centred * centred) + layer.epsilon
+    centred = x - x.map(mean)
+    variance = (centred * centred).map(mean) + layer.epsilon
     y = centred * variance.compose(power(-0.5))
     if layer.gamma is not None:
         y = y * ops.cast(layer.gamma, y.dtype)

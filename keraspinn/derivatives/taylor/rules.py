@@ -196,19 +196,9 @@ def dense(layer, x):
     return activate(layer.activation, affine(x, layer.kernel, bias))
 
 
-@register_rule(keras.layers.Activation)
-def activation(layer, x):
-    return activate(layer.activation, x)
-
-
-@register_rule(keras.layers.InputLayer)
-def input_layer(layer, x):
-    return x.cast(layer.dtype)
-
-
-@register_rule(keras.layers.Identity, *INACTIVE)
-def identity(layer, x):
-    return x
+register_rule(keras.layers.Activation)(lambda layer, x: activate(layer.activation, x))
+register_rule(keras.layers.InputLayer)(lambda layer, x: x.cast(layer.dtype))
+register_rule(keras.layers.Identity, *INACTIVE)(lambda layer, x: x)
 
 
 @register_rule(keras.layers.Rescaling)
