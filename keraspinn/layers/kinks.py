@@ -47,16 +47,7 @@ class Kinks(keras.layers.Layer):
         ]
 
     def call(self, x):  # a tensor, or a series
-        values = [
-            sum(
-                math.prod(
-                    (columns(x, [k]) for k, n in enumerate(powers) for _ in range(n)),
-                    start=factor,
-                )
-                for powers, factor in polynomial
-            )
-            for polynomial in self.polynomials
-        ]
+        values = (sum(_monomial(x, *term) for term in p) for p in self.polynomials)
         return concatenated([x, *(activate(ops.relu, value) for value in values)])
 
     def compute_output_shape(self, input_shape):
@@ -67,3 +58,9 @@ class Kinks(keras.layers.Layer):
 
 
 register_rule(Kinks)(Kinks.call)
+
+
+def _monomial(x, powers, factor):
+    """Return a factor times a product of powers of the coordinates."""
+    coordinates = (columns(x, [k]) for k, n in enumerate(powers) for _ in range(n))
+    return math.prod(coordinates, start=factor)
