@@ -244,10 +244,8 @@ def scaled_periods(problem):
     """Return each coordinate's period in a problem's scales, or `None`, a list."""
     domain = problem.domain
     lengths = (domain.upper - domain.lower) / problem.scales.half
-    return [
-        float(length) if symbol in domain.periodic else None
-        for symbol, length in zip(domain.coordinates, lengths, strict=True)
-    ]
+    pairs = zip(domain.coordinates, lengths.tolist(), strict=True)
+    return [length if symbol in domain.periodic else None for symbol, length in pairs]
 
 
 def weight_initializer(initializer, name):

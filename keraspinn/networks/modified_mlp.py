@@ -71,11 +71,10 @@ class ModifiedMLP(Network):
         super().__init__(units, depth, outputs, **kwargs)
         self.gate_input = bool(gate_input)
         self.encoder_bias_initializer = keras.initializers.get(encoder_bias_initializer)
-        encoder_bias = self.encoder_bias_initializer or self.bias_initializer
-        self.encoder_u, self.encoder_v = (
-            self._layer(keras.layers.Dense, name, bias_initializer=encoder_bias)
-            for name in ("encoder_u", "encoder_v")
-        )
+        bias = self.encoder_bias_initializer or self.bias_initializer
+        settings = {"layer_class": keras.layers.Dense, "bias_initializer": bias}
+        self.encoder_u = self._layer(name="encoder_u", **settings)
+        self.encoder_v = self._layer(name="encoder_v", **settings)
         if not self.gate_input:
             self.first = self._layer(keras.layers.Dense, "hidden_1")
         self.gates = self._numbered(GatedDense, "gate_{}")

@@ -63,17 +63,12 @@ class SIREN(Network):
         keeping = keras.initializers.VarianceScaling(scale, "fan_in", "uniform", seed)
         super().__init__(units, depth, outputs, "sin", keeping, "zeros", **kwargs)
         self.seed = seed
-        self.hidden = [
-            SineDense(
-                self.units,
-                frequency,
-                first=k == 0,
-                seed=seed if seed is None else _layer_seed(seed, k),
-                dtype=self.dtype_policy,
-                name=f"hidden_{k + 1}",
-            )
-            for k in range(self.depth)
-        ]
+        self.hidden = []
+        for k in range(self.depth):
+            layer_seed = seed if seed is None else _layer_seed(seed, k)
+            settings = {"dtype": self.dtype_policy, "name": f"hidden_{k + 1}"}
+            layer = SineDense(self.units, frequency, k == 0, layer_seed, **settings)
+            self.hidden.append(layer)
         self.head = self._head()
 
     forward = MLP.forward

@@ -40,12 +40,11 @@ def widened(network: MLP, units: int) -> MLP:
     wider = MLP.from_config({**network.get_config(), "units": int(units)})
     wider.build(network.input_spec and (None, network.input_spec.axes[-1]))
     layers = [[*n.hidden, n.head] for n in (network, wider)]
-    for number, (old, new) in enumerate(zip(*layers, strict=True)):
+    for old, new in zip(*layers, strict=True):
         kernel, bias = map(np.array, map(keras.ops.convert_to_numpy, new.weights))
         known, shift = map(keras.ops.convert_to_numpy, old.weights)
         rows, columns = known.shape
-        if number:
-            kernel[rows:, :columns] = 0.0
+        kernel[rows:, :columns] = 0.0  # none in the first layer
         kernel[:rows, :columns] = known
         bias[:columns] = shift
         new.set_weights([kernel, bias])
