@@ -35,33 +35,22 @@ def _csch(x):
     return ops.where(x < 0, -size, size)
 
 
+# Functions of one name in SymPy and Keras; the inverse asin is arcsin in Keras.
+_INVERTED = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+_SAME = (*_INVERTED, "exp", "log", "erf", "erfc", "sign")
+
 # SymPy class -> function of tensors. It is `None` for classes whose lowering depends on
 # their arguments.
 NODES = {
-    sp.exp: ops.exp,
-    sp.log: ops.log,
-    sp.sin: ops.sin,
-    sp.cos: ops.cos,
-    sp.tan: ops.tan,
+    **{getattr(sp, name): getattr(ops, name) for name in _SAME},
+    **{getattr(sp, f"a{name}"): getattr(ops, f"arc{name}") for name in _INVERTED},
     sp.cot: lambda x: ops.divide(ops.cos(x), ops.sin(x)),
     sp.sec: lambda x: ops.reciprocal(ops.cos(x)),
     sp.csc: lambda x: ops.reciprocal(ops.sin(x)),
-    sp.asin: ops.arcsin,
-    sp.acos: ops.arccos,
-    sp.atan: ops.arctan,
-    sp.sinh: ops.sinh,
-    sp.cosh: ops.cosh,
-    sp.tanh: ops.tanh,
     sp.coth: lambda x: ops.reciprocal(ops.tanh(x)),
     sp.sech: _sech,
     sp.csch: _csch,
-    sp.asinh: ops.arcsinh,
-    sp.acosh: ops.arccosh,
-    sp.atanh: ops.arctanh,
-    sp.erf: ops.erf,
-    sp.erfc: ops.erfc,
     sp.Abs: ops.abs,
-    sp.sign: ops.sign,
     sp.Not: ops.logical_not,
     sp.atan2: ops.arctan2,
     # SymPy's second argument is the value at zero, 1/2 by default.
