@@ -229,10 +229,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         size = np.abs(fields).max()
         if not np.allclose(now, fields, rtol=0, atol=1e-3 * size, equal_nan=True):
             raise ValueError(
-                f"The backup {path} is of another network: with its weights the "
-                "fields differ from before. The code of a layer or of an "
-                "activation has changed, or numbers that a layer contains. "
-                f"{self._remedy}"
+                f"The backup {path} is of another network: with its weights the fields "
+                "differ from before. The code of a layer or of an activation has "
+                f"changed, or numbers that a layer contains. {self._remedy}"
             )
 
     def _complete_history(self):

@@ -172,9 +172,8 @@ class Taylor:
         # A further axis would become an axis of the series.
         if len(getattr(other, "shape", ())) > len(self.value.shape):
             raise ValueError(
-                "A constant must not have more axes than its series. "
-                f"Received: shape {tuple(other.shape)} and a series of shape "
-                f"{tuple(self.value.shape)}"
+                "A constant must not have more axes than its series. Received: shape "
+                f"{tuple(other.shape)} and a series of shape {tuple(self.value.shape)}"
             )
 
 
