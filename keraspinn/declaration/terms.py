@@ -200,8 +200,7 @@ def fields_of_fewer_coordinates(domain, terms):
         terms: Iterable of `Term`s.
     """
     fields = set().union(*(e.atoms(AppliedUndef) for e in expressions_of(terms)))
-    fewer = [f for f in fields if set(f.args) < set(domain.coordinates)]
-    return sorted(fewer, key=str)
+    return sorted([f for f in fields if set(f.args) < set(domain.coordinates)], key=str)
 
 
 def missing_normals_error(domain, part):

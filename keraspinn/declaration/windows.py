@@ -123,8 +123,7 @@ def in_window_scales(problem, window):
     for name, term in window.terms.items():
         if not term.is_equation or name not in sizes:
             continue
-        usual = problem.scales.sizes(problem.terms[name])
-        pairs = zip(usual, sizes[name], strict=True)
+        pairs = zip(problem.scales.sizes(problem.terms[name]), sizes[name], strict=True)
         ratios = [min(1.0, MARGIN * rate / size) for rate, size in pairs]
         sizes[name] = [s * r for s, r in zip(sizes[name], ratios, strict=True)]
         for expression, ratio in zip(term.expressions, ratios, strict=True):

@@ -113,8 +113,7 @@ class Mesh(Geometry):
                 f"{path} holds triangles in space; those of a Mesh lie in one plane, z "
                 "= constant. Read a closed surface by Polyhedron.read(path)."
             )
-        points = points[:, :dimension]
-        return cls(points, mesh.cells_dict[kinds[0]], named, coordinates)
+        return cls(points[:, :dimension], mesh.cells_dict[kinds[0]], named, coordinates)
 
     def _nodes(self, name, rows, columns):
         array = np.asarray(rows)

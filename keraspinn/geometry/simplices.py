@@ -67,8 +67,7 @@ class Simplices(Part):
         point = corners[..., 0, :]
         for k in range(1, self.draws):
             tip = corners[..., k, :]
-            share = lib.power(uniform[..., k : k + 1], 1 / k)
-            point = tip + (point - tip) * share
+            point = tip + (point - tip) * lib.power(uniform[..., k : k + 1], 1 / k)
         return point
 
     def contains(self, points):

@@ -101,8 +101,7 @@ class FieldNetworks(Adaptable):
             points, scales = _select(x, columns), self._scales_of(columns)
             is_ours = isinstance(network, Network) and network.is_its_forward
             if is_ours and [network._sizes, network._offsets] == self._units(outputs):
-                points = _rescaled(points, scales, network.scales)
-                fields.append(network.scaled(points))
+                fields.append(network.scaled(_rescaled(points, scales, network.scales)))
                 continue
             half, centre = (ops.cast(n, x.dtype) for n in (scales.half, scales.centre))
             field = propagate(network, points * half + centre)

@@ -107,8 +107,7 @@ class TimeWindows(Adaptable):
     def call(self, x):  # a tensor, or a series
         if isinstance(x, Taylor):
             return self._series(x)
-        value_only = IndexSet([(0,) * x.shape[-1]])
-        return self._series(Taylor.of_points(x, value_only)).value
+        return self._series(Taylor.of_points(x, IndexSet([(0,) * x.shape[-1]]))).value
 
     def _series(self, x):
         state = None

@@ -58,8 +58,7 @@ def write_mesh(
     check_is("expressions", expressions, dict, 'a dict, such as {"u": u}')
     write = meshio().write_points_cells
     domain = model.problem.domain
-    at = cut(domain, at, most=3)
-    axes, points, there = grid_of(domain, at, n)
+    axes, points, there = grid_of(domain, cut(domain, at, most=3), n)
     kind, cells = _cells(there.reshape((n,) * len(axes)))
     if not len(cells):
         raise ValueError(

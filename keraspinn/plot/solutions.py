@@ -120,6 +120,5 @@ def _draw_map(panel, domain, points, values, options):
         there = domain.contains(domain.interior, middles - domain.centre)
         triangles.set_mask(~on_host(there))  # outside the domain, as in a hole
         return panel.tripcolor(triangles, values[known], **options)
-    order = np.lexsort((points[:, 0], points[:, 1]))
-    table = values[order].reshape(len(y), len(x))
+    table = values[np.lexsort((points[:, 0], points[:, 1]))].reshape(len(y), len(x))
     return panel.pcolormesh(x, y, table, shading="gouraud", **options)

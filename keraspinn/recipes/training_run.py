@@ -255,8 +255,7 @@ class TrainingRun:
 
     def _seconds_to_verdict(self):
         """Return the seconds of training until verdicts take a small enough share."""
-        elapsed = time.monotonic() - self.begin
-        return self.judging / VERDICT_SHARE - elapsed
+        return self.judging / VERDICT_SHARE - (time.monotonic() - self.begin)
 
     def _continued(self, stage):
         """Return the stage again, long enough to reach the next verdict."""
@@ -288,8 +287,7 @@ class TrainingRun:
             fit = dict(choices.GAUSS_NEWTON_ROUND)
             fit["batch_size"] = max(fit["batch_size"], POINTS_PER_WEIGHT * size)
             self.epochs = fit["epochs"]
-            stage = dataclasses.replace(stage, optimizer=GaussNewton, fit=fit)
-            return stage, "stalled"
+            return dataclasses.replace(stage, optimizer=GaussNewton, fit=fit), "stalled"
         wide, is_mlp = WIDER**2 * size, type(self.model.network) is MLP
         if self.escalations % 2 == 0 and is_mlp and wide <= WIDEST:
             units = int(WIDER * self.model.network.units)

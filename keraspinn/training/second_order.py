@@ -34,8 +34,7 @@ class SecondOrderStep(Step):
             )
             terms = ops.stack([losses[name] for name in self.objective.names])
         flat = FlatObjective(self, batches, weights, state, iteration)
-        one = ops.ones((), state["variables"][0].dtype)
-        seen = ops.stack([one, *weights.values()])
+        seen = ops.stack([ops.ones((), state["variables"][0].dtype), *weights.values()])
         flat.renewed = renewed | ops.any(seen != state["seen"]["weights"])
         names = tuple(self.optimizer.state_variables)
         count, *_ = others = state["optimizer"][: -len(names) or None]

@@ -148,5 +148,4 @@ class Tangent:
                 fields = self._where_each_lives(lambda n: self._columns(batches[n]))
             return rows | {FIELDS: fields}
 
-        parameters = joined(backend.snapshot(self._variables))
-        return backend.jvp(values, parameters, direction)
+        return backend.jvp(values, joined(backend.snapshot(self._variables)), direction)

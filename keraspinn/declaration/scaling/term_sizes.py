@@ -112,11 +112,10 @@ class TermSizes:
         waves, others = [], []
         for monomial in self.terms:
             for (name, index), power in monomial:
-                if len(monomial) == power == 1 and name in (field, OPAQUE[0]):
-                    is_wave = name == field and index[-1:] == (2,)
-                    group = waves if is_wave else others
-                    if is_wave or index[-1:] != (1,):
-                        group.append(self.size(monomial, {}))
+                is_linear = len(monomial) == power == 1 and name in (field, OPAQUE[0])
+                if is_linear and index[-1:] != (1,):
+                    group = waves if index[-1:] == (2,) else others
+                    group.append(self.size(monomial, {}))
         if self.is_condition or not (waves and others):
             return 1.0
         return min(1.0, math.sqrt(max(waves) / max(others)))

@@ -66,10 +66,10 @@ class _InitialValueProblem:
     """
 
     def __init__(self, domain, terms, offsets, expected, fixed):
-        columns = [k for k, s in enumerate(domain.coordinates) if s not in fixed]
-        if len(columns) > 1:
-            raise ValueError("They are partial differential equations.")
-        (self._column,) = columns
+        # Raises `ValueError` for partial differential equations.
+        (self._column,) = (
+            k for k, s in enumerate(domain.coordinates) if s not in fixed
+        )
         self._fields, self._evaluations = list(expected), 0
         self._expected = max(expected.values())
         scales, equations, conditions, ends = Scales({}, offsets=offsets), [], [], []

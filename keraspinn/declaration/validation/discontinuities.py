@@ -60,8 +60,7 @@ def find_discontinuity(domain, value):
     space = domain.coordinates
     values = value, *(value.diff(symbol) for symbol in space)
     for symbol in domain.periodic:
-        points = probe_points(domain, [(domain.interior,)])
-        how = domain, symbol, points, LARGEST_ACROSS
+        how = domain, symbol, probe_points(domain, [(domain.interior,)]), LARGEST_ACROSS
         if any(differs_at_ends(value, *how) for value in values):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)

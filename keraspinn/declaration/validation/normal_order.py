@@ -61,8 +61,7 @@ class NormalOrder:
         self._shape = len(expressions), len(self._fields)
         try:
             self._program = Program(coefficients, self._symbols)
-            points = probe_points(domain, domain.blocks("interior"))
-            inside = self._evaluate(points)
+            inside = self._evaluate(probe_points(domain, domain.blocks("interior")))
         except ValueError:  # a derivative that cannot be evaluated
             self._program = None
             return
@@ -122,8 +121,7 @@ class NormalOrder:
             if value > VANISHING * largest:
                 entry = row, self._fields.index(field)
                 orders[entry] = max(orders[entry], index[along].sum())
-        chosen = linear_sum_assignment(orders, maximize=True)
-        return max(int(orders[chosen].sum()), 0)
+        return max(int(orders[linear_sum_assignment(orders, maximize=True)].sum()), 0)
 
 
 def _is_advection(domain, expressions):

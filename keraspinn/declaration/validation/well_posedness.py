@@ -104,8 +104,7 @@ def _is_solved(domain, terms, sizes, fixed, degree, parameter, ratio):
     units = np.linalg.norm(jacobian * smooth, axis=1)
     weights = 1 / np.where(units > 0, units, 1.0)
     residual, jacobian = residual * weights, jacobian * weights[:, None]
-    change = np.linalg.lstsq(jacobian, residual)[0]
-    left = np.linalg.norm(residual - jacobian @ change)
+    left = np.linalg.norm(residual - jacobian @ np.linalg.lstsq(jacobian, residual)[0])
     return left <= SOLVED * np.linalg.norm(residual)
 
 
@@ -146,8 +145,7 @@ def _null_space_fields(domain, terms, sizes, fixed, degree, small):
     is_gap = relative[1:] < np.minimum(small, GAP * relative[:-1])
     is_null = relative < VANISHING
     is_null[1:] |= np.logical_or.accumulate(is_gap)
-    shape = -1, len(sizes), polynomials.count
-    changes = (changes[is_null] / norms).reshape(shape)
+    changes = (changes[is_null] / norms).reshape(-1, len(sizes), polynomials.count)
     changes /= np.linalg.norm(changes, axis=(1, 2), keepdims=True)
     # Constants do not count, nor do values outside of a field's part.
     inside = (polynomials.inside() @ changes[..., None])[..., 0]

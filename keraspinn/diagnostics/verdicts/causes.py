@@ -61,8 +61,7 @@ def is_linear(problem):
     Args:
         problem: The `Problem`.
     """
-    terms = problem.terms.values()
-    return all(_is_linear(e) for term in terms for e in term.pointwise)
+    return all(_is_linear(e) for term in problem.terms.values() for e in term.pointwise)
 
 
 def _is_linear(expression):

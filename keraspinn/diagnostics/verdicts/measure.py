@@ -236,8 +236,7 @@ class _Measurement:
             if not self.problem.terms[name].is_equation:
                 points = ops.convert_to_numpy(self.batches[name].points)
                 share = systematic(points, rest, name in self.problem.measured)
-                share = _ratio(share, largest)
-                against[label] = max(against.get(label, 0.0), share)
+                against[label] = max(against.get(label, 0.0), _ratio(share, largest))
         most = max(LEFT, tolerance)
         return misfits, left, {n: share for n, share in against.items() if share > most}
 
