@@ -71,7 +71,6 @@ class _InitialValueProblem:
             k for k, s in enumerate(domain.coordinates) if s not in fixed
         )
         self._fields, self._evaluations = list(expected), 0
-        self._expected = max(expected.values())
         scales, equations, conditions, ends = Scales({}, offsets=offsets), [], [], []
         for term in terms.values():
             if term.table or term.regions:
@@ -151,7 +150,7 @@ class _InitialValueProblem:
         Raises:
             ValueError: If there is no solution.
         """
-        least = NEGLIGIBLE * (magnitudes.max() or self._expected)
+        least = NEGLIGIBLE * (magnitudes.max() or 1.0)
         solution = solve_ivp(
             self._derivative,
             (begin, end),
