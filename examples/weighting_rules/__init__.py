@@ -1,0 +1,1 @@
+"""Study of rules that adapt loss weights, by term and by point."""
