@@ -2,7 +2,8 @@ from keras import ops
 
 from examples.weighting_rules.rules.per_point import Fixed
 
-# Number that Adam adds to the root of the second moment, as in Keras.
+# Number that Keras's Adam adds to the root of the second moment. It slows the ascent
+# where 2 w λ r² is smaller, as in the authors' code.
 EPSILON = 1e-7
 
 
@@ -42,9 +43,8 @@ class SelfAdaptive(Fixed):
         square = self.beta_2 * state["square"]
         square = square + (1 - self.beta_2) * ops.square(gradient)
         count = ops.cast(iteration + 1, gradient.dtype)
-        unbiased = mean / (1 - self.beta_1**count)
-        root = ops.sqrt(square / (1 - self.beta_2**count))
-        rise = self.learning_rate * unbiased / (root + EPSILON)
+        unbiased = ops.sqrt(1 - self.beta_2**count) / (1 - self.beta_1**count)
+        rise = self.learning_rate * unbiased * mean / (ops.sqrt(square) + EPSILON)
         new = {"multipliers": multipliers + rise, "mean": mean, "square": square}
         weights = batch.weights * ops.square(multipliers)
         return batch._replace(weights=weights), state | new
