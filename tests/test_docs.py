@@ -329,6 +329,14 @@ def test_a_rule_of_ones_own():
     assert float(model.loss_weights["boundary"].numpy()) != pytest.approx(1.0)
 
 
+def test_a_rule_by_point():
+    sampler = namespace_after("weighting_rules.md")["Attention"]()
+    model = small_model()
+    model.fit({"residual": sampler}, batch_size=4, steps_per_epoch=3, verbose=0)
+    weights = model.trainer.state.structure["sampling"]["residual"]["weights"].numpy()
+    assert weights.shape == (4,) and 0.01 <= weights.max() <= 0.03
+
+
 @pytest.mark.slow
 def test_the_second_stage():
     model = namespace_after("second_stage.md", model=small_model(), kp=kp)["model"]
