@@ -18,7 +18,7 @@ def poisson_peak(sharpness=SHARPNESS):
     Reference:
         Tang, Wan & Yang, "DAS-PINNs: a deep adaptive sampling method for solving
         high-dimensional partial differential equations", 2023 (arXiv 2112.14038),
-        section 5.1, where s is 1,000.
+        where s is 1,000.
     """
     x, y = sp.symbols("x y")
     u = sp.Function("u")(x, y)

@@ -19,7 +19,7 @@ class R3(kp.sampling.Renewed):
     Reference:
         Daw et al., "Mitigating propagation failures in physics-informed neural networks
         using retain-resample-release (R3) sampling", 2023 (arXiv 2207.02338),
-        algorithm 1, where each step renews the points.
+        where each step renews the points.
     """
 
     def step(self, place, state, iteration, uniform, error):

@@ -29,8 +29,8 @@ class RARD(kp.sampling.Renewed):
     Reference:
         Wu et al., "A comprehensive study of non-adaptive and residual-based adaptive
         sampling for physics-informed neural networks", 2023 (arXiv 2207.10289),
-        algorithm 3, with k = 2 and c = 0. Points are drawn there one by one; here by
-        systematic sampling, as in `sampling.ResidualBased`.
+        with k = 2 and c = 0. Points are drawn there one by one; here by systematic
+        sampling, as in `sampling.ResidualBased`.
     """
 
     def __init__(self, every=500, k=2.0, c=0.0, pool=20, begin=0.5, rounds=10):
