@@ -31,8 +31,7 @@ ROUNDS = 10, 4
 # Steps with the same points if they are never renewed.
 FOREVER = 10**9
 
-# Functions of the number of the stage and the period, by the names of samplers. Those
-# marked cheap draw new points in each step of Adam.
+# Titles, and functions of the stage's number and the period, by the names of samplers.
 SAMPLERS = {
     "uniform": ("Uniform", lambda _, every: kp.sampling.Renewed(every)),
     "held": ("Uniform, held", lambda _, every: kp.sampling.Renewed(FOREVER)),
@@ -44,6 +43,8 @@ SAMPLERS = {
     "rar_d": ("RAR-D", lambda n, every: samplers.RARD(every, rounds=ROUNDS[n])),
     "r3": ("R3", lambda _, every: samplers.R3(every)),
 }
+
+# Samplers that draw new points in each step of Adam: they evaluate no pool.
 CHEAP = "uniform", "lattice", "sobol", "r3"
 
 
