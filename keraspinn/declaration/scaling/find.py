@@ -3,18 +3,22 @@
 Scaled coordinates run from -1 to 1. Boundary conditions, initial conditions and data
 give a field's scale. A coarse solution replaces it if there are no such values, or if
 it is three times as large. Without a coarse solution, beside a front or a pulse,
-scales follow term by term: u'' = q on an interval of half width h gives q h². Initial
-value problems of ordinary differential equations are integrated instead. Each equation
-and condition is divided by its largest term. A factor of about three is accurate
-enough.
+scales follow term by term: u'' = q on an interval of half width h gives q h². Each
+equation and condition is divided by its largest term. A factor of about three is
+accurate enough.
 """
+
+import functools
 
 import sympy as sp
 
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
 from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
-from keraspinn.declaration.scaling.spectral_solve import spectral_magnitudes
+from keraspinn.declaration.scaling.spectral_solve import (
+    magnitudes_at_the_beginning,
+    spectral_magnitudes,
+)
 from keraspinn.declaration.scaling.term_sizes import TermSizes
 from keraspinn.declaration.scaling.time_integration import integrated_magnitudes
 from keraspinn.declaration.terms import expressions_of
@@ -150,18 +154,23 @@ def _estimate(domain, terms, offsets, ones, known):
     for field in unknown:  # Newton's method begins where nonlinear terms matter
         reactions = [s for p in flat for s in p.reactions(field, and_derivatives=True)]
         expected[field] = max([expected[field], *reactions])
-    slow = [p for p in flat if not p.prescribes_rate]
-    least = prescribed | _from_single_terms(slow, unknown, offsets)
+    has_data = any(term.table is not None for term in terms.values())
+    has_time = domain.time_coordinate is not None and not has_data
+    slow = [p for p in flat if not (has_time and p.prescribes_rate)]
+    has_rates = len(slow) < len(flat)
+    is_strict = not domain.space_coordinates or domain.dimension == 1
     how = domain, terms, offsets, expected
-    if solved := _solve(*how, least, find=integrated_magnitudes):
-        return sizes | {f: size for f, size in solved.items() if size and f in unknown}
-    solved = _solve(*how)
-    if not solved and len(slow) < len(flat):
+    solved = _solve(*how, is_strict)
+    if not solved:
+        least = prescribed | _from_single_terms(slow, unknown, offsets)
+        find = functools.partial(integrated_magnitudes, least=least)
+        if reached := _solve(*how, find=find):
+            return sizes | {f: reached[f] for f in unknown if reached.get(f)}
+    if is_strict and not (solved or has_rates):
+        solved = _solve(*how)
+    if has_rates and not solved:
         least = prescribed | _from_terms(slow, unknown, offsets, known)
-        for field in unknown:  # a wave keeps a prescribed rate while it crosses
-            share = min(p.crossing_time(field) for p in flat)
-            limited = max(share * sizes.get(field, 0.0), least.get(field, 0.0))
-            sizes[field] = min(limited, sizes.get(field, 0.0)) or 1.0
+        return sizes | _limited(domain, terms, offsets, expected, sizes, least)
     for field in unknown:
         if solved.get(field, 0.0) > FAR_ABOVE * prescribed[field]:
             sizes[field] = solved[field]
@@ -193,6 +202,22 @@ def _from_single_terms(parts, unknown, offsets):
         if (size := max(alone, default=0.0)) > ROUND_OFF * abs(offsets.get(field, 0.0)):
             sizes[field] = size
     return sizes
+
+
+def _limited(domain, terms, offsets, expected, sizes, least):
+    """Return magnitudes below those of prescribed rates over all of time, a dict.
+
+    Args:
+        domain, terms, offsets, expected: As for `magnitudes_at_the_beginning`.
+        sizes: Dict of the fields' magnitudes, with the prescribed rates.
+        least: Dict of the magnitudes without these rates. A beginning with less
+            does not stand for later times.
+    """
+    solved = _solve(domain, terms, offsets, expected, find=magnitudes_at_the_beginning)
+    if any(least.get(field, 0.0) > FAR_ABOVE * size for field, size in solved.items()):
+        return {}
+    limits = {f: max(size, least.get(f, 0.0)) for f, size in solved.items() if size}
+    return {f: size for f, size in limits.items() if size < sizes.get(f, 0.0)}
 
 
 def _solve(domain, terms, offsets, expected, *how, find=spectral_magnitudes):

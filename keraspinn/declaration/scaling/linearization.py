@@ -17,6 +17,8 @@ from keraspinn.expressions.nodes import distinct_nodes
 
 # Largest residual of a solved equation, relative to its largest term.
 LARGEST_RESIDUAL = 0.3
+# The same of an oscillator, which with a larger one has left its force.
+LARGEST_STRICTLY = 0.01
 # Largest residual of an equation whose terms vanish, relative to their possible values.
 LARGEST_ZERO = 1e-6
 # Relative to its possible values, a smaller value of a condition is round-off.
@@ -25,7 +27,7 @@ ROUND_OFF = 1e-12
 NEGLIGIBLE = 1e-13
 
 
-def discretize(domain, terms, field_names, degree, fixed, offsets):
+def discretize(domain, terms, field_names, degree, fixed, offsets, share=1.0):
     """Return `Polynomials` for the fields, and the `Linearization`s in these, a list.
 
     Args:
@@ -35,12 +37,13 @@ def discretize(domain, terms, field_names, degree, fixed, offsets):
         degree: As for `Polynomials`.
         fixed: Dict from coordinates without derivatives to a value for each.
         offsets: Dict from names of fields to their offsets.
+        share: As for `Polynomials`.
 
     Raises:
         ValueError: As `linearize` does.
     """
     parts = parts_of_fields(domain, terms, field_names)
-    polynomials = Polynomials(domain, field_names, degree, fixed, parts)
+    polynomials = Polynomials(domain, field_names, degree, fixed, parts, share)
     return polynomials, list(linearize(domain, terms, polynomials, offsets))
 
 
@@ -73,7 +76,8 @@ def _constancy(domain, terms):
         full = field.func(*domain.coordinates)
         others = [s for s in domain.coordinates if s not in field.args]
         gradient = tuple(sp.Derivative(full, symbol) for symbol in others)
-        yield Term(RESIDUAL, gradient, domain.blocks("interior"), labels=(RESIDUAL,))
+        interior = domain.blocks("interior")
+        yield Term(RESIDUAL, gradient, interior, labels=(RESIDUAL,))
 
 
 def stack_rows(rows, coefficients, sizes):
@@ -118,6 +122,7 @@ class Linearization:
         offsets: Dict from names of fields to their offsets.
 
     Attributes:
+        is_equation: Whether it is an equation, not a condition.
         is_linear: Whether it is linear in the fields.
 
     Raises:
@@ -126,7 +131,7 @@ class Linearization:
     """
 
     def __init__(self, number, term, domain, polynomials, offsets):
-        self._is_equation = term.is_equation
+        self.is_equation = term.is_equation
         self._is_mean = bool(term.regions)
         points, self._target = _collocation_points(domain, term, number, polynomials)
         expression = Scales({}, offsets=offsets).apply(term.pointwise[number])
@@ -159,6 +164,7 @@ class Linearization:
         gradient = [sp.Add(*(s.diff(f) for s, a in summands if f in a)) for f in fields]
         self._program = Program([plain, *gradient], self._symbols)
         self.is_linear = not any(e.free_symbols & {*fields} for e in gradient)
+        self._summands = [] if self.is_linear else [s for s, _ in summands]
 
     def __call__(self, coefficients):
         """Return the residual, `(n,)`, and its Jacobian, `(n, f, count)`."""
@@ -170,30 +176,43 @@ class Linearization:
             return values.mean(keepdims=True), jacobian.mean(axis=0, keepdims=True)
         return values, jacobian
 
-    def is_solved(self, coefficients, sizes):
-        """Return whether the residual is small, relative to the (possible) terms."""
+    def is_solved(self, coefficients, sizes, is_strict):
+        """Return whether the residual is small, relative to the (possible) terms.
+
+        A strict answer allows less, and functions of fields count by their values, too:
+        far from zero, sin(u) is much smaller than u cos(u).
+        """
+        largest_residual = LARGEST_STRICTLY if is_strict else LARGEST_RESIDUAL
         values, gradient = self._evaluate(coefficients)
         pairs = zip(self._nodes, gradient, strict=True)
         terms = [factor * (p @ coefficients[field]) for (field, p), factor in pairs]
         source = _rms(values - sum(terms))
-        if len(terms) == 1 and self._is_equation:  # q' = 0, relative to a possible q'
+        if len(terms) == 1 and self.is_equation:  # q' = 0, relative to a possible q'
             terms = [gradient[0] * sizes[self._nodes[0][0]] * self._rates[0]]
         residual, jacobian = self(coefficients)
         possible = _rms(jacobian * sizes[:, None])
-        if self._is_equation or not self.is_linear:
+        if self.is_equation or not self.is_linear:
             largest = max(source, *map(_rms, terms))
-            allowed = max(LARGEST_RESIDUAL * largest, LARGEST_ZERO * possible)
+            allowed = max(largest_residual * largest, LARGEST_ZERO * possible)
         else:
             has_source = source > ROUND_OFF * possible
-            allowed = LARGEST_RESIDUAL * (source if has_source else possible)
+            allowed = largest_residual * (source if has_source else possible)
+        if is_strict and len(self._summands) > 1:
+            program = Program(self._summands, self._symbols)
+            values = run_at(program, self._symbols, self._inputs_at(coefficients))
+            largest = max(map(_rms, [self._target, *values]))
+            allowed = min(allowed, largest_residual * largest)
         return _rms(residual) <= allowed
 
     def _evaluate(self, coefficients):
         """Return the residual, and its gradient by fields and their derivatives."""
-        nodes = [products @ coefficients[field] for field, products in self._nodes]
-        inputs = np.column_stack([self._inputs, *nodes])
+        inputs = self._inputs_at(coefficients)
         values, *gradient = run_at(self._program, self._symbols, inputs)
         return values - self._target, gradient
+
+    def _inputs_at(self, coefficients):
+        nodes = [products @ coefficients[field] for field, products in self._nodes]
+        return np.column_stack([self._inputs, *nodes])
 
 
 def _collocation_points(domain, term, number, polynomials):

@@ -28,6 +28,7 @@ class Polynomials:
         fixed: Dict from coordinates that are constant to their values.
         parts: Optional dict from names of fields to the blocks to whose extents their
             polynomials are scaled; `None` means all of the domain.
+        share: Share of the time, from its start, in which they stand for the fields.
 
     Attributes:
         field_names: Names of the fields.
@@ -37,13 +38,16 @@ class Polynomials:
         points: Number of points on each part that determine all coefficients.
     """
 
-    def __init__(self, domain, field_names, degree, fixed, parts=None):
+    def __init__(self, domain, field_names, degree, fixed, parts=None, share=1.0):
         self.field_names = list(field_names)
         self._domain = domain
         blocks = [(parts or {}).get(name) for name in field_names]
         whole = domain.blocks("interior")
         self._blocks = [whole if b is None else (b,) for b in blocks]
-        self._boxes = [extents_of(domain, b) for b in blocks]
+        self._shares = np.ones(domain.dimension)
+        self._shares[domain.dimension - (domain.time_coordinate is not None) :] = share
+        boxes = [extents_of(domain, b) for b in blocks]
+        self._boxes = [(self._in_share(c), h * self._shares) for c, h in boxes]
         self._is_wave = [symbol in domain.periodic for symbol in domain.coordinates]
         self._fixed = [fixed.get(symbol) for symbol in domain.coordinates]
         axes = [k for k, value in enumerate(self._fixed) if value is None]
@@ -63,20 +67,26 @@ class Polynomials:
         self.points = max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
 
     def inside(self):
-        """Return values of each field's products at points in its part.
+        """Return values of each field's products at points in its part, by time.
 
-        The array has the shape `(fields, n, count)`.
+        The array has the shape `(fields, n, count)`. Points are in the order of their
+        last coordinate.
         """
         values, index = [], (0,) * self._domain.dimension
         for k, blocks in enumerate(self._blocks):
             points = probe_points(self._domain, blocks, self.points)
             chosen = np.linspace(0, len(points) - 1, self.points).astype(int)
-            values.append(self.derivative(points[chosen], index, k))
+            points = self._in_share(points[chosen])
+            points = points[points[:, -1].argsort()]
+            values.append(self.derivative(points, index, k))
         return np.stack(values)
 
+    def _in_share(self, points):
+        return points - (points - self._domain.lower) * (1 - self._shares)
+
     def with_fixed_values(self, points):
-        """Return points with the fixed coordinates' values, `(n, d)`."""
-        pairs = zip(points.T, self._fixed, strict=True)
+        """Return points with the fixed coordinates' values, `(n, d)`, in the share."""
+        pairs = zip(self._in_share(points).T, self._fixed, strict=True)
         return np.stack([x if v is None else np.full_like(x, v) for x, v in pairs], -1)
 
     def derivative(self, points, index, field=0):

@@ -6,9 +6,12 @@ shear. All equations and conditions together are solved by least squares in Cheb
 polynomials, in waves along periodic coordinates, by Newton's method.
 """
 
+import itertools
+
 import numpy as np
 
 from keraspinn.declaration.scaling import linearization
+from keraspinn.expressions.image import At
 
 # Polynomial degrees, by the number of coordinates that fields vary along.
 DEGREES = {1: 40}
@@ -24,11 +27,18 @@ RANK_TOLERANCE = 1e-11
 CONVERGED = 5e-2
 # Number of steps after which a longer step ends the iteration.
 FIRST_STEPS = 6
+# Shares of the time, from its start.
+SHARES = [0.5**k for k in range(1, 17)]
+# Number of fields up to which these are tried.
+MOST_FIELDS = 4
+# Ratio of a field to itself at half of the time, above which it grows: by diffusion,
+# it is the square root of two.
+SETTLED = 1.3
 # Part of the expected magnitude below which a field is zero.
 ZERO = 1e-6
 
 
-def spectral_magnitudes(domain, terms, offsets, expected, fixed):
+def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False):
     """Return the largest absolute value of each field, by name.
 
     Args:
@@ -37,27 +47,62 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed):
         offsets: Dict from names of fields to their offsets.
         expected: Dict from names of all fields to rough magnitudes.
         fixed: Dict from coordinates without derivatives to a value for each.
+        is_strict: As for `Linearization.is_solved`.
 
     Returns:
         Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
         solve an equation, or an expression cannot be linearized.
     """
+    return _attempt(domain, terms, offsets, expected, fixed, 1.0, is_strict, False)[0]
+
+
+def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
+    """Return magnitudes of fields that stop growing in the beginning of the time.
+
+    Many periods are beyond any polynomial. Shorter and shorter shares of the time are
+    tried, from the expected magnitudes and from the initial values.
+
+    Args:
+        domain, terms, offsets, expected, fixed: As for `spectral_magnitudes`.
+
+    Returns:
+        Dict of magnitudes, empty if there are none.
+    """
+    if len(expected) > MOST_FIELDS or not all(map(_is_local, terms.values())):
+        return {}
+    how = domain, terms, offsets, expected, fixed
+    for share, start in itertools.product(SHARES, (False, True)):
+        magnitudes, growth = _attempt(*how, share, not domain.space_coordinates, start)
+        if magnitudes:
+            pairs = zip(magnitudes.items(), growth, strict=True)
+            return {name: size for (name, size), grown in pairs if grown <= SETTLED}
+    return {}
+
+
+def _attempt(domain, terms, offsets, expected, fixed, share, *how):
+    """Return magnitudes in a share of the time, and how far each has grown there."""
     if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
     sizes = np.array(list(expected.values()))
     degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    how = domain, terms, expected, degree, fixed, offsets
+    given = domain, terms, expected, degree, fixed, offsets, share
     try:
-        system = linearization.discretize(*how)
+        system = linearization.discretize(*given)
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            magnitudes = _solve(*system, sizes).tolist()
+            reached, growth = _solve(*system, sizes, *how)
     except ValueError:
-        return {}
-    return dict(zip(expected, magnitudes, strict=True))
+        return {}, ()
+    return dict(zip(expected, reached.tolist(), strict=True)), growth
 
 
-def _solve(polynomials, rows, sizes):
-    """Return fields' largest values by Gauss-Newton steps.
+def _is_local(term):
+    """Return whether a term holds point by point, without data."""
+    has_shifts = any(expression.has(At) for expression in term.expressions)
+    return not (term.table or term.regions or has_shifts)
+
+
+def _solve(polynomials, rows, sizes, is_strict, is_initial):
+    """Return fields' largest values by Gauss-Newton steps, and their growth, `(f,)`.
 
     Raises:
         ValueError: If there is a null space, or the iteration does not converge.
@@ -66,6 +111,12 @@ def _solve(polynomials, rows, sizes):
     is_linear = all(row.is_linear for row in rows)
     # A fourth power has no gradient at zero.
     coefficients = sizes[:, None] * (polynomials.degrees == 0) * (not is_linear)
+    if is_initial and not is_linear:  # begin with the initial values
+        conditions = [row for row in rows if not row.is_equation]
+        missed, jacobian = linearization.stack_rows(conditions, coefficients, sizes)
+        constant = polynomials.degrees.argmin()
+        constants = jacobian[:, constant :: polynomials.count]
+        coefficients[:, constant] -= sizes * np.linalg.lstsq(constants, missed)[0]
     smallest, is_nonzero = ZERO * sizes, coefficients.any()
     last = np.full_like(coefficients, np.inf)
     for number in range(min(MOST_STEPS, MOST_WORK // coefficients.size)):
@@ -77,7 +128,8 @@ def _solve(polynomials, rows, sizes):
         if coefficients.size - rank > (0 if is_nonzero else len(coefficients)):
             raise ValueError("Other fields solve the problem too.")
         coefficients = coefficients + step
-        reached = abs(inside @ coefficients[:, :, None]).max(axis=(1, 2))
+        values = abs(inside @ coefficients[:, :, None])
+        reached = values.max(axis=(1, 2))
         length, before, total = (
             np.linalg.norm(c / sizes[:, None]) for c in (step, last, coefficients)
         )
@@ -85,7 +137,9 @@ def _solve(polynomials, rows, sizes):
         if change < CONVERGED or (number > FIRST_STEPS and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    is_solved = all(row.is_solved(coefficients, sizes) for row in rows)
+    is_solved = all(row.is_solved(coefficients, sizes, is_strict) for row in rows)
     if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
-    return np.where(reached > smallest, reached, 0.0)
+    before = values[:, : values.shape[1] // 2].max(axis=(1, 2))
+    growth = reached / np.maximum(before, smallest)
+    return np.where(reached > smallest, reached, 0.0), growth

@@ -103,23 +103,6 @@ class TermSizes:
         is_rate = all(order[-1:] > (0,) for m in self.terms for (_, order), _ in m)
         return self.is_condition and self.source > 0 and is_rate
 
-    def crossing_time(self, field):
-        """Return the time in which a wave crosses the domain, or 1 if there is none.
-
-        It is relative to half of the last coordinate's range. In that time u_tt
-        balances the largest linear term of the field, or a function such as sin(u).
-        """
-        waves, others = [], []
-        for monomial in self.terms:
-            for (name, index), power in monomial:
-                is_linear = len(monomial) == power == 1 and name in (field, OPAQUE[0])
-                if is_linear and index[-1:] != (1,):
-                    group = waves if index[-1:] == (2,) else others
-                    group.append(self.size(monomial, {}))
-        if self.is_condition or not (waves and others):
-            return 1.0
-        return min(1.0, math.sqrt(max(waves) / max(others)))
-
     def balancing(self, field, sizes):
         """Return the field's magnitude at which its terms match the others, or 0.
 

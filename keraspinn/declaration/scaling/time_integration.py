@@ -13,6 +13,7 @@ from keraspinn.expressions import NormalComponent, Parameter, Program
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.expressions.tabulated import Interpolation
 
 # Relative error of a step; the absolute one is this part of the magnitude so far.
 STEP_ERROR = 1e-4
@@ -22,8 +23,10 @@ NEGLIGIBLE = 1e-9
 LONGEST_STEP = 5e-3
 # Distance from an end, relative to half of the interval, that is round-off.
 ROUND_OFF = 1e-9
-# Evaluations of the equations at most, which bounds the time.
+# Evaluations of four equations at most, which bounds the time.
 MOST_EVALUATIONS = 5000
+# Largest magnitude: beyond, a field grows without bound.
+LARGEST = 1e30
 # Doublings of the interval that ends at the whole one.
 DOUBLINGS = 20
 # Growth in the last doubling, up to which a magnitude stands for later times, too.
@@ -49,7 +52,7 @@ def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
     try:
         system = _InitialValueProblem(domain, terms, offsets, expected, fixed)
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a failure is no news to the user
+            warnings.simplefilter("ignore")  # other estimates follow a failure
             return system.magnitudes(least)
     except (ValueError, np.linalg.LinAlgError):
         return {}
@@ -70,11 +73,12 @@ class _InitialValueProblem:
         (self._column,) = (
             k for k, s in enumerate(domain.coordinates) if s not in fixed
         )
-        self._fields, self._evaluations = list(expected), 0
+        self._fields = list(expected)
         scales, equations, conditions, ends = Scales({}, offsets=offsets), [], [], []
         for term in terms.values():
-            if term.table or term.regions:
-                raise ValueError("There are data or integrals.")
+            is_partial = term.is_equation and term.blocks != domain.blocks("interior")
+            if term.table or term.regions or is_partial:
+                raise ValueError("There are data, integrals or equations on a part.")
             group = equations if term.is_equation else conditions
             group += map(scales.apply, term.pointwise)
             if not term.is_equation:
@@ -84,10 +88,12 @@ class _InitialValueProblem:
             raise ValueError("There are algebraic equations, or no conditions.")
         centre, half = domain.centre[self._column], domain.half[self._column]
         self._length = 2 * half * np.sign(centre - ends[0])
-        if max(abs(centre - self._length / 2 - ends)) > ROUND_OFF * half:
+        distances = abs(centre - self._length / 2 - ends)
+        if not self._length or max(distances) > ROUND_OFF * half:
             raise ValueError("Conditions stand elsewhere.")
         self._point = np.array([fixed.get(s, ends[0]) for s in domain.coordinates])
         states = [sp.Symbol(f"{f} {k}") for f, n in orders.items() for k in range(n)]
+        self._evaluations = MOST_EVALUATIONS // max(1, len(states) // 4)  # left
         self._lasts = np.cumsum([*orders.values()]) - 1
         self._firsts = self._lasts + 1 - [*orders.values()]
         highest = [sp.Symbol(f"{f} {orders[f]}") for f in self._fields]
@@ -104,8 +110,8 @@ class _InitialValueProblem:
         for node in distinct_nodes(expressions):
             if isinstance(node, Parameter):
                 symbols[node] = sp.Float(node.initial)
-            elif isinstance(node, (At, NormalComponent)):
-                raise ValueError("They hold shifted arguments or normals.")
+            elif isinstance(node, (At, NormalComponent, Interpolation)):
+                raise ValueError("They hold shifted arguments, normals or tables.")
             elif isinstance(node, (sp.Derivative, AppliedUndef)):
                 field, index = field_and_index(node, domain.coordinates)
                 order = index[self._column]
@@ -150,17 +156,17 @@ class _InitialValueProblem:
         Raises:
             ValueError: If there is no solution.
         """
-        least = NEGLIGIBLE * (magnitudes.max() or 1.0)
+        least = NEGLIGIBLE * (magnitudes.max() or 1.0)  # of fields that are zero
         solution = solve_ivp(
             self._derivative,
             (begin, end),
             state,
             "LSODA",
             rtol=STEP_ERROR,
-            atol=STEP_ERROR * np.maximum(magnitudes, least),
+            atol=STEP_ERROR * np.where(magnitudes > 0, magnitudes, least),
             max_step=LONGEST_STEP,
         )
-        if not (solution.success and np.isfinite(solution.y).all()):
+        if not (solution.success and (abs(solution.y) < LARGEST).all()):
             raise ValueError("There is no solution.")
         return solution.y.T
 
@@ -170,8 +176,8 @@ class _InitialValueProblem:
         Raises:
             TimeoutError: After too many evaluations.
         """
-        self._evaluations += 1
-        if self._evaluations > MOST_EVALUATIONS:
+        self._evaluations -= 1
+        if self._evaluations < 0:
             raise TimeoutError
         point = self._point.copy()
         point[self._column] += share * self._length
@@ -194,13 +200,18 @@ class _LinearSystem:
 
     def __init__(self, expressions, unknowns, known):
         matrix, rests = sp.linear_eq_to_matrix(expressions, unknowns)
-        if len(expressions) != len(unknowns):
-            raise ValueError("They are not as many as unknowns.")
-        self._known, self._shape = known, matrix.shape
+        others = (matrix.free_symbols | rests.free_symbols) - {*known}
+        if others or len(expressions) != len(unknowns):
+            raise ValueError("They are not as many as unknowns, or hold others.")
+        self._known, self._shape, self._constant = known, matrix.shape, None
+        if not matrix.free_symbols:
+            self._constant, matrix = np.array(matrix, float), ()
         self._program = Program([*rests, *matrix], known)
 
     def __call__(self, values):
         """Return the unknowns, for values of the known symbols."""
         numbers = np.array(run_at(self._program, self._known, values))
         rests, matrix = np.split(numbers, self._shape[:1])
+        if self._constant is not None:
+            return np.linalg.solve(self._constant, rests)
         return np.linalg.solve(matrix.reshape(self._shape), rests)

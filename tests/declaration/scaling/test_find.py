@@ -359,33 +359,3 @@ def test_a_temperature_in_an_arrhenius_rate_stays_positive():
     known = {"u": 600.0}
     problem = kp.Problem(box, {"heat": V.diff(X, 2) + rate}, walls, scales=known)
     assert problem.scales.field("u") == 600
-
-
-@pytest.mark.parametrize("force", [lambda u: 0, sp.sin], ids=["string", "sine-Gordon"])
-@pytest.mark.parametrize("end", [2, 200])
-def test_a_prescribed_velocity_lasts_while_a_wave_crosses(end, force):
-    x, t = sp.symbols("x t")
-    u = sp.Function("u")(x, t)
-    found = kp.Problem(
-        kp.geometry.Box({x: (0, 1)}, time={t: (0, end)}),
-        {"wave": u.diff(t, 2) - u.diff(x, 2) + force(u)},
-        {
-            "ends": kp.Condition(u, on="boundary"),
-            "initial": kp.Condition([u, u.diff(t) - sp.sin(sp.pi * x)], on="initial"),
-        },
-    ).scales
-    assert found.field("u") == pytest.approx(1 / np.pi, rel=2)
-
-
-def test_a_wave_between_large_values_keeps_them():
-    x, t = sp.symbols("x t")
-    u = sp.Function("u")(x, t)
-    found = kp.Problem(
-        kp.geometry.Box({x: (0, 1)}, time={t: (0, 200)}),
-        {"wave": u.diff(t, 2) - u.diff(x, 2)},
-        {
-            "ends": kp.Condition(u - 5 * sp.sin(40 * t), on="boundary"),
-            "initial": kp.Condition([u, u.diff(t) - 200], on="initial"),
-        },
-    ).scales
-    assert 5 <= found.field("u") <= 200

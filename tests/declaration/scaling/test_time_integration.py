@@ -141,3 +141,48 @@ def test_normals_and_shifted_arguments_are_left_to_the_coarse_solution(kind):
     condition = kp.Condition(conditions, on={s: 0})
     scales = kp.Problem(domain, {"force": equation}, {"end": condition}).scales
     assert 0.3 < scales.field("w") < 10
+
+
+def test_an_initial_rate_that_the_equation_determines_too_is_no_error():
+    x, v = fields("x v")
+    equations = {"rate": x.diff(T) - v, "force": v.diff(T) + sp.sin(x)}
+    scales = sizes(equations, [x, sp.Eq(x.diff(T), 1)], 60)
+    assert all(0.1 < size < 100 for size in scales.values())
+
+
+def test_a_solution_that_errors_leave_exponentially_keeps_its_scale():
+    (x,) = fields("x")
+    equation = x.diff(T, 2) - x + 2 * sp.sin(T)
+    scales = sizes({"force": equation}, [x, sp.Eq(x.diff(T), 1)], 20)
+    assert scales["x"] == pytest.approx(1, rel=0.5)
+
+
+def test_a_condition_within_the_interval_is_no_initial_one():
+    (x,) = fields("x")
+    scales = sizes({"growth": x.diff(T) - x}, sp.Eq(x, 1), 10, on={T: 5})
+    assert scales["x"] == pytest.approx(np.exp(5), rel=0.5)
+
+
+def test_an_equation_on_a_part_of_the_time_is_not_integrated_beyond():
+    (x,) = fields("x")
+    rate = kp.Equation(x.diff(T) - 3 * x, where=T < 2)
+    assert sizes({"growth": rate}, sp.Eq(x, 1), 10)["x"] < 1e4
+
+
+def test_growth_without_bound_is_no_scale():
+    (x,) = fields("x")
+    assert sizes({"growth": x.diff(T) - x}, sp.Eq(x, 1), 700)["x"] < 1e30
+
+
+def test_a_small_field_beside_a_huge_one_of_another_unit():
+    r, v, a, w = fields("r v a w")
+    equations = {
+        "orbit": r.diff(T) - v,
+        "gravity": v.diff(T) + r,
+        "angle": a.diff(T) - w,
+        "swing": w.diff(T) + 400 * sp.sin(a),
+    }
+    initial = [sp.Eq(r, 1.5e11), v, sp.Eq(a, 1e-3), w]
+    scales = sizes(equations, initial, 60)
+    assert scales["a"] == pytest.approx(1e-3, rel=0.3)
+    assert scales["w"] == pytest.approx(2e-2, rel=0.3)
