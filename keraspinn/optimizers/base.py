@@ -153,10 +153,8 @@ class Optimizer(keras.optimizers.Optimizer):
         name: str | None = None,
     ) -> None:
         super().__init__(learning_rate=1.0, name=name)
-        check_count("resample_every", resample_every, None)
-        check_count("memory_limit", memory_limit)
-        self.resample_every = resample_every
-        self.memory_limit = memory_limit
+        self.resample_every = check_count("resample_every", resample_every, None)
+        self.memory_limit = check_count("memory_limit", memory_limit)
         self._state_variables: dict[str, keras.Variable] = {}
         self._built_for: list[int] = []  # ids of variables
 

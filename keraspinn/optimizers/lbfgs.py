@@ -34,8 +34,7 @@ class LBFGS(QuasiNewton):
 
     def __init__(self, memory_size: int = 30, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        check_count("memory_size", memory_size)
-        self.memory_size = memory_size
+        self.memory_size = check_count("memory_size", memory_size)
 
     def memory(self, parameters):
         empty = ops.zeros((self.memory_size, parameters.shape[0]), parameters.dtype)

@@ -63,7 +63,6 @@ class QuasiNewton(Optimizer):
                 "two steps on the same points, so `resample_every` must be an integer "
                 f"of at least 2, a few hundred as a rule. Received: {resample_every}"
             )
-        check_count("max_evaluations", max_evaluations)
         if not 0 < sufficient_decrease < curvature < 1:
             raise ValueError(
                 "The Wolfe conditions need 0 < sufficient_decrease < curvature < 1. "
@@ -72,7 +71,7 @@ class QuasiNewton(Optimizer):
             )
         self.sufficient_decrease = sufficient_decrease
         self.curvature = curvature
-        self.max_evaluations = max_evaluations
+        self.max_evaluations = check_count("max_evaluations", max_evaluations)
 
     def memory(self, parameters: Tensor) -> State:
         """Return the storage of H = I, a dict of tensors."""

@@ -66,13 +66,11 @@ class SOAP(keras.optimizers.Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
-        check_count("update_freq", update_freq)
-        check_count("max_dimension", max_dimension)
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
-        self.update_freq = update_freq
-        self.max_dimension = max_dimension
+        self.update_freq = check_count("update_freq", update_freq)
+        self.max_dimension = check_count("max_dimension", max_dimension)
 
     def build(self, variables):
         if self.built:
