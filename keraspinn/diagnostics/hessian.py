@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
-from keraspinn.common.checks import check_count, nonnegative
+from keraspinn.common.checks import check_choice, check_count, nonnegative
 from keraspinn.diagnostics import losses
 from keraspinn.sampling.base import BatchSize, Given
 from keraspinn.sampling.sources import known_term
@@ -95,10 +95,7 @@ class LossHessian:
             ValueError: If an argument is out of range, or the Hessian is not finite.
         """
         nonnegative("tolerance", tolerance)
-        if which not in list(_ENDS):
-            raise ValueError(
-                f"`which` must be one of {list(_ENDS)}. Received: which={which!r}"
-            )
+        check_choice("which", which, list(_ENDS))
         count = check_count("k", k) * (2 if which == "both" else 1)
         from scipy.sparse.linalg import LinearOperator, eigsh
 

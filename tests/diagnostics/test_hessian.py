@@ -183,8 +183,8 @@ def test_the_composite_holds_the_regularizers():
     [
         ({"terms": "top"}, "no term 'top'"),
         ({"k": 0}, "`k` must be a positive integer.* Received: 0"),
-        ({"which": "LM"}, "`which` must be one of .*'largest'.* Received: which='LM'"),
-        ({"which": ["largest"]}, r"`which` must be one of .*: which=\['largest'\]"),
+        ({"which": "LM"}, "`which` must be one of .*'largest'.* Received: 'LM'"),
+        ({"which": ["largest"]}, r"`which` must be one of .*: \['largest'\]"),
         ({"points": np.zeros((3, 2))}, r"shape \(n, 1\)"),
     ],
 )
