@@ -155,13 +155,12 @@ def _form(domain, field, values, velocities):
     except ValueError as error:
         names = " and ".join(f"'{n}'" for n in dict.fromkeys(g.name for g in values))
         raise ValueError(f"Condition {names} cannot be hard: {error}") from error
-    form = HardForm(value, factor)
     time = domain.time_coordinate
     for constraint in values:
-        _check_value(domain, field, constraint, form.value)
+        _check_value(domain, field, constraint, value)
     for constraint in velocities:
-        _check_value(domain, f"{field}_{time}", constraint, form.value.diff(time))
-    return form
+        _check_value(domain, f"{field}_{time}", constraint, value.diff(time))
+    return HardForm(value, factor)
 
 
 def _interpolate(domain, constraints):
@@ -171,10 +170,8 @@ def _interpolate(domain, constraints):
     faces = [(c.value, *face) for c, face in pairs if face is not None]
     total = blend(domain, others) if others else sp.S.Zero
     for number, (value, symbol, end) in enumerate(faces):
-        factor = sp.S.One
-        for _, other, other_end in faces[:number]:
-            if other == symbol:
-                factor *= (symbol - other_end) / (end - other_end)
+        opposite = (at for _, other, at in faces[:number] if other == symbol)
+        factor = sp.Mul(*((symbol - at) / (end - at) for at in opposite))
         total += (value - total).subs(symbol, end) * factor
     return total
 
