@@ -8,6 +8,7 @@ Reference:
     Grisvard, "Elliptic problems in nonsmooth domains", 1985.
 """
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -127,12 +128,10 @@ def has_reentrant_corner(domain):
     Args:
         domain: The geometry, of any dimension.
     """
-    if len(domain.space_coordinates) < 2:
-        return False
-    try:
-        return bool((_Pairs(domain, []).angles > math.pi).any())
-    except UNKNOWN_SHAPE:
-        return False
+    if len(domain.space_coordinates) > 1:
+        with contextlib.suppress(*UNKNOWN_SHAPE):
+            return bool((_Pairs(domain, []).angles > math.pi).any())
+    return False
 
 
 def singular_corners(problem):
@@ -143,12 +142,10 @@ def singular_corners(problem):
     Args:
         problem: The `Problem`.
     """
-    if len(problem.domain.space_coordinates) != 2:
-        return []
-    try:
-        return _find_corners(problem)
-    except UNKNOWN_SHAPE:
-        return []
+    if len(problem.domain.space_coordinates) == 2:
+        with contextlib.suppress(*UNKNOWN_SHAPE):
+            return _find_corners(problem)
+    return []
 
 
 def _find_corners(problem):

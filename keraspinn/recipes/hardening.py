@@ -1,5 +1,6 @@
 """Make conditions hold by construction where they can."""
 
+import contextlib
 import warnings
 
 from keraspinn.declaration import Condition, Problem
@@ -24,11 +25,8 @@ def hardened(problem: Problem) -> Problem:
             continue
         config = problem.get_config()
         config["conditions"][name]["config"]["hard"] = True
-        try:
-            with warnings.catch_warnings():
-                # A network would round a kink.
-                warnings.simplefilter("error", UserWarning)
-                problem = type(problem).from_config(config)
-        except (ValueError, UserWarning):
-            continue
+        with contextlib.suppress(ValueError, UserWarning), warnings.catch_warnings():
+            # A network would round a kink.
+            warnings.simplefilter("error", UserWarning)
+            problem = type(problem).from_config(config)
     return problem
