@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike
 
-from keraspinn.common.checks import finite_array, nonnegative, point_array, real_array
+from keraspinn.common import checks
 from keraspinn.declaration import formulas, integrals, parts
 from keraspinn.expressions import from_json, normalize, to_json
 from keraspinn.expressions.image import with_images
@@ -84,7 +84,7 @@ class Condition:
         self.as_declared = tuple(equations)
         self.expressions = with_images(expressions)
         self.on: Any = on
-        self.weight = nonnegative("weight", weight, _POINTWISE)
+        self.weight = checks.nonnegative("weight", weight, _POINTWISE)
         self.hard = bool(hard)
         self.where = where
         self.regions = integrals.collect_regions(self.expressions)
@@ -166,7 +166,7 @@ class _Table:
     """Values of expressions at points."""
 
     def __init__(self, points: ArrayLike, values: Values) -> None:
-        self.points = point_array("points", points)
+        self.points = checks.point_array("points", points)
         self.expressions, self.targets = tabulate(values, len(self.points))
 
     def __repr__(self):
@@ -216,7 +216,7 @@ class Data(_Table):
         self, points: ArrayLike, values: Values, weight: SupportsFloat = 1.0
     ) -> None:
         super().__init__(points, values)
-        self.weight = nonnegative("weight", weight, _POINTWISE)
+        self.weight = checks.nonnegative("weight", weight, _POINTWISE)
 
     def blocks(self, domain: Geometry) -> tuple[Block, ...]:
         """Return the interior of a domain, where points may lie, as its only block.
@@ -289,12 +289,9 @@ class Reference(_Table):
                 f"[{up_to_constant}]. Received: {up_to_constant!r}"
             )
         self.up_to_constant = tuple(up_to_constant)
-        arguments = {"names": names, "up_to_constant": self.up_to_constant}
-        for argument, keys in arguments.items():
-            if unknown := [key for key in keys if key not in self.expressions]:
-                raise ValueError(
-                    f"`{argument}` holds expressions that `values` does not: {unknown}"
-                )
+        known = self.expressions, "expressions in `values`"
+        checks.check_known("names", names, *known)
+        checks.check_known("up_to_constant", self.up_to_constant, *known)
         self.names = tuple(
             names.get(e) or formulas.expression_name(e) for e in self.expressions
         )
@@ -334,9 +331,9 @@ def tabulate(values, count, gaps=()):
                 "The keys of `values` must be SymPy expressions in the fields, such "
                 f"as u or u.diff(x). Received: {expression!r}"
             )
-        column = real_array(f"values of {expression}", column)
+        column = checks.real_array(f"values of {expression}", column)
         known = column[~np.isnan(column)] if expression in gaps else column
-        finite_array(f"values of {expression}", known)
+        checks.finite_array(f"values of {expression}", known)
         if column.shape not in ((count,), (count, 1)):
             raise ValueError(
                 f"The values of {expression} must have shape ({count},), one for each "

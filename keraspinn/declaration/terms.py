@@ -8,6 +8,7 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn.common.checks import point_array
 from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.energy import check_loads
 from keraspinn.declaration.integrals import resolve_parts
@@ -332,11 +333,7 @@ def check_points(owner, points, domain):
         domain: The geometry.
     """
     names = [symbol.name for symbol in domain.coordinates]
-    if points.shape[1] != len(names):
-        raise ValueError(
-            f"The points of {owner} must have a column for each of the coordinates "
-            f"{names}. Received: shape {points.shape}"
-        )
+    point_array(f"points of {owner}", points, names)
     inside = domain.contains(domain.interior, points - domain.centre)
     where = f"must lie in the domain, {domain}, with columns {names}"
     _check_inside(inside, points, owner, where)

@@ -5,6 +5,7 @@ from keras import backend as keras_backend
 from keras import ops
 
 from keraspinn import backend
+from keraspinn.common.checks import check_known
 from keraspinn.declaration.scaling.offsets import network_offsets
 from keraspinn.declaration.validation import shifted_arguments
 from keraspinn.declaration.validation.dtype_range import check_numbers
@@ -257,9 +258,6 @@ class Fields:
         scaled = [self._scales.apply(expression) for expression in sums]
         check_numbers(scaled, domain, self._dtype)
         program = Program(scaled, problem.coordinates)
-        missing = sorted(set(program.derivatives) - set(self.names))
-        if missing:
-            raise ValueError(
-                f"The problem has no fields {missing}; it has {list(self.names)}."
-            )
+        needed, kind = program.derivatives, "fields of the problem"
+        check_known("expression", needed, self.names, kind)
         return program

@@ -77,7 +77,7 @@ def test_data_and_reference_round_trip():
         (
             lambda: kp.Reference([[0, 1]], {U: [1]}, names={X: "x"}),
             ValueError,
-            "that `values` does not",
+            "which are no expressions in `values`",
         ),
     ],
 )

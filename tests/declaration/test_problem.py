@@ -198,9 +198,9 @@ SUPPORTED = "sin"  # every list of supported functions holds it
         (
             {"conditions": {"d": kp.Data([[0.1]], {U: [1]})}},
             ValueError,
-            r"a column for each of the coordinates \['x', 'y'\]. Received: shape",
+            r"a column for each of \['x', 'y'\], with n of .* Received: shape",
         ),
-        ({"reference": {V: X}}, ValueError, r"compares \['v'\]"),
+        ({"reference": {V: X}}, ValueError, r"names \['v'\], which are no fields"),
         ({"reference": {U: V}}, ValueError, "must be known"),
         ({"reference": {U: "sin(x)"}}, TypeError, "expected a SymPy expression"),
         ({"reference": X}, TypeError, "`reference` must be a dict"),

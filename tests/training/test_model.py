@@ -436,7 +436,7 @@ def test_loss_includes_regularizers_in_fit_and_evaluate():
         (
             lambda: compiled().predict_expression(sp.Function("w")(X, Y), POINTS),
             ValueError,
-            r"no fields \['w'\]",
+            r"names \['w'\], which are no fields",
         ),
         (
             lambda: compiled().predict_expression(sp.Symbol("k") * U, POINTS),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from keraspinn.common.checks import check_known
 from keraspinn.declaration import formulas
 from keraspinn.declaration.conditions import Condition, Data, Reference
 from keraspinn.declaration.integrals import resolve_parts
@@ -170,11 +171,8 @@ def validate_reference(reference, declared, domain):
     coordinates, where = domain.coordinates, "the reference"
     validate(expressions, coordinates, where=where)
     validate([*expressions, *declared], coordinates, domain.normal, where, True)
-    if unknown := sorted(set(fields_of(expressions)) - set(fields_of(declared))):
-        raise ValueError(
-            f"The reference compares {unknown}, which no equation or condition "
-            f"mentions. The problem's fields are {list(fields_of(declared))}."
-        )
+    kind = "fields of the equations and conditions"
+    check_known("reference", fields_of(expressions), fields_of(declared), kind)
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(
             f"Two references have the same name: {duplicates}. Rename the field, or "
