@@ -10,14 +10,8 @@ import numpy as np
 import sympy as sp
 
 from keraspinn.declaration import Problem
+from keraspinn.declaration import windows as time_windows
 from keraspinn.declaration.scaling.offsets import network_offsets
-from keraspinn.declaration.windows import (
-    checked_edges,
-    differ_in_time_only,
-    in_window_scales,
-    orders_in_time,
-    restricted,
-)
 from keraspinn.networks import TimeWindows
 from keraspinn.networks.base import Network, scaled_periods
 from keraspinn.recipes.hardening import hardened
@@ -110,11 +104,11 @@ def march(
             "`network` must be one of keraspinn.networks, such as "
             f"keraspinn.networks.MLP(30, 3). Received: {network!r}"
         )
-    orders = orders_in_time(problem)
+    orders = time_windows.orders_in_time(problem)
     check_output_count(problem, network.output_count)
     problem = hardened(problem) if hard else problem
     automatic = isinstance(windows, str) and windows == "auto"
-    edges = checked_edges(problem, 1 if automatic else windows)
+    edges = time_windows.checked_edges(problem, 1 if automatic else windows)
     begin, end = edges[0], edges[-1]
     shifts = _checked_jumps(problem, jumps or {}, edges, automatic)
     recipe = recipe or OneStage()
@@ -131,7 +125,8 @@ def march(
         stop = min(start + length, end) if automatic else edges[len(done)]
         if automatic and end - stop < LEAST_SHARE * (end - begin):
             stop = end
-        window, changes = in_window_scales(problem, restricted(problem, start, stop))
+        window = time_windows.restricted(problem, start, stop)
+        window, changes = time_windows.in_window_scales(problem, window)
         current = _new_network(network, trained, window, changes)
         if not trained:
             model = whole(window, [current], [start, stop], seed=seed)
@@ -211,9 +206,9 @@ def _alike(problem, edges, window):
     length = float(f"{2 * window.domain.half[-1]:.11e}")
     start = min(begin + length, end - length)
     pairs = [(start, start + length), *itertools.pairwise(edges[1:])]
-    windows = (restricted(problem, *pair) for pair in pairs)
-    alike = (other for other in windows if differ_in_time_only(other, window))
-    return in_window_scales(problem, next(alike, window))
+    windows = (time_windows.restricted(problem, *pair) for pair in pairs)
+    alike = (w for w in windows if time_windows.differ_in_time_only(w, window))
+    return time_windows.in_window_scales(problem, next(alike, window))
 
 
 def _new_network(pattern, trained, problem, changes):
