@@ -1,3 +1,4 @@
+import functools
 from typing import Any
 
 import keras
@@ -182,22 +183,16 @@ class GaussNewton(Optimizer):
         jacobian = objective.jacobian(parameters)
         scale = ops.sum(jacobian * jacobian) / parameters.shape[0]
         solve, used = linear_solves.dense_solver(jacobian, damping * scale)
-
-        def push(v):
-            return ops.matmul(jacobian, v)
-
+        push = functools.partial(ops.matmul, jacobian)
         # Hutchinson's estimate of a trace; for a projection exact to √(2 / rank). The
         # signs are the same in each call.
         signs = np.random.default_rng(0).choice([-1.0, 1.0], jacobian.shape[0])
         signs = ops.convert_to_tensor(signs, jacobian.dtype)
-        rank = ops.sum(signs * push(solve(signs)))
-        return push, solve, used / scale, rank
+        return push, solve, used / scale, ops.sum(signs * push(solve(signs)))
 
     def _without(self, objective, parameters, damping):
         """Return the same without the matrix J."""
-
-        def push(v):
-            return objective.jvp(parameters, v)
+        push = functools.partial(objective.jvp, parameters)
 
         def solve(rows):
             return solve_normal(objective.vjp(parameters, rows), scaled)
@@ -227,10 +222,9 @@ class GaussNewton(Optimizer):
             before: Loss at η = 0.
             longest: First η.
         """
-        smallest = 0.5**self.halvings
 
         def going(trial, size, best, last):
-            return (trial >= smallest) & ((last <= best) | (best >= before))
+            return (trial >= 0.5**self.halvings) & ((last <= best) | (best >= before))
 
         def halve(trial, size, best, last):
             value = loss_at(trial)

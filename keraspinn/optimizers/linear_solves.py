@@ -65,16 +65,12 @@ def damped_factor(matrix, damping):
     damping = ops.convert_to_tensor(damping, matrix.dtype)
     identity = ops.eye(matrix.shape[0], dtype=matrix.dtype)
 
-    def factor(damping):
-        return backend.cholesky(matrix + damping * identity)
-
     def failed(attempt, damping, lower):
-        good = ops.isfinite(ops.sum(ops.diagonal(lower)))
-        return (attempt < _ATTEMPTS) & ~good
+        return (attempt < _ATTEMPTS) & ~ops.isfinite(ops.sum(ops.diagonal(lower)))
 
     def raised(attempt, damping, lower):
         damping = _RAISE * damping
-        return attempt + 1, damping, factor(damping)
+        return attempt + 1, damping, backend.cholesky(matrix + damping * identity)
 
     unknown = ops.full_like(matrix, float("nan"))  # so one factorization is compiled
     start = ops.convert_to_tensor(0), damping / _RAISE, unknown

@@ -83,8 +83,7 @@ class SSBroyden(BFGS):
         lowest = ops.minimum(h * (1 - c), one)
         theta = ops.maximum((lowest - 1) / a, ops.minimum(1 / lowest, (1 - b) / b))
         sigma = 1 + a * theta
-        count = lesson.gradient.shape[-1]
-        root = sigma ** (-1.0 / max(count - 1, 1))
+        root = sigma ** (-1.0 / max(lesson.gradient.shape[-1] - 1, 1))
         scale = ops.minimum(1 / b, one)
         # If θ > 0, also σ > 1: the unused branch may divide by zero.
         positive = scale * ops.minimum(root, 1 / theta)
