@@ -72,8 +72,7 @@ def _plane(domain, part):
     if not is_flat or np.ptp(levels) > _ROUND_OFF * domain.half.max():
         return None
     along = zip(domain.space_coordinates, normal, points[0], strict=False)
-    level = sum(exact_number(n) * (s - exact_number(p)) for s, n, p in along)
-    return normal, level
+    return normal, sum(exact_number(n) * (s - exact_number(p)) for s, n, p in along)
 
 
 def _nodes(domain, values, planes):

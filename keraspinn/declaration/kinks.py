@@ -34,8 +34,7 @@ def scaled_kinks(problem, scales):
         if not end.free_symbols or not end.free_symbols <= {*symbols}:
             continue
         (values,) = evaluate_at([end], domain.coordinates, points)
-        largest = np.abs(values).max()
-        inner = end.xreplace(scaled) / exact_number(largest)
+        inner = end.xreplace(scaled) / exact_number(np.abs(values).max())
         if values.min() < 0 < values.max() and inner.is_polynomial(*symbols):
             terms = sp.Poly(inner, *symbols).terms()
             polynomials.setdefault(sp.Abs(end), [[list(p), float(c)] for p, c in terms])

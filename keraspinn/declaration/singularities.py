@@ -229,8 +229,7 @@ class _Pairs:
     def singular(self):
         """Return the numbers of the pairs at singular corners, the closest first."""
         has_bisector = np.linalg.norm(self.normals.sum(axis=1), axis=1) > ROUND_OFF
-        is_singular = (self.exponents < LARGEST_EXPONENT) & has_bisector
-        numbers = np.flatnonzero(is_singular)
+        numbers = np.flatnonzero((self.exponents < LARGEST_EXPONENT) & has_bisector)
         return numbers[self._lengths[numbers].argsort(kind="stable")]
 
     def location(self, number):

@@ -164,13 +164,12 @@ class Trainer:
         variables, optimizer = self._trained()
         states = self._initial_sampling().items()
         with self.model.replica_scope():
-            sampling = {n: state_variables(s, f"sampling/{n}") for n, s in states}
             structure = {
                 "variables": variables,
                 "optimizer": list(optimizer),
                 "weights": dict(weights),
                 "weighting": self.weighting.begin(weights, self._begin_rule),
-                "sampling": sampling,
+                "sampling": {n: state_variables(s, f"sampling/{n}") for n, s in states},
                 "seen": state_variables(seen, "seen"),
             }
         return TrainingState(structure)

@@ -214,7 +214,6 @@ def _jumps(expression, suspects, end, names, domain, part):
     for (change, least), (wide, _), size in compared:
         least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
         jump, aside = abs(change[1] - change[0]), abs(wide - change).max(axis=0)
-        is_jump = (jump > least) & (jump > aside) & (jump < LARGEST_JUMP * size)
-        if is_jump.any():
+        if ((jump > least) & (jump > aside) & (jump < LARGEST_JUMP * size)).any():
             return True
     return False

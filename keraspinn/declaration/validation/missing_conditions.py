@@ -265,8 +265,7 @@ def parts_without_conditions(domain, terms):
                 continue
             if expressions not in orders:
                 orders[expressions] = NormalOrder(domain, expressions)
-            order = orders[expressions].order(piece, bare[:ORDER_POINTS])
-            if order > max(most, 1):
+            if orders[expressions].order(piece, bare[:ORDER_POINTS]) > max(most, 1):
                 point = on_host(domain.absolute(piece, bare[:1]))[0]
                 missing.append((piece, len(bare) / len(points), point))
     return missing

@@ -131,8 +131,7 @@ def _is_advection(domain, expressions):
     """
     if domain.time_coordinate is None:
         return False
-    needed = required_derivatives(expressions, domain.coordinates).values()
     return all(
         max(map(sum, indices)) == 1 and any(index[-1] for index in indices)
-        for indices in needed
+        for indices in required_derivatives(expressions, domain.coordinates).values()
     )

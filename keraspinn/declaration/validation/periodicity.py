@@ -98,7 +98,6 @@ def check_periodic_data(data, domain, where):
 
 def _functions(expressions, domain, symbol):
     """Yield the coefficients and source terms that depend on a coordinate."""
-    known = {*domain.coordinates}
     for expression in expressions:
         # Fields inside functions, such as exp(x u), become symbols and then one.
         factors = monomials(
@@ -106,5 +105,5 @@ def _functions(expressions, domain, symbol):
         )
         for function in factors.values():
             if symbol in function.free_symbols:
-                others = function.free_symbols - known
+                others = function.free_symbols - {*domain.coordinates}
                 yield function.xreplace(dict.fromkeys(others, sp.S.One))
