@@ -21,8 +21,7 @@ class Region(Str):
 
         data = json.loads(self.name)
         over = "" if data["over"] == "interior" else f", over={_shown(data['over'])}"
-        where = f", where={from_json(data['where'])}" if "where" in data else ""
-        return over + where
+        return over + (f", where={from_json(data['where'])}" if "where" in data else "")
 
 
 class PartIntegral(sp.Expr):

@@ -55,8 +55,7 @@ class Slice(Part):
         scaled = points / like(self.half, points)
         inside = lib.all(lib.abs(scaled) <= 1 + 2 * TOLERANCE, axis=-1)
         for column, position in self.fixed:
-            near = lib.abs(scaled[..., column] - position) <= 2 * TOLERANCE
-            inside = inside & near
+            inside = inside & (lib.abs(scaled[..., column] - position) <= 2 * TOLERANCE)
         return inside
 
     def normals(self, points):

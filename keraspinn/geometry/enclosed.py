@@ -54,8 +54,7 @@ def _winding(corners, points):
 
     triple = dot(a, lib.cross(b, c))
     below = one * two * three + dot(a, b) * three + dot(b, c) * one + dot(c, a) * two
-    turns = lib.sum(lib.arctan2(triple, below), axis=-1) / (2 * math.pi)
-    return lib.abs(turns) > 0.5
+    return lib.abs(lib.sum(lib.arctan2(triple, below), axis=-1) / (2 * math.pi)) > 0.5
 
 
 def trapezoids(segments):

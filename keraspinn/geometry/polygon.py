@@ -61,8 +61,7 @@ class Polygon(Geometry):
         normals = across(segments)
         normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
         middles = segments.mean(axis=1)
-        step = 1e-7 * self.half
-        inwards = enclosed(segments, middles + step * normals)
+        inwards = enclosed(segments, middles + (1e-7 * self.half) * normals)
         outward = np.where(inwards[:, None], -normals, normals)
         edges = Facets(segments, outward, self.half)
         self.interior = Simplices(trapezoids(segments), closed(edges))

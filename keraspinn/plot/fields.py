@@ -54,8 +54,7 @@ def field(
     at = cut(domain, at)
     axes, drawn = values_on_grid(model, expression, at, n)
     several = len(axes) == 2 and len(drawn) == 2
-    size = (6 * len(drawn), 4.8) if len(axes) == 2 else (6, 3.4)
-    figure = new_figure(figure, size)
+    figure = new_figure(figure, (6 * len(drawn), 4.8) if len(axes) == 2 else (6, 3.4))
     label = plain(expression_name(expression)) if label is None else label
     panels = figure.subplots(1, 1 + several, squeeze=False)[0]
     draw(panels[0], domain, axes, drawn, label, at)

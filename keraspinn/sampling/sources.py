@@ -222,6 +222,5 @@ def _checked_counts(terms, batch_size):
     for name, term in terms.items():
         usual = INTEGRAL_SIZE if term.regions else BATCH_SIZE
         usual = ENERGY_SIZE if term.is_energy else usual
-        count = batch_size.get(name, usual)
-        counts[name] = check_count(f"batch_size['{name}']", count)
+        counts[name] = check_count(f"batch_size['{name}']", batch_size.get(name, usual))
     return counts

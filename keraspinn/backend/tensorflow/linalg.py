@@ -35,6 +35,5 @@ def cholesky(matrix):
         corner = cholesky(panel[: end - start])
         beside = tf.linalg.triangular_solve(corner, tf.transpose(panel[end - start :]))
         column = tf.concat([corner, tf.transpose(beside)], axis=0)
-        column = tf.pad(column, [[start, 0], [0, 0]])
-        factor = tf.concat([factor, column], axis=1)
+        factor = tf.concat([factor, tf.pad(column, [[start, 0], [0, 0]])], axis=1)
     return factor

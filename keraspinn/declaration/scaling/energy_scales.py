@@ -75,8 +75,7 @@ def energy_scales(domain, terms, field_names, given=None):
     offsets |= find_offsets(domain, conditions, field_names)
     sizes = coarse.sizes(offsets) | (given or {})
     scales = find_scales(domain, conditions, field_names, sizes, offsets)
-    energy = float(f"{coarse.energy(scales.offsets):.2e}")
-    terms = scales.terms | {RESIDUAL: (energy,)}
+    terms = scales.terms | {RESIDUAL: (float(f"{coarse.energy(scales.offsets):.2e}"),)}
     return Scales(scales.coordinates, scales.fields, terms, scales.offsets)
 
 

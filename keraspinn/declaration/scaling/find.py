@@ -8,8 +8,6 @@ equation and condition is divided by its largest term. A factor of about three i
 accurate enough.
 """
 
-import functools
-
 import sympy as sp
 
 from keraspinn.declaration.probe_points import PROBES, parameter_corners
@@ -163,8 +161,7 @@ def _estimate(domain, terms, offsets, ones, known):
     solved = _solve(*how, is_strict)
     if not solved:
         least = prescribed | _from_single_terms(slow, unknown, offsets)
-        find = functools.partial(integrated_magnitudes, least=least)
-        if reached := _solve(*how, find=find):
+        if reached := _solve(*how, least, find=integrated_magnitudes):
             return sizes | {f: reached[f] for f in unknown if reached.get(f)}
     if is_strict and not (solved or has_rates):
         solved = _solve(*how)

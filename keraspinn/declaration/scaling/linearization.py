@@ -76,8 +76,7 @@ def _constancy(domain, terms):
         full = field.func(*domain.coordinates)
         others = [s for s in domain.coordinates if s not in field.args]
         gradient = tuple(sp.Derivative(full, symbol) for symbol in others)
-        interior = domain.blocks("interior")
-        yield Term(RESIDUAL, gradient, interior, labels=(RESIDUAL,))
+        yield Term(RESIDUAL, gradient, domain.blocks("interior"), labels=(RESIDUAL,))
 
 
 def stack_rows(rows, coefficients, sizes):

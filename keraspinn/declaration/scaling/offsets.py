@@ -61,8 +61,7 @@ def middle_of(values, variation=LARGEST_VARIATION, smallest=-1.0):
     middle, half = (low + high) / 2, (high - low) / 2
     if not smallest * abs(middle) < half < variation * abs(middle):
         return 0.0
-    digits = 1 - math.floor(math.log10(max(half, ROUND_OFF * abs(middle))))
-    return round(middle, digits)
+    return round(middle, 1 - math.floor(math.log10(max(half, ROUND_OFF * abs(middle)))))
 
 
 def _holds_inside(term):

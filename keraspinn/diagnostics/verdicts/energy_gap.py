@@ -168,8 +168,7 @@ def _measured(model, points):
     for damping in DAMPING:
         step = np.linalg.solve(matrix + damping * np.diag(scales), slope / 2)
         promised = slope @ step / 2
-        gained = other @ step - step @ theirs @ step
-        tried.append((gained, promised, step))
+        tried.append((other @ step - step @ theirs @ step, promised, step))
     gained, promised, step = max(tried, key=lambda trial: trial[0])
     (size,) = problem.scales.sizes(problem.terms[RESIDUAL])
     values, changes = tangent.moved(second, step)
