@@ -271,8 +271,7 @@ def check_numbers(problem, network, dtype):
         network: The Keras layer or model, adapted to the problem if it can be.
         dtype: `"float32"` or `"float64"`.
     """
-    fault = precision_fault(problem, dtype, _is_adapted(network))
-    if fault is not None:
+    if fault := precision_fault(problem, dtype, _is_adapted(network)):
         raise ValueError(fault)
     # Adam moves a variable by about its learning rate in a step; 1e11 in float32 does
     # not change by a bit.

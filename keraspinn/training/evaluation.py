@@ -82,16 +82,14 @@ def integrate(model, expression, over, where, points):
     check_count("points", points)
     if not isinstance(expression, PartIntegral):
         expression = integral(expression, over, where)
-    total = 0.0
+    has_normals, total = expression.integrand.has(NormalComponent), 0.0
     for part in resolve_parts(expression.region, domain):
         with backend.double_precision():
             # Not where the fold has its ends: fields may have poles on faces.
             shift = (np.arange(1, domain.draws(part) + 1) * GOLDEN % 1)[None]
             drawn = domain.sample(part, on_host(lattice((points,), shift)))
             there = on_host(domain.absolute(part, drawn))
-            normals = None
-            if expression.integrand.has(NormalComponent):
-                normals = on_host(domain.normals(part, drawn))
+            normals = on_host(domain.normals(part, drawn)) if has_normals else None
         values = model._fields.predict(
             expression.integrand, there, locate, EVALUATION_BATCH_SIZE, normals
         )

@@ -122,9 +122,8 @@ class StepFunctions:
 
     def make_train_function(self, force=False):
         """Make a function that runs steps one by one, each a program."""
-        if self.train_function is None or force:
-            trained = [*self.optimizer.variables, *self.trainer.state.variables]
-            self.train_function = self._function(self.train_step, trained)
+        trained = [*self.optimizer.variables, *self.trainer.state.variables]
+        self.train_function = self._function(self.train_step, trained)
         return self.train_function
 
     def make_test_function(self, force=False):
