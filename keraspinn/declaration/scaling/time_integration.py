@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import sympy as sp
-from scipy.integrate import solve_ivp
 from sympy.core.function import AppliedUndef
 
 from keraspinn.declaration.probe_points import run_at
@@ -156,6 +155,8 @@ class _InitialValueProblem:
         Raises:
             ValueError: If there is no solution.
         """
+        from scipy.integrate import solve_ivp
+
         least = NEGLIGIBLE * (magnitudes.max() or 1.0)  # of fields that are zero
         solution = solve_ivp(
             self._derivative,
