@@ -55,11 +55,11 @@ def table(records, stage):
         for problem in PROBLEMS:
             results = runs(records, problem, sampler, stage).values()
             errors = [result["error"] for result in results]
-            cells.append(f"{statistics.median(errors):.1e}" if errors else "")
+            cells.append(f"{statistics.median(errors):.1e}" if errors else "–")
             seconds += [result["cpu_seconds"] for result in results]
         ratio = relative(records, sampler, stage)
-        cells.append(f"{ratio:.2f}" if ratio is not None else "")
-        cells.append(f"{statistics.fmean(seconds):.0f} s" if seconds else "")
+        cells.append(f"{ratio:.2f}" if ratio is not None else "–")
+        cells.append(f"{statistics.fmean(seconds):.0f} s" if seconds else "–")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
