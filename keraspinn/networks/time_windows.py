@@ -49,7 +49,7 @@ class TimeWindows(Adaptable):
         The fields' values, `(..., F)`.
 
     Raises:
-        ValueError: When built, if a network has not one output for each of `orders`.
+        ValueError: When called, if a network has not one output for each of `orders`.
 
     Example:
 
@@ -96,12 +96,6 @@ class TimeWindows(Adaptable):
         for network in self.networks:
             if not network.built:
                 network.build(input_shape)
-            outputs = network.compute_output_shape(input_shape)[-1]
-            if outputs != self.output_count:
-                raise ValueError(
-                    "Each network must have one output for each of `orders`. "
-                    f"Received: {outputs} output(s), orders={self.orders}"
-                )
         self.input_spec = keras.layers.InputSpec(axes={-1: input_shape[-1]})
 
     def call(self, x):  # a tensor, or a series
@@ -114,6 +108,11 @@ class TimeWindows(Adaptable):
         for number, network in enumerate(self.networks):
             start, end = self.edges[number : number + 2]
             fields = propagate(network, x)
+            if (outputs := fields.value.shape[-1]) != self.output_count:
+                raise ValueError(
+                    "Each network must have one output for each of `orders`. "
+                    f"Received: {outputs} output(s), orders={self.orders}"
+                )
             if state is None:
                 result = fields
             else:

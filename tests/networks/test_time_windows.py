@@ -142,4 +142,4 @@ def test_a_network_without_an_output_for_each_field_is_refused():
     networks = [kp.networks.MLP(units=4, depth=1, outputs=1)]
     network = kp.networks.TimeWindows(networks, [0, 1], orders=[1, 1])
     with pytest.raises(ValueError, match="one output for each"):
-        network.build((None, 2))
+        network(np.zeros((3, 2)))

@@ -14,8 +14,10 @@ from keraspinn.expressions.image import At
 from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.expressions.tabulated import Interpolation
 
-# Relative error of a step; the absolute one is this part of the magnitude so far.
-STEP_ERROR = 1e-4
+# Relative errors of a step; the absolute one is this part of the magnitude so far.
+STEP_ERRORS = 1e-4, 1e-6
+# Ratio of magnitudes by these, above which they are errors that have grown.
+LARGEST_RATIO = 3.0
 # Magnitude of a field beside the largest one, from which on its error counts.
 NEGLIGIBLE = 1e-9
 # Share of the interval in one step at most: a source may begin late.
@@ -52,9 +54,11 @@ def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
         system = _InitialValueProblem(domain, terms, offsets, expected, fixed)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other estimates follow a failure
-            return system.magnitudes(least)
-    except (ValueError, np.linalg.LinAlgError):
+            loose, tight = (system.magnitudes(least, error) for error in STEP_ERRORS)
+    except (TypeError, ValueError, np.linalg.LinAlgError):
         return {}
+    ratios = [size / tight[f] for f, size in loose.items() if tight.get(f)]
+    return loose if max(ratios, default=0.0) <= LARGEST_RATIO else {}
 
 
 class _InitialValueProblem:
@@ -92,7 +96,6 @@ class _InitialValueProblem:
             raise ValueError("Conditions stand elsewhere.")
         self._point = np.array([fixed.get(s, ends[0]) for s in domain.coordinates])
         states = [sp.Symbol(f"{f} {k}") for f, n in orders.items() for k in range(n)]
-        self._evaluations = MOST_EVALUATIONS // max(1, len(states) // 4)  # left
         self._lasts = np.cumsum([*orders.values()]) - 1
         self._firsts = self._lasts + 1 - [*orders.values()]
         highest = [sp.Symbol(f"{f} {orders[f]}") for f in self._fields]
@@ -120,24 +123,28 @@ class _InitialValueProblem:
                 symbols[node] = sp.Symbol(f"{field} {order}")
         return orders, symbols
 
-    def magnitudes(self, least):
+    def magnitudes(self, least, error):
         """Return the largest absolute value of each field, by name.
 
         After too many evaluations, fields that grow are left out.
 
         Args:
             least: As for `integrated_magnitudes`.
+            error: Relative error of a step.
 
         Raises:
             ValueError: If there is no solution.
         """
         begin, share, state = 0.0, 0.5**DOUBLINGS, self._initial
+        self._evaluations = MOST_EVALUATIONS // max(1, len(state) // 4)  # left
         reached, growth = abs(state), np.ones_like(state)
-        small = STEP_ERROR * share * abs(self._derivative(0.0, state))
+        small = error * share * abs(self._derivative(0.0, state))
         try:
             while begin < 1:
                 last = reached
-                values = self._integrated(begin, share, state, np.maximum(last, small))
+                values = self._integrated(
+                    begin, share, state, np.maximum(last, small), error
+                )
                 state, reached = values[-1], np.maximum(last, abs(values).max(axis=0))
                 begin, share, growth = share, 2 * share, reached / last
         except TimeoutError:
@@ -149,7 +156,7 @@ class _InitialValueProblem:
         largest = zip(self._fields, reached[self._firsts].tolist(), strict=True)
         return {field: size for field, size in largest if np.isfinite(size)}
 
-    def _integrated(self, begin, end, state, magnitudes):
+    def _integrated(self, begin, end, state, magnitudes, error):
         """Return states between two shares of the interval, `(n, states)`.
 
         Raises:
@@ -163,8 +170,8 @@ class _InitialValueProblem:
             (begin, end),
             state,
             "LSODA",
-            rtol=STEP_ERROR,
-            atol=STEP_ERROR * np.where(magnitudes > 0, magnitudes, least),
+            rtol=error,
+            atol=error * np.where(magnitudes > 0, magnitudes, least),
             max_step=LONGEST_STEP,
         )
         if not (solution.success and (abs(solution.y) < LARGEST).all()):

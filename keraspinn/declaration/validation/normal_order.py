@@ -105,8 +105,7 @@ class NormalOrder:
 
     def _order(self, points, along):
         """Return the largest order at points, of derivatives along coordinates."""
-        values = abs(self._evaluate(points)).T
-        return max(map(self._order_at, values, along), default=0)
+        return max(map(self._order_at, abs(self._evaluate(points)).T, along), default=0)
 
     def _order_at(self, values, along):
         """Return the order at a point, 0 if a coefficient is infinite there."""

@@ -150,11 +150,12 @@ def test_an_initial_rate_that_the_equation_determines_too_is_no_error():
     assert all(0.1 < size < 100 for size in scales.values())
 
 
-def test_a_solution_that_errors_leave_exponentially_keeps_its_scale():
+@pytest.mark.parametrize("end", [20, 72])
+def test_a_solution_that_errors_leave_exponentially_keeps_its_scale(end):
     (x,) = fields("x")
     equation = x.diff(T, 2) - x + 2 * sp.sin(T)
-    scales = sizes({"force": equation}, [x, sp.Eq(x.diff(T), 1)], 20)
-    assert scales["x"] == pytest.approx(1, rel=0.5)
+    scales = sizes({"force": equation}, [x, sp.Eq(x.diff(T), 1)], end)
+    assert 0.5 < scales["x"] < 3
 
 
 def test_a_condition_within_the_interval_is_no_initial_one():
@@ -186,3 +187,10 @@ def test_a_small_field_beside_a_huge_one_of_another_unit():
     scales = sizes(equations, initial, 60)
     assert scales["a"] == pytest.approx(1e-3, rel=0.3)
     assert scales["w"] == pytest.approx(2e-2, rel=0.3)
+
+
+def test_a_division_by_an_initial_parameter_of_zero_declares():
+    (x,) = fields("x")
+    k = kp.Parameter("k", initial=0.0)
+    equation = x.diff(T) / k + x
+    assert sizes({"decay": equation}, sp.Eq(x, 1), 60)["x"] == pytest.approx(1)
