@@ -15,7 +15,7 @@ from keraspinn.expressions.nodes import distinct_nodes
 from keraspinn.expressions.tabulated import Interpolation
 
 # Relative errors of a step; the absolute one is this part of the magnitude so far.
-STEP_ERRORS = 1e-4, 1e-6
+STEP_ERRORS = 1e-4, 1e-5
 # Ratio of magnitudes by these, above which they are errors that have grown.
 LARGEST_RATIO = 3.0
 # Magnitude of a field beside the largest one, from which on its error counts.
