@@ -3,8 +3,9 @@
 Scaled coordinates run from -1 to 1. Boundary conditions, initial conditions and data
 give a field's scale. A coarse solution replaces it if there are no such values, or if
 it is three times as large. Without a coarse solution, beside a front or a pulse,
-scales follow term by term: u'' = q on an interval of half width h gives q h². Each
-equation and condition is divided by its largest term. A factor of about three is
+ordinary differential equations are integrated from their initial values, and scales of
+other problems follow term by term: u'' = q on an interval of half width h gives q h².
+Each equation and condition is divided by its largest term. A factor of about three is
 accurate enough.
 """
 
@@ -167,7 +168,7 @@ def _estimate(domain, terms, offsets, ones, known):
         solved = _solve(*how)
     if has_rates and not solved:
         least = prescribed | _from_terms(slow, unknown, offsets, known)
-        return sizes | _limited(domain, terms, offsets, expected, sizes, least)
+        return sizes | _limited(*how, sizes, least)
     for field in unknown:
         if solved.get(field, 0.0) > FAR_ABOVE * prescribed[field]:
             sizes[field] = solved[field]

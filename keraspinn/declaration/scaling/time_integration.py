@@ -18,7 +18,7 @@ from keraspinn.expressions.tabulated import Interpolation
 STEP_ERRORS = 1e-4, 1e-5
 # Ratio of magnitudes by these, above which they are errors that have grown.
 LARGEST_RATIO = 3.0
-# Magnitude of a field beside the largest one, from which on its error counts.
+# Expected magnitude of a field that is zero, relative to the largest one.
 NEGLIGIBLE = 1e-9
 # Share of the interval in one step at most: a source may begin late.
 LONGEST_STEP = 5e-3
@@ -38,17 +38,14 @@ def integrated_magnitudes(domain, terms, offsets, expected, fixed, least):
     """Return the largest absolute value of each field, by name.
 
     Args:
-        domain: The geometry.
-        terms: Dict from names to `Term`s.
-        offsets: Dict from names of fields to their offsets.
-        expected: Dict from names of all fields to rough magnitudes.
-        fixed: Dict from coordinates without derivatives to a value for each.
-        least: Dict of magnitudes that follow from single equations and conditions,
-            which a beginning of the time may not show.
+        domain, terms, offsets, expected, fixed: As for `spectral_magnitudes`.
+        least: Dict of magnitudes that follow from single equations and conditions. A
+            beginning of the time may not show these.
 
     Returns:
-        Dict of magnitudes. Empty unless ordinary differential equations, linear in the
-        highest derivatives, have all initial values, and without a solution.
+        Dict of magnitudes, without fields that still grow after too many evaluations.
+        Empty if there is no solution, and for problems other than ordinary differential
+        equations that are linear in the highest derivatives and have initial values.
     """
     try:
         system = _InitialValueProblem(domain, terms, offsets, expected, fixed)
@@ -72,7 +69,7 @@ class _InitialValueProblem:
     """
 
     def __init__(self, domain, terms, offsets, expected, fixed):
-        # Raises `ValueError` for partial differential equations.
+        # A coordinate with a derivative is not fixed: two of them raise `ValueError`.
         (self._column,) = (
             k for k, s in enumerate(domain.coordinates) if s not in fixed
         )
@@ -117,8 +114,6 @@ class _InitialValueProblem:
             elif isinstance(node, (sp.Derivative, AppliedUndef)):
                 field, index = field_and_index(node, domain.coordinates)
                 order = index[self._column]
-                if sum(index) > order:
-                    raise ValueError("They are no ordinary differential equations.")
                 orders[field] = max(orders[field], order)
                 symbols[node] = sp.Symbol(f"{field} {order}")
         return orders, symbols
@@ -164,7 +159,7 @@ class _InitialValueProblem:
         """
         from scipy.integrate import solve_ivp
 
-        least = NEGLIGIBLE * (magnitudes.max() or 1.0)  # of fields that are zero
+        least = NEGLIGIBLE * (magnitudes.max() or 1.0)
         solution = solve_ivp(
             self._derivative,
             (begin, end),
