@@ -46,7 +46,8 @@ def solve(
     Args:
         problem: The `Problem`.
         tolerance: Relative L2 error of each field to reach.
-        max_time: Wall time in seconds after which training stops.
+        max_time: Wall time in seconds; training stops when the rest is as short as the
+            last verdict, which is repeated.
         network: Network, or dict of networks, as for `PINNModel`; chosen from the
             declaration if not given.
         recipe: Optional `recipes.Recipe` in place of Adam and SSBroyden. Its last stage

@@ -76,7 +76,7 @@ class TrainingRun:
         is_hard = self.problem.energy is not None or bool(self.problem.measured)
         self.target = tolerance / (WIDE_MARGIN if is_hard else MARGIN)
         self.untrained = _copies(model)
-        self.stages, self.history, self.judging = [], [], 0.0
+        self.stages, self.history, self.judging, self.reserved = [], [], 0.0, 0.0
         self.progress, self.escalations = [], 0
         self.judged, self.best, self.path, self.epochs = None, None, None, 0
 
@@ -131,7 +131,7 @@ class TrainingRun:
         self.epochs = self.epochs or stage.fit.get("epochs", 1)
         while True:
             self._train(stage, decision)
-            is_late = time.monotonic() > self.deadline
+            is_late = self._is_late()
             is_judged = is_late or self._seconds_to_verdict() <= 0
             if is_judged:
                 self._judge()
@@ -145,7 +145,7 @@ class TrainingRun:
                 if self._march():
                     self._save(stage)
                     return ""
-                if time.monotonic() > self.deadline:
+                if self._is_late():
                     return self._unsolved(LATE)
             if is_stalled:
                 stage, decision = self._escalated(stage)
@@ -229,17 +229,21 @@ class TrainingRun:
         return False
 
     def _end_late(self, batch, logs):
-        if time.monotonic() > self.deadline:
+        if self._is_late():
             raise TimeoutError
 
     def _stop_late(self, batch, logs):
-        if time.monotonic() > self.deadline:
-            self.model.stop_training = True
+        self.model.stop_training |= self._is_late()
+
+    def _is_late(self):
+        """Return whether the time left is no longer than the last verdict took."""
+        return time.monotonic() + self.reserved > self.deadline
 
     def _judge(self):
         start = time.monotonic()
         self.judged = verdict(self.model, tolerance=self.tolerance)
-        self.judging += time.monotonic() - start
+        self.reserved = time.monotonic() - start
+        self.judging += self.reserved
         error, loss = self.judged.error, math.inf
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]

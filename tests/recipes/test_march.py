@@ -1,6 +1,7 @@
 """Time windows trained one after another: resumed, saved, refused."""
 
 import dataclasses
+import importlib
 
 import keras
 import numpy as np
@@ -13,6 +14,7 @@ from keraspinn.declaration.windows import (
     restricted,
 )
 
+measure = importlib.import_module("keraspinn.diagnostics.verdicts.measure")
 x, t = sp.symbols("x t")
 u = sp.Function("u")(t)
 SHORT = kp.recipes.TwoStage(adam_steps=200, steps=100, points=200)
@@ -206,10 +208,16 @@ def test_all_windows_are_plotted(marched):
 
 
 @pytest.mark.slow
-def test_a_verdict_says_how_errors_accumulate(marched):
+def test_a_verdict_says_how_errors_accumulate(marched, monkeypatch):
     found = kp.diagnostics.verdict(marched, points=200)
     assert len(found.windows) == 4
     assert max(found.windows) >= found.errors["u"]
+    # Derived quantities accumulate errors as fields do.
+    monkeypatch.setattr(measure, "UNEXPLAINED", 0.0)
+    monkeypatch.setattr(measure, "LEAST_EXPLAINED", 1e6)
+    scaled = kp.diagnostics.verdict(marched, points=200, quantities={"u": u})
+    assert 0.5 < scaled.quantities["u"] / scaled.errors["u"] < 2
+    assert scaled.errors["u"] < 1e-5 * found.errors["u"]
     exact = dataclasses.replace(found, errors={"u": 0.1}, windows=(1e-2, 0.3))
     assert "from 1 % in the first to 30 % in the last" in str(exact)
 

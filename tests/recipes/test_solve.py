@@ -295,6 +295,25 @@ def test_verdicts_take_a_tenth_of_the_time():
     assert run._continued(stage).fit["epochs"] == 5
 
 
+def test_time_is_reserved_for_the_last_verdict(judge, monkeypatch):
+    judge(0.5)
+    clock, run = [0.0], run_of(decay())
+    monkeypatch.setattr(strategy.time, "monotonic", lambda: clock[0])
+
+    def verdict(model, tolerance, judged=strategy.verdict):
+        clock[0] += 40.0
+        return judged(model, tolerance)
+
+    monkeypatch.setattr(strategy, "verdict", verdict)
+    run._judge()
+    run.deadline = clock[0] + 41.0
+    run._stop_late(0, {})
+    assert not run.model.stop_training
+    run.deadline = clock[0] + 39.0
+    run._stop_late(0, {})
+    assert run.model.stop_training
+
+
 def test_a_stalled_training_escalates():
     run = run_of(decay())
     run.progress = [(0.1, 1.0), (0.04, 0.1), (0.03, 0.1)]
@@ -358,30 +377,22 @@ def stalled(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_stalled_evolution_is_trained_in_time_windows(judge, monkeypatch):
-    judge(0.5, 1e-4)
-    stalled(monkeypatch)
-    solution = tiny_solve()
-    assert solution.solved and solution.verdict.error == 1e-4
-    windows = len(solution.model.march_history)
-    assert f"stalled, {windows} time windows" in solution.history[-1]["decision"]
-    points, values = decay().test_data(50)
-    error = solution.model.predict(points, verbose=0)[:, 0] - values["u"]
-    assert np.linalg.norm(error) < 1e-3 * np.linalg.norm(values["u"])
-
-
-@pytest.mark.slow
-def test_time_windows_in_a_file_are_judged_alone(judge, monkeypatch, tmp_path):
+def test_a_stalled_evolution_is_trained_in_time_windows(judge, monkeypatch, tmp_path):
     judge(0.5, 1e-4)
     stalled(monkeypatch)
     path = tmp_path / "solve.keras"
     solution = tiny_solve(path=path)
-    judge(1e-4)
+    assert solution.solved and solution.verdict.error == 1e-4
+    windows = len(solution.model.march_history)
+    assert f"stalled, {windows} time windows" in solution.history[-1]["decision"]
+    points, exact = decay().test_data(50)
+    values = solution.model.predict(points, verbose=0)
+    error = np.linalg.norm(values[:, 0] - exact["u"])
+    assert error < 1e-3 * np.linalg.norm(exact["u"])
+    judge(1e-4)  # windows in a file are judged alone
     again = tiny_solve(path=path)
     assert again.solved and not again.history
-    points = np.linspace(0, 2, 5)[:, None]
-    values = again.model.predict(points, verbose=0)
-    assert (values == solution.model.predict(points, verbose=0)).all()
+    assert (again.model.predict(points, verbose=0) == values).all()
     judge(0.5)
     third = kp.solve(decay(), model=solution.model, verbose=0)
     assert not third.solved and "keraspinn.march" in third.reason
@@ -389,8 +400,14 @@ def test_time_windows_in_a_file_are_judged_alone(judge, monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_training_goes_on_where_time_windows_do_not_suffice(judge, monkeypatch):
+    def march(problem, network, windows, recipe, **kwargs):
+        model = kp.PINNModel(problem, network)
+        model.march_history = [{"loss": 1.0}]
+        return model
+
     judge(0.5, 0.4, 0.3, 1e-4)
     stalled(monkeypatch)
+    monkeypatch.setattr(strategy, "march", march)
     monkeypatch.setattr(strategy, "DENSE", 0)
     solution = tiny_solve()
     decisions = [row["decision"] for row in solution.history]

@@ -179,6 +179,7 @@ class _Measurement:
         errors, sizes = self._errors()
         sums = missed_by_sums(self.tangent.model, self.batches, self.terms)
         moved = self.tangent, self.direction, self.batches
+        derived = quantity_errors(quantities, *moved).items()
         result = Verdict(
             errors,
             misfits,
@@ -193,7 +194,7 @@ class _Measurement:
             contradictions=contradictions,
             has_time=self.problem.domain.time_coordinate is not None,
             shifts=offsets.free_shifts(self.problem),
-            quantities=quantity_errors(quantities, *moved),
+            quantities={name: self.factor * e for name, e in derived},
             is_unique=causes.is_unique(self.problem),
             windows=self._by_window(sizes),
         )
