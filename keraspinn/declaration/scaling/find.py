@@ -3,10 +3,10 @@
 Scaled coordinates run from -1 to 1. Boundary conditions, initial conditions and data
 give a field's scale. A coarse solution replaces it if there are no such values, or if
 it is three times as large. Without a coarse solution, beside a front or a pulse,
-ordinary differential equations are integrated from their initial values, and scales of
-other problems follow term by term: u'' = q on an interval of half width h gives q h².
-Each equation and condition is divided by its largest term. A factor of about three is
-accurate enough.
+ordinary differential equations are integrated from their initial values, and linear
+equations are solved on average. Other scales follow term by term: u'' = q on an
+interval of half width h gives q h². Each equation and condition is divided by its
+largest term. A factor of about three is accurate enough.
 """
 
 import sympy as sp
@@ -16,6 +16,7 @@ from keraspinn.declaration.scaling.offsets import find_offsets, needs_offset
 from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.scaling.spectral_solve import (
     magnitudes_at_the_beginning,
+    projected_magnitudes,
     spectral_magnitudes,
 )
 from keraspinn.declaration.scaling.term_sizes import TermSizes
@@ -169,6 +170,12 @@ def _estimate(domain, terms, offsets, ones, known):
     if has_rates and not solved:
         least = prescribed | _from_terms(slow, unknown, offsets, known)
         return sizes | _limited(*how, sizes, least)
+    is_excluded = has_data or any(p.oscillates for p in flat) or any(solved.values())
+    if domain.space_coordinates and not is_excluded:
+        average = _solve(*how, find=projected_magnitudes)
+        if has_time:  # it damps waves, and pulses in time
+            average = {f: v for f, v in average.items() if v > sizes.get(f, 0.0)}
+        solved = average or solved
     for field in unknown:
         if solved.get(field, 0.0) > FAR_ABOVE * prescribed[field]:
             sizes[field] = solved[field]

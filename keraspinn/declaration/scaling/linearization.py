@@ -27,7 +27,7 @@ ROUND_OFF = 1e-12
 NEGLIGIBLE = 1e-13
 
 
-def discretize(domain, terms, field_names, degree, fixed, offsets, share=1.0):
+def discretize(domain, terms, field_names, degree, fixed, offsets, *how):
     """Return `Polynomials` for the fields, and the `Linearization`s in these, a list.
 
     Args:
@@ -37,13 +37,13 @@ def discretize(domain, terms, field_names, degree, fixed, offsets, share=1.0):
         degree: As for `Polynomials`.
         fixed: Dict from coordinates without derivatives to a value for each.
         offsets: Dict from names of fields to their offsets.
-        share: As for `Polynomials`.
+        *how: Share and density, as for `Polynomials`.
 
     Raises:
         ValueError: As `linearize` does.
     """
     parts = parts_of_fields(domain, terms, field_names)
-    polynomials = Polynomials(domain, field_names, degree, fixed, parts, share)
+    polynomials = Polynomials(domain, field_names, degree, fixed, parts, *how)
     return polynomials, list(linearize(domain, terms, polynomials, offsets))
 
 

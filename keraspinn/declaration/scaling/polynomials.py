@@ -29,16 +29,19 @@ class Polynomials:
         parts: Optional dict from names of fields to the blocks to whose extents their
             polynomials are scaled; `None` means all of the domain.
         share: Share of the time, from its start, in which they stand for the fields.
+        density: Multiple of the points that determine all coefficients.
 
     Attributes:
         field_names: Names of the fields.
         degree: The largest degree.
         count: Number of products.
         degrees: Degree of each product, `(count,)`.
-        points: Number of points on each part that determine all coefficients.
+        points: Number of points on each part.
     """
 
-    def __init__(self, domain, field_names, degree, fixed, parts=None, share=1.0):
+    def __init__(
+        self, domain, field_names, degree, fixed, parts=None, share=1.0, density=1
+    ):
         self.field_names = list(field_names)
         self._domain = domain
         blocks = [(parts or {}).get(name) for name in field_names]
@@ -64,7 +67,7 @@ class Polynomials:
         self._orders = np.array([[p.count(k) for k in columns] for p in products])
         self.degrees = self._orders.sum(axis=1)
         self.count = len(self.degrees)
-        self.points = max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
+        self.points = density * max(POINTS_PER_DEGREE * self.degree, 2 * self.count)
 
     def inside(self):
         """Return values of each field's products at points in its part, by time.

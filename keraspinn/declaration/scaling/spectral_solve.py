@@ -34,6 +34,9 @@ MOST_FIELDS = 4
 # Ratio of a field to itself at half of the time, above which it grows: by diffusion,
 # it is the square root of two.
 SETTLED = 1.3
+# Multiples of the points for a source that polynomials do not resolve, and the ratio
+# up to which both solutions agree.
+DENSITIES, AGREEMENT = (8, 12), 2.0
 # Part of the expected magnitude below which a field is zero.
 ZERO = 1e-6
 
@@ -53,7 +56,29 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False
         Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
         solve an equation, or an expression cannot be linearized.
     """
-    return _attempt(domain, terms, offsets, expected, fixed, 1.0, is_strict, False)[0]
+    return _attempt(domain, terms, offsets, expected, fixed, (), is_strict, False)[0]
+
+
+def projected_magnitudes(domain, terms, offsets, expected, fixed):
+    """Return magnitudes of a solution that misses linear equations and conditions.
+
+    Beside a narrow source polynomials oscillate, but their mean follows its integral.
+    Two numbers of points must agree on it. In time, conditions must be met.
+
+    Args:
+        domain, terms, offsets, expected, fixed: As for `spectral_magnitudes`.
+
+    Returns:
+        Dict of magnitudes that may lack some.
+    """
+    problem = domain, terms, offsets, expected, fixed
+    first, second = (
+        _attempt(*problem, (1.0, density), False, False)[0] for density in DENSITIES
+    )
+    pairs = {
+        name: sorted((size, second.get(name, 0.0))) for name, size in first.items()
+    }
+    return {n: high for n, (low, high) in pairs.items() if high < AGREEMENT * low}
 
 
 def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
@@ -72,24 +97,31 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
         return {}
     how = domain, terms, offsets, expected, fixed
     for share, start in itertools.product(SHARES, (False, True)):
-        magnitudes, growth = _attempt(*how, share, not domain.space_coordinates, start)
+        is_strict = not domain.space_coordinates
+        magnitudes, growth = _attempt(*how, (share,), is_strict, start)
         if magnitudes:
             pairs = zip(magnitudes.items(), growth, strict=True)
             return {name: size for (name, size), grown in pairs if grown <= SETTLED}
     return {}
 
 
-def _attempt(domain, terms, offsets, expected, fixed, share, *how):
-    """Return magnitudes in a share of the time, and how far each has grown there."""
+def _attempt(domain, terms, offsets, expected, fixed, points, *how):
+    """Return magnitudes in a share of the time, and how far each has grown there.
+
+    `points` are the share and the density of `Polynomials`.
+    """
     if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
     sizes = np.array(list(expected.values()))
     degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
-    given = domain, terms, expected, degree, fixed, offsets, share
     try:
-        system = linearization.discretize(*given)
+        system = linearization.discretize(
+            domain, terms, expected, degree, fixed, offsets, *points
+        )
+        # Fields without an initial value that they meet may be any.
+        missed = {True, domain.time_coordinate is not None} if len(points) > 1 else ()
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            reached, growth = _solve(*system, sizes, *how)
+            reached, growth = _solve(*system, sizes, missed, *how)
     except ValueError:
         return {}, ()
     return dict(zip(expected, reached.tolist(), strict=True)), growth
@@ -101,8 +133,10 @@ def _is_local(term):
     return not (term.table or term.regions or has_shifts)
 
 
-def _solve(polynomials, rows, sizes, is_strict, is_initial):
+def _solve(polynomials, rows, sizes, missed, is_strict, is_initial):
     """Return fields' largest values by Gauss-Newton steps, and their growth, `(f,)`.
+
+    Linear rows need not be solved if their `is_equation` is in `missed`.
 
     Raises:
         ValueError: If there is a null space, or the iteration does not converge.
@@ -137,7 +171,11 @@ def _solve(polynomials, rows, sizes, is_strict, is_initial):
         if change < CONVERGED or (number > FIRST_STEPS and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    is_solved = all(row.is_solved(coefficients, sizes, is_strict) for row in rows)
+    is_solved = all(
+        row.is_solved(coefficients, sizes, is_strict)
+        for row in rows
+        if not (row.is_linear and row.is_equation in missed)
+    )
     if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
     before = values[:, : values.shape[1] // 2].max(axis=(1, 2))

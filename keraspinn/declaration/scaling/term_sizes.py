@@ -20,6 +20,8 @@ LONGEST_SOURCE = 1000
 QUANTILE = 0.99
 # Quantile for boundary and initial values, which may be a narrow pulse.
 CONDITION_QUANTILE = 0.998
+# Mean of a source relative to that of its absolute values, below which it oscillates.
+SMALLEST_MEAN = 0.3
 # Part of a field's magnitude at which functions of it are evaluated.
 TYPICAL_PART = 0.75
 
@@ -39,6 +41,7 @@ class TermSizes:
     Attributes:
         terms: Dict from monomials in the fields to magnitudes of their coefficients.
         source: Magnitude of the terms without fields.
+        oscillates: Whether an equation's terms without fields nearly cancel on average.
     """
 
     def __init__(self, expression, target, domain, points, is_condition, sizes):
@@ -59,6 +62,9 @@ class TermSizes:
                 break
         quantile = CONDITION_QUANTILE if is_condition else QUANTILE
         self.source = max(target, _magnitude(source, domain, points, quantile))
+        values = _finite_values(source, domain, points)
+        mean = SMALLEST_MEAN * np.abs(values).sum()
+        self.oscillates = not is_condition and abs(values.sum()) < mean
         self._rates = {}  # relative derivatives of an oscillating source
         if self.source and not is_condition and source.count_ops() < LONGEST_SOURCE:
             for index in {i for m in self.terms for (_, i), _ in m if any(i)}:
@@ -166,10 +172,15 @@ def _magnitude(expression, domain, points, quantile=QUANTILE, zero=0.0):
 
     Parameters have their initial values, or `zero` instead of zero.
     """
+    values = abs(_finite_values(expression, domain, points, zero))
+    return float(np.quantile(values, quantile, method="higher")) if len(values) else 0.0
+
+
+def _finite_values(expression, domain, points, zero=0.0):
+    """Return an expression's values at points, without those that are not finite."""
     known = expression.xreplace(initial_values(expression, zero))
     try:
-        values = abs(evaluate_at([known], domain.coordinates, points)[0])
+        (values,) = evaluate_at([known], domain.coordinates, points)
     except ValueError:  # a derivative without values, as of |x|
-        return 0.0
-    values = values[np.isfinite(values)]
-    return float(np.quantile(values, quantile, method="higher")) if len(values) else 0.0
+        return np.empty(0)
+    return values[np.isfinite(values)]

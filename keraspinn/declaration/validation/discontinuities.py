@@ -31,8 +31,8 @@ PAIRS = 512
 HALVINGS = 24
 # Smallest jump, relative to the coefficient: tabulated fits have smaller ones.
 SMALLEST_JUMP = 1e-3
-# Largest jump, relative to the coefficient: those at poles are infinite.
-LARGEST_JUMP = 1e3
+# Ratio of a jump to that at `WIDER` times the distance, above which it is a pole.
+LARGEST_RATIO = 2.0
 # Width of a table's cell relative to its extent, below which no point may meet it.
 NARROW = 5e-3
 # Rise of a table in such a cell, relative to its range, from which on it is a jump.
@@ -214,6 +214,7 @@ def _jumps(expression, suspects, end, names, domain, part):
     for (change, least), (wide, _), size in compared:
         least = (least + SMALLEST_JUMP * abs(change)).max(axis=0) + ROUND_OFF * size
         jump, aside = abs(change[1] - change[0]), abs(wide - change).max(axis=0)
-        if ((jump > least) & (jump > aside) & (jump < LARGEST_JUMP * size)).any():
+        far = LARGEST_RATIO * abs(wide[1] - wide[0])
+        if ((jump > least) & (jump > aside) & (jump < far)).any():
             return True
     return False

@@ -136,8 +136,8 @@ def _known(expression):
 
 def _is_steep(node):
     exponents = [p.exp for p in node.atoms(sp.Pow) if p.free_symbols]
-    is_high = any(e.is_nonnegative is not True or e > HIGH_POWER for e in exponents)
-    return is_high or node.has(*_STEEP)
+    is_low = (e.is_number and e.is_nonnegative and e <= HIGH_POWER for e in exponents)
+    return not all(is_low) or node.has(*_STEEP)
 
 
 def _logarithm(node):

@@ -119,6 +119,7 @@ def _fixed_and_degrees(domain, terms):
     return fixed, DEGREES.get(domain.dimension - len(fixed), {})
 
 
+@np.errstate(all="ignore")  # numbers that are not finite raise an error
 def _linear_system(domain, terms, sizes, fixed, degree):
     """Return polynomials, residuals, Jacobian and its divisors; `None` if nonlinear."""
     how = domain, terms, [*sizes], degree, fixed, {}
