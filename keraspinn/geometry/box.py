@@ -96,7 +96,8 @@ class Box(Geometry):
             is the part `"initial"`; its two ends are not part of `"boundary"`.
         parameters: Optional dict of the same form with further coordinates, such as
             a Reynolds number, which have no boundary.
-        periodic: The periodic spatial coordinates, which have no boundary.
+        periodic: The periodic spatial coordinates, one symbol or a list, which have no
+            boundary.
 
     Attributes:
         coordinates: Symbols, time last: the columns of an array of points.
@@ -104,7 +105,7 @@ class Box(Geometry):
     Raises:
         TypeError: If a coordinate is not a SymPy symbol, or a name is no argument.
         ValueError: If an interval is empty, reversed or not finite, a coordinate is
-            declared twice, or a periodic one is not a coordinate of space.
+            declared twice, there are two of time, or a periodic one is not of space.
 
     Example:
 
@@ -119,7 +120,7 @@ class Box(Geometry):
         space: Intervals | None = None,
         time: Intervals | None = None,
         parameters: Intervals | None = None,
-        periodic: Sequence[sp.Symbol] = (),
+        periodic: sp.Symbol | Sequence[sp.Symbol] = (),
         **others: Any,
     ) -> None:
         if others:
@@ -130,12 +131,14 @@ class Box(Geometry):
         self.space = checked_intervals({} if space is None else space, "space")
         self.parameters = checked_intervals(parameters or {}, "parameters")
         self.time = checked_intervals(time or {}, "time")
-        self.periodic = tuple(periodic)
+        is_one = isinstance(periodic, sp.Symbol)
+        self.periodic = (periodic,) if is_one else tuple(periodic)
         declared = [*self.space, *self.parameters, *self.time]
-        if not declared or len(set(names(declared))) < len(declared):
+        is_repeated = len(set(names(declared))) < len(declared)
+        if not declared or is_repeated or len(self.time) > 1:
             raise ValueError(
-                "A domain needs at least one coordinate, each declared once. "
-                f"Received: {names(declared)}"
+                "A domain needs at least one coordinate, each declared once, and at "
+                f"most one in `time`. Received: {names(declared)}"
             )
         if not set(self.periodic) <= set(self.space):
             raise ValueError(

@@ -42,17 +42,21 @@ def by_region(values: Mapping[Geometry, sp.Expr]) -> sp.Piecewise:
     """
     *first, last = values.items()
     whole = next((g for g in values if g.has_coordinates), last[0])
-    cases = [(u, _relation(in_coordinates_of(whole, region))) for region, u in first]
+    cases = [(u, relation(in_coordinates_of(whole, region))) for region, u in first]
     return sp.Piecewise(*cases, (last[1], True))
 
 
-def _relation(region):
-    """Return the SymPy relation that holds in a geometry."""
+def relation(region):
+    """Return the SymPy relation that holds in a geometry.
+
+    Raises:
+        ValueError: If no formula is known for it.
+    """
     if isinstance(region, Box):
         ends = ((s, *map(exact_number, e)) for s, e in region.intervals.items())
         return sp.And(*(sp.And(s >= low, s <= high) for s, low, high in ends))
     if isinstance(region, (Combination, Product)):
-        first, second = map(_relation, region.operands)
+        first, second = map(relation, region.operands)
         if isinstance(region, Difference):
             return sp.And(first, sp.Not(second))
         return (sp.Or if isinstance(region, Union) else sp.And)(first, second)

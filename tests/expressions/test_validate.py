@@ -69,6 +69,7 @@ def test_errors_name_the_equation():
         ),
         (U(positive, y), r"different.* Received Symbol\('x', positive=True\)"),
         (Parameter("x", 1.0) * u, "two different symbols are called 'x'"),
+        (Parameter("u", 1.0) * u, "two different symbols are called 'u'"),
         (Parameter("a", 1) + Parameter("a", 2), "initial=2.0.*initial=1.0"),
         (sp.Piecewise((1, k > 0), (0, True)), "unknown symbol k"),
     ],

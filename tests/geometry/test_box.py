@@ -170,6 +170,7 @@ def test_parameters_have_no_boundary():
 
 def test_periodic_coordinates_have_no_boundary():
     box = kp.geometry.Box({X: (0, 1), Y: (0, 1)}, periodic=[X])
+    assert kp.geometry.Box({X: (0, 1), Y: (0, 1)}, periodic=X).periodic == (X,)
     assert fixed(box, "boundary") == [[((1, -1),), ((1, 1),)]]
     assert box.periodic == (X,)
 
@@ -235,6 +236,11 @@ def test_boxes_saved_before_parameters_and_periodicity_load():
             lambda: kp.geometry.Box({X: (0, 1)}, time={X: (0, 1)}),
             ValueError,
             "each declared once",
+        ),
+        (
+            lambda: kp.geometry.Box({X: (0, 1)}, time={T: (0, 1), Y: (0, 1)}),
+            ValueError,
+            "at most one in `time`",
         ),
         (lambda: BOX.blocks({X: 2.1}), ValueError, r"faces? .*\{x: -1\}, \{x: 2\}"),
         (lambda: BOX.blocks({sp.Symbol("z"): 1}), ValueError, "no coordinate z"),

@@ -19,7 +19,10 @@ from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.declaration.terms import ENERGY, RESIDUAL, check_points
 from keraspinn.declaration.validation import periodicity, shifted_arguments
 from keraspinn.declaration.validation.branches import check_branches
-from keraspinn.declaration.validation.discontinuities import describe_lost_jump
+from keraspinn.declaration.validation.discontinuities import (
+    describe_lost_jump,
+    join_by_part,
+)
 from keraspinn.declaration.validation.peaks import describe_peaks
 from keraspinn.expressions import fields_of, required_derivatives, validate
 from keraspinn.expressions.image import plain_fields, with_images, with_sums
@@ -112,6 +115,10 @@ def validate_declaration(equations, conditions, domain, densities):
             periodicity.check_periodic_data(item, domain, where)
         unreliable += [f"In {where}: {fault}" for fault in faults]
         poles += [f"In {where}: {pole}" for pole in unbounded]
+    for names, joined in join_by_part(equations, domain):
+        whole = Equation(joined), (joined,), domain, domain.blocks("interior")
+        jumps = describe_lost_jump(*whole)
+        unreliable += [f"In equations {', '.join(names)}: {jump}" for jump in jumps]
     together = "the equations and conditions together"
     validate(declared, coordinates, domain.normal, together, integrals=True)
     held = declared[len(equations) :]

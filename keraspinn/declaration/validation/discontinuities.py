@@ -6,6 +6,8 @@ derivative that no collocation point meets: u_t = u_xx from |x| is solved by |x|
 time. A network that learns a soft condition rounds the kink instead.
 """
 
+import collections
+import contextlib
 import functools
 
 import numpy as np
@@ -18,6 +20,8 @@ from keraspinn.declaration.validation.branch_ends import bracket, branch_ends
 from keraspinn.declaration.validation.periodicity import differs_at_ends
 from keraspinn.expressions import Interpolation, Program, normalize
 from keraspinn.expressions.nodes import distinct_nodes
+from keraspinn.geometry.by_region import relation
+from keraspinn.geometry.faces import in_coordinates_of
 
 # Functions with a kink or jump, whose SymPy derivatives hold a DiracDelta or less.
 KINKED = (sp.Abs, sp.Max, sp.Min, sp.sign, sp.Heaviside)
@@ -65,6 +69,39 @@ def find_discontinuity(domain, value):
             return f"the two ends of {symbol}, which is periodic"
     jumps = (_find_jump_of(v, space, domain, domain.interior) for v in values)
     return next(filter(None, jumps), None)
+
+
+def join_by_part(equations, domain):
+    """Yield equations of the same derivatives on several parts, as one on all of them.
+
+    Args:
+        equations: Dict from names to `Equation`s.
+        domain: The geometry.
+
+    Returns:
+        Iterator of pairs: the names, and a `Piecewise`.
+    """
+    groups = collections.defaultdict(list)
+    for name, equation in equations.items():
+        derivatives = equation.expression.atoms(sp.Derivative)
+        second = frozenset(d for d in derivatives if d.derivative_count > 1)
+        if second and not equation.is_everywhere:
+            groups[second].append(name)
+    for names in groups.values():
+        with contextlib.suppress(ValueError):  # no formula for a part
+            pairs = [(equations[n], _part_of(equations[n], domain)) for n in names]
+            yield names, sp.Piecewise(*((e.expression, part) for e, part in pairs))
+
+
+def _part_of(equation, domain):
+    """Return the relation that holds where an equation does."""
+    parts = [p for p in (equation.on, equation.where) if p not in ("interior", None)]
+    return sp.And(
+        *(
+            p if isinstance(p, sp.Basic) else relation(in_coordinates_of(domain, p))
+            for p in parts
+        )
+    )
 
 
 def describe_lost_jump(condition, expressions, domain, blocks):

@@ -82,6 +82,9 @@ def _describe_missing_initial_condition(domain, terms):
     for subject, values, order, count in _orders_in_time(domain, terms, initial):
         if count < order:
             missing = [f"{value.name} - ..." for value in values if value not in known]
+            free = collect_parameters(expressions_of(terms.values()))
+            if free and not missing:
+                return describe_free_parameters(free)
             return (
                 f"An initial condition is missing: {subject} of order {order} in "
                 f"{time}, and conditions hold {_number(count)} at single times. "
@@ -89,6 +92,16 @@ def _describe_missing_initial_condition(domain, terms):
                 f'on="initial"), or a condition at another time. {_ARCHITECTURE}'
             )
     return ""
+
+
+def describe_free_parameters(parameters):
+    """Return the sentence that nothing determines the values of parameters."""
+    names = ", ".join(parameter.name for parameter in parameters)
+    return (
+        "The problem is underdetermined: equations and conditions have a solution for "
+        f"any value of {names}. Add Data or a condition that determines it, or write "
+        "its value as a number."
+    )
 
 
 def _number(count):

@@ -62,15 +62,11 @@ def describe_underdetermined(domain, terms, sizes):
     how = domain, terms, sizes, fixed
     parameters = collect_parameters(expressions_of(terms.values())) if degrees else ()
     if free := [
-        parameter.name
+        parameter
         for parameter in parameters
         if all(_is_solved(*how, max(degrees), parameter, r) for r in OTHER_VALUES)
     ]:
-        return (
-            "The problem is underdetermined: equations and conditions have a solution "
-            f"for any value of {', '.join(free)}. Add Data or a condition that "
-            "determines it, or write its value as a number."
-        )
+        return missing_conditions.describe_free_parameters(free)
     names = [*sizes] if degrees else []
     for degree, small in degrees.items():
         names = names and _null_space_fields(*how, degree, small)

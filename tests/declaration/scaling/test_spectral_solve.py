@@ -170,6 +170,72 @@ def test_a_body_is_as_warm_as_its_surface_must_be():
     assert found == pytest.approx(33, rel=0.01)
 
 
+U1, U2, U2T = (sp.Function("u")(*args) for args in ((X,), (X, Y), (X, T)))
+LAPLACIAN = U2.diff(X, 2) + U2.diff(Y, 2)
+LINE, SQUARE = kp.geometry.Box({X: (0, 1)}), kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+ROD = kp.geometry.Box({X: (0, 1)}, time={T: (0, 2)})
+
+
+def disc(radius):
+    inside = (X - 0.4) ** 2 + (Y - 0.5) ** 2 < radius**2
+    return sp.Piecewise((1, inside), (0, True))
+
+
+NARROW = {  # domain, equation, magnitude by finite differences or in closed form
+    "disc of 0.05": (SQUARE, LAPLACIAN + disc(0.05), 3.5e-3),
+    "disc of 0.1": (SQUARE, LAPLACIAN + disc(0.1), 1.07e-2),
+    "Gaussian of 2 %": (
+        LINE,
+        U1.diff(X, 2) + sp.exp(-(((X - 0.37) / 0.02) ** 2)),
+        8.3e-3,
+    ),
+    "Gaussian of 0.2 %": (
+        LINE,
+        U1.diff(X, 2) + sp.exp(-(((X - 0.37) / 2e-3) ** 2)),
+        8.3e-4,
+    ),
+    "in time": (
+        ROD,
+        U2T.diff(T) - U2T.diff(X, 2) - sp.exp(-(((X - 0.4) / 0.05) ** 2)),
+        2.1e-2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("domain", "equation", "size"), NARROW.values(), ids=NARROW)
+def test_a_narrow_source_has_its_mean_effect(domain, equation, size):
+    (field,) = equation.atoms(sp.core.function.AppliedUndef)
+    conditions = {"walls": kp.Condition(field, on="boundary")}
+    if domain.time_coordinate is not None:
+        conditions["initial"] = kp.Condition(field, on="initial")
+    scale = sizes(domain, {"poisson": equation}, conditions)["u"]
+    assert 1 / 3 < scale / size < 3
+
+
+def test_a_narrow_flux_has_its_mean_effect():
+    heater = 1e4 * sp.exp(-(((X - 0.5) / 0.02) ** 2))
+    conditions = {
+        "cold": kp.Condition(U2, on=[{X: 0}, {X: 1}, {Y: 0}]),
+        "heater": kp.Condition(U2.diff(Y) - heater, on={Y: 1}),
+    }
+    scale = sizes(SQUARE, {"heat": LAPLACIAN}, conditions)["u"]
+    assert 1 / 3 < scale / 254 < 3
+
+
+def test_a_wave_that_is_not_resolved_keeps_its_scale():
+    a = sp.Function("a")(T)
+    string = kp.geometry.Box({X: (0, 1)}, time={T: (0, 30)})
+    equations = {
+        "string": U2T.diff(T, 2) - U2T.diff(X, 2) - a * sp.sin(sp.pi * X),
+        "force": a.diff(T, 2) + 4 * a,
+    }
+    conditions = {
+        "rest": kp.Condition([U2T, U2T.diff(T), a - 1, a.diff(T)], on="initial"),
+        "ends": kp.Condition(U2T, on="boundary"),
+    }
+    assert 0.1 < sizes(string, equations, conditions)["u"] < 1
+
+
 def test_periodic_sides_have_a_fourier_basis():
     u, v = sp.Function("u")(X, T), sp.Function("v")(X)
     ring = kp.geometry.Box({X: (0, 3)}, time={T: (0, 5)}, periodic=[X])

@@ -82,6 +82,12 @@ RIGHT = {
     "hardening": step(2, 1, U.diff(X), 0.1) * U.diff(X, 2),
     "pole": U.diff(X, 2) + U.diff(X) / (X - 0.5) ** 3,
     "pole of a tangent": U.diff(X, 2) + U.diff(X) * sp.tan(3 * X),
+    "pole of a field": flux(3e4 / U),
+    "pole of a sum of fields": flux(V / (V + Q)),
+    "turbulence": flux(V**2 / Q),
+    "logarithm": sp.log(U).diff(X, 2),
+    "logistic": flux(1 / (U * (1 - U))),
+    "quotient": U.diff(X, 2) / U,
     "radius": flux(1 / (1 + sp.sqrt((X - 0.5) ** 2 + (Y - 1) ** 2))),
     "sign of a gradient": (sp.sign(U.diff(X)) * U.diff(X) ** 2).diff(X),
     "moment": (sp.Abs(U.diff(X, 2)) * U.diff(X, 2)).diff(X, 2),
@@ -148,6 +154,40 @@ def test_a_lost_jump_in_a_condition_warns(on):
 def test_an_equation_in_one_layer_does_not_warn():
     layer = kp.geometry.Box({X: (0, 0.5)})
     assert unreliable(kp.Equation(flux(step(1, 10)), on=layer), V.diff(X)) == ""
+
+
+LEFT, RIGHT_HALF = (kp.geometry.Box({X: ends}) for ends in ((0, 0.5), (0.5, 1)))
+HALVES = [{"on": LEFT}, {"on": RIGHT_HALF}], [{"where": X < 0.5}, {"where": X > 0.5}]
+
+
+@pytest.mark.parametrize("parts", HALVES, ids=["on", "where"])
+def test_equations_of_two_materials_with_one_field_warn(parts):
+    def described(*expressions):
+        pairs = zip(expressions, parts, strict=True)
+        return unreliable(*(kp.Equation(e, **part) for e, part in pairs), V.diff(X))
+
+    text = described(U.diff(X, 2), flux(100))
+    assert text.startswith("In equations e0, e1: A coefficient") and "at x = " in text
+    assert described(flux(1 + U), flux(9 + U) + 1)
+    assert described(U.diff(T) - U.diff(X, 2), U.diff(T) - 9 * U.diff(X, 2))
+    # Sources and heat capacities may jump, and fields of each material may kink.
+    assert described(U.diff(X, 2), U.diff(X, 2) - 1) == ""
+    assert described(U.diff(T) - U.diff(X, 2), 2 * U.diff(T) - U.diff(X, 2)) == ""
+    assert described(U.diff(X, 2), 100 * Q.diff(X, 2)) == ""
+    assert described(flux(1 + X), flux(sp.Rational(3, 2))) == ""
+
+
+def test_equations_of_an_inclusion_with_one_field_warn():
+    square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
+    disk = kp.geometry.Disk((0.5, 0.5), 0.2, coordinates=(X, Y))
+    u = sp.Function("u")(X, Y)
+    laplacian = u.diff(X, 2) + u.diff(Y, 2)
+    for k, is_lost in ((5, True), (1, False)):
+        parts = (
+            kp.Equation(laplacian, on=square - disk),
+            kp.Equation(k * laplacian + 1, on=disk),
+        )
+        assert bool(unreliable(*parts, domain=square)) is is_lost
 
 
 def test_a_table_is_continuous():

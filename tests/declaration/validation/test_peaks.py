@@ -71,6 +71,15 @@ def test_a_narrow_peak_warns(source):
     assert "has a peak at t = 4, " in of_time(source)
 
 
+@pytest.mark.parametrize("source", [2**T, 10 ** (T**2 / 99), T ** (T + 1)], ids=str)
+def test_a_power_with_a_variable_exponent_does_not_warn(source):
+    positive = sp.Symbol("t", positive=True)
+    hours, c = kp.geometry.Box(time={positive: (0, 5)}), sp.Function("c")(positive)
+    start = {"initial": kp.Condition(c - 1, on="initial")}
+    equation = c.diff(positive) + source.subs(T, positive) * c
+    assert problem(hours, equation, start).unreliable == ""
+
+
 @pytest.mark.parametrize("source", FLAT.values(), ids=FLAT)
 def test_a_narrow_peak_of_a_function_that_is_flat_elsewhere_warns(source):
     assert "has a peak at t = 4" in of_time(source / V)

@@ -165,6 +165,14 @@ def test_a_parameter_that_nothing_determines_warns():
     assert "solution for any value of q. Add Data" in says(BAR, UNKNOWN_SOURCE, ENDS)
 
 
+def test_a_parameter_of_a_rate_equation_that_nothing_determines_warns():
+    c = sp.Function("c")(T)
+    time, start = kp.geometry.Box(time={T: (0, 5)}), kp.Condition(c - 1, on="initial")
+    text = says(time, c.diff(T) + Q * c**2, start)
+    assert "solution for any value of q. Add Data" in text
+    assert "initial condition is missing" not in text
+
+
 @pytest.mark.parametrize(
     "condition",
     [
