@@ -26,11 +26,14 @@ from keras.optimizers import schedules
 
 import keraspinn as kp
 from examples.second_stage.problems import CASES
+from examples.second_stage.ratio_rule import RatioRule
 
 NETWORKS = {"plain": kp.networks.MLP, "gated": kp.networks.ModifiedMLP}
 FIRST_ORDER = {"Adam": keras.optimizers.Adam, "SOAP": kp.optimizers.SOAP}
 # Steps of a fit, after which errors are taken.
-SECOND_ORDER = {"SSBroyden": 250, "BFGS": 250, "LBFGS": 250, "GaussNewton": 10}
+SECOND_ORDER = {"SSBroyden": 250, "BFGS": 250, "LBFGS": 250}
+GAUSS_NEWTON = {"GaussNewton": 10, "RatioRule": 10}
+SECOND_ORDER |= GAUSS_NEWTON
 # A fit that leaves more of the loss than this is followed by one on twice the points,
 # which take as long as they are many, up to so many times those at first.
 LEFT, LARGEST = 0.7, 4
@@ -46,7 +49,8 @@ def stages(optimizer, case, problem):
     if "through" in sizes:
         sizes["through"] = 20  # each is an integral, and all say the same
     adam = keras.optimizers.Adam(schedules.CosineDecay(3e-3, 2000))
-    second = getattr(kp.optimizers, optimizer)()
+    is_ours = hasattr(kp.optimizers, optimizer)
+    second = getattr(kp.optimizers, optimizer)() if is_ours else RatioRule()
     return [
         ("Adam", adam, 300, 2000, 1),
         (optimizer, second, sizes, SECOND_ORDER[optimizer], 10**6),
@@ -85,7 +89,7 @@ def train(model, case, optimizer, annealed, seconds, clock=False):
             if fit == fits or spent[0 if clock else 1] >= seconds:
                 break
             last, before = before, trace[-1]["loss"]
-            if name == "GaussNewton" and before > LEFT * last and times < LARGEST:
+            if name in GAUSS_NEWTON and before > LEFT * last and times < LARGEST:
                 times, before = 2 * times, float("inf")
                 sizes = {term: 2 * size for term, size in sizes.items()}
         callbacks = []

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import keraspinn as kp
 from examples.second_stage import cavity, cavity_flow, problems, table
 from examples.second_stage.__main__ import SECOND_ORDER, stages
 from examples.second_stage.peers.recording import Recorder
 from examples.second_stage.peers.statements import STATEMENTS
+from examples.second_stage.ratio_rule import RatioRule
 
 
 @pytest.mark.parametrize(
@@ -183,3 +185,20 @@ def test_recorder_keeps_weights_until_the_time_is_over(capsys):
     versions, line = capsys.readouterr().out.splitlines()
     assert "numpy" in versions
     assert table.error(json.loads(line)) == 1.0
+
+
+@pytest.mark.slow
+def test_the_ratio_rule_lowers_the_loss():
+    x = sp.Symbol("x")
+    u = sp.Function("u")(x)
+    problem = kp.Problem(
+        kp.geometry.Box({x: (0, 1)}),
+        {"poisson": u.diff(x, 2) + 1},
+        {"ends": kp.Condition(u, on="boundary")},
+    )
+    model = kp.PINNModel(problem, kp.networks.MLP(5, 1), seed=0).astype("float64")
+    model.compile(RatioRule())
+    logs = model.fit(steps_per_epoch=1, epochs=15, batch_size=32, verbose=0).history
+    assert logs["loss"][-1] < 1e-3 * logs["loss"][0]
+    ratios = np.divide(logs["damping"][1:], logs["damping"][:-1])
+    assert (abs(np.log(ratios)) < 3.1 * np.log(3)).all() and (ratios != 1).any()
