@@ -1,1 +1,1 @@
-"""Problems from many fields, each a program of its own under 60 lines."""
+"""Gallery of problems from many fields, each a program of fewer than 60 lines."""

@@ -1,13 +1,12 @@
-"""Run programs of the gallery, keep their figures, and write their pages.
+"""Programs of the gallery: their runs, records, pages and notebooks.
 
 python -m examples.gallery kovasznay beam_si
 
-Without names, all of them. Each runs in a process of its own; its `error` and `figure`
-are kept in `docs/gallery/`, with the seconds that it took, compiling included: of the
-clock, or of the processor where those are fewer, as on a core that others use too. So
-are the printed lines of each paragraph, which is a cell of the notebook, and a sketch
-and the equations of its problem; `--declarations` makes these two again without
-training.
+Without names, all programs run, each in a separate process. `docs/gallery/` keeps the
+figure of each program and a record with its errors, equations, printed lines by
+notebook cell, and seconds. The seconds include compilation; they are the smaller of
+wall time and CPU time, because the core may be shared. A sketch of the domain is kept
+too. `--declarations` renews sketches and equations without training.
 """
 
 import argparse
@@ -33,10 +32,13 @@ import keraspinn as kp
 PROGRAMS = pathlib.Path(__file__).parent
 PAGES = PROGRAMS.parent.parent / "docs" / "gallery"
 RECORDS = PAGES / "results.json"
-LONGEST = 180  # characters of an equation in LaTeX that fits on a page
-MOST_PRINTED = 20  # lines of output on a page
-ADAPT = "To adapt it, "  # begins the last sentences of a program's docstring
-# The order of the pages. A program that is not named here stands at the end.
+# Largest number of characters of a LaTeX equation: longer ones do not fit on a page.
+LONGEST = 180
+# Largest number of lines of output on a page.
+MOST_PRINTED = 20
+# Beginning of the last paragraph of a program's docstring.
+ADAPT = "To adapt it, "
+# Order of the pages. Programs that are not named here come last.
 SUBJECTS = {
     "Heat": "fin heat_rod plate_with_hole two_materials l_shape",
     "Mechanics": "oscillator vibration beam_si cantilever bracket kirsch thin_plate",
@@ -51,27 +53,27 @@ SUBJECTS = {
 
 
 def subjects():
-    """The programs by subject."""
+    """Return the names of programs by subject, a dict."""
     named = {subject: line.split() for subject, line in SUBJECTS.items()}
-    found = sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
-    others = [name for name in found if name not in {*chain(*named.values())}]
+    programs = sorted(path.stem for path in PROGRAMS.glob("[a-z]*.py"))
+    others = [name for name in programs if name not in {*chain(*named.values())}]
     return named | ({"Further": others} if others else {})
 
 
 def names():
-    """The programs, in the order of their pages."""
+    """Return the names of programs in the order of their pages."""
     return [*chain(*subjects().values())]
 
 
 def text(name):
-    """Title and text of a program, from its docstring."""
+    """Return the title and the text of a program's docstring."""
     docstring = ast.get_docstring(ast.parse(source(name)))
     title, _, rest = docstring.partition("\n")
     return title.rstrip("."), rest.strip()
 
 
 def parts(words):
-    """Return the description of a program, and how to change it for a problem."""
+    """Split the text of a program into its description and advice on changes."""
     about, _, change = words.partition(ADAPT)
     return about.strip(), f"{change[0].upper()}{change[1:]}"
 
@@ -81,32 +83,32 @@ def source(name):
 
 
 def first_line(name):
-    """The number of the line after the docstring and the empty line below it."""
+    """Return the number of the first line of code, which `:lines:` begins with."""
     return ast.parse(source(name)).body[0].end_lineno + 2
 
 
 def run(name):
-    """Run a program here, cell by cell, and keep its figure and its record."""
+    """Run a program in this process, cell by cell; write its figure and its record."""
     clocks = time.perf_counter, time.process_time
     began = [clock() for clock in clocks]
     matplotlib.rcParams.update({"savefig.dpi": 110, "savefig.bbox": "tight"})
-    left, printed = {"__name__": "__main__"}, []
-    with contextlib.chdir(PROGRAMS):  # tables lie beside it
+    variables, printed = {"__name__": "__main__"}, []
+    with contextlib.chdir(PROGRAMS):  # programs read tables in this folder
         for number, cell in enumerate(cells(name)):
             file = f"{name}, cell {number}"  # TensorFlow reads the lines of functions
             linecache.cache[file] = len(cell), None, cell.splitlines(True), file
             with contextlib.redirect_stdout(io.StringIO()) as lines:
-                exec(compile(cell, file, "exec"), left)
+                exec(compile(cell, file, "exec"), variables)
             printed.append(lines.getvalue())
-    seconds = min(clock() - at for clock, at in zip(clocks, began, strict=True))
+    seconds = min(clock() - start for clock, start in zip(clocks, began, strict=True))
     (PROGRAMS / f"{name}.png").replace(PAGES / f"{name}.png")
     if (film := PROGRAMS / f"{name}.gif").exists():
         film.replace(PAGES / film.name)
     (PAGES / f"{name}.txt").write_text("".join(printed), "utf-8")
     records = read_records()
     records[name] = {
-        **declaration(name, left.get("problem")),
-        "errors": {k: float(f"{v:.2g}") for k, v in shown(left["error"]).items()},
+        **declaration(name, variables.get("problem")),
+        "errors": {k: float(f"{v:.2g}") for k, v in shown(variables["error"]).items()},
         "printed": [text.count("\n") for text in printed],
         "seconds": round(seconds),
         "machine": f"{platform.machine()}, {platform.system()}",
@@ -125,16 +127,16 @@ def write_records(records):
 
 
 def declared(name):
-    """Return the problem of a program, which is run up to there, or `None`."""
+    """Run a program as far as its problem; return this, or `None` without one."""
     program = ast.parse(source(name))
     ends = [n + 1 for n, line in enumerate(program.body) if assigns(line, "problem")]
     if not ends:
         return None
     program.body = program.body[: ends[0]]
-    left = {"__name__": "__main__"}
+    variables = {"__name__": "__main__"}
     with contextlib.chdir(PROGRAMS):
-        exec(compile(program, f"{name}.py", "exec"), left)
-    return left["problem"]
+        exec(compile(program, f"{name}.py", "exec"), variables)
+    return variables["problem"]
 
 
 def assigns(line, name):
@@ -143,7 +145,7 @@ def assigns(line, name):
 
 
 def declaration(name, problem):
-    """Keep a sketch of a problem, and return its equations as lines of LaTeX."""
+    """Save a sketch of a domain; return a dict with the equations as lines of LaTeX."""
     if problem is None:
         return {}
     if sketched := problem.domain.dimension <= 3:
@@ -179,29 +181,29 @@ def first_sentence(words):
 
 
 def phrase(record):
-    """A record as a phrase: errors and time."""
+    """Return errors and time of a record as a phrase."""
     errors = ", ".join(f"{k} {size(v)}" for k, v in record["errors"].items())
     return f"Relative error {errors}; {minutes(record)} min"
 
 
 def size(error):
-    """An error with a minus at which, other than at a hyphen, no line ends."""
+    """Return an error as text with a minus sign: a hyphen would allow a line break."""
     return f"{error:.1e}".replace("-", "−")
 
 
 def minutes(record):
-    """Return the time of a run, rounded up."""
+    """Return the time of a run in minutes, rounded up."""
     return math.ceil(record["seconds"] / 60)
 
 
 def sentence(record):
-    """The same as a sentence, with machine and version."""
+    """Return errors, time, machine and version of a record as a sentence."""
     machine = f"on a two-core machine, with keraspinn {record['version']}"
     return f"{phrase(record)} {machine}."
 
 
 def write_pages():
-    """A page for each program that has run, and their index."""
+    """Write the pages of programs that have run, and their index."""
     records = read_records()
     done = [name for name in names() if name in records]
     for name in done:
@@ -240,8 +242,8 @@ def write_pages():
         index += [f"## {subject}", "```{rst-class} thumbnails\n```", "| | |\n|---|---|"]
         for name in filter(done.__contains__, members):
             title, words = text(name)
-            told = f"{first_sentence(words)} *{phrase(records[name])}.*"
-            card = f"[**{title}**]({name}.md). {told}"
+            summary = f"{first_sentence(words)} *{phrase(records[name])}.*"
+            card = f"[**{title}**]({name}.md). {summary}"
             index[-1] += f"\n| ![{title}]({name}.png) | {card} |"
     toctree = "\n".join(done)
     index += [f"```{{toctree}}\n:hidden:\n\n{toctree}\n```"]
@@ -251,30 +253,30 @@ def write_pages():
 
 
 def with_figures(page, records):
-    """Return the page of capabilities with errors and times of the gallery."""
+    """Return the page of capabilities with the current errors and times."""
 
     def filled(line):
-        found = re.findall(r"gallery/(\w+)\.md", line)
-        if not found or not line.startswith("| "):
+        linked = re.findall(r"gallery/(\w+)\.md", line)
+        if not linked or not line.startswith("| "):
             return line
-        told = [
+        figures = [
             f"{size(max(records[name]['errors'].values()))}, "
             f"{minutes(records[name])} min"
-            for name in found
+            for name in linked
         ]
-        return "|".join([*line.split("|")[:3], f" {'; '.join(told)} |"])
+        return "|".join([*line.split("|")[:3], f" {'; '.join(figures)} |"])
 
     return "\n".join(map(filled, page.split("\n")))
 
 
 def cells(name):
-    """The paragraphs of a program, all imports in one."""
+    """Return the paragraphs of a program; the first has all imports."""
     code = source(name).split('"""', 2)[2].strip() + "\n"
     return re.split(r"\n\n+(?=\S)(?!import|from)", code)
 
 
 def as_notebook(name, record):
-    """A program as an executed notebook: its words, and a cell for each paragraph."""
+    """Return a program as an executed notebook, with a cell for each paragraph."""
     title, words = text(name)
     printed = (PAGES / f"{name}.txt").read_text("utf-8").splitlines(keepends=True)
 
@@ -317,18 +319,18 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--declarations", action="store_true", help="train nothing")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.here:
-        run(given.names[0])
+    arguments = parser.parse_args()
+    if arguments.here:
+        run(arguments.names[0])
         return
-    if given.declarations:
+    if arguments.declarations:
         records = read_records()
-        for name in filter(records.__contains__, given.names or names()):
+        for name in filter(records.__contains__, arguments.names or names()):
             records[name] |= declaration(name, declared(name))
         write_records(records)
         write_pages()
         return
-    for name in given.names or names():
+    for name in arguments.names or names():
         print(name, flush=True)
         command = [sys.executable, "-m", "examples.gallery", "--here", name]
         subprocess.run(command, check=True)
