@@ -1,1 +1,1 @@
-"""Programs that use keraspinn; those of several files run by `python -m examples.…`."""
+"""Programs that use keraspinn; folders run as `python -m examples.…`."""

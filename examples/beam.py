@@ -1,10 +1,11 @@
-"""Euler and Bernoulli's beam, clamped at one end, with the paper's models.
+"""Euler–Bernoulli beam, clamped at one end, trained with the paper's models.
 
 python examples/beam.py --model M3 --si
 python examples/beam.py --table --results docs/results/beam.json
 
-In numbers, u'''' = −1 on [0, 1], or of steel in SI units: 2 m, 500 N/m, E = 210e9 Pa,
-I = 1e-8 m⁴. `--table` trains the four models, three seeds each, in both.
+The beam is nondimensional, u'''' = −1 on [0, 1], or of steel in SI units: 2 m, 500 N/m,
+E = 210e9 Pa, I = 1e-8 m⁴. `--table` trains the four models with three seeds each, in
+both systems of units.
 """
 
 import itertools
@@ -18,11 +19,12 @@ import sympy as sp
 
 import keraspinn as kp
 
+# Bending stiffness, load and length by system of units: 1, or N m², N/m and m.
 UNITS = {"in numbers": (1.0, 1.0, 1.0), "in SI units": (210e9 * 1e-8, 500.0, 2.0)}
 
 
 def beam(stiffness, load, length):
-    """A beam's deflection under an even load, all in one system of units."""
+    """Return the problem of a uniformly loaded beam, all in one system of units."""
     x = sp.Symbol("x")
     w = sp.Function("w")(x)
     exact = -load * x**2 * (6 * length**2 - 4 * length * x + x**2) / (24 * stiffness)
@@ -38,18 +40,18 @@ def beam(stiffness, load, length):
 
 
 def table(arguments):
-    """Errors of all models, a line for each, as records by system of units."""
-    errors = {}
+    """Train all models, print a line for each, and return errors by system of units."""
+    by_units = {}
     for units, model in itertools.product(UNITS, common.MODELS):
-        arguments.model, found = model, []
+        arguments.model, errors = model, []
         for arguments.seed in range(3):
             trained, _ = common.train(beam(*UNITS[units]), arguments)
             points, values = trained.problem.test_data()
             logs = trained.evaluate(points, values, return_dict=True, verbose=0)
-            found.append(logs["w_relative_l2"])
-        errors.setdefault(units, {})[model] = found
-        print(f"| {units} | {model} |", " | ".join(f"{e:.1e}" for e in found), "|")
-    return errors
+            errors.append(logs["w_relative_l2"])
+        by_units.setdefault(units, {})[model] = errors
+        print(f"| {units} | {model} |", " | ".join(f"{e:.1e}" for e in errors), "|")
+    return by_units
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Functions of the benchmark examples: options, the models M1 to M4, a report."""
+"""Command-line options, training and report of the benchmark examples M1 to M4."""
 
 import argparse
 import time
@@ -17,23 +17,24 @@ MODELS = {
     "M4": "with both",
 }
 
+# Number of parameters above which the second stage uses LBFGS: SSBroyden keeps a dense
+# matrix of them.
 LARGEST_DENSE = 9_000
-"""Number of parameters beyond which the second stage keeps no matrix of them."""
 
+# Defaults of the options: the best settings that we measured.
 SETTINGS = {"alpha": 0.1, "schedule": "cosine", "learning_rate": 3e-3}
-"""What an option has that is not given: what works best."""
 
+# Defaults with `--paper`: the settings of the paper.
 PAPERS = {"alpha": 0.9, "schedule": "exponential", "learning_rate": 1e-3}
-"""The same with `--paper`."""
 
 
 def options(description, units=50, depth=5):
-    """The command line of a benchmark example."""
+    """Return the argument parser of a benchmark example."""
     parser = argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    models = "; ".join(f"{name}: {what}" for name, what in MODELS.items())
+    models = "; ".join(f"{name}: {features}" for name, features in MODELS.items())
     parser.add_argument("--model", choices=MODELS, default="M4", help=models)
     parser.add_argument("--units", type=int, default=units, help="units a layer")
     parser.add_argument("--depth", type=int, default=depth, help="hidden layers")
@@ -78,9 +79,9 @@ def options(description, units=50, depth=5):
 
 
 def setting(arguments, name):
-    """An option as given, or else the paper's or ours."""
-    given = getattr(arguments, name)
-    return (PAPERS if arguments.paper else SETTINGS)[name] if given is None else given
+    """Return the value of an option, or its default if the user set none."""
+    value = getattr(arguments, name)
+    return (PAPERS if arguments.paper else SETTINGS)[name] if value is None else value
 
 
 def train(
@@ -88,8 +89,8 @@ def train(
 ):
     """Train one of the paper's models; returns the model and its history.
 
-    `second_weights` are λ for the second stage, by condition, that are not those which
-    stand after the first.
+    `second_weights` has loss weights λ by condition, for the second stage. Other
+    conditions keep the weights of the first stage.
     """
     keras.utils.set_random_seed(arguments.seed)
     gated, annealed = arguments.model in ("M3", "M4"), arguments.model in ("M2", "M4")

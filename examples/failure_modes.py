@@ -1,11 +1,11 @@
-"""Train the "failure modes" of PINNs with Adam alone, in two stages, and by `solve`.
+"""Trainings of the "failure modes" of PINNs: Adam alone, two stages, and `solve`.
 
 python -m examples.failure_modes convection_30 wave --seeds 0 1 2
 
-The problems are those of Krishnapriyan et al. (arXiv 2109.01050), on which plain PINNs
-end in a wrong field with a small loss, and the wave of later studies. Without names,
-all of them. `docs/results/failure_modes.json` keeps the first run of each beside the
-last. `--table` writes the table of `docs/failure_modes.md` alone.
+The problems are those of Krishnapriyan et al. (arXiv 2109.01050), and the wave equation
+of later studies. Plain PINNs end in a wrong field with a small loss. Without names, all
+problems are trained. `docs/results/failure_modes.json` keeps the first and the last run
+of each. `--table` only writes the table of `docs/failure_modes.md`.
 """
 
 import argparse
@@ -32,13 +32,14 @@ X, T = sp.symbols("x t")
 U = sp.Function("u")(X, T)
 CIRCLE = kp.geometry.Box({X: (0, 2 * sp.pi)}, time={T: (0, 1)}, periodic=[X])
 HILL = sp.exp(-((X - sp.pi) ** 2) / (2 * (sp.pi / 4) ** 2))
+# Relative L2 error to reach.
 TOLERANCE = 1e-4
+# Number of steps of Adam alone, with 3,000 points each.
 ADAM = 5_000
-"""Steps of Adam alone, with 3,000 points each."""
 
 
 def convection(speed):
-    """Return u_t + β u_x = 0 with a sine, periodic."""
+    """Declare u_t + β u_x = 0, periodic, with a sine as initial condition."""
     return kp.Problem(
         CIRCLE,
         {"convection": U.diff(T) + speed * U.diff(X)},
@@ -48,7 +49,7 @@ def convection(speed):
 
 
 def reaction(rate=5):
-    """Return u_t = ρ u (1 − u), Fisher's logistic growth at each x."""
+    """Declare u_t = ρ u (1 − u), logistic growth at each x."""
     grown = HILL * sp.exp(rate * T)
     return kp.Problem(
         kp.geometry.Box({X: (0, 2 * sp.pi)}, time={T: (0, 1)}),
@@ -59,7 +60,7 @@ def reaction(rate=5):
 
 
 def reaction_diffusion(viscosity=3, rate=5):
-    """Return u_t = ν u_xx + ρ u (1 − u), periodic; reference by Fourier series."""
+    """Declare u_t = ν u_xx + ρ u (1 − u), periodic."""
     points, values, _ = fourier_reference(viscosity, rate)
     return kp.Problem(
         CIRCLE,
@@ -70,7 +71,7 @@ def reaction_diffusion(viscosity=3, rate=5):
 
 
 def fourier_reference(viscosity=3, rate=5):
-    """Return points, values and the error of reaction–diffusion by Fourier series."""
+    """Return points, values and error of the reference, by Fourier series."""
     return evolution(
         "u",
         lambda ik: viscosity * ik**2,
@@ -84,7 +85,7 @@ def fourier_reference(viscosity=3, rate=5):
 
 
 def wave():
-    """Return u_tt = 4 u_xx with two standing modes."""
+    """Declare u_tt = 4 u_xx with two standing modes."""
     pi = sp.pi
     exact = sp.sin(pi * X) * sp.cos(2 * pi * T)
     exact += sp.sin(3 * pi * X) * sp.cos(6 * pi * T) / 2
@@ -110,7 +111,7 @@ PROBLEMS = {
 
 
 def adam_alone(problem, seed):
-    """Return a model trained with Adam in float32, soft conditions."""
+    """Return a model trained with Adam in float32, without hard constraints."""
     keras.utils.set_random_seed(seed)
     model = kp.PINNModel(problem, kp.networks.MLP(50, 4), seed=seed)
     model.compile(keras.optimizers.Adam(1e-3))
@@ -153,7 +154,7 @@ def run(name, way, seed):
 
 
 def table(records):
-    """Return the table of the records, as Markdown."""
+    """Return the table of the records as Markdown."""
 
     def cell(name, way):
         runs = [entry["last"] for entry in records[name].get(way, {}).values()]

@@ -1,10 +1,10 @@
-"""Train models that fail for six different reasons, and tell the reasons apart.
+"""Trainings that fail for six different reasons, with and without a cure.
 
 python -m examples.failures --output docs/results/failures.json
 
-Each problem is trained twice, as it stands and mended: with Adam, then with SSBroyden,
-plain networks of 20 × 2 units, seed 0. `--tables` prints the tables of
-`docs/diagnostics_measured.md` from such a file.
+Each problem is trained with a fault and without it, by Adam and then SSBroyden.
+Networks are plain, of 2 layers with 20 units, with seed 0. `--tables` prints the tables
+of `docs/diagnostics_measured.md` from the output file.
 """
 
 import argparse
@@ -22,18 +22,20 @@ import keraspinn as kp
 
 X, T = sp.symbols("x t")
 U = sp.Function("u")(X, T)
-RATE, ADAM, STEPS, POINTS = 3e-3, 1000, 300, 500
-"""Adam's first rate and steps; most second stages' steps, and their points inside."""
+# Initial learning rate of Adam and its number of steps.
+RATE, ADAM = 3e-3, 1000
+# Default number of steps of the second stage, and its number of points inside.
+STEPS, POINTS = 300, 500
 
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """A problem and how it is trained.
+    """Settings of one training.
 
     Attributes:
         problem: The `Problem`, with its solution as reference.
         dtype: Type of the second stage, or `None` for none.
-        held: Number of points inside that are drawn once and held, if any.
+        held: Number of points inside that are drawn once, or `None` to resample them.
         steps: Number of steps of the second stage.
     """
 
@@ -44,7 +46,10 @@ class Training:
 
 
 def growth(logarithm=False, start=10, capacity=10_000):
-    """Logistic growth by three orders of magnitude, of n or of m = ln(n / capacity)."""
+    """Declare logistic growth by three orders of magnitude.
+
+    The field is n, or m = ln(n / capacity) with `logarithm`.
+    """
     n = sp.Function("m" if logarithm else "n")(T)
     exact = 1 / (1 + (capacity / start - 1) * sp.exp(-T))
     if logarithm:
@@ -60,7 +65,7 @@ def growth(logarithm=False, start=10, capacity=10_000):
 
 
 def waves(frequency):
-    """u'' = −ω² sin(ωx), given at both ends."""
+    """Declare u'' = −ω² sin(ωx), with values at both ends."""
     u = sp.Function("u")(X)
     exact = sp.sin(frequency * X)
     return kp.Problem(
@@ -86,8 +91,11 @@ SOLUTION = sp.sin(sp.pi * X) * sp.exp(-(sp.pi**2) * T)
 
 
 def rod(sign=1, faces=(0, 1)):
-    """u_t = ± u_xx, cooled at the ends; with one sign it is heat, run backwards with
-    the other."""
+    """Declare u_t = ± u_xx with u = 0 at the ends.
+
+    With the positive sign this is the heat equation. With the negative sign it is the
+    backward heat equation, which is ill-posed.
+    """
     conditions = {f"at_{x}": kp.Condition(U, on={X: x}) for x in faces}
     start = kp.Condition(sp.Eq(U, sp.sin(sp.pi * X)), on="initial")
     return kp.Problem(
@@ -99,6 +107,7 @@ def rod(sign=1, faces=(0, 1)):
 
 
 HEAT = Training(rod())
+# Trainings with a fault, by cause.
 FAILURES = {
     "scales": Training(growth()),
     "stiffness": Training(waves(16), dtype=None),
@@ -107,6 +116,7 @@ FAILURES = {
     "too few points": Training(rod(), held=12),
     "float32": Training(decay(8), dtype="float32", steps=1000),
 }
+# The same without the fault.
 MENDED = {
     "scales": Training(growth(logarithm=True)),
     "stiffness": Training(waves(16)),
@@ -126,7 +136,7 @@ CURES = {
 
 
 def trained(training):
-    """Train it; returns the model and the loss at the end of each stage."""
+    """Train a model; returns it and the loss at the end of each stage."""
     keras.utils.set_random_seed(0)
     problem, losses = training.problem, {}
     model = kp.PINNModel(problem, kp.networks.MLP(20, 2), seed=0)
@@ -137,7 +147,7 @@ def trained(training):
     if training.dtype:
         model = model.astype(training.dtype)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that of float32, which is shown here
+            warnings.simplefilter("ignore")  # the warning of float32 is expected here
             model.compile(kp.optimizers.SSBroyden())
         points, size = None, POINTS
         if training.held:
@@ -171,27 +181,27 @@ def record(training):
 
 
 def tables(records):
-    """The two tables of the page, as Markdown."""
+    """Return the lines of the two tables of the page, as Markdown."""
     rows = ["| Cause | Loss | Loss elsewhere | Misfit | Estimate | Error | Verdict |"]
     rows += ["|" + "---|" * 7]
-    for name, (found, _) in records.items():
-        loss = list(found["losses"].values())[-1]
-        cells = loss, found["loss elsewhere"], found["misfit"]
-        errors = found["estimate"], found["error"]
+    for name, (failed, _) in records.items():
+        loss = list(failed["losses"].values())[-1]
+        cells = loss, failed["loss elsewhere"], failed["misfit"]
+        errors = failed["estimate"], failed["error"]
         cells = [f"{number:.1e}" for number in cells] + list(map(percent, errors))
-        rows.append(f"| {name} | {' | '.join(cells)} | {said(found)} |")
+        rows.append(f"| {name} | {' | '.join(cells)} | {trust(failed)} |")
     rows += ["", "| Cause | Cure | Error before | After | Verdict after |"]
     rows += ["|" + "---|" * 5]
-    for name, (found, mended) in records.items():
-        errors = percent(found["error"]), percent(mended["error"])
+    for name, (failed, mended) in records.items():
+        errors = percent(failed["error"]), percent(mended["error"])
         rows.append(
-            f"| {name} | {CURES[name]} | {' | '.join(errors)} | {said(mended)} |"
+            f"| {name} | {CURES[name]} | {' | '.join(errors)} | {trust(mended)} |"
         )
     return rows
 
 
-def said(found):
-    return "trusted" if found["trusted"] else "not trusted"
+def trust(entry):
+    return "trusted" if entry["trusted"] else "not trusted"
 
 
 def percent(number):
@@ -205,10 +215,11 @@ def main():
     parser.add_argument("names", nargs="*", help=", ".join(FAILURES))
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--tables", action="store_true", help="train nothing")
-    given = parser.parse_args()
-    kept = json.loads(given.output.read_text("utf-8")) if given.output.exists() else {}
+    arguments = parser.parse_args()
+    output = arguments.output
+    kept = json.loads(output.read_text("utf-8")) if output.exists() else {}
     records, made = kept.get("records", {}), {}
-    for name in () if given.tables else given.names or FAILURES:
+    for name in () if arguments.tables else arguments.names or FAILURES:
         pair = FAILURES[name], MENDED[name]
         made |= {t: record(t) for t in pair if t not in made}
         records[name] = [made[training] for training in pair]
@@ -218,7 +229,7 @@ def main():
             "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
             "records": {name: records[name] for name in FAILURES if name in records},
         }
-        given.output.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+        output.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
     print(*tables(kept["records"]), sep="\n")
 
 

@@ -1,11 +1,11 @@
-"""Draw the paper's figures, each by name, with the numbers behind its claims.
+"""Figures of the paper, with the numbers behind its claims.
 
     python examples/figures.py helmholtz_m1 helmholtz_m2
     python examples/figures.py --quick
 
-Without names, all of them. Every figure is saved as PNG, and beside it as JSON the
-numbers measured, with versions and machine. `--quick` trains smaller networks
-for fewer steps: the pictures are recognisable, the numbers are not the paper's.
+Without names, all figures are drawn. Each is saved as a PNG file, and its numbers with
+versions and machine as a JSON file. `--quick` trains smaller networks for fewer steps,
+so that its numbers differ from the paper's.
 """
 
 import argparse
@@ -41,10 +41,10 @@ def figure(draw):
 
 
 class Workshop:
-    """Trainings behind the figures, each run once for all figures that show it.
+    """Cache of trainings: each runs once for all figures that show it.
 
     Args:
-        options: The command line.
+        options: Parsed arguments of the command line.
     """
 
     def __init__(self, options):
@@ -54,28 +54,33 @@ class Workshop:
         self.used = {}
 
     def run(self, *arguments, **options):
-        """A trained model, its history, its gradients and its stiffness."""
+        """Return a trained model, its history, its gradients and its stiffness.
+
+        Args:
+            *arguments: Positional arguments of `_train`.
+            **options: Keyword arguments of `_train`.
+        """
         trained, size = self._trained(*arguments, **options)
         self.used[", ".join(map(str, arguments))] = size
         return trained
 
     def _train(self, model, depth, name, *parameters, full_batch=False):
-        """Return the result of `run`, and the size of the run.
+        """Return the result of `run`, and the numbers of units, layers and steps.
 
         Args:
             model: `"M1"` to `"M4"`.
             depth: Number of hidden layers, of a full-size run.
             name: The problem's name.
             *parameters: The problem's arguments.
-            full_batch: Whether to hold the points fixed.
+            full_batch: Whether to use the same points in all steps.
         """
-        own = self.options
+        options = self.options
         arguments = common.options(__doc__).parse_args(["--paper"])
         arguments.model = model
-        arguments.seed, arguments.verbose = own.seed, own.verbose
-        arguments.units = own.units or (30 if self.quick else 50)
-        arguments.depth = own.depth or (3 if self.quick else depth)
-        arguments.steps = own.steps or (4000 if self.quick else 40_000)
+        arguments.seed, arguments.verbose = options.seed, options.verbose
+        arguments.units = options.units or (30 if self.quick else 50)
+        arguments.depth = options.depth or (3 if self.quick else depth)
+        arguments.steps = options.steps or (4000 if self.quick else 40_000)
         if name == "cavity":
             arguments.alpha = 0.1
             arguments.schedule, arguments.learning_rate = "cosine", 2e-3
@@ -83,29 +88,29 @@ class Workshop:
         points = self.full_batch(problem) if full_batch else None
         if full_batch:
             arguments.batch_size = None
-        every = max(1, arguments.steps // 40)
-        gradients = kp.callbacks.GradientHistogram(every, points=points)
-        stiffness = kp.callbacks.HessianEigenvalue(every)
+        period = max(1, arguments.steps // 40)
+        gradients = kp.callbacks.GradientHistogram(period, points=points)
+        stiffness = kp.callbacks.HessianEigenvalue(period)
         traced = name == "helmholtz" and not full_batch
         print(f"{problem}\n  {model}, {arguments.units} × {arguments.depth}")
-        # An epoch is as long as the average behind a point of the curves.
+        # Curves have a point for each epoch, an average over its steps.
         trained, history = common.train(
             problem,
             arguments,
             x=points,
             callbacks=[gradients, *([stiffness] if traced else [])],
-            steps_per_epoch=max(1, every // 100) if full_batch else every,
+            steps_per_epoch=max(1, period // 100) if full_batch else period,
         )
         size = {kind: getattr(arguments, kind) for kind in ("units", "depth", "steps")}
         return (trained, history, gradients.statistics, stiffness), size
 
     def full_batch(self, problem):
-        """Points of a square's inside and sides, uniform and the same every time."""
+        """Return uniform points inside a square and on its sides, always the same."""
         inside, side = (256, 64) if self.quick else (1000, 250)
         uniform = np.random.default_rng(self.options.seed).uniform
         sides = uniform(-1, 1, (4, side, 2))
-        for place, points in enumerate(sides):
-            points[:, place % 2] = 1 if place < 2 else -1
+        for number, points in enumerate(sides):
+            points[:, number % 2] = 1 if number < 2 else -1
         return {
             "residual": uniform(-1, 1, (inside, 2)),
             "boundary": sides.reshape(-1, 2),
@@ -118,13 +123,15 @@ def relative_l2(model):
 
 
 def balance(statistics):
-    """Compare the terms' gradients: medians over the second half of training.
+    """Compare the gradients of loss terms: medians over the second half of training.
 
-    A spread ratio is the width of the central 90 % of a condition's gradient over
-    that of the residual's, here the median over the layers.
+    A spread ratio is the width of the central 90 % of a condition's gradient, divided
+    by that of the residual's. It is the median over the layers.
     """
     late = [_balance(moment) for moment in statistics[len(statistics) // 2 :]]
-    return {name: float(np.median([own[name] for own in late])) for name in late[0]}
+    return {
+        name: float(np.median([numbers[name] for numbers in late])) for name in late[0]
+    }
 
 
 def _balance(moment):
@@ -138,12 +145,12 @@ def _balance(moment):
 
 
 def height(statistics):
-    """Inches for a row of `plot.gradient_histograms`, or two."""
+    """Return the height in inches of `plot.gradient_histograms`, in one row or two."""
     return 3.2 if len(statistics[-1].layers) <= 4 else 5.8
 
 
 def stacked(heights, width=13):
-    """A figure of rows, each a subfigure."""
+    """Return a figure and its rows, which are subfigures."""
     page = plt.figure(figsize=(width, sum(heights)), layout="constrained")
     return page, np.ravel(page.subfigures(len(heights), 1, height_ratios=heights))
 
@@ -153,7 +160,7 @@ def captioned(part, caption):
 
 
 def helmholtz(workshop, name):
-    """Solution and gradients of a four-layer model, and its losses and λ."""
+    """Draw the solution, gradients, losses and λ of a four-layer model."""
     model, history, statistics, _ = workshop.run(name, 4, "helmholtz", 1, 4)
     page, (top, middle, bottom) = stacked([3.4, height(statistics), 3.4])
     kp.plot.solution(model, figure=top)
@@ -180,7 +187,7 @@ def helmholtz_m4(workshop):
 
 @figure
 def helmholtz_solutions(workshop):
-    """Reference, prediction and error of the plain model and of the best."""
+    """Draw reference, prediction and error of the plain model and of the best."""
     page, parts = stacked([3.4, 3.4])
     numbers = {}
     for name, part in zip(("M1", "M4"), parts, strict=True):
@@ -192,7 +199,7 @@ def helmholtz_solutions(workshop):
 
 
 def gradients_of(title, runs):
-    """The last gradients of several runs, and the balance in each."""
+    """Draw the last gradients of several runs; return the balance in each."""
     page, parts = stacked([height(statistics) for _, _, statistics, _ in runs.values()])
     numbers = {}
     for part, (name, run) in zip(parts, runs.items(), strict=True):
@@ -206,20 +213,20 @@ def gradients_of(title, runs):
 
 @figure
 def helmholtz_gradients(workshop):
-    """Both terms' gradients, plain and annealed."""
+    """Draw gradients of both terms, without and with annealing."""
     runs = {name: workshop.run(name, 4, "helmholtz", 1, 4) for name in ("M1", "M2")}
     return gradients_of("Helmholtz", runs)
 
 
 @figure
 def poisson(workshop):
-    """The conditions' gradients fade as the solution waves faster."""
+    """Draw gradients for three frequencies: those of the conditions become smaller."""
     runs = {f"C = {c}": workshop.run("M1", 5, "poisson", c) for c in (1, 2, 4)}
     return gradients_of("Poisson", runs)
 
 
 def stiffness(runs):
-    """λ_max over training of several runs, and how they compare."""
+    """Draw λ_max during two trainings; return medians and ratios."""
     (_, (_, _, _, first)), (_, (_, _, _, second)) = runs.items()
     page = kp.plot.traces(
         {name: (s.steps, s.eigenvalues["loss"]) for name, (*_, s) in runs.items()}
@@ -239,7 +246,7 @@ def stiffness(runs):
 
 @figure
 def stiffness_waves(workshop):
-    """The faster the solution waves, the stiffer."""
+    """Draw the stiffness for two frequencies: it grows with the frequency."""
     return stiffness(
         {
             "a₁ = 1, a₂ = 1": workshop.run("M1", 4, "helmholtz", 1, 1),
@@ -250,7 +257,7 @@ def stiffness_waves(workshop):
 
 @figure
 def stiffness_architecture(workshop):
-    """Gates make it less stiff."""
+    """Draw the stiffness without and with gates, which reduce it."""
     return stiffness(
         {
             "M1, plain": workshop.run("M1", 4, "helmholtz", 1, 4),
@@ -261,7 +268,7 @@ def stiffness_architecture(workshop):
 
 @figure
 def spectra(workshop):
-    """Every eigenvalue of both terms' Hessians after full-batch training."""
+    """Draw all eigenvalues of both terms' Hessians after full-batch training."""
     model, history, _, _ = workshop.run("M1", 5, "helmholtz", 1, 4, full_batch=True)
     points = workshop.full_batch(model.problem)
     eigenvalues = kp.diagnostics.hessian_spectrum(
@@ -281,7 +288,7 @@ def spectra(workshop):
         "largest": largest,
         "smallest": {name: float(values[0]) for name, values in eigenvalues.items()},
         "residual_over_boundary": largest["residual"] / largest["boundary"],
-        # How far a loss is from its neighbours in time, in decades.
+        # Mean absolute change of a loss from one epoch to the next, in decades.
         "jumps": {
             name: float(np.mean(np.abs(np.diff(np.log10(values)))))
             for name, (_, values) in losses.items()
@@ -291,14 +298,14 @@ def spectra(workshop):
 
 @figure
 def klein_gordon_gradients(workshop):
-    """All terms' gradients, plain and annealed."""
+    """Draw gradients of all terms, without and with annealing."""
     runs = {name: workshop.run(name, 5, "klein_gordon") for name in ("M1", "M2")}
     return gradients_of("Klein–Gordon", runs)
 
 
 @figure
 def klein_gordon_solutions(workshop):
-    """In space and time, and at moments."""
+    """Draw solutions in space and time, and as snapshots."""
     page, parts = stacked([3.4, 3.2, 3.4, 3.2])
     numbers = {}
     for name, (maps, curves) in zip(("M1", "M4"), parts.reshape(2, 2), strict=True):
@@ -312,7 +319,7 @@ def klein_gordon_solutions(workshop):
 
 @figure
 def klein_gordon_weights(workshop):
-    """Losses and λ under annealing."""
+    """Draw losses and λ of a training with annealing."""
     model, history, statistics, _ = workshop.run("M2", 5, "klein_gordon")
     return kp.plot.history(history), relative_l2(model) | {
         "weights": statistics[-1].weights
@@ -320,7 +327,7 @@ def klein_gordon_weights(workshop):
 
 
 def cavity(workshop, formulation):
-    """The speed that each of the four models predicts."""
+    """Draw the speed that each of the four models predicts."""
     page, parts = stacked([3.4] * 4)
     numbers = {}
     for name, part in zip(common.MODELS, parts, strict=True):
@@ -342,7 +349,7 @@ def cavity_velocity_pressure(workshop):
 
 
 def processor():
-    """The processor's name, which only Linux tells in full."""
+    """Return the name of the processor; only Linux has the full name."""
     path = pathlib.Path("/proc/cpuinfo")
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     names = [line.split(":")[1].strip() for line in lines if "model name" in line]
@@ -356,7 +363,7 @@ def circumstances(options):
     for package in packages:
         try:
             versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:  # run from its source
+        except importlib.metadata.PackageNotFoundError:  # run from a source tree
             versions[package] = kp.__version__
     return {
         "options": {k: v for k, v in vars(options).items() if k != "directory"},

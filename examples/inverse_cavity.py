@@ -1,14 +1,14 @@
-"""Find the Reynolds number of a lid-driven cavity from noisy velocity samples.
+"""Reynolds number of a lid-driven cavity, identified from noisy velocity samples.
 
     python examples/inverse_cavity.py --samples 200 --noise 0.01
     python examples/inverse_cavity.py --model M1 --units 30 --depth 3 --second-stage 6
 
-The samples are a classical solution's at Re = 100, taken away from the walls, where
-nothing else is known: no boundary values, no pressure. The unknown is the viscosity
-ν = 1/Re, 0.01; training starts from 0.05.
+The samples are values of a finite-difference solution at Re = 100, away from the walls.
+Neither boundary values nor pressures are known. The unknown is the viscosity ν = 1/Re,
+whose true value is 0.01; its initial value is 0.05.
 
-With a second stage, the samples' weight λ falls to `SECOND_WEIGHT` for it, so that
-noise does not bend the equations, and the estimate comes with its standard deviation.
+In a second stage the loss weight λ of the samples is `SECOND_WEIGHT`, so small that
+noise does not distort the flow. The estimate then has a standard deviation.
 """
 
 import common
@@ -19,12 +19,13 @@ import keraspinn as kp
 
 TRUE_REYNOLDS = 100
 
+# Loss weight λ of the samples in the second stage, so small that noise does not distort
+# the flow.
 SECOND_WEIGHT = 0.01
-"""λ of the samples in the second stage, so small that noise does not bend the flow."""
 
 
 def problem_with_samples(samples, noise, seed):
-    """The inner part of the cavity, its 1/Re unknown, with samples of the velocity."""
+    """Return the problem of the inner cavity with velocity samples and unknown ν."""
     viscosity = kp.Parameter("viscosity", initial=0.05)
     cavity = kp.problems.lid_driven_cavity(
         1 / viscosity,
@@ -55,7 +56,7 @@ def problem_with_samples(samples, noise, seed):
 
 
 def least_deviation(points, noise):
-    """The deviation of Re that is left where nothing else is unknown."""
+    """Return the standard deviation of Re if the flow depends on Re alone."""
     less, more = (
         lid_driven_cavity(TRUE_REYNOLDS * ratio, 128).at(points)
         for ratio in (0.98, 1.02)
@@ -74,18 +75,18 @@ def main():
     model, history = common.train(
         problem, arguments, second_weights={"samples": SECOND_WEIGHT}
     )
-    trace = [1 / viscosity for viscosity in history.history["viscosity"]]
+    trace = [1 / value for value in history.history["viscosity"]]
     shown = trace[:: max(1, len(trace) // 8)]
     print("Reynolds number:", ", ".join(f"{value:.1f}" for value in shown))
     error = abs(trace[-1] / TRUE_REYNOLDS - 1)
     print(f"Reynolds number at the end: {trace[-1]:.1f}, relative error {error:.1e}")
     if arguments.second_stage:
-        found = float(model.coefficients["viscosity"])
+        nu = float(model.coefficients["viscosity"])
         deviation = model.parameter_deviation()["viscosity"]
-        error = abs(found * TRUE_REYNOLDS - 1)
+        error = abs(nu * TRUE_REYNOLDS - 1)
         print(
-            f"after the second stage: {1 / found:.2f} ± {deviation / found**2:.2f}, "
-            f"relative error {error:.1e}, deviation {deviation / found:.1e}"
+            f"after the second stage: {1 / nu:.2f} ± {deviation / nu**2:.2f}, "
+            f"relative error {error:.1e}, deviation {deviation / nu:.1e}"
         )
         least = least_deviation(problem.conditions["samples"].points, arguments.noise)
         print(f"were the walls known and ν alone unknown, the least: ± {least:.2f}")

@@ -1,4 +1,4 @@
-"""Solve the nonlinear Klein–Gordon equation with one of the paper's models.
+"""Nonlinear Klein–Gordon equation, trained with one of the paper's models.
 
 python examples/klein_gordon.py --model M4
 """

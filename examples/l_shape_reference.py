@@ -1,11 +1,12 @@
-"""The heated L of the gallery by finite elements, for its table of temperatures.
+"""Reference temperatures of the gallery's heated L, by finite elements.
 
 python -m examples.l_shape_reference
 
-Quadratic triangles and Newton's method on two meshes, one half the size of the other;
-says how far the two are apart, and keeps the finer one's temperatures on a lattice of
-0.05 m in `examples/gallery/l_shape.csv`. Prints the readings of five sensors, with
-noise of 0.5 K. Needs scikit-fem, which `pip install ".[examples]"` brings.
+The program solves the problem by quadratic triangles and Newton's method on two meshes;
+the element size of one is half that of the other. It prints the difference of the two
+solutions, and writes the finer one on a grid of 0.05 m to
+`examples/gallery/l_shape.csv`. It also prints the readings of five sensors, with noise
+of 0.5 K. It needs scikit-fem: `pip install ".[examples]"`.
 """
 
 import argparse
@@ -17,13 +18,17 @@ from scipy.spatial import Delaunay
 from skfem.helpers import dot, grad
 
 TABLE = pathlib.Path(__file__).parent / "gallery" / "l_shape.csv"
+# Hole, m.
 CENTRE, RADIUS = np.array([[0.5], [0.4]]), 0.2
-K0, B, H, HOT = 20.0, 0.005, 50.0, 150.0  # W/(m K), 1/K, W/(m² K), K
+# Conductivity and its relative change with temperature, heat transfer coefficient, and
+# temperature of the rim above the surroundings: W/(m K), 1/K, W/(m² K), K.
+K0, B, H, HOT = 20.0, 0.005, 50.0, 150.0
+# Positions, m.
 SENSORS = np.array([[0.15, 0.15], [0.9, 0.6], [1.4, 0.5], [0.5, 1.0], [0.4, 1.6]])
 
 
 def from_rim(x):
-    """Distances of points `(2, n)` from the rim of the hole, negative within it."""
+    """Return the distances of points `(2, n)` from the rim, negative in the hole."""
     return np.hypot(*(x - CENTRE)) - RADIUS
 
 
@@ -32,7 +37,7 @@ def inside(x):
 
 
 def mesh(size):
-    """Triangles of the L less the hole, whose rim is a polygon of that size."""
+    """Return triangles of the L without the hole; their sides are `size` long."""
     line = np.linspace(0, 2, 2 * round(1 / size) + 1)
     points = np.stack(np.meshgrid(line, line)).reshape(2, -1)
     in_l = (points[0] <= 1) | (points[1] <= 1)
@@ -62,7 +67,7 @@ def cooling(u, v, w):
 
 
 def solve(size):
-    """The basis and the temperatures, kelvin above the surroundings."""
+    """Return the basis and the temperatures, in kelvin above the surroundings."""
     domain, element = mesh(size), skfem.ElementTriP2()
     basis = skfem.Basis(domain, element, intorder=5)
 
@@ -88,7 +93,7 @@ def solve(size):
 
 
 def lattice():
-    """The middles of squares of 0.05 m that lie in the L, `(2, n)`."""
+    """Return the centres of squares of 0.05 m in the L, `(2, n)`."""
     line = np.arange(0.025, 2, 0.05)
     points = np.stack(np.meshgrid(line, line, indexing="ij")).reshape(2, -1)
     return points[:, inside(points) & (from_rim(points) > 1e-3)]
@@ -98,18 +103,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size", type=float, default=1 / 80)
     parser.add_argument("--output", default=TABLE, type=pathlib.Path)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     points = lattice()
-    (rough, rough_state), (fine, state) = solve(2 * given.size), solve(given.size)
-    before, found = rough.probes(points) @ rough_state, fine.probes(points) @ state
-    apart = np.linalg.norm(found - before) / np.linalg.norm(found)
-    print(f"{fine.N} unknowns; the two meshes are {apart:.1e} apart")
-    table = np.column_stack([*points, found])
-    np.savetxt(given.output, table, "%.5g", ",", header="x,y,T")
+    coarse, coarse_state = solve(2 * arguments.size)
+    fine, state = solve(arguments.size)
+    coarse_values = coarse.probes(points) @ coarse_state
+    values = fine.probes(points) @ state
+    difference = np.linalg.norm(values - coarse_values) / np.linalg.norm(values)
+    print(f"{fine.N} unknowns; the two meshes are {difference:.1e} apart")
+    table = np.column_stack([*points, values])
+    np.savetxt(arguments.output, table, "%.5g", ",", header="x,y,T")
     noise = 0.5 * np.random.default_rng(1).normal(size=len(SENSORS))
     read = fine.probes(SENSORS.T) @ state + noise
-    for place, reading in zip(SENSORS.tolist(), read, strict=True):
-        print(f"{tuple(place)}: {reading:.1f}")
+    for position, reading in zip(SENSORS.tolist(), read, strict=True):
+        print(f"{tuple(position)}: {reading:.1f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Solve the flow in a lid-driven cavity with one of the paper's models.
+"""Flow in a lid-driven cavity, trained with one of the paper's models.
 
 python examples/lid_driven_cavity.py --model M4 --formulation streamfunction-pressure
 """

@@ -1,4 +1,4 @@
-"""Solve the Poisson equation u″ = −C² sin(Cx) with one of the paper's models.
+"""Poisson equation u″ = −C² sin(Cx), trained with one of the paper's models.
 
 python examples/poisson.py --model M1 --c 4
 """

@@ -1,1 +1,1 @@
-"""Problems as a new user states them, each solved by one call."""
+"""Short programs that declare a problem and solve it by one call."""

@@ -1,10 +1,10 @@
-"""Solve four problems as a new user states them, and record their true errors.
+"""True errors of four short programs that call `solve`.
 
 python -m examples.solve
 
-References are finite elements (scikit-fem) and a least-squares fit of the closed form.
-The first run of a program stays in `docs/results/solve.json`, beside the last one, and
-the table of both is put into `docs/exam.md`.
+References are finite-element solutions by scikit-fem, and a least-squares fit of the
+closed form. `docs/results/solve.json` keeps the first and the last run of each program.
+The table of both is in `docs/exam.md`.
 """
 
 import argparse
@@ -27,8 +27,8 @@ import keraspinn as kp
 PROGRAMS = pathlib.Path(__file__).parent
 DOCS = PROGRAMS.parents[1] / "docs"
 RECORDS, PAGE = DOCS / "results" / "solve.json", DOCS / "exam.md"
+# Deflection of the bracket in m, by 145,300 triangles (see the gallery).
 TIP = -2.2409e-4
-"""Deflection of the bracket in m, by 145,300 triangles (see the gallery)."""
 
 
 def fin(solution):
@@ -63,7 +63,7 @@ def fin(solution):
 
 
 def plume(solution):
-    """Return the error of the concentration round the obstacle."""
+    """Return the error of the concentration around the obstacle."""
     size = 0.03
     axes = np.arange(-2, 3 + size / 2, size), np.linspace(-2, 2, round(4 / size) + 1)
     axes[0][-1] = 3.0
@@ -83,9 +83,9 @@ def plume(solution):
         r4 = (x**2 + y**2) ** 2
         across = -0.25 * x * y / r4
         along = 0.5 * (1 - (x**2 - y**2) / (4 * r4))
-        slope = grad(c)
-        moved = (along * slope[0] + across * slope[1]) * v
-        return moved + 0.05 * dot(slope, grad(v))
+        gradient = grad(c)
+        moved = (along * gradient[0] + across * gradient[1]) * v
+        return moved + 0.05 * dot(gradient, grad(v))
 
     @skfem.LinearForm
     def source(v, w):
@@ -110,8 +110,8 @@ def mass_spring(solution):
         return 0.05 * np.exp(-rate * t) * swing
 
     fitted, _ = curve_fit(motion, times, measured, p0=(50.0, 1.0))
-    found = (solution.parameters[name][0] for name in ("k", "d"))
-    return {n: abs(a / b - 1) for n, a, b in zip("kd", found, fitted, strict=True)}
+    estimates = (solution.parameters[name][0] for name in ("k", "d"))
+    return {n: abs(a / b - 1) for n, a, b in zip("kd", estimates, fitted, strict=True)}
 
 
 def bracket(solution):
@@ -122,10 +122,10 @@ def bracket(solution):
 
 
 def distance(solution, points, values):
-    """Return the error relative to the field, or to three deviations if less."""
-    found = solution.model.predict(points.T, verbose=0, batch_size=4096)[:, 0]
-    size = min(np.sqrt(np.mean(values**2)), 3 * np.std(values))
-    return float(np.sqrt(np.mean((found - values) ** 2)) / size)
+    """Return the error relative to the field's RMS, or three deviations if less."""
+    predicted = solution.model.predict(points.T, verbose=0, batch_size=4096)[:, 0]
+    scale = min(np.sqrt(np.mean(values**2)), 3 * np.std(values))
+    return float(np.sqrt(np.mean((predicted - values) ** 2)) / scale)
 
 
 CASES = {case.__name__: case for case in (fin, plume, mass_spring, bracket)}
@@ -174,9 +174,9 @@ def main():
         print(json.dumps(record))
         records[name] = {"first": record} | records.get(name, {}) | {"last": record}
         RECORDS.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
-    place = re.compile(r"\| Program \|.*?\n\n", re.DOTALL)
+    pattern = re.compile(r"\| Program \|.*?\n\n", re.DOTALL)
     rows = table(records) + "\n\n"
-    page = place.sub(lambda _: rows, PAGE.read_text("utf-8"), count=1)
+    page = pattern.sub(lambda _: rows, PAGE.read_text("utf-8"), count=1)
     PAGE.write_text(page, "utf-8")
 
 

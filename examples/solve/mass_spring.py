@@ -1,4 +1,4 @@
-"""Stiffness and damping of a mass on a spring, from a recording of its motion."""
+"""Stiffness and damping of a mass on a spring, from measurements of its motion."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Plume of a source in a stream round an obstacle."""
+"""Concentration downstream of a source, in a flow around an obstacle."""
 
 import sympy as sp
 
