@@ -188,11 +188,11 @@ def main(arguments=None):
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=[*WAYS])
     parser.add_argument("--table", action="store_true", help="write the page alone")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     records = json.loads(RECORDS.read_text()) if RECORDS.exists() else {}
-    for name in () if given.table else given.names or PROBLEMS:
-        for way in given.ways:
-            for seed in given.seeds:
+    for name in () if options.table else options.names or PROBLEMS:
+        for way in options.ways:
+            for seed in options.seeds:
                 record = run(name, way, seed)
                 print(name, way, seed, json.dumps(record), flush=True)
                 runs = records.setdefault(name, {}).setdefault(way, {})

@@ -1,1 +1,1 @@
-"""The exam of `solve`: problems with known solutions, solved to a tolerance."""
+"""Exam of `solve`: problems with known solutions, solved to a tolerance."""

@@ -1,10 +1,10 @@
-"""Solve problems with known solutions to a tolerance, and record the true errors.
+"""Exam of `solve`: runs to a tolerance, and records with their true errors.
 
 python -m examples.exam
 
-The record is written after every problem. An interrupted exam continues where it
-stopped; problems named by `--only` run again. The first run of a problem stays in the
-file, beside the last one. `--table` makes the page `docs/exam.md` from the record.
+The records are written after every problem, so that an interrupted exam can be resumed.
+Problems named by `--only` run again. The file keeps the first and the last run of each
+problem. `--table` only makes the page `docs/exam.md` from the records.
 """
 
 import argparse
@@ -28,7 +28,7 @@ RECORDS = pathlib.Path(__file__).parents[2] / "docs" / "results" / "exam.json"
 
 
 def run(question, tolerance=1e-3, max_time=300.0, seed=0, verbose=1):
-    """Solve one problem; returns a dict that is JSON.
+    """Solve one problem; returns a JSON-serializable dict.
 
     Args:
         question: A `Question`.
@@ -41,7 +41,7 @@ def run(question, tolerance=1e-3, max_time=300.0, seed=0, verbose=1):
     clocks = time.monotonic, time.process_time
     began = [clock() for clock in clocks]
     solution = kp.solve(problem, tolerance, max_time, seed=seed, verbose=verbose)
-    seconds, cpu = (clock() - at for clock, at in zip(clocks, began, strict=True))
+    seconds, cpu = (clock() - start for clock, start in zip(clocks, began, strict=True))
     errors = true_errors(solution.model, problem, question.parameters)
     return {
         "solved": bool(solution.solved),
@@ -61,23 +61,23 @@ def run(question, tolerance=1e-3, max_time=300.0, seed=0, verbose=1):
 def true_errors(model, problem, parameters):
     """Return relative errors of fields against the reference, and of parameters.
 
-    Fields that are determined up to a function of time, such as a pressure, are left
-    out.
+    Fields that are determined only up to a function of time, such as a pressure, have
+    no error.
     """
     logs = model.evaluate(*problem.test_data(), verbose=0, return_dict=True)
     end = "_relative_l2"
     errors = {k.removesuffix(end): float(v) for k, v in logs.items() if end in k}
-    for name, words in free_shifts(problem).items():
-        if words != CONSTANT:
+    for name, shift in free_shifts(problem).items():
+        if shift != CONSTANT:
             del errors[name]
-    for name, value in parameters.items():
-        found = float(keras.ops.convert_to_numpy(model.coefficients[name]))
-        errors[name] = abs(found / float(value) - 1)
+    for name, true in parameters.items():
+        estimate = float(keras.ops.convert_to_numpy(model.coefficients[name]))
+        errors[name] = abs(estimate / float(true) - 1)
     return errors
 
 
 def finite(number):
-    """Return a number, or `None`, JSON's null, if it is not finite."""
+    """Return a number, or `None` (null in JSON) if it is not finite."""
     return float(number) if np.isfinite(number) else None
 
 
@@ -91,7 +91,7 @@ def chosen(only, shard, done):
     Args:
         only: List of names; all if empty.
         shard: Text `i/n`, the i-th of n parts, counted from one.
-        done: Names that need not run again.
+        done: Names of problems that have a record.
     """
     if unknown := [name for name in only if name not in QUESTIONS]:
         raise SystemExit(f"No problem has the names {unknown}. Names: {[*QUESTIONS]}")
@@ -101,7 +101,7 @@ def chosen(only, shard, done):
 
 
 def kept(path):
-    """Return the records of a file, none if there is no such file."""
+    """Return the records of a file; the dict is empty without a file."""
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
@@ -121,8 +121,9 @@ def main(arguments=None):
     parser.add_argument("--tolerance", type=float, default=1e-3)
     parser.add_argument("--output", type=pathlib.Path, default=RECORDS)
     parser.add_argument("--table", action="store_true", help="write the page alone")
-    given = parser.parse_args(arguments)
-    names = [] if given.table else chosen(given.only, given.shard, kept(given.output))
+    options = parser.parse_args(arguments)
+    path = options.output
+    names = [] if options.table else chosen(options.only, options.shard, kept(path))
     np.seterr(all="ignore")
     for name in names:
         print(name, flush=True)
@@ -130,14 +131,14 @@ def main(arguments=None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                record = run(QUESTIONS[name], given.tolerance, given.max_time)
-            except Exception as error:  # the others are to run
+                record = run(QUESTIONS[name], options.tolerance, options.max_time)
+            except Exception as error:  # the other problems still run
                 reason = f"{type(error).__name__}: {error}"
                 record = {"solved": False, "errors": {}, "reason": reason}
         print(json.dumps({k: v for k, v in record.items() if k != "rounds"}))
         sys.stdout.flush()
-        keep(given.output, name, record)
-    if given.output.resolve() in (RECORDS, TIGHT):
+        keep(path, name, record)
+    if path.resolve() in (RECORDS, TIGHT):
         write_page(kept(RECORDS))
 
 

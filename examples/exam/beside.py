@@ -1,10 +1,10 @@
-"""Ten problems by `solve`, by the two stages of the guide, and by DeepXDE, in turn.
+"""Ten problems by `solve`, by the two stages of the guide, and by DeepXDE.
 
 taskset -c 0 python -m examples.exam.beside
 
-`solve` stops by its own estimate. Of the others the time is the first at which the true
-error is within the tolerance, which a user cannot know. DeepXDE has a virtual
-environment of its own, which is built first. The record is written after each problem.
+`solve` stops by its error estimate. The time of the others is the first at which the
+true error is within the tolerance, which a user cannot know. DeepXDE runs in a separate
+virtual environment, which is built first. Records are written after each problem.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PROBLEMS = (
 
 
 def solved(question):
-    """Return the processor's seconds and the true error of `solve`."""
+    """Return CPU seconds and true error of `solve`."""
     record = run(question, TOLERANCE, 600.0, verbose=0)
     return {
         "solved": record["solved"],
@@ -43,12 +43,12 @@ def solved(question):
 
 
 def by_two_stages(question):
-    """Return errors with the processor's time by `recipes.TwoStage`."""
+    """Return pairs of CPU seconds and error during `recipes.TwoStage`."""
     keras.utils.set_random_seed(0)
     problem = question.problem()
     began = time.process_time()
     model = kp.PINNModel(problem, chosen_network(problem), seed=0)
-    rows, without = [], 0.0
+    rows, evaluation = [], 0.0
     first, second = kp.recipes.TwoStage().stages
     fit = {**second.fit, "epochs": 1, "steps_per_epoch": 500}
     model = first.train(model, verbose=0).model.astype("float64")
@@ -57,27 +57,27 @@ def by_two_stages(question):
         model.fit(verbose=0, **fit)
         now = time.process_time()
         error = max(true_errors(model, problem, {}).values())
-        rows.append([now - began - without, error])
-        without += time.process_time() - now
+        rows.append([now - began - evaluation, error])
+        evaluation += time.process_time() - now
     return rows
 
 
 def by_deepxde(question, python):
-    """Return errors with the processor's time by DeepXDE, and versions."""
+    """Return pairs of CPU seconds and error of DeepXDE, and its versions."""
     points, values = question.problem().test_data()[:2]
     columns = np.stack([np.ravel(v) for v in values.values()], axis=-1)
     with tempfile.TemporaryDirectory() as folder:
         test = pathlib.Path(folder) / "test.npz"
         np.savez(test, points=points, values=columns)
         command = [python, "-m", "examples.exam.deepxde_recipe", question.name, test]
-        ended = subprocess.run(
+        process = subprocess.run(
             [str(word) for word in command],
             env=environment({"DDE_BACKEND": "pytorch"}),
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         )
-    return json.loads(ended.stdout.splitlines()[-1])
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def main():
@@ -85,10 +85,10 @@ def main():
     parser.add_argument("problems", nargs="*", default=PROBLEMS, choices=PROBLEMS)
     cache = pathlib.Path.home() / ".cache" / "keraspinn" / "benchmarks"
     parser.add_argument("--cache", default=cache, help="folder for environments")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     records = kept(BESIDE)
-    python = python_of("deepxde_torch.txt", given.cache)
-    for name in given.problems:
+    python = python_of("deepxde_torch.txt", arguments.cache)
+    for name in arguments.problems:
         question = QUESTIONS[name]
         print(name, flush=True)
         records[name] = {

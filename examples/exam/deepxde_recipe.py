@@ -1,11 +1,11 @@
-"""Ten of DeepXDE's demonstrations by Adam, 15,000 steps, and L-BFGS, in DeepXDE.
+"""Ten demonstrations of DeepXDE, trained in DeepXDE by Adam and L-BFGS.
 
 python -m examples.exam.beside
 
-runs it, in an environment with DeepXDE and PyTorch. Networks and numbers of points are
-those of the demonstrations; single precision and the learning rate of 1e-3 are
-DeepXDE's own. For problems whose demonstration states no numbers, those of a similar
-one are taken. It prints the errors with the processor's time, without that of the
+runs this module in an environment with DeepXDE and PyTorch. Networks and numbers of
+points are those of the demonstrations. A demonstration without such numbers takes those
+of a similar one. Single precision and the learning rate of 1e-3 are defaults of
+DeepXDE. The module prints errors with CPU seconds, which exclude the evaluation of
 errors.
 """
 
@@ -17,11 +17,11 @@ import deepxde as dde
 import numpy as np
 import torch
 
+# Number of steps of Adam.
 ADAM_STEPS = 15_000
-"""Steps of Adam."""
 
-EVERY = 500
-"""Steps between two errors."""
+# Number of steps between two errors.
+PERIOD = 500
 
 PI = np.pi
 
@@ -103,11 +103,11 @@ def ode_system():
         ]
 
     domain = dde.geometry.TimeDomain(0, 10)
-    start = [
+    conditions = [
         dde.icbc.IC(domain, lambda x: 0, initial, component=0),
         dde.icbc.IC(domain, lambda x: 1, initial, component=1),
     ]
-    return dde.data.PDE(domain, equation, start, 35, 2), network([1, *[50] * 3, 2])
+    return dde.data.PDE(domain, equation, conditions, 35, 2), network([1, *[50] * 3, 2])
 
 
 def initial(x, is_initial):
@@ -175,9 +175,9 @@ def burgers():
 
 def klein_gordon():
     def equation(x, y):
-        place, cosine = x[:, :1], torch.cos(x[:, 1:])
+        position, cosine = x[:, :1], torch.cos(x[:, 1:])
         waves = second(y, x, 1) - second(y, x, 0)
-        return waves + y**2 + place * cosine - (place * cosine) ** 2
+        return waves + y**2 + position * cosine - (position * cosine) ** 2
 
     def exact(x):
         return x[:, :1] * np.cos(x[:, 1:])
@@ -225,7 +225,7 @@ PROBLEMS = {
 
 
 class Errors(dde.callbacks.Callback):
-    """Print the largest relative error of the outputs every so many steps."""
+    """Callback that keeps CPU seconds and the largest relative error of the outputs."""
 
     def __init__(self, points, values):
         super().__init__()
@@ -234,7 +234,7 @@ class Errors(dde.callbacks.Callback):
 
     def on_epoch_end(self):
         self.steps += 1
-        if self.steps % EVERY == 0:
+        if self.steps % PERIOD == 0:
             self.take()
 
     def take(self):
@@ -249,14 +249,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problem", choices=PROBLEMS)
     parser.add_argument("test", help="file with points and values")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
     dde.config.set_random_seed(0)
-    with np.load(given.test) as test:
+    with np.load(arguments.test) as test:
         errors = Errors(test["points"].astype("float32"), test["values"])
     began = time.process_time()
     errors.spent = began
-    model = dde.Model(*PROBLEMS[given.problem]())
+    model = dde.Model(*PROBLEMS[arguments.problem]())
     quiet = {"verbose": 0, "display_every": 10**9, "callbacks": [errors]}
     model.compile("adam", lr=1e-3, verbose=0)
     model.train(iterations=ADAM_STEPS, **quiet)

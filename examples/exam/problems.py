@@ -1,4 +1,4 @@
-"""Problems of the exam, all declared elsewhere, the cheapest first."""
+"""Problems of the exam, which other modules declare; the cheapest come first."""
 
 import dataclasses
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from examples.public_examples.common import declared_by
 from examples.second_stage.problems import CASES as SECOND_STAGE
 from examples.verdicts.problems import CASES as VERDICTS
 
+# Period of the problems held back, among those that `solve` can solve.
 HELD_BACK_EVERY = 5
-"""Every fifth problem that `solve` can solve is held back, twelve at most."""
 
+# Largest number of problems held back.
 MOST_HELD_BACK = 12
-"""Number of problems held back."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Question:
     """A problem with a known solution.
 
     Attributes:
-        name: Its name.
+        name: Name in the records.
         problem: Function without arguments that returns the `Problem`.
         parameters: True values of unknown parameters.
         solvable: Whether its declaration and data determine the solution to 1e-3.
@@ -35,6 +35,7 @@ class Question:
     held_back: bool = False
 
 
+# Names of problems that can be solved; `%` stands for a blank.
 ORDINARY = """
 Volterra_IDE ode_system ode_2nd ide logistic oscillator pendulum
 Poisson_Dirichlet_1d Poisson_Neumann_1d Poisson_Robin_1d Poisson_periodic_1d
@@ -51,17 +52,15 @@ allen_cahn allen_cahn_sharp fractional_diffusion_1d two_materials cantilever kir
 steel_cantilever elasticity_plate thin_plate Heat%2d-MS Heat%2d-CG Heat-nd Poisson-nd
 parametric_reynolds NS%2d-C cavity Navier_Stokes_inverse Beltrami_flow
 """
-"""Names of problems that can be solved; `%` stands for a blank."""
 
+# Names of problems with noise, contradictions, poles or sources that points miss. None
+# may be reported as solved with an error above the tolerance.
 UNSOLVABLE = """
 ensemble_band noisy_sensors high_sensors contradiction bolus sphere standing_mode
 diffusivity unknown_diffusivity unknown_field Poisson,%inverse Heat,%inverse
 """
-"""Names of problems with noise, contradictions, poles, or unmet sources.
 
-None may be reported as solved with an error beyond the tolerance.
-"""
-
+# True values of unknown parameters, by names of problems.
 PARAMETERS = {"unknown_diffusivity": {"kappa": 0.3}, "l_shape": {"b": 5e-3}}
 PARAMETERS |= {name: dict(values) for name, values in TRUE.items()}
 PARAMETERS |= {name: case.parameters for name, case in VERDICTS.items()}
@@ -69,9 +68,9 @@ PARAMETERS |= {name: case.parameters for name, case in VERDICTS.items()}
 
 def _declaration(name):
     """Return the function that declares a problem."""
-    for known in (DECLARED, EXAM):
-        if name in known:
-            return known[name]
+    for declarations in (DECLARED, EXAM):
+        if name in declarations:
+            return declarations[name]
     for cases in (VERDICTS, SECOND_STAGE):
         if name in cases:
             return cases[name].problem

@@ -1,4 +1,4 @@
-"""The page of the exam, made from its records."""
+"""Page of the exam, made from its records."""
 
 import json
 import pathlib
@@ -8,14 +8,14 @@ import statistics
 from examples.exam.problems import QUESTIONS
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "exam.md"
+# Records of runs with a tolerance of 1e-6.
 TIGHT = PAGE.parent / "results" / "exam_1e-6.json"
-"""Runs with a tolerance of 1e-6."""
 
+# Records of the comparison with the two stages of the guide and DeepXDE.
 BESIDE = PAGE.parent / "results" / "exam_beside.json"
-"""Runs beside the two stages of the guide and DeepXDE."""
 
+# Relative L2 error to reach in that comparison.
 TOLERANCE = 1e-3
-"""Tolerance of the latter."""
 
 EXPLANATION = """\
 `python -m examples.exam.beside` runs ten problems one after another. Numbers are the processor's
@@ -38,16 +38,16 @@ def worst(record):
 
 
 def counts(records, run="last"):
-    """Return how many runs are right, wrong and not solved, a dict.
+    """Return the numbers of runs that are right, wrong and not solved, a dict.
 
     Args:
         records: Dict from names to records.
         run: "first" or "last" run of each problem.
     """
-    found = dict.fromkeys(("right", "wrong", "not solved"), 0)
+    numbers = dict.fromkeys(("right", "wrong", "not solved"), 0)
     for record in records.values():
-        found[result(record[run])] += 1
-    return found
+        numbers[result(record[run])] += 1
+    return numbers
 
 
 def groups(records):
@@ -74,9 +74,9 @@ def summary(records):
     rows += ["|---|---|---|---|---|"]
     for title, members in groups(records).items():
         for run in ("first", "last"):
-            found = counts(members, run)
-            numbers = " | ".join(str(n) for n in (len(members), *found.values()))
-            rows.append(f"| {title}, {run} run | {numbers} |")
+            numbers = len(members), *counts(members, run).values()
+            cells = " | ".join(map(str, numbers))
+            rows.append(f"| {title}, {run} run | {cells} |")
     return "\n".join(rows)
 
 
@@ -92,7 +92,7 @@ def medians(records):
 
 
 def table(records):
-    """Return a row for each problem, in Markdown."""
+    """Return the table of records in Markdown, a row for each problem."""
     rows = ["| Problem | First run | Last run | True error | Seconds |"]
     rows += ["|---|---|---|---|---|"]
     for name, record in records.items():
@@ -104,12 +104,12 @@ def table(records):
 
 
 def reached(rows):
-    """Return the first time within the tolerance, `None` if there is none."""
+    """Return the first time with an error within the tolerance, or `None`."""
     return next((seconds for seconds, error in rows if error <= TOLERANCE), None)
 
 
 def table_beside(records):
-    """Return a row for each problem beside other trainings, in Markdown."""
+    """Return the table of the comparison in Markdown, a row for each problem."""
     lines = ["| Problem | `solve` | error | Two stages | last error "]
     lines[0] += "| DeepXDE | last error |"
     lines += ["|---|---|---|---|---|---|---|"]
@@ -131,8 +131,8 @@ def page(text, records, tight, beside):
     Args:
         text: Text of the page.
         records: Dict from names of problems to the records of the exam.
-        tight: The same with a smaller tolerance.
-        beside: The same beside other trainings.
+        tight: Records with a smaller tolerance.
+        beside: Records of the comparison with other trainings.
     """
     tables = [summary(records), medians(records)]
     for title, members in groups(records).items():
@@ -145,12 +145,12 @@ def page(text, records, tight, beside):
         table_beside(beside),
     ]
     made = "\n\n".join(tables)
-    place = re.compile(r"(?<=<!-- tables -->\n)(.*)", re.DOTALL)
-    return place.sub(lambda _: f"\n{made}\n", text)
+    pattern = re.compile(r"(?<=<!-- tables -->\n)(.*)", re.DOTALL)
+    return pattern.sub(lambda _: f"\n{made}\n", text)
 
 
 def write_page(records):
-    """Put the tables into the page."""
+    """Write the tables into the page."""
     tight, beside = (json.loads(p.read_text("utf-8")) for p in (TIGHT, BESIDE))
     text = page(PAGE.read_text("utf-8"), records, tight, beside)
     PAGE.write_text(text, "utf-8")

@@ -1,12 +1,11 @@
-"""Compare verdicts with true errors on problems that fail and others that converge.
+"""Comparison of verdicts with true errors, on problems that fail or converge.
 
 python -m examples.verdicts --output docs/results/verdicts.json
 
-Each case is judged after Adam, and again after its second-order optimizer if it has
-one. True errors follow from a closed form or a classical solver. With names of
-problems, only these are run. Problems that the output file holds are skipped unless
-they are named. With `--models FOLDER` trained models are kept, so that a later run
-judges them without training.
+Each case has a verdict after Adam, and another after its second-order optimizer if it
+has one. True errors are those against a closed form or a classical solver. Without
+names, all problems run that the output file has no record of. `--models FOLDER` keeps
+trained models, so that a later run skips the training.
 """
 
 import argparse
@@ -22,11 +21,14 @@ import numpy as np
 import keraspinn as kp
 from examples.verdicts.problems import CASES
 
+# Number of points in a step of Adam.
 POINTS = 300
+# Number of steps of an epoch of the second stage, which has the same points.
 STEPS = 500
-"""Steps of an epoch of the second stage, for which points are held."""
-FACTOR = 3.0  # between an error and its estimate, within which the estimate is right
-WRONG, RIGHT = 0.1, 1e-3  # true errors: never trusted above, seldom distrusted below
+# Largest ratio of an error and its estimate, either way, for a right estimate.
+FACTOR = 3.0
+# True error above which no verdict may trust, and one below which few may distrust.
+WRONG, RIGHT = 0.1, 1e-3
 
 
 def run(name, seed=0, share=1.0, folder=None):
@@ -68,8 +70,8 @@ def adam(case, seed, share, _):
     schedule = keras.optimizers.schedules.CosineDecay(3e-3, steps)
     model.compile(keras.optimizers.Adam(schedule))
     rule = [kp.callbacks.LearningRateAnnealing(rule=case.rule)] if case.rule else []
-    quiet = {"epochs": 1, "verbose": 0, "callbacks": rule}
-    model.fit(batch_size=POINTS, steps_per_epoch=steps, **quiet)
+    options = {"epochs": 1, "verbose": 0, "callbacks": rule}
+    model.fit(batch_size=POINTS, steps_per_epoch=steps, **options)
     return model
 
 
@@ -83,7 +85,7 @@ def second(case, seed, share, model):
 
 
 def record(name, stage, model, seconds, seed):
-    """Return the verdict and the true errors, a dict that is JSON."""
+    """Return the verdict and the true errors, a JSON-serializable dict."""
     case = CASES[name]
     logs = model.evaluate(*model.problem.test_data(), verbose=0, return_dict=True)
     end = "_relative_l2"
@@ -115,7 +117,7 @@ def record(name, stage, model, seconds, seed):
 
 
 def summary(records):
-    """Return the counts that the study is judged by, a dict."""
+    """Return the counts that the study reports, a dict."""
     trusted = [r for r in records if r["trusted"]]
     distrusted = [r for r in records if not r["trusted"]]
     pairs = [
@@ -147,19 +149,19 @@ def main():
     )
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--models", type=pathlib.Path, help="folder of trained models")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     np.seterr(all="ignore")
-    done = {r["problem"] for r in kept(given.output)}
-    for name in given.problems or [name for name in CASES if name not in done]:
-        records = run(name, given.seed, given.share, given.models)
+    done = {r["problem"] for r in kept(arguments.output)}
+    for name in arguments.problems or [name for name in CASES if name not in done]:
+        records = run(name, arguments.seed, arguments.share, arguments.models)
         print(*map(json.dumps, records), sep="\n", flush=True)
-        if given.output:
-            write(given.output, name, records)
-    print(json.dumps(summary(kept(given.output))))
+        if arguments.output:
+            write(arguments.output, name, records)
+    print(json.dumps(summary(kept(arguments.output))))
 
 
 def kept(path):
-    """Return the records of a file, none if there is no such file."""
+    """Return the records of a file; the list is empty without a file."""
     return (
         json.loads(path.read_text("utf-8"))["records"] if path and path.exists() else []
     )
@@ -183,7 +185,7 @@ def write(path, name, records):
 
 
 def finite(number):
-    """Return a number, or `None`, JSON's null, if it is not finite."""
+    """Return a number, or `None` (null in JSON) if it is not finite."""
     return float(number) if number is not None and np.isfinite(number) else None
 
 

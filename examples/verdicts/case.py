@@ -1,4 +1,4 @@
-"""Description of one problem of the study and its training."""
+"""Problem of the study, with the settings of its training."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,20 +8,20 @@ import keraspinn as kp
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A problem, and how it is trained.
+    """A problem and the settings of its training.
 
     Attributes:
         problem: Function without arguments that returns the `Problem`.
         units: Units of each hidden layer.
         depth: Number of hidden layers.
         adam: Steps of Adam in float32.
-        second: Steps of the second-order optimizer in float64 after that, 0 for none.
+        second: Steps of the second-order optimizer in float64 after Adam, 0 for none.
         optimizer: Function that returns the second-order optimizer.
         weight: Loss weight λ of every condition.
         rule: Rule of `LearningRateAnnealing`, or `None` for constant weights.
-        unscaled: Whether to train without scales, as the first thirteen cases were.
+        unscaled: Whether to train without scales, like the first thirteen cases.
         parameters: True values of unknown parameters.
-        held_back: Whether nothing was tuned on this case before its first run.
+        held_back: Whether the case ran before anything was tuned on it.
     """
 
     problem: Callable[[], kp.Problem]

@@ -1,4 +1,4 @@
-"""Problems with a typical fault: wrong answers with a small loss."""
+"""Problems with a typical fault: the loss is small and the solution wrong."""
 
 import numpy as np
 import sympy as sp
@@ -10,7 +10,7 @@ X, Y, T = sp.symbols("x y t")
 
 
 def steady_shock():
-    """u u' = 0.05 u'' from 1 to −1: residuals hardly determine the shock's position."""
+    """Declare u u' = 0.05 u'' from 1 to −1: residuals hardly determine the shock."""
     u = sp.Function("u")(X)
     return kp.Problem(
         kp.geometry.Box({X: (-1, 2)}),
@@ -24,7 +24,7 @@ def steady_shock():
 
 
 def bolus(width=1e-5):
-    """c' = −c/3 + a dose of 3 at t = 4, narrower than the distance of points."""
+    """Declare c' = −c/3 + a dose of 3 at t = 4, shorter than the spacing of points."""
     c = sp.Function("c")(T)
     source = 3 / (width * sp.sqrt(sp.pi)) * sp.exp(-(((T - 4) / width) ** 2))
     times = np.linspace(0, 12, 1001)
@@ -38,12 +38,12 @@ def bolus(width=1e-5):
 
 
 def two_layers():
-    """(k(T) T')' = 0 with k = 1 + T/10, and 0.1 beyond r = 1.5."""
+    """Declare (k(T) T')' = 0 with k = 1 + T/10 for r < 1.5, and k = 0.1 for r > 1.5."""
     temperature = sp.Function("T")(X)
     k = sp.Piecewise((1 + temperature / 10, X < 1.5), (0.1, True))
     end = 110**0.5 - 10 + 5
     points = np.linspace(1, 2, 1001)
-    # T + T²/20 = r − 1 as far as r = 1.5, and a gradient of 10 beyond it.
+    # T + T²/20 = r − 1 for r < 1.5; the gradient is 10 for r > 1.5.
     inner = np.sqrt(100 + 20 * (np.minimum(points, 1.5) - 1)) - 10
     values = inner + 10 * np.maximum(points - 1.5, 0)
     return kp.Problem(
@@ -57,14 +57,18 @@ def two_layers():
     )
 
 
-LENGTH, HEIGHT, COOLING, EXCESS = 0.05, 0.004, 100.0, 100.0  # m, m, W/(m² K), K
+# Length and height of the fin, heat transfer coefficient, and temperature of the base
+# above the air: m, m, W/(m² K), K.
+LENGTH, HEIGHT, COOLING, EXCESS = 0.05, 0.004, 100.0, 100.0
 
 
 def fin(offset=0.0):
-    """Cooling fin whose conductivity depends on temperature, base 100 K above the air.
+    """Declare a cooling fin whose conductivity depends on temperature.
+
+    The base is 100 K warmer than the air.
 
     Args:
-        offset: Added to degrees Celsius: 273.15 for kelvin.
+        offset: Constant added to degrees Celsius, 273.15 for kelvin.
     """
     temperature = sp.Function("T")(X, Y)
     air = 20.0 + offset
@@ -90,7 +94,7 @@ def fin(offset=0.0):
 
 
 def fin_by_volumes(columns=250, rows=20):
-    """Centres of finite volumes and the excess temperature there, by Picard's steps."""
+    """Return centres of finite volumes and excess temperatures, by Picard iteration."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.linalg import spsolve
 
@@ -118,9 +122,9 @@ def fin_by_volumes(columns=250, rows=20):
         ):
             diagonal[face] += size / (1 / COOLING + half / k[face])
         first, second = inner.T
-        every = number.ravel()
-        row = np.concatenate([first, second, first, second, every])
-        column = np.concatenate([first, second, second, first, every])
+        all_volumes = number.ravel()
+        row = np.concatenate([first, second, first, second, all_volumes])
+        column = np.concatenate([first, second, second, first, all_volumes])
         entries = np.concatenate([between, between, -between, -between])
         entries = np.concatenate([entries, diagonal.ravel()])
         excess = spsolve(coo_matrix((entries, (row, column))).tocsc(), right.ravel())
@@ -131,7 +135,10 @@ def fin_by_volumes(columns=250, rows=20):
 
 
 def steel_cantilever(modulus=210e9, poisson=0.3, length=0.12, height=0.03, load=1e6):
-    """Plane stress in SI units and strong form; Timoshenko's deflection to compare."""
+    """Declare plane stress in SI units and strong form.
+
+    The reference is Timoshenko's solution.
+    """
     u, v = (sp.Function(name)(X, Y) for name in "uv")
     gradient = sp.Matrix([u, v]).jacobian([X, Y])
     strain = (gradient + gradient.T) / 2
@@ -166,10 +173,10 @@ def steel_cantilever(modulus=210e9, poisson=0.3, length=0.12, height=0.03, load=
 
 
 def sphere(multiplied):
-    """Laplace and Beltrami's equation on a sphere.
+    """Declare the Laplace–Beltrami equation on a sphere.
 
     Args:
-        multiplied: Whether it is multiplied by sin², which removes its poles.
+        multiplied: Whether to multiply the equation by sin², which removes its poles.
     """
     a, b = sp.symbols("theta phi")
     u = sp.Function("u")(a, b)
@@ -188,9 +195,10 @@ def sphere(multiplied):
 
 
 def standing_mode():
-    """a u_tt − b u_xx + c u = f with one mode measured: it identifies no coefficient.
+    """Declare a u_tt − b u_xx + c u = f with measurements of one mode.
 
-    f = sin(πx) cos(πt), so that any a, b and c with π² (b − a) + c = 1 do.
+    The coefficients are not identifiable: f = sin(πx) cos(πt), so that all a, b and c
+    with π² (b − a) + c = 1 satisfy the equation.
     """
     u = sp.Function("u")(X, T)
     a, b, c = (kp.Parameter(name, initial=1.2) for name in "abc")
@@ -210,7 +218,7 @@ def standing_mode():
 
 
 def sensors(gain=1.0, noise=0.0, count=40):
-    """−u'' = 2 between walls of 0, and measurements of u.
+    """Declare −u'' = 2 with u = 0 at both ends, and measurements of u.
 
     Args:
         gain: Factor of the measurements.
@@ -234,7 +242,7 @@ def sensors(gain=1.0, noise=0.0, count=40):
 
 
 def contradiction():
-    """−u'' = 2 between walls of 0, with a third condition that contradicts them."""
+    """Declare −u'' = 2 with u = 0 at both ends and a contradictory condition."""
     u = sp.Function("u")(X)
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}),

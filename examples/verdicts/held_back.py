@@ -1,4 +1,4 @@
-"""Ten problems that nothing was tuned on before their first run."""
+"""Ten problems that ran before anything was tuned on them."""
 
 import numpy as np
 import sympy as sp
@@ -10,7 +10,7 @@ X, Y, T = sp.symbols("x y t")
 
 
 def logistic():
-    """n' = 2 n (1 − n/5) from 0.1, an S-shaped growth."""
+    """Declare n' = 2 n (1 − n/5) from n = 0.1, logistic growth."""
     n = sp.Function("n")(T)
     return kp.Problem(
         kp.geometry.Box(time={T: (0, 5)}),
@@ -21,7 +21,7 @@ def logistic():
 
 
 def cooling_rod():
-    """u_t = 0.2 u_xx between walls of 0, two modes that decay."""
+    """Declare u_t = 0.2 u_xx with u = 0 at both ends, two decaying modes."""
     u = sp.Function("u")(X, T)
     rate = sp.Rational(1, 5) * sp.pi**2
     exact = sp.exp(-rate * T) * sp.sin(sp.pi * X)
@@ -38,7 +38,7 @@ def cooling_rod():
 
 
 def fast_advection(speed=20):
-    """u_t + 20 u_x = 0 on a circle, which one interval of time seldom learns."""
+    """Declare u_t + 20 u_x = 0, periodic; without time windows training often fails."""
     u = sp.Function("u")(X, T)
     return kp.Problem(
         kp.geometry.Box({X: (0, 2 * sp.pi)}, time={T: (0, 1)}, periodic=[X]),
@@ -49,9 +49,9 @@ def fast_advection(speed=20):
 
 
 def bratu():
-    """u'' + e^u = 0 between walls of 0: the lower of its two solutions."""
+    """Declare u'' + e^u = 0 with u = 0 at both ends, and its lower solution."""
     u = sp.Function("u")(X)
-    theta = 1.5171645990507543  # of θ = √2 cosh(θ/4), the smaller root
+    theta = 1.5171645990507543  # smaller root of θ = √2 cosh(θ/4)
     exact = -2 * sp.log(sp.cosh(theta * (X - 0.5) / 2) / np.cosh(theta / 4))
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}),
@@ -62,7 +62,7 @@ def bratu():
 
 
 def boundary_layer(width=0.01):
-    """−ε u'' + u' = 1 with ε = 0.01 between walls of 0."""
+    """Declare −ε u'' + u' = 1 with ε = 0.01 and u = 0 at both ends."""
     u = sp.Function("u")(X)
     layer = (sp.exp((X - 1) / width) - np.exp(-1 / width)) / (1 - np.exp(-1 / width))
     return kp.Problem(
@@ -74,7 +74,7 @@ def boundary_layer(width=0.01):
 
 
 def schroedinger():
-    """A coherent state in a harmonic trap, real and imaginary parts, two fields."""
+    """Declare a coherent state in a harmonic trap, its two parts as fields."""
     a, b = (sp.Function(name)(X, T) for name in "ab")
     phase = T / 2 + X * sp.sin(T) - sp.sin(2 * T) / 4
     packet = sp.exp(-((X - sp.cos(T)) ** 2) / 2)
@@ -95,7 +95,7 @@ def schroedinger():
 
 
 def plate():
-    """ΔΔw = q of a simply supported square plate with a load of one mode."""
+    """Declare ΔΔw = q for a simply supported square plate, loaded by one mode."""
     w = sp.Function("w")(X, Y)
     mode = sp.sin(sp.pi * X) * sp.sin(sp.pi * Y)
     laplacian = w.diff(X, 2) + w.diff(Y, 2)
@@ -111,7 +111,7 @@ def plate():
 
 
 def diffusivity():
-    """u_t = k u_xx with k unknown and 5 % of noise in 60 measurements."""
+    """Declare u_t = k u_xx with unknown k and 60 measurements with 5 % of noise."""
     u, k = sp.Function("u")(X, T), kp.Parameter("k", initial=0.5)
     generator = np.random.default_rng(1)
     points = generator.uniform(size=(60, 2))
@@ -130,7 +130,7 @@ def diffusivity():
 
 
 def pendulum():
-    """θ'' + 9 sin θ = 0 released from rest at 2 rad, for a period and a half."""
+    """Declare θ'' + 9 sin θ = 0 from rest at 2 rad, for a period and a half."""
     from scipy.integrate import solve_ivp
 
     angle = sp.Function("theta")(T)
@@ -148,7 +148,7 @@ def pendulum():
 
 
 def screened_disk():
-    """Δu − 4 u = f in a disk with a Robin rim."""
+    """Declare Δu − 4 u = f in a disk with a Robin condition."""
     u = sp.Function("u")(X, Y)
     exact = sp.exp(-X) * sp.cos(2 * Y)
     disk = kp.geometry.Disk((0, 0), 1.0, coordinates=(X, Y))

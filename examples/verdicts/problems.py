@@ -1,4 +1,4 @@
-"""Problems of the study: six that fail, seven that converge, faults and new ones."""
+"""Problems of the study: six fail, seven converge; then faults and held-back ones."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ X, Y, T = sp.symbols("x y t")
 
 
 def beam():
-    """u'''' = −1, clamped at 0 and free at 1, in coordinates of unit variance."""
+    """Declare u'''' = −1 on [0, 1], clamped at 0 and free at 1."""
     u = sp.Function("u")(X)
     clamped = [sp.Eq(u, 0), sp.Eq(u.diff(X), 0)]
     free = [sp.Eq(u.diff(X, 2), 0), sp.Eq(u.diff(X, 3), 0)]
@@ -31,7 +31,7 @@ def beam():
 
 
 def l_shape(count=128):
-    """Δu = −1 on an L, zero on its boundary; five-point differences to compare."""
+    """Declare Δu = −1 on an L with u = 0 on its boundary."""
     u = sp.Function("u")(X, Y)
     square = kp.geometry.Box({X: (-1, 1), Y: (-1, 1)})
     domain = square - kp.geometry.Box({X: (0, 2), Y: (0, 2)})
@@ -45,7 +45,10 @@ def l_shape(count=128):
 
 
 def differences_on_l(count):
-    """The inner points of a grid of `2 count` intervals a side, and u there."""
+    """Return inner points of a grid with `2 count` intervals a side, and u there.
+
+    The values are those of the five-point differences, at every seventh point.
+    """
     from scipy.sparse import csr_matrix, diags, eye, kron
     from scipy.sparse.linalg import spsolve
 
@@ -61,7 +64,7 @@ def differences_on_l(count):
 
 
 def cantilever(length=4, poisson=0.3):
-    """Plane stress, loaded at its end to a deflection of one: Timoshenko's form."""
+    """Declare Timoshenko's cantilever in plane stress, with a deflection of one."""
     u, v = (sp.Function(name)(X, Y) for name in "uv")
     nu = sp.Float(poisson)
     inertia = sp.Rational(1, 12)
@@ -100,7 +103,7 @@ def cantilever(length=4, poisson=0.3):
 
 
 def poisson_square():
-    """Δu = f on the unit square, u = sin(πx) sin(2πy)."""
+    """Declare Δu = f on the unit square, with the solution sin(πx) sin(2πy)."""
     u = sp.Function("u")(X, Y)
     exact = sp.sin(sp.pi * X) * sp.sin(2 * sp.pi * Y)
     operator = u.diff(X, 2) + u.diff(Y, 2)
@@ -113,7 +116,7 @@ def poisson_square():
 
 
 def oscillator(damping=2, frequency=8):
-    """u'' + 2δu' + ω²u = 0 from rest at 1: a damped oscillation."""
+    """Declare u'' + 2δu' + ω²u = 0 from rest at u = 1, a damped oscillation."""
     u = sp.Function("u")(T)
     w = sp.sqrt(frequency**2 - damping**2)
     exact = sp.exp(-damping * T) * (sp.cos(w * T) + damping / w * sp.sin(w * T))
