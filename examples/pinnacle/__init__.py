@@ -1,1 +1,1 @@
-"""Problems of the PINNacle benchmark, each a program of its own under 60 lines."""
+"""Problems of the PINNacle benchmark, each a program of fewer than 60 lines."""

@@ -1,10 +1,10 @@
-"""Run programs of the exam, and record their errors beside PINNacle's best.
+"""Programs for problems of PINNacle, and their errors beside its best.
 
 python -m examples.pinnacle burgers_1d_c --output docs/results/pinnacle.json
 
-Without names, all of them. Each runs in a process of its own. Of each program the first
-run that the file has seen stays in it, beside the last one. The table of
-`docs/pinnacle.md` is made from the file that is beside it.
+Without names, all programs run, each in a separate process. The output file keeps the
+first and the last run of each program. The table of `docs/pinnacle.md` shows
+`docs/results/pinnacle.json`.
 """
 
 import argparse
@@ -46,41 +46,48 @@ def source(name):
 
 
 def text(name):
-    """Title and text of a program, from its docstring."""
+    """Return the title and the text of a program's docstring."""
     title, _, rest = ast.get_docstring(ast.parse(source(name))).partition("\n")
     return title.rstrip("."), rest.strip()
 
 
 def relative_error(model, problem):
-    """The relative L2 error of all fields together, as PINNacle takes it."""
+    """Return the relative L2 error of all fields together, as PINNacle defines it."""
     points, values = problem.test_data()
     expressions = problem.reference_expressions
     true = np.stack([values[name] for name in expressions], axis=1)
-    found = [model.predict_expression(e, points) for e in expressions.values()]
-    away = np.stack(found, axis=1) - true
-    return float(np.linalg.norm(away) / np.linalg.norm(true))
+    predicted = [model.predict_expression(e, points) for e in expressions.values()]
+    errors = np.stack(predicted, axis=1) - true
+    return float(np.linalg.norm(errors) / np.linalg.norm(true))
 
 
 def shape(network):
-    """Units and depth, also of a network that is built of Keras's layers."""
+    """Return units and depth of a network of the package or of Keras layers."""
     if hasattr(network, "units"):
         return f"{network.units}x{network.depth}"
     layers = [k for k in network.layers if isinstance(k, keras.layers.Dense)]
     return f"{layers[0].units}x{len(layers) - 1}"
 
 
-def record_of(left, seconds, cpu_seconds):
+def record_of(variables, seconds, cpu_seconds):
     """Return the record of one run, from the variables of the program."""
-    model, problem, network = left["model"], left["problem"], left["model"].network
-    errors = left["error"].items()
+    model, problem, network = (
+        variables["model"],
+        variables["problem"],
+        variables["model"].network,
+    )
+    errors = variables["error"].items()
     fields = {k: float(v) for k, v in errors if k.endswith("_relative_l2")}
     return {
         "error": relative_error(model, problem),
         "fields": {k.removesuffix("_relative_l2"): v for k, v in fields.items()},
-        "steps": {"Adam": left["adam"], type(model.optimizer).__name__: left["second"]},
+        "steps": {
+            "Adam": variables["adam"],
+            type(model.optimizer).__name__: variables["second"],
+        },
         "network": shape(network),
         "parameters": int(network.count_params()),
-        "seed": left["seed"],
+        "seed": variables["seed"],
         "seconds": round(seconds),
         "cpu_seconds": round(cpu_seconds),
         "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}",
@@ -98,7 +105,7 @@ def version_of_backend():
 
 
 def table(records):
-    """Return the programs' records, as Markdown."""
+    """Return the table of records as Markdown."""
     rows = ["| Problem | Best there | Here | First run | Network | Steps | Minutes |"]
     rows += ["|---|---|---|---|---|---|---|"]
     for name in (name for name in BEST if name in records):
@@ -119,23 +126,23 @@ def table(records):
 
 
 def write_page():
-    """Put the table into its place in the page."""
+    """Replace the table of the page."""
     rows = table(json.loads(RECORDS.read_text("utf-8")))
     page = PAGE.read_text("utf-8")
-    place = re.compile(r"\| Problem .*?\n\n", re.DOTALL)
-    PAGE.write_text(place.sub(lambda _: rows + "\n\n", page, count=1), "utf-8")
+    pattern = re.compile(r"\| Problem .*?\n\n", re.DOTALL)
+    PAGE.write_text(pattern.sub(lambda _: rows + "\n\n", page, count=1), "utf-8")
 
 
 def run(name, output, figures):
-    """Run a program here; keep its record and its figure in files."""
+    """Run a program in this process; write its record and its figure."""
     began, cpu_began = time.perf_counter(), time.process_time()
-    left = runpy.run_path(str(PROGRAMS / f"{name}.py"), run_name="__main__")
+    variables = runpy.run_path(str(PROGRAMS / f"{name}.py"), run_name="__main__")
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
-    record = record_of(left, seconds, cpu_seconds)
+    record = record_of(variables, seconds, cpu_seconds)
     print(json.dumps(record))
     if figures is not None:
         figure = figures / f"pinnacle_{name}.png"
-        left["figure"].savefig(figure, dpi=80, bbox_inches="tight")
+        variables["figure"].savefig(figure, dpi=80, bbox_inches="tight")
     if output is None:
         return
     records = json.loads(output.read_text("utf-8")) if output.exists() else {}
@@ -149,17 +156,17 @@ def main():
     parser.add_argument("--output", type=pathlib.Path)
     parser.add_argument("--figures", type=pathlib.Path, help="a folder for pictures")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.here:
-        run(given.names[0], given.output, given.figures)
+    arguments = parser.parse_args()
+    if arguments.here:
+        run(arguments.names[0], arguments.output, arguments.figures)
         return
-    output = ["--output", str(given.output)] if given.output else []
-    output += ["--figures", str(given.figures)] if given.figures else []
-    for name in given.names or BEST:
+    output = ["--output", str(arguments.output)] if arguments.output else []
+    output += ["--figures", str(arguments.figures)] if arguments.figures else []
+    for name in arguments.names or BEST:
         print(name, flush=True)
         command = [sys.executable, "-m", "examples.pinnacle", "--here", name]
         subprocess.run([*command, *output], check=True)
-    if given.output and given.output.resolve() == RECORDS:
+    if arguments.output and arguments.output.resolve() == RECORDS:
         write_page()
 
 

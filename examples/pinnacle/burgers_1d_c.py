@@ -1,7 +1,7 @@
 """Burgers 1d-C.
 
-A sine that steepens into a front, u_t + u u_x = ν u_xx with ν = 0.01/π. The reference
-is Cole and Hopf's integral, by quadrature.
+A sine steepens into a front, u_t + u u_x = ν u_xx with ν = 0.01/π. The reference is the
+Cole–Hopf integral, by quadrature.
 """
 
 import keras

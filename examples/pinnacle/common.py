@@ -1,4 +1,4 @@
-"""Data that the programs share: the holes of Heat 2d-CG, and tables of references."""
+"""Shared data of the programs: holes of Heat 2d-CG, and tables of references."""
 
 import pathlib
 
@@ -6,13 +6,15 @@ import numpy as np
 
 TABLES = pathlib.Path(__file__).parent / "tables"
 
+# Centres of holes with radius 1.
 LARGE = [(-4, -3), (4, -3), (-4, 3), (4, 3), (-4, -9), (4, -9), (-4, 9), (4, 9)]
 LARGE += [(0, 0), (0, 6), (0, -6)]
+# Centres of holes with radius 0.4.
 SMALL = [(-3.2, -6), (-3.2, 6), (3.2, -6), (3.2, 6), (-3.2, 0), (3.2, 0)]
 
 
 def table(name):
-    """Points `(n, d)`, and the values of each field there, `(n,)`."""
+    """Return points `(n, d)` of a table, and the values of each field, `(n,)`."""
     numbers = np.loadtxt(TABLES / f"{name}.csv", delimiter=",")
     with (TABLES / f"{name}.csv").open(encoding="utf-8") as file:
         names = file.readline().strip("# \n").split(",")

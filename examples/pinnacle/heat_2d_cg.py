@@ -1,8 +1,8 @@
 """Heat 2d-CG.
 
-A plate with seventeen holes, heated from these and cooled at its edge, all by Robin's
-condition: what flows in is the difference from 5, 1 and 0.1. Left and right are alike,
-and above and below, so the network is one of x² and y².
+A plate with seventeen holes is heated by these and cooled at its edge. All conditions
+are Robin conditions: the inward flux is 5 − u, 1 − u and 0.1 − u. The solution is
+symmetric in x and in y, so the network is a function of x² and y².
 """
 
 import keras
@@ -38,14 +38,14 @@ problem = kp.Problem(
 )
 
 keras.utils.set_random_seed(seed)
-place = keras.Input((3,))
-across, along, time = (place[:, k : k + 1] for k in range(3))
+inputs = keras.Input((3,))
+across, along, time = (inputs[:, k : k + 1] for k in range(3))
 hidden = keras.layers.Concatenate()(
     [across**2 / 32 - 1, along**2 / 72 - 1, time / 1.5 - 1]
 )
 for _ in range(depth):
     hidden = keras.layers.Dense(units, "tanh")(hidden)
-network = keras.Model(place, keras.layers.Dense(1)(hidden))
+network = keras.Model(inputs, keras.layers.Dense(1)(hidden))
 model = kp.PINNModel(problem, network, seed=seed)
 model.compile(keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(3e-3, adam)))
 model.fit(steps_per_epoch=adam, epochs=1, verbose=2)

@@ -1,6 +1,6 @@
 """Heat in five dimensions.
 
-A ball of five dimensions in time, with the heat that flows through its surface given.
+The domain is a ball of five dimensions. The heat flux through its surface is given.
 """
 
 import keras

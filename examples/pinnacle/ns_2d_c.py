@@ -1,7 +1,7 @@
 """Navier–Stokes 2d-C.
 
-A square cavity whose lid moves with 4 x (1 − x), at a Reynolds number of 100. The
-pressure is zero in a corner.
+The lid of a square cavity moves with the speed 4 x (1 − x), at a Reynolds number of
+100. The pressure is zero in a corner.
 """
 
 import keras

@@ -1,6 +1,7 @@
 """Poisson 2d-C.
 
-Laplace's equation in a square with four round holes: one outside, zero on the holes.
+Laplace's equation in a square with four round holes: u = 1 on the outer boundary and
+u = 0 on the holes.
 """
 
 import keras

@@ -1,7 +1,7 @@
 """Poisson 2d-CG.
 
-Poisson and Boltzmann's equation, −Δu + 64 u = f, in a square with four holes of
-different sizes, and with a source that changes sign eight times.
+The Poisson–Boltzmann equation, −Δu + 64 u = f, in a square with four holes of different
+radii. The source changes sign eight times.
 """
 
 import keras

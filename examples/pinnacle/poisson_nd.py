@@ -1,6 +1,7 @@
 """Poisson in five dimensions.
 
-A sum of sines in a cube of five dimensions, whose values on the faces are given.
+The solution is a sum of sines in a cube of five dimensions. Its values on the faces are
+given.
 """
 
 import keras

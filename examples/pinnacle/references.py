@@ -1,11 +1,11 @@
-"""Compute the references of four problems by finite elements.
+"""Reference solutions of four problems, by finite elements.
 
 python -m examples.pinnacle.references
 
-solves each on two meshes, keeps the finer solution in `tables/`, and says in
-`docs/results/pinnacle_references.json` how far the two are apart. Needs
-scikit-fem, of `pip install ".[examples]"`.
-`--data DIR` compares with PINNacle's own files as well, from its folder `ref/`.
+solves each on two meshes and writes the finer solution to `tables/`. The relative
+difference of the two is in `docs/results/pinnacle_references.json`. `--data DIR` also
+compares with the files in PINNacle's folder `ref/`. The program needs scikit-fem:
+`pip install ".[examples]"`.
 """
 
 import argparse
@@ -23,14 +23,16 @@ from skfem.models.poisson import laplace, mass
 from examples.pinnacle.common import LARGE, SMALL, TABLES
 
 RECORDS = pathlib.Path(__file__).parents[2] / "docs/results/pinnacle_references.json"
+# Holes of each problem: centre and radius.
 HEATED = [(*c, 1.0) for c in LARGE] + [(*c, 0.4) for c in SMALL]
 EQUAL = [(a, b, 0.1) for a in (0.3, -0.3) for b in (0.3, -0.3)]
 UNEQUAL = [(0.5, 0.5, 0.2), (0.4, -0.4, 0.4), (-0.2, -0.7, 0.1), (-0.6, 0.5, 0.3)]
+# Times at which the solution of heat_2d_cg is kept.
 TIMES = np.linspace(0, 3, 7)
 
 
 class Curved(skfem.MeshTri2):
-    """Triangles with curved sides, among which points are found by their chords."""
+    """Triangles with curved sides; points are located by their chords."""
 
     def element_finder(self, mapping=None):
         corners = self.doflocs[:, : self.t.max() + 1]
@@ -38,7 +40,7 @@ class Curved(skfem.MeshTri2):
 
 
 def mesh(half_width, half_height, holes, size):
-    """Triangles of a rectangle about 0 less disks, their curved sides included."""
+    """Return triangles of a rectangle around 0 without disks; rims are curved."""
     half = np.array([half_width, half_height])
     columns, rows = np.ceil(half / size * (1, 2 / np.sqrt(3))).astype(int)
     across, up = np.linspace(-1, 1, 2 * columns + 1), np.linspace(-1, 1, 2 * rows + 1)
@@ -59,7 +61,7 @@ def mesh(half_width, half_height, holes, size):
         triangles, middles = triangles[keep], middles[keep]
     curved = skfem.MeshTri2.from_mesh(skfem.MeshTri(points.T, triangles.T))
     nodes = curved.doflocs.copy()
-    for x, y, radius in holes:  # the middles of chords go out to their arcs
+    for x, y, radius in holes:  # move the middles of chords to their arcs
         away = nodes - np.array([[x], [y]])
         distance = np.hypot(*away)
         near = np.abs(distance - radius) < 0.2 * size
@@ -68,13 +70,13 @@ def mesh(half_width, half_height, holes, size):
 
 
 def on_circles(points, holes):
-    """Which points, `(2, n)`, lie on the rim of a hole."""
+    """Return whether each point of `(2, n)` lies on the rim of a hole."""
     distances = [np.hypot(points[0] - x, points[1] - y) - r for x, y, r in holes]
     return np.abs(distances).min(axis=0) < 1e-9
 
 
 def grid(columns, rows, half_width, half_height, holes):
-    """Points of a grid that are outside the holes, `(n, 2)`."""
+    """Return the points of a grid outside the holes, `(n, 2)`."""
     lines = np.linspace(-1, 1, columns), np.linspace(-1, 1, rows)
     points = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 2)
     points = points * (half_width, half_height)
@@ -84,7 +86,10 @@ def grid(columns, rows, half_width, half_height, holes):
 
 
 def values_at(basis, solution, points, holes=()):
-    """A finite-element function at points `(n, 2)`; those on rims go out by a hair."""
+    """Evaluate a finite-element function at points `(n, 2)`.
+
+    Points on the rims are moved slightly outward, so that they lie in the mesh.
+    """
     points = np.array(points.T) * (1 - 1e-9)
     for x, y, radius in holes:
         away = points - np.array([[x], [y]])
@@ -94,38 +99,42 @@ def values_at(basis, solution, points, holes=()):
 
 
 def elliptic(holes, half, size, rim, edge, decay=0.0, source=None):
-    """−Δu + decay u = source, with values on the holes' rims and on the edge."""
+    """Solve −Δu + decay u = source with values on rims and edge.
+
+    Returns:
+        The basis and the values at its nodes.
+    """
     domain = mesh(half, half, holes, size)
     basis = skfem.Basis(domain, skfem.ElementTriP2(), intorder=6)
     matrix = laplace.assemble(basis) + decay * mass.assemble(basis)
     load = np.zeros(basis.N)
     if source is not None:
         load = skfem.LinearForm(lambda v, w: source(*w.x) * v).assemble(basis)
-    given = basis.get_dofs(domain.boundary_facets()).all()
+    boundary = basis.get_dofs(domain.boundary_facets()).all()
     values = np.where(on_circles(basis.doflocs, holes), rim, edge)
-    solution = skfem.solve(*skfem.condense(matrix, load, x=values, D=given))
+    solution = skfem.solve(*skfem.condense(matrix, load, x=values, D=boundary))
     return basis, solution
 
 
 def poisson_2d_c(size, points):
-    """Laplace's equation about four equal holes."""
-    found = elliptic(EQUAL, 0.5, size, rim=0.0, edge=1.0)
-    return [values_at(*found, points, EQUAL)]
+    """Solve Laplace's equation around four equal holes."""
+    solution = elliptic(EQUAL, 0.5, size, rim=0.0, edge=1.0)
+    return [values_at(*solution, points, EQUAL)]
 
 
 def poisson_2d_cg(size, points):
-    """Poisson and Boltzmann's about four unequal ones."""
+    """Solve the Poisson–Boltzmann equation around four unequal holes."""
 
     def source(x, y):
         waves = np.sin(np.pi * x) * np.sin(4 * np.pi * y)
         return 10 * (17 + x**2 + y**2) * waves
 
-    found = elliptic(UNEQUAL, 1.0, size, 1.0, 0.2, 64.0, source)
-    return [values_at(*found, points, UNEQUAL)]
+    solution = elliptic(UNEQUAL, 1.0, size, 1.0, 0.2, 64.0, source)
+    return [values_at(*solution, points, UNEQUAL)]
 
 
 def heat_2d_cg(size, points):
-    """The heat equation with Robin's conditions, by Alexander's SDIRK of order 2."""
+    """Solve the heat equation with Robin conditions, by Alexander's SDIRK2."""
     domain = mesh(8, 12, HEATED, size)
     element = skfem.ElementTriP2()
     basis = skfem.Basis(domain, element, intorder=4)
@@ -134,7 +143,7 @@ def heat_2d_cg(size, points):
     exchange = skfem.BilinearForm(lambda u, v, w: u * v).assemble(rim)
 
     @skfem.LinearForm
-    def given(v, w):
+    def heating(v, w):
         outside = np.where(on_large(w.x), 5.0, np.where(on_small(w.x), 1.0, 0.1))
         return outside * v
 
@@ -146,7 +155,7 @@ def heat_2d_cg(size, points):
         away = [np.hypot(x[0] - a, x[1] - b) for a, b in SMALL]
         return np.min(away, axis=0) < 0.4 + 1e-2
 
-    load = given.assemble(rim)
+    load = heating.assemble(rim)
     matrix = sparse.csc_matrix(stiffness + exchange)
     steps = round(6 / size) * (len(TIMES) - 1)
     step, gamma = TIMES[-1] / steps, 1 - np.sqrt(0.5)
@@ -164,7 +173,7 @@ def heat_2d_cg(size, points):
 
 
 def ns_2d_c(size, points, reynolds=100.0):
-    """The cavity under a lid of 4 x (1 − x), by Taylor and Hood's element."""
+    """Solve the cavity flow below a lid of 4 x (1 − x), by Taylor–Hood elements."""
     cells = round(1 / size)
     line = (1 - np.cos(np.pi * np.linspace(0, 1, cells + 1))) / 2  # finer at walls
     domain = skfem.MeshTri.init_tensor(line, line)
@@ -201,12 +210,12 @@ def ns_2d_c(size, points, reynolds=100.0):
         matrix = sparse.bmat(
             [[tangent, incompressible.T], [incompressible, None]], "csr"
         )
-        now = (
+        residual = (
             sparse.bmat([[stress, incompressible.T], [incompressible, None]], "csr")
             @ state
         )
-        now[: fine.N] += carried.assemble(fine, w=flow)
-        change = skfem.solve(*skfem.condense(matrix, -now, D=fixed))
+        residual[: fine.N] += carried.assemble(fine, w=flow)
+        change = skfem.solve(*skfem.condense(matrix, -residual, D=fixed))
         state = state + change
         if np.abs(change).max() < 1e-10:
             break
@@ -215,7 +224,8 @@ def ns_2d_c(size, points, reynolds=100.0):
 
 
 SQUARE = grid(41, 41, 0.5, 0.5, []) + 0.5
-CORNERS = (0.0, 1.0), (1.0, 1.0)  # where the pressure is unbounded
+# Corners at which the pressure is unbounded.
+CORNERS = (0.0, 1.0), (1.0, 1.0)
 CASES = {
     # Name: solver, sizes of the two meshes, points, PINNacle's file.
     "poisson_2d_c": (
@@ -241,7 +251,7 @@ CASES = {
 
 
 def apart(fields, others):
-    """Relative L2 difference of all fields together."""
+    """Return the relative L2 difference of all fields together."""
     fields, others = np.concatenate(fields), np.concatenate(others)
     return float(np.linalg.norm(fields - others) / np.linalg.norm(others))
 
@@ -250,19 +260,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="name")
     parser.add_argument("--data", type=pathlib.Path, help="PINNacle's folder ref/")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     records = json.loads(RECORDS.read_text("utf-8")) if RECORDS.exists() else {}
-    for name in given.names or CASES:
+    for name in arguments.names or CASES:
         solver, (coarse, fine), points, file = CASES[name]
         values = solver(fine, points)
         record = records.setdefault(name, {})
         record |= {"size": fine, "apart": apart(solver(coarse, points), values)}
-        if given.data and file:
-            theirs = np.loadtxt(given.data / f"{file}.dat", comments="%")
+        if arguments.data and file:
+            theirs = np.loadtxt(arguments.data / f"{file}.dat", comments="%")
             if name == "ns_2d_c":
                 theirs = theirs[[tuple(p) not in CORNERS for p in theirs[:, :2]]]
-            there = solver(fine, theirs[:, :2])
-            record["from PINNacle's"] = apart(there, list(theirs[:, 2:].T))
+            ours = solver(fine, theirs[:, :2])
+            record["from PINNacle's"] = apart(ours, list(theirs[:, 2:].T))
         print(name, record, flush=True)
         if name == "heat_2d_cg":
             stacked = [np.c_[points, np.full(len(points), t)] for t in TIMES]

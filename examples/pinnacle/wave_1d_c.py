@@ -1,7 +1,7 @@
 """Wave 1d-C.
 
-Two standing waves, the fast one four times around: u_tt = 4 u_xx. Ends, initial value
-and initial velocity are kept by construction.
+Two standing waves, u_tt = 4 u_xx; the fast one has four periods. Boundary and initial
+conditions are hard constraints.
 """
 
 import keras

@@ -1,6 +1,6 @@
-"""DeepXDE's and PINNacle's problems, by the names of `docs/declared.md`'s rows.
+"""Problems of DeepXDE and PINNacle, by their names in `docs/declared.md`.
 
-Each is written as its page or program writes it, with fewer numbers in its tables.
+Each is declared as in its page or program, with smaller tables.
 """
 
 import functools
@@ -23,17 +23,18 @@ DECLARED = deepxde_steady.DECLARED | deepxde_evolving.DECLARED
 DECLARED |= deepxde_integral.DECLARED
 DECLARED |= deepxde_inverse.DECLARED | pinnacle.DECLARED
 
+# Programs of the gallery whose problems other modules declare.
 SHARED = {"kovasznay", "own_rule", "resume"}
-"""Programs of the gallery whose problems are declared elsewhere."""
+
+# Dict from functions that declare each problem once to names.
 PUBLISHED = {declare: row for row, declare in (DECLARED | EXAM).items()}
 PUBLISHED |= {
     declared_by(f"examples/gallery/{name}.py"): name
     for name in sorted(GALLERY - SHARED)
 }
-"""Dict from functions that declare each problem once to names."""
 
 
 @functools.cache
 def problem_of(declare):
-    """Return a problem, declared once in a test session."""
+    """Return a problem, which is declared once in a test session."""
     return declare()

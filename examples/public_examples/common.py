@@ -22,23 +22,23 @@ def laplacian(u, *coordinates):
 
 
 def momentum(pressure, velocities, viscosity, *coordinates, time=None, inertia=1):
-    """Navier and Stokes' left-hand sides, an equation for each velocity."""
-    for w, along in zip(velocities, coordinates, strict=True):
+    """Yield left-hand sides of the Navier–Stokes equations, one for each velocity."""
+    for w, axis in zip(velocities, coordinates, strict=True):
         carried = sum(
             v * w.diff(c) for v, c in zip(velocities, coordinates, strict=True)
         )
         rate = 0 if time is None else w.diff(time)
         viscous = viscosity * laplacian(w, *coordinates)
-        yield rate + inertia * carried + pressure.diff(along) - viscous
+        yield rate + inertia * carried + pressure.diff(axis) - viscous
 
 
 def lattice(*axes):
-    """All points of some axes, `(n, d)`."""
+    """Return all points of a grid with these axes, `(n, d)`."""
     return np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes))
 
 
 def declared_by(program):
-    """The problem of a program, which is run as far as that stands, in a function."""
+    """Return a function that runs a program as far as its problem, and returns this."""
 
     def declare():
         path = REPOSITORY / program
@@ -46,7 +46,7 @@ def declared_by(program):
         texts = [ast.unparse(node) for node in body]
         (end,) = [k for k, text in enumerate(texts) if text.startswith("problem = ")]
         names = {}
-        with contextlib.chdir(path.parent):  # where its tables are
+        with contextlib.chdir(path.parent):  # programs read tables in their folder
             exec("\n".join(texts[: end + 1]), names)
         return names["problem"]
 

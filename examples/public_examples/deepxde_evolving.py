@@ -1,4 +1,4 @@
-"""DeepXDE's forward examples with time."""
+"""Forward examples of DeepXDE with time."""
 
 import functools
 
@@ -26,7 +26,10 @@ def allen_cahn():
 
 
 def beltrami_flow(a=1, d=1, reynolds=1):
-    """Ethier and Steinman's; the pressure is known up to a constant in each moment."""
+    """Declare the Beltrami flow of Ethier and Steinman.
+
+    The pressure is determined up to a function of time.
+    """
     space = (x, y, z)
     velocities, p = (
         [function(name, *space, t) for name in "uvw"],
@@ -90,7 +93,7 @@ def klein_gordon():
 
 
 def lotka_volterra(most=200, duration=20):
-    """In units of 200 animals and of 20 years."""
+    """Declare the equations in units of 200 animals and 20 years."""
     prey, predators = function("r", t), function("p", t)
     meetings = sp.Rational(1, 50) * most * prey * predators
     return kp.Problem(
@@ -197,7 +200,7 @@ def wave_1d(mode=2, speed=10):
 
 
 def american_put(rate=0.05, volatility=0.2, strike=1.0):
-    """An inequality as three equations: Fischer and Burmeister's and two penalties."""
+    """Declare an inequality as a Fischer–Burmeister equation and two penalties."""
     value = function("V", s, t)
     payoff = sp.Max(strike - s, 0)
     operator = rate * s * value.diff(s) - rate * value - value.diff(t)
@@ -234,10 +237,10 @@ def black_scholes_call(rate=0.05, volatility=0.2, strike=50.0):
 
 
 def schroedinger():
-    """A beat of two solitons, 2.7 % of it left at the ends of the period.
+    """Declare a beat of two solitons on a periodic interval.
 
-    The closed form of the infinite line is 0.4 % off in u and 1 % in v, so that the
-    reference is computed.
+    At its ends the solution is 2.7 % of its maximum. The closed form on the infinite
+    line differs by 0.4 % in u and 1 % in v, so the reference is computed.
     """
     u, v = function("u", x, t), function("v", x, t)
     square = u**2 + v**2
@@ -255,7 +258,7 @@ def schroedinger():
 
 @functools.cache
 def two_solitons(count=512, steps=4000):
-    """Return points (x, t) and the wave of `schroedinger` there, to 1e-5."""
+    """Return points (x, t) and the solution of `schroedinger` there, to 1e-5."""
     line = -5 + 10 * np.arange(count) / count
     first, end = np.fft.fft(2 / np.cosh(line)), np.pi / 2
 

@@ -1,8 +1,8 @@
-"""DeepXDE's examples with an integral for each point, some of them fractional.
+"""Examples of DeepXDE with an integral at each point, some of them fractional.
 
-The fractional derivative of order α between 1 and 2 is Caputo's, the integral of
-u''(s) / |x − s|^(α − 1) from an end, if u and u' vanish there. With
-|x − s| = r^m, m = 1 / (2 − α), the pole is gone.
+The fractional derivative of order α between 1 and 2 is that of Caputo, the integral of
+u''(s) / |x − s|^(α − 1) from an end, if u and u' vanish there. The substitution
+|x − s| = r^m with m = 1 / (2 − α) removes the pole.
 """
 
 import sympy as sp
@@ -37,7 +37,7 @@ def ide():
 
 
 def fractional(u, order):
-    """The derivatives from both ends of [0, 1]."""
+    """Return the fractional derivatives from both ends of [0, 1]."""
     m = 1 / (2 - order)
     left, right = (
         sp.Integral(u.diff(x, 2).subs(x, x + sign * r**m), (r, 0, reach ** (2 - order)))
@@ -47,7 +47,7 @@ def fractional(u, order):
 
 
 def hump(order):
-    """x³ (1 − x)³, and its derivatives from both ends, power by power."""
+    """Return x³ (1 − x)³ and its fractional derivatives from both ends."""
     total = 0
     for factor, power in ((1, 3), (-3, 4), (3, 5), (-1, 6)):
         rate = sp.gamma(power + 1) / sp.gamma(power + 1 - order)

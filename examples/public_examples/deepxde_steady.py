@@ -1,4 +1,4 @@
-"""DeepXDE's forward examples without time."""
+"""Forward examples of DeepXDE without time."""
 
 import numpy as np
 import sympy as sp
@@ -75,7 +75,7 @@ def poisson_lshape():
 
 
 def parabola(u, right):
-    """Return u'' = 2 with the solution (x + 1)², and a condition at the right end."""
+    """Declare u'' = 2 with the solution (x + 1)² and a condition at the right end."""
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1)}),
         {"poisson": u.diff(x, 2) - 2},
@@ -107,7 +107,7 @@ def poisson_multiscale_1d(slow=2, fast=50):
 
 
 def poisson_periodic_1d():
-    """One of two periodic ends is zero; gradients are not periodic."""
+    """Declare periodic values and zero at one end; derivatives are not periodic."""
     u = function("u", x)
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1)}),
@@ -121,7 +121,10 @@ def poisson_periodic_1d():
 
 
 def laplace_disk():
-    """In polar coordinates, periodic in the angle, nothing at the centre."""
+    """Declare Laplace's equation in polar coordinates, periodic in the angle.
+
+    There is no condition at the centre.
+    """
     u = function("u", s, y)
     return kp.Problem(
         kp.geometry.Box({s: (0, 1), y: (0, 2 * sp.pi)}, periodic=[y]),
@@ -132,13 +135,13 @@ def laplace_disk():
 
 
 def point_set_operator():
-    """Declare a problem with a gradient measured at points."""
+    """Declare a problem with derivatives measured at points."""
     u = function("u", x)
     return parabola(u, kp.Data([[1.0]], {u.diff(x): [4.0]}))
 
 
 def sound_hard_scatterer(wavenumber=2.0):
-    """Real and imaginary part as two fields; an absorbing edge joins them."""
+    """Declare real and imaginary part as fields, coupled by an absorbing edge."""
     re, im = function("re", x, y), function("im", x, y)
     disk = kp.geometry.Disk((0, 0), float(np.pi / 4))
     half = float(np.pi)
@@ -164,7 +167,7 @@ def sound_hard_scatterer(wavenumber=2.0):
 
 
 def elasticity_plate(lame=1, shear=sp.S.Half, load=4):
-    """Displacements and stresses as five fields, of which faces hold some exactly."""
+    """Declare displacements and stresses as five fields, some with hard constraints."""
     fields = [function(name, x, y) for name in ("u", "v", "xx", "yy", "xy")]
     u, v, xx, yy, xy = fields
     bent = sp.cos(2 * sp.pi * x) * sp.sin(sp.pi * y)

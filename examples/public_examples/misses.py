@@ -9,29 +9,29 @@ from keraspinn.expressions.image import At, with_sums
 
 
 def missed(problem, **parameters):
-    """By how much the reference misses each equation and condition, a dict of names.
+    """Return the largest residual of the reference by name of equation or condition.
 
-    That is relative to the largest of the terms that are added up, or to one where
-    these are small.
+    Residuals are relative to the largest of the terms that are summed, or to one if
+    these are smaller.
 
     Args:
-        problem: Its reference is one of expressions.
-        **parameters: Values of its unknown coefficients.
+        problem: A `Problem` with expressions as reference.
+        **parameters: Values of the unknown coefficients of the problem.
     """
     solved = _Solved(problem, {p: parameters[p.name] for p in problem.parameters})
     interior = problem.domain.blocks("interior")
-    found = {n: solved.missed([e], interior) for n, e in problem.equations.items()}
+    residuals = {n: solved.missed([e], interior) for n, e in problem.equations.items()}
     for name, condition in problem.conditions.items():
         if isinstance(condition, kp.Data):
-            found[name] = solved.missed_values(condition)
+            residuals[name] = solved.missed_values(condition)
         else:
             blocks = condition.blocks(problem.domain)
-            found[name] = solved.missed(condition.expressions, blocks)
-    return found
+            residuals[name] = solved.missed(condition.expressions, blocks)
+    return residuals
 
 
 class _Solved:
-    """A problem with its reference, and with its unknown coefficients' values."""
+    """Problem with the reference and the values of unknown coefficients inserted."""
 
     def __init__(self, problem, values):
         self.domain, self.reference = problem.domain, problem.reference
@@ -61,7 +61,7 @@ class _Solved:
         return missed / max(np.abs(data.targets).max(), 1)
 
     def exact(self, expression):
-        """An expression with the reference for the fields, also at other points."""
+        """Insert the reference for all fields of an expression, also in images."""
         expression = expression.replace(
             lambda node: isinstance(node, At),
             lambda node: self.exact(node.node).subs(node.images),
@@ -72,8 +72,11 @@ class _Solved:
 
 
 def _values(expressions, symbols, points):
-    """`(expressions, points)`; a normal's symbol is no name that SymPy could print."""
+    """Evaluate expressions at points, `(expressions, points)`.
+
+    Plain symbols replace all others, because SymPy cannot print those of a normal.
+    """
     plain = [sp.Symbol(f"c{k}") for k in range(len(symbols))]
     expressions = [e.subs(dict(zip(symbols, plain, strict=True))) for e in expressions]
-    found = sp.lambdify(plain, expressions, cse=True)(*points.T)
-    return np.stack([np.broadcast_to(value, len(points)) for value in found])
+    values = sp.lambdify(plain, expressions, cse=True)(*points.T)
+    return np.stack([np.broadcast_to(value, len(points)) for value in values])

@@ -1,4 +1,4 @@
-"""PINNacle's problems, in the order of its table, and the exam's programs."""
+"""Problems of PINNacle in the order of its table, and programs of the exam."""
 
 import numpy as np
 import sympy as sp
@@ -17,7 +17,7 @@ pi = sp.pi
 
 
 def burgers_2d():
-    """Periodic in both directions, from fields that are known as numbers."""
+    """Declare Burgers' equations, periodic, with tabulated initial conditions."""
     fields, line = [function(name, x, y, t) for name in "uv"], np.linspace(0, 4, 33)
     values = np.random.default_rng(0).normal(size=(2, 32, 32))
     values = np.pad(values, [(0, 0), (0, 1), (0, 1)], "wrap")
@@ -34,7 +34,7 @@ def burgers_2d():
 
 
 def poisson_3d_cg():
-    """A cube with four balls cut out, and a coefficient that jumps."""
+    """Declare a cube without four balls, with a coefficient that jumps."""
     u = function("u", x, y, z)
     balls = {(0.4, 0.3, 0.6): 0.2, (0.6, 0.7, 0.6): 0.2}
     balls |= {(0.2, 0.8, 0.7): 0.1, (0.6, 0.2, 0.3): 0.1}
@@ -54,7 +54,7 @@ def poisson_3d_cg():
 
 
 def poisson_2d_ms(squares=3):
-    """Each of nine squares has other coefficients."""
+    """Declare nine squares, each with other coefficients."""
     u = function("u", x, y)
     domain = kp.geometry.Box({x: (-10, 10), y: (-10, 10)})
     side, rng = sp.Rational(20, squares), np.random.default_rng(0)
@@ -124,7 +124,7 @@ def heat_2d_lt():
 
 
 def back_step():
-    """A channel that widens: parts of the boundary by their place."""
+    """Declare the flow in a channel that widens."""
     u, v, p = (function(name, x, y) for name in "uvp")
     step = kp.geometry.Box({x: (0, 2), y: (1, 2)})
     along, across = momentum(p, (u, v), sp.Rational(1, 100), x, y)
@@ -157,7 +157,7 @@ def ns_2d_lt():
 
 
 def wave_2d_cg():
-    """A wave speed that is known as numbers."""
+    """Declare a wave equation with a tabulated speed."""
     u = function("u", x, y, t)
     line = np.linspace(-1, 1, 33)
     values = np.random.default_rng(0).uniform(1, 2, (33, 33))
@@ -175,9 +175,10 @@ def wave_2d_cg():
 
 
 def wave_2d_ms(squared=2):
-    """From rest, which their program leaves open.
+    """Declare the wave equation with an initial velocity of zero.
 
-    Their closed form, whose values the conditions have, does not solve the equation.
+    PINNacle's program has no initial velocity. Its closed form, from which the
+    conditions take their values, does not satisfy the equation.
     """
     u = function("u", x, y, t)
     known = sp.sin(pi * x) * sp.sinh(pi * y) + sp.sinh(3 * pi * x) * sp.sin(2 * pi * y)
@@ -192,7 +193,7 @@ def wave_2d_ms(squared=2):
 
 
 def kuramoto_sivashinsky():
-    """Periodic, as above."""
+    """Declare the Kuramoto–Sivashinsky equation, periodic."""
     u = function("u", x, t)
     alpha, beta, gamma = (sp.Rational(100, 16**k) for k in (1, 2, 4))
     start = sp.cos(x) * (1 + sp.sin(x))
@@ -209,14 +210,18 @@ def kuramoto_sivashinsky():
 
 
 def gray_scott():
-    """Periodic as the solution that theirs is compared with: they name no edge."""
+    """Declare the Gray–Scott equations, periodic like PINNacle's reference.
+
+    PINNacle's program has no boundary condition.
+    """
     u, v = function("u", x, y, t), function("v", x, y, t)
     reaction = u * v**2
     spread = [laplacian(f, x, y) / n for f, n in ((u, 100_000), (v, 200_000))]
-    place = sp.Matrix([sp.Rational(1, 20), sp.Rational(1, 50)])
-    here = sp.Matrix([x, y])
+    centre = sp.Matrix([sp.Rational(1, 20), sp.Rational(1, 50)])
+    position = sp.Matrix([x, y])
     spots = [
-        sp.exp(-80 * (here + side * place).dot(here + side * place)) for side in (1, -1)
+        sp.exp(-80 * (position + side * centre).dot(position + side * centre))
+        for side in (1, -1)
     ]
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1), y: (-1, 1)}, time={t: (0, 200)}, periodic=[x, y]),
@@ -229,7 +234,10 @@ def gray_scott():
 
 
 def poisson_inverse():
-    """The source term fits their solution; theirs has 2 x + 1 for 2 x − 1."""
+    """Declare the inverse problem with a source term that fits PINNacle's solution.
+
+    The source term of its program has 2 x + 1 instead of 2 x − 1.
+    """
     u, a = function("u", x, y), function("a", x, y)
     exact = {
         u: sp.sin(pi * x) * sp.sin(pi * y),
@@ -252,7 +260,7 @@ def poisson_inverse():
 
 
 def heat_inverse():
-    """An unknown coefficient of x and y in a problem of x, y and t."""
+    """Declare an unknown coefficient that depends on x and y, not on t."""
     u, a = function("u", x, y, t), function("a", x, y)
     sines, fading = sp.sin(pi * x) * sp.sin(pi * y), sp.exp(-t)
     slopes = sp.cos(pi * x) ** 2 * sp.sin(pi * y) ** 2
