@@ -1,1 +1,1 @@
-"""Study of energies and materials, beside strong forms."""
+"""Study of energies and materials, compared with strong forms."""

@@ -1,13 +1,13 @@
-"""Energies and materials, beside the strong form with the same network and time.
+"""Energies and materials, compared with strong forms at equal network and CPU time.
 
 python -m examples.energies "box cantilever" --seeds 0 1 2 --results results.json
 
-Each row is trained in its forms, one after the other: Gauss–Newton steps on the energy,
-or `SSBroyden` on a field for each material, a fixed number of steps; then the others
-for as much CPU time as the first. All is in double precision. References are closed
-forms, or finite elements by scikit-fem that this program refines. The results are
-written after every run, into the file as it is then, so several programs may share one;
-runs that it holds are skipped unless `--again`. Without names all rows are run.
+The forms of a row are trained one after another, in double precision. The first form
+has a fixed number of steps: Gauss–Newton on the energy, or `SSBroyden` with a field for
+each material. The others have the CPU time of the first. References are closed forms,
+or finite-element solutions by scikit-fem on refined meshes. The file of results is read
+and written at every run, so that several programs can share it. Runs that it contains
+are skipped unless `--again` is set. Without names, all rows are run.
 """
 
 import argparse
@@ -24,12 +24,14 @@ import keraspinn as kp
 from examples.energies import elastic, held_back, other
 
 CASES = elastic.CASES | other.CASES | held_back.CASES
-SOME_STEPS = {"GaussNewton": 10, "SSBroyden": 100}
+# Number of steps between two checks of the CPU time, by optimizer.
+STEPS_PER_CHECK = {"GaussNewton": 10, "SSBroyden": 100}
+# Limit on the number of steps of forms that train for some CPU time.
 MOST_STEPS = 10**6
 
 
 def network(case, form, problem):
-    """Return the networks of a form, the same in each of them."""
+    """Return the network of a form, or a dict with a network for each field."""
     if form.by_fields:
         return {f: kp.networks.MLP(case.units, case.depth) for f in problem.fields}
     return kp.networks.MLP(case.units, case.depth, outputs=len(problem.fields))
@@ -39,7 +41,7 @@ def train(case, form, seed, seconds):
     """Train a form for its steps, or for some CPU seconds; returns model and record."""
     wall, cpu = time.perf_counter(), time.process_time()
     problem = form.problem()
-    keras.utils.set_random_seed(seed)  # a program of the gallery sets another
+    keras.utils.set_random_seed(seed)  # programs of the gallery set another seed
     model = kp.PINNModel(problem, network(case, form, problem), seed=seed)
     if form.adam:
         schedule = keras.optimizers.schedules.CosineDecay(3e-3, form.adam)
@@ -47,15 +49,16 @@ def train(case, form, seed, seconds):
         model.fit(batch_size=300, steps_per_epoch=form.adam, verbose=0)
     model = model.astype("float64")
     model.compile(form.optimizer())
-    some, taken, history = SOME_STEPS[form.optimizer.__name__], 0, {}
-    while taken < (form.steps or MOST_STEPS):
+    period, steps, history = STEPS_PER_CHECK[form.optimizer.__name__], 0, {}
+    while steps < (form.steps or MOST_STEPS):
         if form.steps is None and time.process_time() - cpu > seconds:
             break
-        how = {"batch_size": form.points, "steps_per_epoch": some, "verbose": 0}
-        history = model.fit(**how).history
-        taken += some
+        history = model.fit(
+            batch_size=form.points, steps_per_epoch=period, verbose=0
+        ).history
+        steps += period
     record = {
-        "steps": [form.adam, taken],
+        "steps": [form.adam, steps],
         "optimizer": form.optimizer.__name__,
         "loss": float(history["loss"][-1]) if history else None,
         "wall_seconds": round(time.perf_counter() - wall, 1),
@@ -65,7 +68,7 @@ def train(case, form, seed, seconds):
 
 
 def run(name, form_name, seed, reference, seconds):
-    """Return the record of one run; a failure is a record too."""
+    """Return the record of one run, also of one that fails."""
     case = CASES[name]
     form = case.forms[form_name]
     record = {"row": name, "form": form_name, "seed": seed, "version": kp.__version__}
@@ -126,7 +129,7 @@ def main():
                 reference = results["references"][name]
                 try:
                     record = run(name, form, seed, reference, seconds)
-                except Exception:  # the other rows are worth their time
+                except Exception:  # the other rows still run
                     traceback.print_exc()
                     continue
                 write("runs", key, record)

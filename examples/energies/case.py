@@ -1,4 +1,4 @@
-"""Description of one row of the study."""
+"""Row of the study: a problem, its forms and their training."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,13 +8,13 @@ import keraspinn as kp
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """One way to declare a problem, and how it is trained.
+    """Declaration of a problem, with the settings of its training.
 
     Attributes:
         problem: Function without arguments that returns the `Problem`.
-        steps: Steps of the optimizer, or `None` for as long as the row's first form.
+        steps: Number of steps, or `None` for the CPU time of the first form of the row.
         optimizer: Class of the second-order optimizer.
-        adam: Steps of Adam before it.
+        adam: Steps of Adam before the second-order optimizer.
         points: `batch_size` of `fit`.
         by_fields: Whether each field has a network.
     """
@@ -29,16 +29,17 @@ class Form:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A row: forms of one problem, and errors that all of them are measured by.
+    """Forms of one problem, and the errors that the study reports.
 
     Attributes:
         forms: Dict from names to `Form`s, the one with a number of steps first.
-        reference: Function without arguments that returns a dict of numbers, the
-            finite elements' `error` among them where there is no closed form.
+        reference: Function without arguments that returns a dict of numbers. Without a
+            closed form, it includes the `error` of the finite elements.
         measure: Function of a model and the reference that returns relative errors.
-        aims: Dict from names of errors to the largest that is aimed at.
-        units, depth: Of each network's hidden layers.
-        held_back: Whether nothing was tuned on it before its first run.
+        aims: Dict from names of errors to their largest accepted value.
+        units: Number of units of each hidden layer.
+        depth: Number of hidden layers.
+        held_back: Whether the row ran before anything was tuned on it.
     """
 
     forms: dict[str, Form]
@@ -56,5 +57,5 @@ def energy_form(problem, steps=60, points=None):
 
 
 def strong_form(problem):
-    """Return the strong form: Adam, then SSBroyden for as long as the first form."""
+    """Return the strong form: Adam, then SSBroyden for the time of the first form."""
     return Form(problem, adam=1000)

@@ -11,11 +11,12 @@ from examples.energies import finite_elements as fem
 from examples.energies.case import Case, energy_form, strong_form
 
 x, y, z = sp.symbols("x y z")
-STEEL, NU, LOAD = 210e9, 0.3, 1e6  # Pa, -, Pa
+# Young's modulus of steel, Poisson's ratio, traction: Pa, 1, Pa.
+STEEL, NU, LOAD = 210e9, 0.3, 1e6
 
 
 def fields(coordinates):
-    """Return the displacements, a column."""
+    """Return the displacements as a column vector."""
     names = "uvw"[: len(coordinates)]
     return sp.Matrix([sp.Function(name)(*coordinates) for name in names])
 
@@ -24,23 +25,23 @@ def stress_of(displacements, coordinates, young=STEEL):
     """Return strain and stress, in plane stress or in space."""
     gradient = displacements.jacobian(coordinates)
     strain = (gradient + gradient.T) / 2
-    size = len(coordinates)
-    first, mu = fem.lame(1, NU, size)
-    unit = first * strain.trace() * sp.eye(size) + 2 * mu * strain
+    dimension = len(coordinates)
+    first, mu = fem.lame(1, NU, dimension)
+    unit = first * strain.trace() * sp.eye(dimension) + 2 * mu * strain
     return strain, young * unit
 
 
 class Body:
-    """Clamped body under a traction, as an energy and in strong form.
+    """Clamped body under a traction, declared by its energy and in strong form.
 
     Args:
         domain: The geometry.
         clamp: `on=` of the clamp.
         loaded: `on=` of the load.
-        traction: Its components, Pa.
+        traction: Components of the load, Pa.
         free: `on=` of the free boundary.
-        tip: Point at which the displacement along the load is compared.
-        young: Young's modulus, an expression.
+        tip: Point whose displacement along the load is compared.
+        young: Expression for Young's modulus, Pa.
     """
 
     def __init__(self, domain, clamp, loaded, traction, free, tip, young=STEEL):
@@ -69,51 +70,53 @@ class Body:
             )
             for row, symbol in enumerate(coordinates)
         }
-        push = self.stress * sp.Matrix(self.domain.normal)
+        traction = self.stress * sp.Matrix(self.domain.normal)
         conditions = self.hold() | {
-            "load": kp.Condition(list(push - self.traction), on=self.loaded),
-            "free": self.released(push),
+            "load": kp.Condition(list(traction - self.traction), on=self.loaded),
+            "free": self.released(traction),
         }
         return kp.Problem(self.domain, equations, conditions)
 
-    def released(self, push):
+    def released(self, traction):
         """Return the condition on the free boundary."""
-        return kp.Condition(list(push), on=self.free)
+        return kp.Condition(list(traction), on=self.free)
 
     def measure(self, model, reference):
-        (way,) = [k for k, t in enumerate(self.traction) if t]
-        at = model.predict_expression(self.displacements[way], self.tip[None])[0]
+        (axis,) = [k for k, t in enumerate(self.traction) if t]
+        component = self.displacements[axis]
+        (displacement,) = model.predict_expression(component, self.tip[None])
         energy = model.integrate(self.density)
         energy -= model.integrate(self.work, over=self.loaded)
         return {
-            "tip": abs(float(at) / reference["tip"] - 1),
+            "tip": abs(float(displacement) / reference["tip"] - 1),
             "energy": abs(float(energy) / reference["energy"] - 1),
         }
 
     def solved(self, mesh, element, clamp, load, young=STEEL):
         traction = [float(t) for t in self.traction]
-        (way,) = [k for k, t in enumerate(traction) if t]
+        (axis,) = [k for k, t in enumerate(traction) if t]
         tip, energy = fem.elasticity(
             mesh, element, young, NU, clamp, load, traction, self.tip
         )
-        return {"tip": tip[way], "energy": energy}
+        return {"tip": tip[axis], "energy": energy}
 
 
-def case(body, reference, steps, aims, **how):
-    """Return the row of a body."""
+def case(body, reference, steps, aims, **settings):
+    """Return the row of a body; `settings` are arguments of `Case`."""
     forms = {
         "energy": energy_form(body.energy, steps),
         "strong form": strong_form(body.strong),
     }
-    return Case(forms, reference, body.measure, aims, **how)
+    return Case(forms, reference, body.measure, aims, **settings)
 
 
+# Largest accepted relative errors.
 BOTH = {"tip": 0.02, "energy": 0.02}
 TRIANGLE = skfem.ElementTriP2()
 
 
 def beam(length, depth):
-    """Return a cantilever of a width of one."""
+    """Return a cantilever with a width of 1 m."""
     return Body(
         kp.geometry.Box({x: (0, length), y: (0, depth)}),
         {x: 0},
@@ -145,7 +148,7 @@ def layered_modulus(points):
 
 
 class Layers(Body):
-    """Two layers, the strong form of which has fields of each and an interface."""
+    """Two layers; the strong form has separate fields and an interface."""
 
     def strong(self):
         length, depth = self.domain.upper
@@ -173,18 +176,19 @@ class Layers(Body):
         (lower, low_stress), (upper, high_stress) = pairs
         joint = [a - b for a, b in zip(lower, upper, strict=True)]
         joint += [low_stress[k, 1] - high_stress[k, 1] for k in (0, 1)]
-        on = kp.geometry.Interface(*boxes)
-        conditions["interface"] = kp.Condition(joint, on=on)
+        interface = kp.geometry.Interface(*boxes)
+        conditions["interface"] = kp.Condition(joint, on=interface)
         return kp.Problem(self.domain, equations, conditions)
 
     def measure(self, model, reference):
         if len(model.problem.fields) == 2:
             return super().measure(model, reference)
         v = sp.Function("v2")(x, y)
-        at = model.predict_expression(v, self.tip[None] + [0, 1e-9])[0]
-        return {"tip": abs(float(at) / reference["tip"] - 1), "energy": None}
+        displacement = model.predict_expression(v, self.tip[None] + [0, 1e-9])[0]
+        return {"tip": abs(float(displacement) / reference["tip"] - 1), "energy": None}
 
 
+# Length and width of the legs of the bracket, m.
 L_LEG, L_WIDTH = 0.1, 0.04
 BRACKET = Body(
     kp.geometry.Box({x: (0, L_LEG), y: (0, L_LEG)})
@@ -237,11 +241,12 @@ def tee_reference():
     return fem.converged(solve, (1, 2, 4))
 
 
-INNER, OUTER, SHANK, CHORDS = 0.02, 0.04, 0.06, 24  # m
+# Radii of the hook and length of its shank, m; number of chords of half a circle.
+INNER, OUTER, SHANK, CHORDS = 0.02, 0.04, 0.06, 24
 
 
 def hook_rings():
-    """Return inner and outer corners of a shank and of half a ring of chords."""
+    """Return inner and outer corners of the hook, a shank and half a ring of chords."""
     angles = np.linspace(np.pi, 2 * np.pi, CHORDS + 1)
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     tops = np.array([[-1.0, SHANK / INNER]]), np.array([[-1.0, SHANK / OUTER]])
@@ -250,7 +255,7 @@ def hook_rings():
 
 
 class Hook(Body):
-    """A hook: the load is on its end, y = 0 with x > 0."""
+    """Hook with a load on its end, y = 0 with x > 0."""
 
     def __init__(self):
         inner, outer = hook_rings()
@@ -260,9 +265,9 @@ class Hook(Body):
         tip = ((INNER + OUTER) / 2, 0.0)
         super().__init__(polygon, {y: SHANK}, {y: 0}, (0, -LOAD), "boundary", tip)
 
-    def released(self, push):
-        away = sp.And(y < SHANK * 0.999, sp.Or(x < 0, y < -1e-5))
-        return kp.Condition(list(push), on="boundary", where=away)
+    def released(self, traction):
+        free = sp.And(y < SHANK * 0.999, sp.Or(x < 0, y < -1e-5))
+        return kp.Condition(list(traction), on="boundary", where=free)
 
 
 HOOK = Hook()
@@ -304,12 +309,14 @@ def block_reference():
     return fem.converged(solve, (2, 3, 4))
 
 
+# Radius of the hole and half side of the plate, m.
 HOLE, SIDE = 0.02, 0.08
+# Numbers of cells from the hole to the side, and around a quarter of the hole.
 RINGS, SPOKES = 8, 48
 
 
 def quarter():
-    """Return a mesh of a quarter of a plate with a hole, rings finer at the hole."""
+    """Return a mesh of a quarter plate with a hole, finer near the hole."""
     angles = np.linspace(0, np.pi / 2, SPOKES + 1)
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     around[[0, -1]] = (1, 0), (0, 1)
@@ -353,11 +360,11 @@ class Plate(Body):
         }
 
     def energy(self):
-        push = kp.integral(self.density)
+        energy = kp.integral(self.density)
         for column, symbol in enumerate((x, y)):
             work = self.exact[:, column].dot(self.displacements)
-            push -= kp.integral(work, over={symbol: SIDE})
-        return kp.Problem(self.domain, energy=push, conditions=self.hold())
+            energy -= kp.integral(work, over={symbol: SIDE})
+        return kp.Problem(self.domain, energy=energy, conditions=self.hold())
 
     def strong(self):
         problem = super().strong()
@@ -367,8 +374,9 @@ class Plate(Body):
             "hole": problem.conditions["free"],
         }
         for column, symbol in enumerate((x, y)):
-            off = self.stress[:, column] - self.exact[:, column]
-            conditions[f"{symbol} pulled"] = kp.Condition(list(off), on={symbol: SIDE})
+            difference = self.stress[:, column] - self.exact[:, column]
+            pulled = kp.Condition(list(difference), on={symbol: SIDE})
+            conditions[f"{symbol} pulled"] = pulled
         return kp.Problem(self.domain, dict(problem.equations), conditions)
 
     def measure(self, model, reference):

@@ -1,4 +1,4 @@
-"""References by scikit-fem: elasticity, Newton's method, Poisson's equation."""
+"""Reference solutions by scikit-fem: linear and nonlinear elasticity, Poisson."""
 
 import itertools
 
@@ -26,7 +26,7 @@ def boxes(*rectangles, size):
 
 
 def graded(mesh, corners, rounds=6):
-    """Refine triangles toward corners, each round within half of the distance."""
+    """Refine triangles toward corners; each round halves the distance from them."""
     distance = np.ptp(mesh.p, axis=1).max() / 5
     for _ in range(rounds):
         middles = mesh.p[:, mesh.t].mean(axis=1)
@@ -44,7 +44,7 @@ def facets(mesh, axis, value):
 
 
 def lame(young, poisson, dimension):
-    """Return Lamé's constants; of plane stress in two dimensions."""
+    """Return Lamé's constants, for plane stress in two dimensions."""
     mu = young / 2 / (1 + poisson)
     if dimension == 2:
         return young * poisson / (1 - poisson**2), mu
@@ -61,7 +61,7 @@ def elasticity(mesh, element, young, poisson, clamp, load, traction, tip):
         poisson: Poisson's ratio.
         clamp: Clamped facets.
         load: Loaded facets.
-        traction: Traction on them, `(d,)`.
+        traction: Traction on the loaded facets, `(d,)`.
         tip: A vertex of the mesh.
 
     Returns:
@@ -82,18 +82,20 @@ def elasticity(mesh, element, young, poisson, clamp, load, traction, tip):
 
     on_load = skfem.FacetBasis(mesh, basis.elem, facets=load)
     right = work.assemble(on_load)
-    held = basis.get_dofs(clamp)
-    found = skfem.solve(*skfem.condense(stiffness.assemble(basis), right, D=held))
+    fixed = basis.get_dofs(clamp)
+    matrix = stiffness.assemble(basis)
+    displacements = skfem.solve(*skfem.condense(matrix, right, D=fixed))
     vertex = np.linalg.norm(mesh.p.T - tip, axis=1).argmin()
-    return found[basis.nodal_dofs[:, vertex]], -right @ found / 2
+    tip_displacement = displacements[basis.nodal_dofs[:, vertex]]
+    return tip_displacement, -right @ displacements / 2
 
 
 def converged(solve, sizes):
-    """Return the last of a sequence of results, with its change from the one before.
+    """Return the result for the last mesh, with the change from the mesh before.
 
     Args:
-        solve: Function of a size that returns a dict of numbers.
-        sizes: Sizes, coarse ones first.
+        solve: Function of one of `sizes` that returns a dict of numbers.
+        sizes: Sizes of meshes, the coarsest first.
     """
     *_, before, last = [solve(size) for size in sizes]
     change = max(abs(last[name] / before[name] - 1) for name in last)
@@ -109,7 +111,7 @@ def hyperelasticity(mesh, mu, first, stretch, steps=5):
         mesh: Quadrilaterals of the unit square.
         mu, first: Lamé's constants.
         stretch: Displacement of the side x = 1.
-        steps: Increments of it.
+        steps: Number of increments of the stretch.
 
     Returns:
         Dict with the energy and the displacement v at (1/2, 0).
@@ -119,11 +121,11 @@ def hyperelasticity(mesh, mu, first, stretch, steps=5):
     held = np.union1d(left.all(), right.all())
 
     def deformation(w):
-        return grad(w.found) + eye(1.0 + 0 * w.x[0], 2)
+        return grad(w.displacement) + eye(1.0 + 0 * w.x[0], 2)
 
-    def stress(own):
-        inverse = transpose(inv(own))
-        return mu * (own - inverse) + first * np.log(det(own)) * inverse
+    def stress(gradient):
+        inverse = transpose(inv(gradient))
+        return mu * (gradient - inverse) + first * np.log(det(gradient)) * inverse
 
     @skfem.LinearForm
     def force(v, w):
@@ -131,36 +133,36 @@ def hyperelasticity(mesh, mu, first, stretch, steps=5):
 
     @skfem.BilinearForm
     def tangent(u, v, w):
-        own = deformation(w)
-        inverse = transpose(inv(own))
+        gradient = deformation(w)
+        inverse = transpose(inv(gradient))
         bent = np.einsum("ij...,kj...,kl...->il...", inverse, grad(u), inverse)
         return ddot(
             mu * grad(u)
-            + (mu - first * np.log(det(own))) * bent
+            + (mu - first * np.log(det(gradient))) * bent
             + first * ddot(inverse, grad(u)) * inverse,
             grad(v),
         )
 
     @skfem.Functional
     def stored(w):
-        own = deformation(w)
-        log = np.log(det(own))
-        return mu / 2 * (ddot(own, own) - 2) - mu * log + first / 2 * log**2
+        gradient = deformation(w)
+        log = np.log(det(gradient))
+        return mu / 2 * (ddot(gradient, gradient) - 2) - mu * log + first / 2 * log**2
 
-    found = basis.project(lambda x: np.stack([0 * x[0], 0 * x[0]]))
+    state = basis.project(lambda x: np.stack([0 * x[0], 0 * x[0]]))
     for step in range(1, steps + 1):
-        found += basis.project(lambda x: np.stack([stretch / steps * x[0], 0 * x[0]]))
-        found[right.all("u^1")] = stretch * step / steps
+        state += basis.project(lambda x: np.stack([stretch / steps * x[0], 0 * x[0]]))
+        state[right.all("u^1")] = stretch * step / steps
         for _ in range(20):
-            at = {"found": basis.interpolate(found)}
-            system = tangent.assemble(basis, **at), -force.assemble(basis, **at)
+            known = {"displacement": basis.interpolate(state)}
+            system = tangent.assemble(basis, **known), -force.assemble(basis, **known)
             change = skfem.solve(*skfem.condense(*system, D=held))
-            found += change
+            state += change
             if abs(change).max() < 1e-12:
                 break
-    energy = stored.assemble(basis, found=basis.interpolate(found))
+    energy = stored.assemble(basis, displacement=basis.interpolate(state))
     vertex = np.linalg.norm(mesh.p.T - [0.5, 0.0], axis=1).argmin()
-    return {"energy": energy, "narrowing": found[basis.nodal_dofs[1, vertex]]}
+    return {"energy": energy, "narrowing": state[basis.nodal_dofs[1, vertex]]}
 
 
 def poisson(mesh):

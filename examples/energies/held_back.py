@@ -1,4 +1,4 @@
-"""Problems that nothing was tuned on before they were run."""
+"""Problems that ran before anything was tuned on them."""
 
 import numpy as np
 import skfem
@@ -41,7 +41,7 @@ WRENCH = Body(
 
 
 def wrench_reference():
-    """Solve on triangles between the corners' own lines, refined."""
+    """Solve on refined triangles of the grid through all corners."""
     xs, ys = (
         1e-3 * np.array([0, 15, 20, 30, 150]),
         1e-3 * np.array([0, 10, 12, 28, 30, 40]),
@@ -94,9 +94,9 @@ def torsion_reference():
     def solve(size):
         mesh = fem.boxes(((-1, 1), (-3, 3)), ((-3, 3), (-1, 1)), size=size)
         corners = [(a, b) for a in (-1, 1) for b in (-1, 1)]
-        basis, found = fem.poisson(fem.graded(mesh, corners))
+        basis, values = fem.poisson(fem.graded(mesh, corners))
         ones = skfem.LinearForm(lambda v, w: v).assemble(basis)
-        return {"constant": 4 * ones @ found}  # of -Δφ = 1, twice as large
+        return {"constant": 4 * ones @ values}  # values solve -Δφ = 1: φ is twice them
 
     return fem.converged(solve, (0.5, 0.25, 0.125))
 
@@ -109,8 +109,10 @@ def torsion_measure(model, reference):
 # Brick, insulation and plaster between air at 20 and at -10 degrees, convection on
 # both sides.
 T = sp.Function("T")(x)
-LAYERS = ((0.24, 0.8), (0.16, 0.035), (0.015, 0.7))  # m, W/(m K)
-INSIDE, OUTSIDE, WARM, COLD = 8.0, 25.0, 20.0, -10.0  # W/(m² K), degrees
+# Thickness and conductivity of each layer: m, W/(m K).
+LAYERS = ((0.24, 0.8), (0.16, 0.035), (0.015, 0.7))
+# Heat transfer coefficients and air temperatures of both sides: W/(m² K), °C.
+INSIDE, OUTSIDE, WARM, COLD = 8.0, 25.0, 20.0, -10.0
 
 
 def wall():
@@ -118,12 +120,12 @@ def wall():
     resistance = 1 / INSIDE + sum(d / k for d, k in LAYERS) + 1 / OUTSIDE
     flux, start, temperature = (WARM - COLD) / resistance, 0.0, WARM
     temperature -= flux / INSIDE
-    found = []
+    layers = []
     for thickness, k in LAYERS:
         end = round(start + thickness, 6)
-        found.append((start, end, k, temperature - flux / k * (x - start)))
+        layers.append((start, end, k, temperature - flux / k * (x - start)))
         start, temperature = end, temperature - flux / k * thickness
-    return found
+    return layers
 
 
 def wall_fields():

@@ -13,7 +13,8 @@ from examples.energies.case import Case, Form, energy_form, strong_form
 from examples.public_examples.common import declared_by
 
 x, y = sp.symbols("x y")
-MU, FIRST, STRETCH = 0.4e6, 1.0e6, 0.5  # Pa, Pa, of the length
+# Lamé's constants and relative elongation of the rubber: Pa, Pa, 1.
+MU, FIRST, STRETCH = 0.4e6, 1.0e6, 0.5
 
 
 def rubber():
@@ -24,9 +25,13 @@ def rubber():
 
 
 def rubber_density():
-    _, own, _ = rubber()
-    log = sp.log(own.det())
-    return MU / 2 * ((own.T * own).trace() - 2) - MU * log + FIRST / 2 * log**2
+    _, deformation, _ = rubber()
+    log = sp.log(deformation.det())
+    return (
+        MU / 2 * ((deformation.T * deformation).trace() - 2)
+        - MU * log
+        + FIRST / 2 * log**2
+    )
 
 
 def grips(u, v):
@@ -43,9 +48,10 @@ def rubber_energy():
 
 
 def rubber_strong():
-    square, own, (u, v) = rubber()
-    inverse = own.inv().T
-    stress = MU * (own - inverse) + FIRST * sp.log(own.det()) * inverse
+    square, deformation, (u, v) = rubber()
+    inverse = deformation.inv().T
+    stress = MU * (deformation - inverse)
+    stress += FIRST * sp.log(deformation.det()) * inverse
     equations = {
         s.name: stress[k, 0].diff(x) + stress[k, 1].diff(y)
         for k, s in enumerate((x, y))
@@ -64,19 +70,19 @@ def rubber_reference():
 
 def rubber_measure(model, reference):
     v = sp.Function("v")(x, y)
-    at = model.predict_expression(v, np.array([[0.5, 0.0]]))[0]
+    displacement = model.predict_expression(v, np.array([[0.5, 0.0]]))[0]
     energy = model.integrate(rubber_density())
     return {
         "energy": abs(float(energy) / reference["energy"] - 1),
-        "narrowing": abs(float(at) / reference["narrowing"] - 1),
+        "narrowing": abs(float(displacement) / reference["narrowing"] - 1),
     }
 
 
 def relative_l2(model, reference):
-    """Return the relative L2 error of the problem's reference, a closed form."""
-    found = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
+    """Return the relative L2 error against the problem's reference."""
+    logs = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
     end = "_relative_l2"
-    (error,) = [float(v) for k, v in found.items() if k.endswith(end)]
+    (error,) = [float(v) for k, v in logs.items() if k.endswith(end)]
     return {"L2": error}
 
 
@@ -96,7 +102,7 @@ def by_side(left, right):
 
 
 def two_fields(first, second, exact):
-    """Return conduction through two layers, with a field in each."""
+    """Declare conduction through two layers, with a field in each."""
     k1, k2 = first(T1), second(T2)
     joint = kp.interface_condition(
         LEFT, RIGHT, (T1, T2), ([-k1 * T1.diff(x)], [-k2 * T2.diff(x)])
@@ -124,7 +130,7 @@ def ends():
 
 
 def one_field(first, second, exact):
-    """Return the same with one field and one coefficient that jumps."""
+    """Declare conduction through two layers, with a field whose coefficient jumps."""
     flux = by_side(first(T), second(T)) * T.diff(x)
     return kp.Problem(BAR, {"heat": flux.diff(x)}, ends(), reference={T: exact})
 
@@ -138,7 +144,7 @@ def glass(_):
 
 
 def slab_exact():
-    """Return the temperature: one flux through both layers."""
+    """Return the temperature in two layers with the same flux."""
     k1, k2 = copper(0), glass(0)
     flux = 1 / (HALF / k1 + HALF / k2)
     return by_side(1 - flux * x / k1, flux * (1 - x) / k2)
@@ -163,7 +169,7 @@ def cool(value):
 
 
 def layers_exact():
-    """Return the temperature of k1 = 2 (1 + T) and k2 = 1 - T / 2, by Kirchhoff."""
+    """Return the temperature for k1 = 2 (1 + T) and k2 = 1 - T / 2, by Kirchhoff."""
     middle = sp.Symbol("middle")
     # ∫ k dT is linear in x: 2 T + T² on the left, T - T² / 4 on the right.
     flux = 3 - (2 * middle + middle**2)
@@ -185,7 +191,7 @@ FIBRE_FIELDS = declared_by("examples/gallery/two_materials.py")
 
 
 def fibre_one():
-    """Return the exact field, the conductivity, and the sides of one field."""
+    """Return the exact field, the conductivity and the conditions for one field."""
     in_fibre = x**2 + y**2 < RADIUS**2
     exact = sp.Piecewise((INSIDE, in_fibre), (OUTSIDE, True))
     sides = {"sides": kp.Condition(sp.Eq(U, OUTSIDE), on="boundary", weight=1000)}
@@ -234,28 +240,29 @@ def _dirichlet(w):
 
 def corner_reference():
     def solve(size):
-        basis, found = corner_solution(size)
-        return {"energy": -_dirichlet.assemble(basis, u=basis.interpolate(found)) / 2}
+        basis, values = corner_solution(size)
+        u = basis.interpolate(values)
+        return {"energy": -_dirichlet.assemble(basis, u=u) / 2}
 
     return fem.converged(solve, (0.25, 0.125, 0.0625))
 
 
 def corner_measure(model, reference):
-    """Return errors in L2 and in the energy norm; the latter by the gradients."""
-    basis, found = corner_solution()
+    """Return relative errors in L2 and in the energy norm, that of the gradient."""
+    basis, solution = corner_solution()
     points = np.array(basis.global_coordinates())
     columns = points.reshape(2, -1).T
-    weights, exact = basis.dx.ravel(), basis.interpolate(found)
-    off = model.predict_expression(W, columns) - np.array(exact).ravel()
-    slopes = [model.predict_expression(W.diff(s), columns) for s in (x, y)]
-    differences = np.array(slopes) - np.array(exact.grad).reshape(2, -1)
+    weights, exact = basis.dx.ravel(), basis.interpolate(solution)
+    errors = model.predict_expression(W, columns) - np.array(exact).ravel()
+    gradient = [model.predict_expression(W.diff(s), columns) for s in (x, y)]
+    differences = np.array(gradient) - np.array(exact.grad).reshape(2, -1)
     squares = np.array(exact.grad).reshape(2, -1) ** 2
 
     def norm(values):
         return np.sqrt((weights * values).sum())
 
     return {
-        "L2": norm(off**2) / norm(np.array(exact).ravel() ** 2),
+        "L2": norm(errors**2) / norm(np.array(exact).ravel() ** 2),
         "energy norm": norm((differences**2).sum(axis=0)) / norm(squares.sum(axis=0)),
     }
 

@@ -24,14 +24,14 @@ def rows(results):
     ):
         aims = results["aims"][name]
         names = [error for error, value in runs[0]["errors"].items() if value]
-        chosen = {
+        shown = {
             error: aims.get(f"{form}: {error}", aims.get(error)) for error in names
         }
         if form == "strong form":
-            chosen = dict.fromkeys(names)
+            shown = dict.fromkeys(names)
         yield [
             name + (" (held back)" if runs[0]["held_back"] else ""),
-            "; ".join(f"{error} {aim:g}" for error, aim in chosen.items() if aim),
+            "; ".join(f"{error} {aim:g}" for error, aim in shown.items() if aim),
             form,
             "; ".join(
                 f"{error} " + ", ".join(f"{run['errors'][error]:.1e}" for run in runs)
@@ -51,7 +51,7 @@ def table(results):
 
 
 def page(text, results):
-    """Return a page with the table between its marks."""
+    """Return a page with the table between its markers."""
     before, rest = text.split(BEGIN)
     return before + BEGIN + table(results) + END + rest.split(END)[1]
 
