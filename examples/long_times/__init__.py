@@ -1,1 +1,1 @@
-"""Problems with long times: time windows beside one interval with the same time."""
+"""Study of long times: time windows and one interval with the same CPU time."""

@@ -1,10 +1,10 @@
-"""Train problems with long times in windows, and in one interval with the same time.
+"""Problems with long times, trained in windows and in one interval.
 
 python -m examples.long_times pendulum lorenz --seeds 0 1 2
 
-Without names, all of them. Each run is a process of its own and is recorded in
-`docs/results/long_times.json` when it ends. The first run of each stays in the file.
-The table of `docs/guide/long_times.md` is made from it.
+Without names, all problems are trained. Each run is a separate process, which adds a
+record to `docs/results/long_times.json` when it ends. The file keeps the first and the
+last run. The table of `docs/guide/long_times.md` is made from it.
 """
 
 import argparse
@@ -43,12 +43,12 @@ NAMES = [
     "duffing",
     "fisher_kpp",
 ]
+# Number of steps between two checks of the CPU time, in training of one interval.
 EPOCH = 50
-"""Steps of the one interval between two looks at the clock."""
 
 
 class StopAfter(keras.callbacks.Callback):
-    """Stop `fit` at the first end of an epoch after some CPU time in seconds."""
+    """Callback that stops `fit` after an epoch if its CPU time in seconds is over."""
 
     def __init__(self, seconds):
         super().__init__()
@@ -85,7 +85,7 @@ def record_of(name, seed, seconds=None):
     Args:
         name: Name of the case.
         seed: Integer for weights and points.
-        seconds: CPU time of one interval; windows if not given.
+        seconds: CPU time of one interval, or `None` for windows.
     """
     case = case_of(name)
     keras.utils.set_random_seed(seed)
@@ -111,14 +111,14 @@ def record_of(name, seed, seconds=None):
     record["seconds"] = round(time.perf_counter() - clock)
     record["cpu_seconds"] = round(time.process_time() - cpu)
     if model is not None:
-        points, truth, own = case.truth()
-        found = np.asarray(model.predict(points, verbose=0, batch_size=4096))
+        points, truth, reference_error = case.truth()
+        predicted = np.asarray(model.predict(points, verbose=0, batch_size=4096))
         errors = {
-            field: float(np.linalg.norm(found[:, i] - v) / np.linalg.norm(v))
+            field: float(np.linalg.norm(predicted[:, i] - v) / np.linalg.norm(v))
             for i, (field, v) in enumerate(truth.items())
         }
         record |= {"errors": errors, "error": max(errors.values())}
-        record["reference_error"] = own
+        record["reference_error"] = reference_error
     return record | {
         "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}, shared",
         "version": kp.__version__,
@@ -128,7 +128,7 @@ def record_of(name, seed, seconds=None):
 
 
 def kept(name, way, seed, record):
-    """Write a record to the file, beside the first one."""
+    """Add a record to the file; the first record of a run remains."""
     records = read()
     entry = records.setdefault(name, {}).setdefault(way, {}).setdefault(str(seed), {})
     entry.setdefault("first", record)
@@ -145,7 +145,7 @@ def shown(record):
 
 
 def table(records):
-    """Return the table of a file's records, as Markdown."""
+    """Return the table of records as Markdown."""
     lines = [
         "| Problem | Aim | Windows | Error | First run | Seeds | One interval | CPU |"
     ]
@@ -175,11 +175,11 @@ def table(records):
 
 
 def write_page():
-    """Put the table into its place in the guide."""
+    """Replace the table of the guide."""
     page = PAGE.read_text("utf-8")
-    place = re.compile(r"\| Problem \| Aim .*?\n\n", re.DOTALL)
+    pattern = re.compile(r"\| Problem \| Aim .*?\n\n", re.DOTALL)
     rows = table(read()) + "\n\n"
-    PAGE.write_text(place.sub(lambda _: rows, page, count=1), "utf-8")
+    PAGE.write_text(pattern.sub(lambda _: rows, page, count=1), "utf-8")
 
 
 def main():
@@ -188,22 +188,22 @@ def main():
     parser.add_argument("--seeds", nargs="*", type=int, default=[0])
     parser.add_argument("--one-interval", action="store_true")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    way = "one interval" if given.one_interval else "windows"
-    if given.here:
-        (name,), (seed,) = given.names, given.seeds
+    arguments = parser.parse_args()
+    way = "one interval" if arguments.one_interval else "windows"
+    if arguments.here:
+        (name,), (seed,) = arguments.names, arguments.seeds
         seconds = None
-        if given.one_interval:
+        if arguments.one_interval:
             seconds = read()[name]["windows"][str(seed)]["last"]["cpu_seconds"]
         record = record_of(name, seed, seconds)
         print(json.dumps(record), flush=True)
         kept(name, way, seed, record)
         return
-    for name in given.names or NAMES:
-        for seed in given.seeds:
+    for name in arguments.names or NAMES:
+        for seed in arguments.seeds:
             command = [sys.executable, "-m", "examples.long_times", "--here", name]
             command += ["--seeds", str(seed)]
-            subprocess.run(command + ["--one-interval"] * given.one_interval)
+            subprocess.run(command + ["--one-interval"] * arguments.one_interval)
     write_page()
 
 

@@ -1,4 +1,4 @@
-"""Advection u_t + 80 u_x = 0: thirteen turns of a period."""
+"""Advection u_t + 80 u_x = 0 over thirteen periods."""
 
 import sympy as sp
 

@@ -1,4 +1,4 @@
-"""Allen–Cahn equation, ε = 1e-4, with its fronts."""
+"""Allen–Cahn equation with ε = 1e-4 and thin fronts."""
 
 import numpy as np
 import sympy as sp

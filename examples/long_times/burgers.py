@@ -1,4 +1,4 @@
-"""Burgers equation, ν = 0.001/π: a shock of width 6e-4."""
+"""Burgers' equation with ν = 0.001/π and a shock of width 6e-4."""
 
 import numpy as np
 import sympy as sp

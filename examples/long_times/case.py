@@ -1,4 +1,4 @@
-"""A problem of the study, its aim and its reference solution."""
+"""Problem of the study, with its aim and its reference solution."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from scipy.integrate import solve_ivp
 
 import keraspinn as kp
 
+# Relative tolerance of SciPy. The difference from 100 times this estimates the error.
 TOLERANCE = 1e-12
-"""Relative tolerance of SciPy; a run with 100 times it states the error."""
 
+# Number of times at which solutions of ODEs are compared.
 TIMES = 1_001
-"""Number of times at which solutions of ODEs are compared."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Case:
         problem: The `Problem`.
         truth: Function that returns points `(N, d)`, a dict from fields to values
             `(N,)`, and the relative L2 error of these values.
-        windows: As for `march`.
+        windows: Number of windows or their ends, as for `march`.
         units: Units of each layer.
         depth: Number of hidden layers.
         steps: Steps of Gauss–Newton in each window.
         points: Collocation points of a step.
-        held_back: Whether the problem was written before its first run and never tuned.
+        held_back: Whether nothing was ever tuned on the problem.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Case:
 
 
 def exact(problem, count=100):
-    """Return the truth of a problem whose reference is its exact solution."""
+    """Return the `truth` of a problem whose reference is its exact solution."""
 
     def truth():
         return *problem.test_data(count), 0.0
@@ -59,15 +59,15 @@ def exact(problem, count=100):
 
 
 def ode(right_side, initial, end, fields, method="DOP853", columns=None):
-    """Return the truth of an ODE, from SciPy.
+    """Return the `truth` of an ODE, solved by SciPy.
 
     Args:
-        right_side: Function of t and y.
+        right_side: Function of t and y that returns the derivative of y.
         initial: Values at t = 0.
         end: Last time.
         fields: Names of the fields.
-        method: SciPy's integrator.
-        columns: Number of a column of y for each field; all of them if not given.
+        method: Integrator of SciPy.
+        columns: Index in y of each field, or `None` for all components.
     """
 
     def solved(tolerance, times):
@@ -83,8 +83,9 @@ def ode(right_side, initial, end, fields, method="DOP853", columns=None):
 
     def truth():
         times = np.linspace(0, end, TIMES)
-        values, other = solved(TOLERANCE, times), solved(100 * TOLERANCE, times)
-        own = np.linalg.norm(values - other, axis=1) / np.linalg.norm(values, axis=1)
-        return times[:, None], dict(zip(fields, values, strict=True)), float(own.max())
+        values, coarse = solved(TOLERANCE, times), solved(100 * TOLERANCE, times)
+        errors = np.linalg.norm(values - coarse, axis=1)
+        error = float((errors / np.linalg.norm(values, axis=1)).max())
+        return times[:, None], dict(zip(fields, values, strict=True)), error
 
     return truth

@@ -1,4 +1,4 @@
-"""Duffing oscillator with a periodic force, fifteen periods of the force."""
+"""Duffing oscillator over fifteen periods of its force."""
 
 import numpy as np
 import sympy as sp

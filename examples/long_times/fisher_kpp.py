@@ -1,4 +1,4 @@
-"""Fisher–KPP front of Ablowitz and Zeppetella, over twenty of its widths."""
+"""Fisher–KPP front of Ablowitz and Zeppetella, which moves by twenty widths."""
 
 import sympy as sp
 

@@ -1,4 +1,4 @@
-"""PINNacle's Gray–Scott equations, to t = 200, made periodic."""
+"""Gray–Scott equations of PINNacle to t = 200, with periodic boundaries."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""PINNacle's Heat 2d-LT: a nonlinear source that oscillates, to t = 100."""
+"""Heat 2d-LT of PINNacle to t = 100, with a nonlinear, oscillating source."""
 
 import numpy as np
 

@@ -12,7 +12,7 @@ u = sp.Function("u")(x, t)
 
 
 def case(end, aim, windows, steps=200):
-    """Return the case of an interval of time."""
+    """Return the case of a time interval from 0 to `end`."""
     problem = kp.Problem(
         kp.geometry.Box({x: (-1, 1)}, time={t: (0, end)}, periodic=[x]),
         {"ks": u.diff(t) + 5 * u * u.diff(x) + u.diff(x, 2) / 2 + u.diff(x, 4) / 200},

@@ -1,4 +1,4 @@
-"""Hares and lynxes of Lotka and Volterra over twenty years."""
+"""Lotka–Volterra equations for hares and lynxes over twenty years."""
 
 import sympy as sp
 

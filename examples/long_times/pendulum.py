@@ -1,4 +1,4 @@
-"""Pendulum from an angle of 1 rad, ten periods of 6.70 s."""
+"""Pendulum released at 1 rad, over ten periods of 6.70 s."""
 
 import numpy as np
 import sympy as sp

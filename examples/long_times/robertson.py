@@ -1,4 +1,4 @@
-"""Robertson's reactions to 40 s: rates from 0.04 to 3e7."""
+"""Robertson's reactions to 40 s, with rates from 0.04 to 3e7."""
 
 import sympy as sp
 
@@ -31,6 +31,6 @@ CASE = Case(
     1e-4,
     problem,
     truth,
-    [0, 1e-3, 1e-2, 0.1, 1, 5, 15, END],  # a window a decade
+    [0, 1e-3, 1e-2, 0.1, 1, 5, 15, END],  # one window for each decade
     points=500,
 )

@@ -7,8 +7,8 @@ Cox and Matthews, "Exponential time differencing for stiff systems", J. Comput. 
 
 import numpy as np
 
+# Number of points of the contour around each eigenvalue.
 ROOTS = 32
-"""Points of the contour about each eigenvalue."""
 
 
 def wave_numbers(count, length):
@@ -20,12 +20,12 @@ def etdrk4(linear, nonlinear, initial, end, steps, stored):
     """Integrate v' = linear · v + nonlinear(v, t) for Fourier coefficients v.
 
     Args:
-        linear: Diagonal of the linear part, of the shape of `initial`.
+        linear: Diagonal of the linear part, with the shape of `initial`.
         nonlinear: Function of the coefficients and time.
         initial: Coefficients at t = 0.
         end: Last time.
         steps: Number of time steps, a multiple of `stored`.
-        stored: Number of times that are returned beside t = 0.
+        stored: Number of times in the result, without t = 0.
 
     Returns:
         Coefficients at stored + 1 times, `(stored + 1, ...)`.
@@ -58,7 +58,7 @@ def etdrk4(linear, nonlinear, initial, end, steps, stored):
 
 
 def evolution(name, linear, nonlinear, initial, interval, end, resolution, steps):
-    """Return the truth of u_t = linear(∂ₓ) u + nonlinear(u) on a periodic interval.
+    """Return the `truth` of u_t = linear(∂ₓ) u + nonlinear(u), periodic in x.
 
     Args:
         name: Name of the field.
@@ -66,10 +66,11 @@ def evolution(name, linear, nonlinear, initial, interval, end, resolution, steps
         nonlinear: Function of the values u and of i k that returns the coefficients of
             the nonlinear terms.
         initial: Function of x.
-        interval: The period, a pair.
+        interval: Lower and upper end of the period.
         end: Last time.
         resolution: Number of grid points.
-        steps: Number of time steps. A run with half of both states the error.
+        steps: Number of time steps. A solution with half of both numbers gives the
+            error.
     """
     left, right = interval
 

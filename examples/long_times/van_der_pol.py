@@ -1,4 +1,4 @@
-"""Van der Pol's oscillator, μ = 10, one period with two fast transitions."""
+"""Van der Pol oscillator with μ = 10, over one period with two fast transitions."""
 
 import sympy as sp
 

@@ -1,4 +1,4 @@
-"""Wave equation, c = 2, modes 1 and 4, to t = 4: four periods of mode 1."""
+"""Wave equation with c = 2 and modes 1 and 4, over four periods of mode 1."""
 
 import sympy as sp
 

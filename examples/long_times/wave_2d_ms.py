@@ -1,7 +1,7 @@
-"""PINNacle's Wave 2d-MS, fifty periods.
+"""Wave 2d-MS of PINNacle, over fifty periods.
 
-The solution of the paper. Its repository exchanges sin and sinh, and that function does
-not satisfy the equation.
+The solution is that of the paper. The function in its repository exchanges sin and
+sinh, and does not satisfy the equation.
 """
 
 import sympy as sp

@@ -1,14 +1,14 @@
-"""Compare overlapping windows with one network of as many weights, in equal CPU time.
+"""Overlapping windows and one network with as many weights, at equal CPU time.
 
 JAX_ENABLE_X64=1 KERAS_BACKEND=jax python -m examples.windows cosines laplace-3
 
-Each network is trained by 1,000 steps of Adam and then SSBroyden in float64, on points
-that are renewed every 250 steps. Errors are relative L2 errors of 10,000 points. Each
-run adds a line to `docs/results/windows.jsonl`.
+Each network is trained by 1,000 steps of Adam and then by SSBroyden, in float64. Points
+are resampled every 250 steps. Errors are relative L2 errors at 10,000 points. Each run
+adds a line to `docs/results/windows.jsonl`.
 
 The problems are those of Moseley, Markham & Nissen-Meyer (arXiv 2107.07871, section
-5.2.2) and of Dolean, Heinlein, Mishra & Moseley (arXiv 2306.05486, section 4), whose
-n is 6. Their windows are not those used here, and their first interval is (−2π, 2π).
+5.2.2) and of Dolean, Heinlein, Mishra & Moseley (arXiv 2306.05486, section 4), where n
+is 6. Their windows differ from those used here, and their first interval is (−2π, 2π).
 """
 
 import argparse
@@ -24,13 +24,15 @@ import keraspinn as kp
 from examples.windows.network import Windowed
 
 RESULTS = pathlib.Path(__file__).parents[2] / "docs" / "results" / "windows.jsonl"
+# Number of steps of Adam.
 ADAM_STEPS = 1000
-FIT_STEPS = 250  # steps of SSBroyden between two errors
+# Number of steps of SSBroyden between two evaluations of the error.
+FIT_STEPS = 250
 X, Y = sp.symbols("x y")
 
 
 def cosines(frequencies=(1, 15)):
-    """u' = Σ ω cos(ωx) on (0, 4π), with u(0) = 0 built into the field."""
+    """Declare u' = Σ ω cos(ωx) on (0, 4π) with the hard constraint u(0) = 0."""
     u = sp.Function("u")(X)
     exact = sum(sp.sin(omega * X) for omega in frequencies)
     return kp.Problem(
@@ -43,7 +45,7 @@ def cosines(frequencies=(1, 15)):
 
 
 def laplace(scales):
-    """−Δu = f in the unit square, with waves of 2 to 2^n half periods."""
+    """Declare −Δu = f in the unit square, with waves of 2 to 2^scales half periods."""
     u = sp.Function("u")(X, Y)
     waves = (2**k * sp.pi for k in range(1, scales + 1))
     exact = sum(sp.sin(w * X) * sp.sin(w * Y) for w in waves) / scales
@@ -56,7 +58,8 @@ def laplace(scales):
     )
 
 
-# Problem, inner network, splits, one network of as many weights, points of a step.
+# Problem, units and depth of inner networks, splits, units and depth of one network
+# with as many weights, and number of points of a step.
 CASES = {
     "cosines": (cosines, (8, 2), {X: 16}, (38, 2), 5000),
     "laplace-2": (lambda: laplace(2), (10, 2), {X: 3, Y: 3}, (25, 3), 5000),
@@ -66,7 +69,7 @@ CASES = {
 
 
 def train(name, kind, overlap, seed, seconds):
-    """Train one network, and return its record."""
+    """Train one network and return its record."""
     problem, inner, splits, plain, points = CASES[name]
     keras.utils.set_random_seed(seed)
     problem, network = problem(), kp.networks.MLP(*plain)

@@ -1,4 +1,4 @@
-"""Overlapping windows with a network each (FBPINN), for `docs/windows.md`."""
+"""Overlapping windows with separate networks (FBPINN), for `docs/windows.md`."""
 
 import math
 import random
@@ -19,16 +19,16 @@ from keraspinn.networks.base import Network
 
 @keras.saving.register_keras_serializable("examples")
 class Windowed(Network):
-    """Overlapping windows with a network each, for solutions of many scales.
+    """Overlapping windows with separate networks, for solutions with many scales.
 
     The field is u = Σ_j ω_j(ξ) N_j((ξ − c_j) / h_j). The windows ω_j are C³, vanish
-    outside their part of the domain, and their sum is 1. The networks N_j are alike,
-    with different weights, and work in coordinates between −1 and 1 on their windows.
-    A point is evaluated by the two of each split that do not vanish there, and all
-    networks by one batched product a layer.
+    outside their part of the domain, and their sum is 1. The networks N_j have equal
+    sizes and different weights. Their inputs are between −1 and 1 on their windows. Two
+    windows of each split contribute to a point. One batched product for each layer
+    evaluates all networks.
 
     Args:
-        inner: Pattern of the networks, any other of `keraspinn.networks`, such as
+        inner: Template of the networks, an object of `keraspinn.networks` such as
             `MLP(10, 2)`. Its weights are not used.
         splits: Dict from coordinates, symbols or names, to the ends of the domain and
             the number of windows, at least 2, such as `{x: (0, 1, 4)}`. The windows of
@@ -91,7 +91,7 @@ class Windowed(Network):
                 "Write splits={x: (0, 1, 4)} and an overlap of at most 1, of the "
                 f"distance of neighbours. Received: splits={splits}, overlap={overlap}"
             )
-        # Not tracked by Keras, as its weights are replaced by those of the windows.
+        # Keras must not track it: the weights of the windows replace its weights.
         vars(self)["inner"] = _copied(inner)
 
     def _grid(self, width):
@@ -142,7 +142,7 @@ class Windowed(Network):
         first, last = FAR * (numbers == 0), FAR * (numbers == counts - 1)
         arrays = low, 1.0 / spacing, stretch, numbers, first, last
         low, rate, stretch, *rows = (ops.cast(array, x.dtype) for array in arrays)
-        # Coordinates whose integer parts are the numbers of cells.
+        # The integer parts of these coordinates are numbers of cells.
         cells = (x.map(lambda c: flat(c, shape)) - low) * rate
         pairs = candidates(cells.value, counts)
         slots, points, windows, size = blocks_of(pairs, len(numbers))
@@ -173,7 +173,7 @@ class Windowed(Network):
     def get_config(self):
         config = super().get_config()
         for name in ("units", "depth", "outputs", "activation", "standardize"):
-            del config[name]  # those of the inner network
+            del config[name]  # these belong to the inner network
         del config["kernel_initializer"], config["bias_initializer"]
         inner = keras.saving.serialize_keras_object(_copied(self.inner))
         settings = {"splits": self.splits, "overlap": self.overlap}
@@ -189,9 +189,9 @@ register_rule(Windowed)(Windowed.call)
 
 
 def _wide(stack):
-    """Return a stack of weights, with a second column for a head of one output.
+    """Return a stack of weights, with a second column for a head with one output.
 
-    The rule of `Dense` pads a kernel of one column, as a matrix and not as a stack.
+    The rule of `Dense` pads a kernel with one column, but only a matrix, not a stack.
     """
     if stack.name != "head_kernel" or stack.shape[-1] > 1:
         return stack.value
@@ -199,7 +199,7 @@ def _wide(stack):
 
 
 def _copied(network, number=None):
-    """Return a network with the same configuration, or with other seeds by number."""
+    """Return a copy of a network; `number` changes the seeds of its initializers."""
 
     def changed(value, key=None):
         if isinstance(value, dict):

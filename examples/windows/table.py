@@ -43,7 +43,7 @@ def table(runs):
 
 
 def page(text, runs):
-    """Return a page with the table between its marks."""
+    """Return a page with the table between its markers."""
     before, rest = text.split(BEGIN)
     return before + BEGIN + "\n" + table(runs) + "\n" + END + rest.split(END)[1]
 

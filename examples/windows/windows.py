@@ -1,4 +1,4 @@
-"""Smooth windows, and blocks of the points in each: the parts of `Windowed`."""
+"""Smooth windows and blocks of points, from which `Windowed` is built."""
 
 import functools
 import math
@@ -7,14 +7,15 @@ import numpy as np
 from keras import ops
 from numpy.polynomial import Polynomial
 
-# From 0 at -1 to 1 at 1, with three derivatives that vanish there: C³, enough for
-# equations of fourth order.
+# Polynomial from 0 at -1 to 1 at 1. Three derivatives vanish there, so that steps are
+# C³, which suffices for equations of fourth order.
 STEP = Polynomial([16, 35, 0, -35, 0, 21, 0, -5]) / 32
 
-# Widths of an overlap between the domain and an edge that is not there.
+# Distance of the outermost edges from the domain, in half widths of the overlap. They
+# lie so far outside that their windows are 1 up to the boundary.
 FAR = 1e3
 
-# Points that are evaluated with one copy of a window's weights.
+# Number of points that are evaluated with one copy of a window's weights.
 BLOCK = 32
 
 
@@ -37,11 +38,11 @@ def flat(c, shape):
 
 
 def candidates(cells, counts):
-    """Return the windows of each point that may not be zero, integers `(N, C)`.
+    """Return the windows that may be nonzero at each point, integers `(N, C)`.
 
     Args:
-        cells: Coordinates in distances of windows from the first edge, `(N, F)`.
-        counts: Array with the number of windows along each, 1 without a split.
+        cells: Coordinates relative to the first edge, in spacings of windows, `(N, F)`.
+        counts: Array with the number of windows of each coordinate, 1 without a split.
     """
     split = np.flatnonzero(counts > 1)
     both = np.indices((2,) * len(split)).reshape(len(split), -1).T
@@ -60,17 +61,19 @@ def blocks_of(windows, count):
 
     Returns:
         The slot of each pair `(N, C)`, the point of each slot, the window of each
-        block, and the number of slots in a block. Slots left over repeat a point.
+        block, and the number of slots in a block. Unused slots repeat a point.
     """
     points, each = ops.shape(windows)
     pairs, numbers = ops.arange(points * each), ops.reshape(windows, (-1,))
-    if windows.shape[0] == 1:  # known before it runs
+    if windows.shape[0] == 1:  # a static shape
         return pairs[None], pairs // each, numbers, 1
-    here = ops.one_hot(numbers, count, dtype="int32")
-    ranks = ops.cumsum(here, axis=0)
-    sizes = -(-ranks[-1] // BLOCK)  # in blocks
+    is_window = ops.one_hot(numbers, count, dtype="int32")
+    ranks = ops.cumsum(is_window, axis=0)
+    sizes = -(-ranks[-1] // BLOCK)  # number of blocks
     ends = ops.cumsum(sizes)
-    slots = ops.take(ends - sizes, numbers) * BLOCK + ops.sum(here * ranks, axis=1) - 1
+    slots = (
+        ops.take(ends - sizes, numbers) * BLOCK + ops.sum(is_window * ranks, axis=1) - 1
+    )
     total = points * each // BLOCK + count
     pairs = ops.scatter(slots[:, None], pairs, (total * BLOCK,))
     windows = ops.sum(ops.cast(ops.arange(total)[:, None] >= ends, "int32"), axis=1)
