@@ -1,11 +1,11 @@
-"""Compare samplers on six problems, in a first and a second stage.
+"""Comparison of samplers on six problems, in a first and a second stage.
 
 python -m examples.samplers burgers wave --samplers uniform r3 --seeds 0 1
 
-Without names, all problems and all samplers. Each run is a process of its own.
-`docs/results/samplers.json` keeps the first record of each beside the last. `--missing`
-leaves out the runs that have one. `--table` writes the tables of `docs/samplers.md`
-alone. `--trial` takes a few steps of each run, and writes nothing.
+Without names, all problems and samplers are run. Each run is a separate process.
+`docs/results/samplers.json` keeps the first and the last record of each. `--missing`
+skips runs that have a record. `--table` only writes the tables of `docs/samplers.md`.
+`--trial` takes a few steps of each run and writes nothing.
 """
 
 import argparse
@@ -24,7 +24,7 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 RECORDS = DOCS / "results" / "samplers.json"
 PAGE = DOCS / "samplers.md"
 
-# Steps of a trial: more than a period of either stage.
+# Numbers of steps of a trial, larger than the period of both stages.
 TRIAL = 110, 110
 
 
@@ -32,7 +32,7 @@ def run_apart(*arguments):
     """Return the record of a run in a new process.
 
     Args:
-        *arguments: Those of `run`.
+        *arguments: Arguments of `run`.
     """
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:

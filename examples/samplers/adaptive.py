@@ -1,12 +1,12 @@
-"""Terms and residuals of the samplers that follow the residual."""
+"""Helpers of the samplers that adapt to the residual."""
 
 from keras import ops
 
 
 def is_adapted(place):
-    """Return whether points of a term follow its residual, as for `ResidualBased`.
+    """Return whether points of a term adapt to its residual, as for `ResidualBased`.
 
-    Points on several parts of the domain, and those of integrals, do not.
+    Points on several parts of the domain and those of integrals do not.
 
     Args:
         place: The `sampling.Place` of the term.

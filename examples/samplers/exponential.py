@@ -7,20 +7,20 @@ from keras import ops
 import keraspinn as kp
 from examples.samplers.adaptive import residual_size
 
-# Density at the largest residual relative to that at residual zero.
+# Density at the largest residual, relative to the density at zero residual.
 RATIO = 100.0
 
 
 class Exponential(kp.sampling.ResidualBased):
-    """Points drawn with a density ∝ exp(ε / T), ε the absolute residual.
+    """Points drawn with a density ∝ exp(ε / T) for the absolute residual ε.
 
     The temperature is T = max ε / log(ratio) over the pool, so that the density lies
-    between 1 and `ratio` whatever the unit of the residual.
+    between 1 and `ratio` for all units of the residual.
 
     Args:
         every: Number of steps from one set of points to the next.
         ratio: Largest density relative to the smallest possible one, above 1.
-        pool: Number of points to choose from, for each one that is kept.
+        pool: Number of candidates for each point.
 
     Reference:
         Toscano et al., "A variational framework for residual-based adaptivity in neural

@@ -7,7 +7,7 @@ from keraspinn.sampling.lattice import lattice
 class Lattice(QuasiRandom):
     """Points of a rank-1 lattice, with a new random shift at each renewal.
 
-    They are those of the package's integrals, here for collocation points.
+    The package uses this lattice for integrals. Here it has the collocation points.
 
     Args:
         every: Number of steps from one shift to the next.

@@ -10,7 +10,7 @@ SHARPNESS = 100
 
 
 def poisson_peak(sharpness=SHARPNESS):
-    """Return Poisson's equation for a narrow peak, exp(−s r²) around (1/2, 1/2).
+    """Declare Poisson's equation for a narrow peak, exp(−s r²) around (1/2, 1/2).
 
     Args:
         sharpness: Inverse square s of the peak's width.

@@ -1,4 +1,4 @@
-"""Base of the samplers whose points are a low-discrepancy sequence."""
+"""Base class of the samplers with a low-discrepancy sequence."""
 
 import keraspinn as kp
 

@@ -9,9 +9,9 @@ from examples.samplers.adaptive import is_adapted, residual_size
 class R3(kp.sampling.Renewed):
     """Points that are retained while their residual is above the mean (R3).
 
-    At each renewal, points whose absolute residual exceeds the mean of all points are
-    retained, and the others resampled uniformly. A point is released when its residual
-    falls below the mean. Terms on several faces are resampled uniformly.
+    Each renewal retains points whose absolute residual exceeds the mean of all points,
+    and resamples the others uniformly. A point is released when its residual falls
+    below the mean. Terms on several faces are resampled uniformly.
 
     Args:
         every: Number of steps from one renewal to the next.

@@ -12,25 +12,25 @@ from keraspinn.sampling.residual_based import at_most_once, systematic
 class RARD(kp.sampling.Renewed):
     """A set of points that grows where the residual is large (RAR-D).
 
-    Training begins with a share of the points. At each renewal after the first step,
-    more are added with a probability ∝ εᵏ / mean(εᵏ) + c over a pool of uniform points,
-    ε the absolute residual, until the number requested is reached. Points that are not
-    in the set yet have weight zero, so that shapes stay. Terms on several faces are
+    Training begins with a share of the points. Each renewal after the first step adds
+    points from a uniform pool, with a probability ∝ εᵏ / mean(εᵏ) + c for the absolute
+    residual ε, until the requested number is reached. Points that are not in the set
+    yet have weight zero, so that shapes are constant. Terms on several faces are
     resampled uniformly.
 
     Args:
         every: Number of steps from one addition to the next.
         k: Exponent k.
         c: Constant c.
-        pool: Number of points to choose from, for each one requested.
-        begin: Share of the points in the set at first.
+        pool: Number of candidates for each requested point.
+        begin: Initial share of the points in the set.
         rounds: Number of additions until the set is full.
 
     Reference:
         Wu et al., "A comprehensive study of non-adaptive and residual-based adaptive
         sampling for physics-informed neural networks", 2023 (arXiv 2207.10289),
-        with k = 2 and c = 0. Points are drawn there one by one; here by systematic
-        sampling, as in `sampling.ResidualBased`.
+        with k = 2 and c = 0. The paper draws points one by one. Here they are
+        drawn by systematic sampling, as in `sampling.ResidualBased`.
     """
 
     def __init__(self, every=500, k=2.0, c=0.0, pool=20, begin=0.5, rounds=10):
@@ -41,8 +41,8 @@ class RARD(kp.sampling.Renewed):
     def init(self, place, uniform):
         state = super().init(place, uniform)
         if is_adapted(place):
-            here = ops.arange(place.requested) < self._first(place)
-            state["in_set"] = ops.cast(here, place.dtype)
+            in_set = ops.arange(place.requested) < self._first(place)
+            state["in_set"] = ops.cast(in_set, place.dtype)
         return state
 
     def step(self, place, state, iteration, uniform, error):
@@ -62,7 +62,7 @@ class RARD(kp.sampling.Renewed):
         return {name: getattr(self, name) for name in names}
 
     def _first(self, place):
-        """Return the number of points in the set at first."""
+        """Return the initial number of points in the set."""
         return max(1, round(self.begin * place.requested))
 
     def _grown(self, place, state, uniform, error):

@@ -8,7 +8,7 @@ from scipy.stats import qmc
 
 from examples.samplers.quasirandom import QuasiRandom
 
-# Binary digits of a point, those of float32.
+# Number of binary digits of a coordinate, as in float32.
 DIGITS = 24
 
 
@@ -54,7 +54,7 @@ def scrambled(count, random):
 @functools.lru_cache(maxsize=16)
 def sobol_digits(count, dimension):
     """Return the binary digits of the unscrambled points, `(d, count, DIGITS)`."""
-    # A sequence of 2ᵐ points, of which the first are taken: SciPy warns otherwise.
+    # SciPy warns unless the number of points is 2ᵐ, so the surplus is cut off.
     power = int(np.ceil(np.log2(max(count, 2))))
     sequence = qmc.Sobol(dimension, scramble=False, bits=DIGITS)
     numbers = sequence.random_base2(power)[:count].T[..., None]

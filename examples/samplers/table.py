@@ -1,4 +1,4 @@
-"""Tables of the records: a row for each sampler, a column for each problem."""
+"""Tables of the records, with a row for each sampler and a column for each problem."""
 
 import math
 import re
@@ -65,7 +65,7 @@ def table(records, stage):
 
 
 def write_page(records, page):
-    """Replace the tables of a page, each behind the marker of its stage.
+    """Replace the tables of a page, each after the marker of its stage.
 
     Args:
         records: As for `runs`.

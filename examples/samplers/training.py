@@ -1,4 +1,4 @@
-"""Two stages of training with a sampler, and their record."""
+"""Training with a sampler in two stages, and its record."""
 
 import platform
 import time
@@ -10,28 +10,29 @@ from examples import samplers
 from examples.exam.__main__ import true_errors
 from examples.samplers.problems import PROBLEMS
 
-# Steps of Adam and of SSBroyden.
+# Numbers of steps of Adam and of SSBroyden.
 STEPS = 1_500, 500
 
-# Points inside and on each face in a step of Adam.
+# Numbers of points inside and on each face in a step of Adam.
 FIRST_POINTS = 1_000, 100
 
-# The same in a step of SSBroyden, the default of `fit`.
+# Numbers of points in a step of SSBroyden, the default of `fit`.
 SECOND_POINTS = 3_000, 200
 
-# Steps of Adam with the same points, for samplers that evaluate a pool of residuals.
+# Number of steps of Adam with the same points, for samplers that evaluate a pool.
 FIRST_PERIOD = 100
 
-# Steps of SSBroyden with the same points.
+# Number of steps of SSBroyden with the same points.
 SECOND_PERIOD = 100
 
-# Additions of RAR-D in each stage, so that its set is full before the last period.
+# Numbers of additions of RAR-D by stage, so that its set is full before the last
+# period.
 ROUNDS = 10, 4
 
-# Steps with the same points if they are never renewed.
+# Number of steps with the same points for samplers that never resample.
 FOREVER = 10**9
 
-# Titles, and functions of the stage's number and the period, by the names of samplers.
+# Title, and function of the number of the stage and the period, by name of sampler.
 SAMPLERS = {
     "uniform": ("Uniform", lambda _, every: kp.sampling.Renewed(every)),
     "held": ("Uniform, held", lambda _, every: kp.sampling.Renewed(FOREVER)),
@@ -55,12 +56,12 @@ def sampler(name, stage):
         name: One of `SAMPLERS`.
         stage: 0 for Adam, 1 for SSBroyden.
     """
-    every = (1 if name in CHEAP else FIRST_PERIOD, SECOND_PERIOD)[stage]
-    return SAMPLERS[name][1](stage, every)
+    period = (1 if name in CHEAP else FIRST_PERIOD, SECOND_PERIOD)[stage]
+    return SAMPLERS[name][1](stage, period)
 
 
 def run(problem_name, sampler_name, seed, steps=STEPS):
-    """Train a problem with a sampler; returns a dict that is JSON.
+    """Train a problem with a sampler; returns a JSON-serializable dict.
 
     Args:
         problem_name: One of `PROBLEMS`.

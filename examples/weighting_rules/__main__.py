@@ -1,9 +1,9 @@
-"""Train six problems with each weighting rule, first and second stage.
+"""Comparison of weighting rules on six problems, in a first and a second stage.
 
 python -m examples.weighting_rules helmholtz wave --rules fixed ntk --seeds 0 1
 
-Each run is a process. `docs/results/weighting_rules.json` keeps the first record of
-each beside the last. `--table` writes the tables of `docs/weighting_rules.md` alone.
+Each run is a separate process. `docs/results/weighting_rules.json` keeps the first and
+the last record of each. `--table` only writes the tables of `docs/weighting_rules.md`.
 """
 
 import argparse
@@ -22,10 +22,10 @@ MODULE = "examples.weighting_rules.training"
 
 
 def run(name, rule, seed):
-    """Train in a process; return its record, or `None` if it failed."""
+    """Train in a new process; return its record, or `None` if it failed."""
     command = [sys.executable, "-m", MODULE, name, rule, str(seed)]
-    ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    return None if ended.returncode else json.loads(ended.stdout.splitlines()[-1])
+    process = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return None if process.returncode else json.loads(process.stdout.splitlines()[-1])
 
 
 def keep(records, name, rule, seed, record):

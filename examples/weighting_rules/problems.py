@@ -7,12 +7,12 @@ from examples.second_stage import problems
 
 X, T = sp.symbols("x t")
 
-# Weight of both conditions of `heat`: far too small.
+# Loss weight of both conditions of `heat`, far too small on purpose.
 TOO_SMALL = 1e-4
 
 
 def heat():
-    """Return u_t = u_xx + q, whose conditions have far too little weight."""
+    """Declare u_t = u_xx + q with conditions whose weight is far too small."""
     u = sp.Function("u")(X, T)
     exact = sp.exp(-T) * sp.sin(sp.pi * X) + X * T
     source = exact.diff(T) - exact.diff(X, 2)

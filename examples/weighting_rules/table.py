@@ -1,4 +1,4 @@
-"""Tables of `docs/weighting_rules.md`, made from the records."""
+"""Tables of `docs/weighting_rules.md`, which are made from the records."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "weighting_rules.md"
 STAGES = ("first", "second")
 BASELINES = ("fixed", "annealing")
 
-# Share of the smaller baseline's error below which a rule's is bold.
+# Errors below this fraction of the smaller baseline's error are bold.
 MUCH_SMALLER = 0.5
 
 
@@ -33,7 +33,7 @@ def table(records, stage):
 
 
 def cell(of_problem, rule, stage):
-    """Return the median error of a rule, bold if it is much below both baselines'."""
+    """Return the median error of a rule, bold if far below the baselines' errors."""
     error = median(of_problem, rule, stage)
     if error is None:
         return ""

@@ -16,20 +16,22 @@ from examples.weighting_rules.problems import PROBLEMS
 from examples.weighting_rules.rules import RULES
 from examples.weighting_rules.rules.per_point import held
 
+# Units of each hidden layer, and number of hidden layers.
 UNITS, DEPTH = 30, 3
 
-# Points inside and on each face, the same in all steps of both stages.
+# Numbers of points inside and on each face, in all steps of both stages.
 INSIDE, ON_A_FACE = 3_000, 200
 
-# Steps of Adam, in epochs after each of which the tangent kernel's weights are due.
+# Number of epochs of Adam, and of steps in each. The rule by the tangent kernel updates
+# its weights after each epoch.
 ADAM_EPOCHS, EPOCH = 15, 100
 
-# Steps of SSBroyden.
+# Number of steps of SSBroyden.
 SECOND = 300
 
 
 def first_stage(problem, rule, seed, epochs=ADAM_EPOCHS, steps=EPOCH):
-    """Return a model trained with Adam in float32, on a cosine from 3e-3.
+    """Return a model trained with Adam in float32; the rate decays from 3e-3 to 0.
 
     Args:
         problem: The `Problem`.
@@ -58,7 +60,7 @@ def first_stage(problem, rule, seed, epochs=ADAM_EPOCHS, steps=EPOCH):
 
 
 def second_stage(model, steps=SECOND):
-    """Return the model trained on with SSBroyden in float64, all weights constant.
+    """Continue training with SSBroyden in float64, with constant weights.
 
     Args:
         model: The result of `first_stage`.
@@ -72,7 +74,7 @@ def second_stage(model, steps=SECOND):
 
 
 def run(name, rule, seed):
-    """Train a problem with a rule; return a dict that is JSON."""
+    """Train a problem with a rule; return a JSON-serializable dict."""
     problem = PROBLEMS[name][1]()
     errors, seconds, cpu = [], [], []
     model = None

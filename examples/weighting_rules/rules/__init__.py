@@ -1,8 +1,8 @@
-"""Weighting rules of the literature, and how each takes part in a training.
+"""Weighting rules of the literature, as weighting rules, callbacks and samplers.
 
-Rules by term are `WeightingRule`s, except for the tangent kernel's, which needs
-Jacobians and is a callback. Rules by point are samplers: a sampler sees the residual at
-each of its points, keeps a state, and returns the weights of its batch.
+Rules by term are `WeightingRule`s. The rule by the tangent kernel needs Jacobians, so
+it is a callback. Rules by point are samplers: a sampler receives the residual at each
+of its points, keeps a state, and returns the weights of its batch.
 
 To add one, copy `gradient_norm.py` or `residual_attention.py`, and add an entry here.
 """

@@ -15,13 +15,13 @@ class GradientNorm(WeightingRule):
 
         λ̂_i = Σ_j ‖∇L_j‖ / ‖∇L_i‖
 
-    The conditions receive λ_i / λ_r. An estimate that is not finite leaves λ_i as it
-    was.
+    The conditions receive λ_i / λ_r. Without a finite estimate, λ_i keeps its
+    value.
 
     Args:
         alpha: Weight α of the new estimate, in (0, 1]; 0.1 in the source.
-        update_freq: Iterations between updates. The source has 1,000 in trainings of
-            10⁵ steps.
+        update_freq: Number of iterations between updates. The source has 1,000 in
+            trainings of 10⁵ steps.
 
     Reference:
         Wang, Sankaran, Wang & Perdikaris, "An expert's guide to training

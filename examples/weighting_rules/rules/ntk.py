@@ -1,9 +1,8 @@
 """Weights by the traces of the neural tangent kernel.
 
-A `WeightingRule` receives gradients of losses, not Jacobians of residuals, so this is a
-callback that sets the loss weights between epochs. `Tangent`, from which
-`parameter_deviation` and the verdicts take Jacobian rows, is not part of the public
-interface.
+A `WeightingRule` receives gradients of losses, not Jacobians of residuals. So this is a
+callback that sets the loss weights between epochs. `Tangent` is not part of the public
+interface; `parameter_deviation` and the verdicts take rows of Jacobians from it.
 """
 
 import keras
@@ -15,14 +14,14 @@ from keraspinn.training.tangent import Tangent
 class TangentKernel(keras.callbacks.Callback):
     """Loss weights that give all terms the same mean rate of convergence.
 
-    Before the training, and at ends of epochs `every` steps apart, the weight of each
+    Before training, and after an epoch if `every` steps have passed, the weight of each
     condition becomes λ_i / λ_r with
 
         λ_i = tr K / tr K_ii,      tr K_ii = Σ_n w_n ‖∂r_n/∂θ‖²
 
-    over the points n of a term, with the weights w_n of their squared residuals in the
-    loss. For means over equal numbers of points this is the source's formula. The
-    Jacobians are exact, at drawn points.
+    over the points n of a term. The loss has the weights w_n of their squared
+    residuals. For means over equal numbers of points this is the formula of the source.
+    The Jacobians are exact, at sampled points.
 
     Args:
         every: Number of steps between updates.

@@ -1,8 +1,8 @@
-"""Samplers that keep their points, with a weight of each.
+"""Samplers with constant points, each with a weight.
 
-A sampler is the seam for weights of points: its state is saved with the training, and
-each step gives it the squared residual at its points. One more evaluation of the
-residual a step is the price.
+Weights of points are a task for samplers: their state is saved with the training, and
+each step gives them the squared residual at their points. This costs one more
+evaluation of the residual in each step.
 """
 
 import keras
@@ -12,7 +12,7 @@ import keraspinn as kp
 
 
 class Fixed(kp.sampling.Sampler):
-    """Points drawn before the first step, and kept."""
+    """Points drawn before the first step, and never resampled."""
 
     def init(self, place, uniform):
         batch = place.draw(uniform)
@@ -26,7 +26,7 @@ class Fixed(kp.sampling.Sampler):
 
 
 class Weighted(kp.sampling.Held):
-    """Given points, each with a factor of its squared residual.
+    """Constant points, each with a factor of its squared residual.
 
     Args:
         points: Array `(n, d)` in the units of the problem.
@@ -53,8 +53,9 @@ class Weighted(kp.sampling.Held):
 def held(model):
     """Return samplers that hold the points of a model's last training, by term.
 
-    Their weights are those that the training left. No public method returns the states
-    of samplers; this reads them from the model's trainer.
+    The samplers have the weights from the end of that training. No public method
+    returns the states of samplers, so this function reads them from the model's
+    trainer.
 
     Args:
         model: A `PINNModel` trained with `Fixed` samplers.

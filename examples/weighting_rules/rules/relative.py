@@ -4,13 +4,13 @@ from keras import ops
 
 
 def relative(weights, smallest=0.0):
-    """Divide weights by that of the residual, which a model fixes at one.
+    """Divide weights by the residual's weight, which is always one in a model.
 
-    The whole loss changes by a factor, which Adam's steps do not depend on.
+    This multiplies the whole loss by a factor. Steps of Adam do not depend on it.
 
     Args:
         weights: Dict from term names to weights, `"residual"` among them.
-        smallest: Weight below which the residual's is not taken.
+        smallest: Lower bound of the divisor.
 
     Returns:
         Dict from condition names to weights.

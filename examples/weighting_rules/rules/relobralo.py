@@ -5,8 +5,8 @@ from keras import ops
 from examples.weighting_rules.rules.relative import relative
 from keraspinn.weighting import WeightingRule
 
-# Weight of the residual, of m for m terms, below which the conditions' weights, which
-# are divided by it, do not grow further.
+# Lower bound of the residual's weight, by which the conditions' weights are divided.
+# All weights have the mean 1.
 SMALLEST = 1e-3
 
 
@@ -19,13 +19,13 @@ class ReLoBRaLo(WeightingRule):
         λ̂_i(t, t') = m exp(L_i(t) / (T L_i(t'))) / Σ_j exp(L_j(t) / (T L_j(t')))
         λ_i(t) = α (ρ λ_i(t−1) + (1 − ρ) λ̂_i(t, 0)) + (1 − α) λ̂_i(t, t−1)
 
-    where ρ is one with the probability `lookback`, else zero. All λ are one in the
-    first step. The conditions receive λ_i / λ_r.
+    where ρ is one with the probability `lookback`, else zero. In the first step all λ
+    are one. The conditions receive λ_i / λ_r.
 
     Args:
         alpha: Weight α of the past.
         lookback: Expected value of ρ.
-        temperature: T: the lower, the more unequal the weights.
+        temperature: Temperature T. Lower values make the weights more unequal.
 
     Reference:
         Bischof & Kraus, "Multi-objective loss balancing for physics-informed deep

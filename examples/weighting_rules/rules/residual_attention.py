@@ -2,7 +2,7 @@ from keras import ops
 
 from examples.weighting_rules.rules.per_point import Fixed
 
-# Largest residual that is divided by in place of zero.
+# Lower bound of the largest residual, against division by zero.
 TINY = 1e-30
 
 
@@ -13,9 +13,9 @@ class ResidualAttention(Fixed):
 
         λ_i ← γ λ_i + η |r_i| / max_j |r_j|
 
-    and the term's loss is the mean of (λ_i r_i)². They begin at zero and stay below
-    η / (1 − γ). As in the source, equations alone have them, and the conditions keep
-    their weights.
+    and the term's loss is the mean of (λ_i r_i)². Their initial value is zero, and
+    they stay below η / (1 − γ). As in the source, only equations have multipliers; the
+    conditions keep their weights.
 
     Args:
         gamma: Decay γ.

@@ -2,17 +2,17 @@ from keras import ops
 
 from examples.weighting_rules.rules.per_point import Fixed
 
-# Number that Keras's Adam adds to the root of the second moment. It slows the ascent
-# where 2 w λ r² is smaller, as in the authors' code.
+# Constant that Keras's Adam adds to the root of the second moment. It slows the ascent
+# where 2 w λ r² is smaller than this, as in the authors' code.
 EPSILON = 1e-7
 
 
 class SelfAdaptive(Fixed):
-    """Self-adaptive weights (SA-PINN): a multiplier of each point, trained to rise.
+    """Self-adaptive weights (SA-PINN): a multiplier for each point, trained by ascent.
 
-    The loss of a term is the sum of w_i λ_i² r_i² with the usual weights w_i, as the
-    mask m(λ) = λ² makes it. While the network descends, each λ_i ascends by Adam along
-    2 w_i λ_i r_i², the derivative of the loss. They begin uniform in [0, 1).
+    The loss of a term is the sum of w_i λ_i² r_i² with the usual weights w_i; the mask
+    of the source is m(λ) = λ². While the network descends, Adam ascends each λ_i along
+    the derivative of the loss, 2 w_i λ_i r_i². Initial values are uniform in [0, 1).
 
     Args:
         learning_rate: Step of Adam.

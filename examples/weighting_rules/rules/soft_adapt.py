@@ -5,11 +5,11 @@ from keras import ops
 from examples.weighting_rules.rules.relative import relative
 from keraspinn.weighting import WeightingRule
 
-# Weight of the residual, of one in all, below which the conditions' weights, which are
-# divided by it, do not grow further.
+# Lower bound of the residual's weight, by which the conditions' weights are divided.
+# The sum of all weights is 1.
 SMALLEST = 1e-3
 
-# Largest number that a sum of slopes is divided by in place of zero.
+# Lower bound of divisors and of arguments of logarithms, against zero.
 TINY = 1e-30
 
 
@@ -26,10 +26,11 @@ class SoftAdapt(WeightingRule):
     The conditions receive λ_i / λ_r.
 
     Args:
-        beta: β: the larger, the more unequal the weights; 0.1 in the source.
-        normalized: Whether slopes are divided by the sum of their magnitudes.
-        loss_weighted: Whether weights are proportional to losses.
-        window: Number of steps that losses are averaged over.
+        beta: Exponent β, 0.1 in the source. Larger values make the weights more
+            unequal.
+        normalized: Whether to divide the changes s_i by the sum of their magnitudes.
+        loss_weighted: Whether to multiply the weights by mean losses.
+        window: Number of steps in the mean of losses.
 
     Reference:
         Heydari, Thompson & Mehmood, "SoftAdapt: techniques for adaptive loss weighting
@@ -48,13 +49,13 @@ class SoftAdapt(WeightingRule):
 
     def update(self, gradients, losses, state):
         now = ops.stack([*losses.values()])
-        # Before the first step all losses are those of the first.
+        # In the first step the history has the losses of this step.
         history = ops.where(ops.equal(state["count"], 0), now, state["history"])
-        slopes = now - history[-1]
+        changes = now - history[-1]
         if self.normalized:
-            slopes = slopes / ops.maximum(ops.sum(ops.abs(slopes)), TINY)
+            changes = changes / ops.maximum(ops.sum(ops.abs(changes)), TINY)
         history = ops.concatenate([history[1:], now[None]])
-        exponents = self.beta * slopes
+        exponents = self.beta * changes
         if self.loss_weighted:
             means = ops.mean(history, axis=0)
             exponents = exponents + ops.log(ops.maximum(means, TINY))
