@@ -1,11 +1,11 @@
-r"""Draws problems of all sizes, and looks for one that is wrong without a word.
+r"""Search for declarations of all scales that are wrong without an error or warning.
 
-Each has a manufactured solution. Either a sentence answers its declaration, or the
-residual that the model computes agrees with SymPy in 50-digit arithmetic, at the fields
-and derivatives of the untrained network, to the precision of the type; and the losses
-that training starts from are finite and not zero. Some that are whole are then trained
-for 200 steps, with values on the whole boundary and inside: their loss falls, or a
-sentence says why not, and one that falls to nothing leaves no error.
+Each problem has a manufactured solution. Its declaration must either raise an error, or
+pass two checks. First, the residual of the untrained model must agree with SymPy in
+50-digit arithmetic, to the precision of the data type. Second, the initial losses must
+be finite and nonzero. Some of the problems that pass are then trained for 200 steps,
+with values on the whole boundary and inside. Their loss must fall or an error must
+explain why not, and a loss that vanishes must leave a small error.
 
     python examples/reliability/declarations.py --problems 2000 --trained 50 \
         --output docs/results/declarations.json
@@ -33,17 +33,21 @@ if keras.config.backend() == "jax":
 else:
     import tensorflow as tf
 
+# Number of decimal digits in SymPy's arithmetic.
 DIGITS = 50
+# Number of points at which residuals are compared.
 POINTS = 5
-# Of the sum of the sizes of an equation's terms, where they are largest.
+# Largest error of a residual, relative to the largest sum of the magnitudes of its
+# terms.
 PRECISION = {"float32": 2e-6, "float64": 4e-15}
+# Numbers of epochs of a training and of steps of an epoch.
 EPOCHS, STEPS = 4, 50
+# If losses fall by the factor `TINY`, the relative error must be at most `GOOD`.
 TINY, GOOD = 1e-6, 0.1
-"""A loss of which less than `TINY` is left promises a relative error below `GOOD`."""
 
 
 def power(least, most):
-    """Numbers of every order of magnitude."""
+    """Return a strategy for positive numbers with exponents from `least` to `most`."""
     digits = st.floats(1, 9.99).map(lambda digit: round(digit, 2))
     exponents = st.integers(least, most)
     return st.builds(lambda digit, n: float(f"{digit}e{n}"), digits, exponents)
@@ -55,7 +59,7 @@ def signed(numbers):
 
 @st.composite
 def declarations(draw):
-    """Keyword arguments of a `Problem`, points in it, and the type to train in."""
+    """Draw a box, keyword arguments of a `Problem`, points and a data type."""
     dimension = draw(st.integers(1, 3))
     symbols = sp.symbols("x y z")[:dimension]
     lengths = [draw(power(-9, 9)) for _ in symbols]
@@ -104,7 +108,7 @@ def declarations(draw):
 
 
 def exact(expression, point, symbols, values=()):
-    """An expression's value in many digits, and the sum of its terms' sizes."""
+    """Return an expression's value in `DIGITS` digits, and its terms' magnitude."""
     known = {s: sp.Float(float(v), DIGITS) for s, v in zip(symbols, point, strict=True)}
     known |= {node: sp.Float(float(v), DIGITS) for node, v in dict(values).items()}
     terms = [t.xreplace(known).evalf(DIGITS) for t in sp.Add.make_args(expression)]
@@ -112,7 +116,7 @@ def exact(expression, point, symbols, values=()):
 
 
 def modelled(box, declared):
-    """A model of the problem, or the sentence that answers its declaration."""
+    """Return a model of the problem, or the error message of its declaration."""
     try:
         problem = kp.Problem(kp.geometry.Box(*box), **declared)
         return kp.PINNModel(problem, kp.networks.MLP(8, 2), seed=0)
@@ -122,39 +126,39 @@ def modelled(box, declared):
 
 
 def outcome(box, declared, points, dtype):
-    """Return one word for the outcome of a declaration, and the error message."""
+    """Return the outcome of a declaration in one or two words, and a message."""
     model = modelled(box, declared)
     if isinstance(model, str):
         return "refused", model
     problem = model.problem
     equation = declared["equations"]["e"]
-    residual = equation.lhs - equation.rhs  # as the user wrote it
+    residual = equation.lhs - equation.rhs  # with all terms on one side
     nodes = sorted(residual.atoms(sp.Derivative) | set(problem.fields), key=str)
     try:
         columns = model.predict_expression([equation, *nodes], points)
     except ValueError as refusal:
         return "refused", str(refusal)
     rows = []
-    for point, got, *row in zip(points, *columns, strict=True):
+    for point, computed, *row in zip(points, *columns, strict=True):
         values = dict(zip(nodes, row, strict=True))
-        rows.append((got, *exact(residual, point, problem.coordinates, values)))
-    got, expected, sizes = np.array(rows, "float64").T
-    # How much larger a coordinate is than its interval, its rounding is too.
+        rows.append((computed, *exact(residual, point, problem.coordinates, values)))
+    computed, expected, sizes = np.array(rows, "float64").T
+    # Round-off grows with the ratio of a coordinate to the length of its interval.
     lower, upper = problem.domain.lower, problem.domain.upper
     offset = np.max(np.maximum(np.abs(lower), np.abs(upper)) / (upper - lower))
-    allowed = PRECISION[dtype] * sizes.max() * (1 + offset)
-    if not np.all(np.abs(got - expected) <= allowed):
-        worst = np.max(np.abs(got - expected)) / allowed
+    bound = PRECISION[dtype] * sizes.max() * (1 + offset)
+    if not np.all(np.abs(computed - expected) <= bound):
+        worst = np.max(np.abs(computed - expected)) / bound
         return "wrong residual", f"{worst:.1e} times what is allowed"
     model.compile("sgd", run_eagerly=True, jit_compile=False)
     losses = model.evaluate(points, verbose=0, return_dict=True)
-    start = [losses["loss"], losses["residual_loss"], losses["c_loss"]]
-    whole = np.isfinite(start).all() and all(start)
-    return ("whole", "") if whole else ("wrong loss", str(start))
+    initial = [losses["loss"], losses["residual_loss"], losses["c_loss"]]
+    whole = np.isfinite(initial).all() and all(initial)
+    return ("whole", "") if whole else ("wrong loss", str(initial))
 
 
 def trained(box, declared, points):
-    """Train 200 steps on a problem with a known solution on its boundary."""
+    """Train 200 steps on a problem with known values on its boundary."""
     ((field, solution),) = declared["reference"].items()
     equal = sp.Eq(field, solution)
     known = kp.Condition(equal, "boundary"), kp.Condition(equal, "initial")
@@ -196,9 +200,10 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=pathlib.Path)
     arguments = parser.parse_args()
-    run_eagerly(True)  # each problem is computed once
+    run_eagerly(True)  # each problem is evaluated only once
     warnings.simplefilter("ignore")
-    # Half of the problems drawn are whole; neighbours are alike.
+    # About half of the problems pass. The trained ones are spread evenly, because
+    # hypothesis draws similar problems one after another.
     spread = max(1, arguments.problems // (2 * max(arguments.trained, 1)) - 1)
     outcomes, refusals, wrong = collections.Counter(), collections.Counter(), []
     trainings = []
@@ -216,14 +221,14 @@ def main():
         *declared, dtype = drawn
         keras.config.set_dtype_policy(dtype)
         try:
-            word, said = outcome(*drawn)
-        except Exception as error:  # whatever it is, no one said it at declaration
-            word, said = type(error).__name__, str(error)[:1000]
+            word, message = outcome(*drawn)
+        except Exception as error:  # the declaration should have raised it
+            word, message = type(error).__name__, str(error)[:1000]
         outcomes[word] += 1
         if word == "refused":
-            refusals[kind(said)] += 1
+            refusals[kind(message)] += 1
         elif word != "whole":
-            wrong.append({"outcome": word, "said": said, "declared": str(drawn)})
+            wrong.append({"outcome": word, "said": message, "declared": str(drawn)})
         elif len(trainings) < arguments.trained and outcomes["whole"] % spread == 0:
             run_eagerly(False)
             trainings.append(trained(*declared) | {"declared": str(drawn)})
@@ -254,7 +259,7 @@ def main():
 
 
 def run_eagerly(eagerly):
-    """Scope in which programs run operation by operation, without compilation."""
+    """Switch compilation off (`True`) or on (`False`) for all programs."""
     if keras.config.backend() == "jax":
         jax.config.update("jax_disable_jit", eagerly)
     else:

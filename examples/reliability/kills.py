@@ -1,23 +1,25 @@
-"""Kill trainings at random moments, under load, and check that they resume.
+"""Trainings killed at random times, under load, and checks that they resume exactly.
 
     python examples/reliability/kills.py --kills 100 --output docs/results/kills.json
 
-A process trains; it is killed with SIGKILL and started again until the training ends,
-going on from its backup or, at random, from Keras's ModelCheckpoint. The end must equal
-that of a process nobody killed, in every bit of every variable. A third of the kills
-strike at a random moment of a life, a third in an epoch, a third while files are
-written; a process beside keeps a core busy. Some of the lives find the disk full (no
-file of theirs may grow beyond a page), and train on without backups until they are
-killed; into some a second process is born that would train in the same directory, and
-must refuse to.
+A process that trains is killed with SIGKILL and started again until the training ends.
+It resumes from its backup or, at random, from Keras's ModelCheckpoint. Every bit of
+every variable at the end must equal that of a process that was not killed. A third of
+the kills come at a random time after the start, a third during an epoch, and a third
+while files are written. Another process keeps a core busy. Some processes find the disk
+full (their files cannot grow beyond a page) and continue without backups until they are
+killed. For some, a second process tries to train in the same directory, which must be
+refused.
 
-Most lives are forked from this process, which has imported everything and run nothing;
-every tenth, and the one nobody kills, is a program of its own.
+Most processes are forked from this one, which has imported everything and run nothing.
+Every tenth process, and the one that is not killed, is a separate program.
 """
 
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing may run before we fork
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # no thread may start before the fork
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import argparse
@@ -39,21 +41,21 @@ from trainings import TRAININGS, train
 
 
 class Life:
-    """A process that trains, from its birth to its death."""
+    """Process of a training, with the phases that it reports."""
 
     def __init__(self, method, *arguments):
         context = multiprocessing.get_context(method)
-        self._ears, mouth = context.Pipe(duplex=False)
-        self._process = context.Process(target=lived, args=(mouth, *arguments))
+        self._receiver, sender = context.Pipe(duplex=False)
+        self._process = context.Process(target=lived, args=(sender, *arguments))
         self._process.start()
-        mouth.close()
+        sender.close()
         self.phases = ["importing"]
 
-    def hears(self, seconds):
-        """Wait for a phase to begin, at most so long; whether one did."""
+    def receive(self, seconds):
+        """Wait at most `seconds` for a phase to begin; return whether one did."""
         try:
-            if self._ears.poll(seconds):
-                self.phases.append(self._ears.recv())
+            if self._receiver.poll(seconds):
+                self.phases.append(self._receiver.recv())
                 return True
         except EOFError:
             self._process.join()
@@ -64,20 +66,20 @@ class Life:
         return self._process.is_alive()
 
     def wait(self, phase=None, count=1):
-        """Until a phase has begun so many times, or the process has ended."""
+        """Wait until a phase has begun `count` times, or the process has ended."""
         while self.alive and self.phases.count(phase) < count:
-            self.hears(10)
+            self.receive(10)
 
     def signal(self, number):
-        """Tell it to stop (SIGSTOP) or to go on (SIGCONT), if it has not ended."""
+        """Send a signal (SIGSTOP, SIGCONT) to the process if it has not ended."""
         if self.alive:
             os.kill(self._process.pid, number)
 
     def kill(self):
-        """SIGKILL; returns whether it came before the end."""
+        """Kill the process; return whether it was still running."""
         self._process.kill()
         self._process.join()
-        while self.hears(0):
+        while self.receive(0):
             pass
         return self._process.exitcode == -9
 
@@ -86,29 +88,29 @@ class Life:
         return self._process.exitcode not in (0, -9)
 
 
-def lived(mouth, *arguments):
+def lived(sender, *arguments):
     """Run the process of one training."""
     warnings.simplefilter("always", UserWarning)
     warnings.showwarning = lambda message, *_: (
-        mouth.send("without a backup") if "No backup" in str(message) else None
+        sender.send("without a backup") if "No backup" in str(message) else None
     )
     try:
-        train(*arguments, tell=mouth.send)
+        train(*arguments, tell=sender.send)
     except RuntimeError as error:
         if "is in use by process" not in str(error):
             raise
-        mouth.send("refused")
+        sender.send("refused")
 
 
 def attempt_to_kill(life, aim, generator):
-    """Let it live a while; returns whether it was killed."""
+    """Kill a process after a random time; return whether it was still running."""
     if aim == "full":
         life.wait("without a backup", generator.randint(1, 2))
         time.sleep(generator.uniform(0, 0.3))
     elif aim == "life":
         end = time.monotonic() + generator.uniform(0, 12)
         while life.alive and time.monotonic() < end:
-            life.hears(end - time.monotonic())
+            life.receive(end - time.monotonic())
     else:
         life.wait(aim, generator.randint(1, 4))
         time.sleep(generator.uniform(0, 0.1 if aim == "writing" else 0.3))
@@ -116,26 +118,26 @@ def attempt_to_kill(life, aim, generator):
 
 
 def second_is_refused(name, folder, options, life, counts):
-    """Let a second process try while the first stands still; whether it behaved."""
+    """Start a second process while the first is stopped; return whether it refused."""
     life.wait("training")
     life.signal(signal.SIGSTOP)
     second = Life("fork", name, str(folder), options.epochs, "backup")
     while second.alive and not {"refused", "training"} & {*second.phases}:
-        second.hears(10)
-    while second.hears(0):
+        second.receive(10)
+    while second.receive(0):
         pass
     refused = "refused" in second.phases
     second.kill()
     life.signal(signal.SIGCONT)
     counts["second processes refused"] += refused
-    # Where the first ended before, the directory is free.
+    # If the first process has ended before, the directory is free.
     return refused or not life.alive
 
 
 def half_written(folder):
-    """Files that a death left half-written, under names that say so or do not.
+    """Return the numbers of incomplete files with and without a temporary name.
 
-    Those under such names are removed: later processes write to other names.
+    Files with a temporary name are removed, since later processes use other names.
     """
     marked = list(folder.rglob("partial-*"))
     for path in marked:
@@ -146,7 +148,7 @@ def half_written(folder):
 
 
 def special_aim(counts, options):
-    """`"full"` or `"second"`, as long as too few lives had a full disk or a second."""
+    """Return `"full"` or `"second"` until there were enough such kills, then `None`."""
     if options.callback != "keraspinn" or counts["kills"] < 1:
         return None
     if counts["killed on a full disk"] < options.full:
@@ -155,7 +157,7 @@ def special_aim(counts, options):
 
 
 def one_training(name, expected, folder, options, generator, counts):
-    """Kill a training over and over; returns whether its end is the expected one."""
+    """Kill a training repeatedly; return whether its end is the expected one."""
     restarts = ("backup", "checkpoint") if options.callback == "keraspinn" else None
     while True:
         restart = generator.choice(restarts) if restarts else options.callback
@@ -197,7 +199,7 @@ def one_training(name, expected, folder, options, generator, counts):
 
 
 def undisturbed(name, folder, options):
-    """Return the end of an undisturbed training, in a separate program."""
+    """Return the end of an undisturbed training in a separate program."""
     life = Life("spawn", name, str(folder), options.epochs)
     life.wait()
     return json.loads((folder / "end.json").read_text())

@@ -12,10 +12,10 @@ PACKAGES = ("keras", keras.config.backend(), "sympy", "numpy", "h5py")
 
 
 def versions():
-    """The machine and the versions, for a record."""
-    found = {"python": platform.python_version(), "keraspinn": keraspinn.__version__}
-    found |= {name: importlib.metadata.version(name) for name in PACKAGES}
+    """Return the machine and the versions of packages, a dict."""
+    packages = {"python": platform.python_version(), "keraspinn": keraspinn.__version__}
+    packages |= {name: importlib.metadata.version(name) for name in PACKAGES}
     return {
         "machine": f"{os.cpu_count()}-core {platform.machine()}",
-        "versions": found,
+        "versions": packages,
     }

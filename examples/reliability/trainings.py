@@ -1,4 +1,4 @@
-"""Small trainings that together hold all the state a training can have."""
+"""Small trainings that together have all kinds of state."""
 
 import hashlib
 import json
@@ -11,20 +11,21 @@ import sympy as sp
 
 import keraspinn as kp
 
+# Number of steps of an epoch.
 STEPS = 200
 x, y = sp.symbols("x y")
 u = sp.Function("u")(x, y)
 
 
 def annealed():
-    """The gated network, annealing, a learning rate that decays."""
+    """Return a training with a gated network, annealing and a decaying rate."""
     schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 500, 0.9)
     network = kp.networks.ModifiedMLP(8, 2)
     return kp.problems.helmholtz(), network, keras.optimizers.Adam(schedule), {}
 
 
 def inverse():
-    """An unknown coefficient, measurements, weight decay and clipped gradients."""
+    """Return one with a parameter, measurements, weight decay and clipped gradients."""
     c = kp.Parameter("c", initial=0.2)
     points = np.random.default_rng(0).uniform(0, 1, (40, 2))
     problem = kp.Problem(
@@ -40,7 +41,7 @@ def inverse():
 
 
 def averaged():
-    """A mean of the weights that overwrites them, points held and drawn from."""
+    """Return one with averaged weights that overwrite them, and constant points."""
     optimizer = keras.optimizers.Adam(
         1e-2, use_ema=True, ema_momentum=0.9, ema_overwrite_frequency=70
     )
@@ -50,7 +51,7 @@ def averaged():
 
 
 def stepwise():
-    """Steps one by one, momentum, and a learning rate that a callback lowers."""
+    """Return one with momentum and a learning rate that a callback lowers."""
     optimizer = keras.optimizers.SGD(3e-5, momentum=0.9, nesterov=True)
     return kp.problems.poisson(2), kp.networks.MLP(8, 2), optimizer, {}
 
@@ -59,12 +60,12 @@ TRAININGS = {f.__name__: f for f in (annealed, inverse, averaged, stepwise)}
 
 
 def halve_the_rate(epoch, rate):
-    """As a callback that keeps nothing of its own: the optimizer has the rate."""
+    """Return the learning rate, halved after every fourth epoch."""
     return rate / 2 if epoch and epoch % 4 == 0 else rate
 
 
 class FullDisk(keras.callbacks.Callback):
-    """From an epoch on no file grows beyond a page, until training ends."""
+    """Limit on the size of files, one page from an epoch to the end of training."""
 
     def __init__(self, epoch):
         super().__init__()
@@ -84,7 +85,7 @@ class FullDisk(keras.callbacks.Callback):
 
 
 class Announce(keras.callbacks.Callback):
-    """Tells the process that watches how far training is."""
+    """Callback that reports the phase of training to the parent process."""
 
     def __init__(self, tell):
         super().__init__()
@@ -104,12 +105,12 @@ def train(
 
     Args:
         name: Key of `TRAININGS`.
-        folder: Directory of its files.
+        folder: Directory for the files of the training.
         epochs: Number of epochs in all.
         restart: File to resume from: `"backup"`, `"checkpoint"`, or `"keras"` for
-            Keras's own BackupAndRestore.
-        full_from: Epoch from which on the disk is full, if it is to be.
-        tell: Function that is told the phase that begins.
+            the BackupAndRestore of Keras.
+        full_from: Epoch from which the disk is full, or `None`.
+        tell: Function that receives the name of each phase when it begins.
     """
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ def train(
     callbacks = [Announce(tell)]
     if full_from is None:
         callbacks.append(keras.callbacks.ModelCheckpoint(str(checkpoint)))
-    else:  # which Keras's would not survive
+    else:  # ModelCheckpoint would fail on a full disk
         callbacks.append(FullDisk(full_from))
     if name != "averaged":
         callbacks.insert(0, kp.callbacks.LearningRateAnnealing())
@@ -152,11 +153,11 @@ def train(
 
 
 def digests(model):
-    """Return digests of a model's state, bit-exact, by variable."""
+    """Return a hash of each variable of a model and its optimizer."""
     digests = {}
-    for place, variable in enumerate([*model.variables, *model.optimizer.variables]):
+    for number, variable in enumerate([*model.variables, *model.optimizer.variables]):
         value = variable.numpy()
         # In a loaded model the paths are shorter; the order is the same.
-        key = f"{place} {value.dtype}{list(value.shape)}"
+        key = f"{number} {value.dtype}{list(value.shape)}"
         digests[key] = hashlib.sha256(value.tobytes()).hexdigest()
     return digests
