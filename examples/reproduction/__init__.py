@@ -1,6 +1,6 @@
-"""Reproduces the paper's tables: `python -m examples.reproduction TABLE`.
+"""Reproduction of the paper's tables: `python -m examples.reproduction TABLE`.
 
-Run it in the repository's root, where Python finds `examples` and `keraspinn`.
+Run it in the root of the repository, where Python finds `examples` and `keraspinn`.
 """
 
 from examples.reproduction.results import Results

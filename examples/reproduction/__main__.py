@@ -1,4 +1,4 @@
-"""Command line, which runs the missing trainings of a table and prints it."""
+"""Command line that runs the missing trainings of a table and prints the table."""
 
 import argparse
 import dataclasses
@@ -27,7 +27,7 @@ TABLES = {
     "ablation": ablation.PROBLEMS,
 }
 
-# Fields of a training that the other options set.
+# Fields of a training that have separate options.
 _IDENTITY = {"problem", "model", "units", "depth", "seed", "steps"}
 SETTINGS = [
     field for field in dataclasses.fields(Training) if field.name not in _IDENTITY
@@ -35,7 +35,7 @@ SETTINGS = [
 
 
 def architecture(text):
-    """`"50x3"` as (50, 3)."""
+    """Convert `"50x3"` to (50, 3)."""
     units, _, depth = text.partition("x")
     try:
         return int(units), int(depth)
@@ -46,14 +46,14 @@ def architecture(text):
 
 
 def positive(text):
-    """A positive integer."""
+    """Convert a text to a positive integer."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"write a number from 1, not {text!r}")
     return int(text)
 
 
 def parser():
-    """The command line."""
+    """Return the argument parser."""
     result = argparse.ArgumentParser(
         prog="python -m examples.reproduction",
         description="Train the models of one of the paper's tables, and print it.",
@@ -96,7 +96,10 @@ def parser():
 
 
 def trainings(arguments):
-    """All trainings of a table, first trials first, each with its reading's name."""
+    """Return all trainings of a table with the names of their readings.
+
+    The first trials of all trainings come first.
+    """
     settings = dict(PROTOCOLS[arguments.protocol])
     if arguments.table.startswith("cavity"):
         settings |= CAVITY_PROTOCOLS.get(arguments.protocol, {})
@@ -143,9 +146,11 @@ def main():
         wanted = trainings(arguments)
     except ValueError as error:
         commands.error(str(error))
-    every = list(dict.fromkeys(training for _, training in wanted))
-    missing = results.missing(every)
-    print(f"{len(every) - len(missing)} of {len(every)} trainings are done already.")
+    distinct = list(dict.fromkeys(training for _, training in wanted))
+    missing = results.missing(distinct)
+    print(
+        f"{len(distinct) - len(missing)} of {len(distinct)} trainings are done already."
+    )
     try:
         failures = run(missing, results, arguments.workers, arguments.ensemble)
     except KeyboardInterrupt:
@@ -153,11 +158,11 @@ def main():
         return 130
     records = results.records()
     done = [(name, training) for name, training in wanted if training in records]
-    shown = [records[training] for training in every if training in records]
+    shown = [records[training] for training in distinct if training in records]
     if arguments.table == "stiffness":
         print(stiffness.table(shown))
     elif arguments.table == "ablation":
-        print(ablation.table([(name, records[each]) for name, each in done]))
+        print(ablation.table([(name, records[training]) for name, training in done]))
     else:
         problems = TABLES[arguments.table]
         print(table(shown, problems), timings(shown, problems), sep="\n\n")

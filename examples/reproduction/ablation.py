@@ -1,9 +1,10 @@
-"""Table of errors by each reading of the paper's algorithm, one at a time."""
+"""Table of errors for each reading of the paper's algorithm."""
 
 from examples.reproduction.tables import error_of, markdown, spread
 
 PROBLEMS = ["helmholtz", "klein-gordon"]
 
+# Dict from names of readings to the fields of a `Training` that they change.
 READINGS = {
     "as the protocol has it": {},
     "literal λ̂": {"rule": "literal"},
@@ -15,15 +16,13 @@ READINGS = {
     "the first gate on the input": {"gate_input": True},
     "one mean over the boundary": {"one_mean": True},
 }
-"""Names of readings, and what each changes in a `Training`."""
 
 
 def table(readings):
-    """A Markdown table: a row for a reading, a column for a problem and a model.
+    """Return a Markdown table, with a column for each problem and model.
 
     Args:
-        readings: Iterable of pairs of a reading's name and a record, as `Results`
-            keeps them.
+        readings: Iterable of pairs of a reading's name and a record of `Results`.
     """
     errors, readings = {}, list(readings)
     networks = {(record["units"], record["depth"]) for _, record in readings}

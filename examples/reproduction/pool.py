@@ -1,4 +1,4 @@
-"""Several trainings at a time, each in a process on cores of its own."""
+"""Parallel trainings, in processes with separate cores."""
 
 import concurrent.futures
 import dataclasses
@@ -9,25 +9,26 @@ import keras
 
 from examples.reproduction.training import train, train_together
 
+# Number of trainings after which processes are replaced. They keep all programs that
+# they compile, 60 MB a training.
 TRAININGS_PER_PROCESS = 8
-"""Then processes begin anew: each keeps the programs it compiled, 60 MB a training."""
 
+# Cores that this process may use, empty if the system does not list them.
 AVAILABLE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-"""Cores that this process may run on, where the system tells."""
 
 _shares = None
 
 
 def run(missing, results, workers, together=False):
-    """Run the missing trainings, and keep each record as soon as it is there.
+    """Run the missing trainings, and store each record as soon as its training ends.
 
-    A training that fails is told of, and does not keep others from being trained.
+    If a training fails, its error is printed and the others still run.
 
     Args:
-        missing: Trainings.
+        missing: List of trainings.
         results: The `Results` that keep their records.
         workers: Number of processes.
-        together: Whether trainings that differ in the seed alone are one ensemble.
+        together: Whether to train those that differ only in the seed as an ensemble.
 
     Returns:
         Number of trainings that failed.
@@ -35,7 +36,7 @@ def run(missing, results, workers, together=False):
     bar = keras.utils.Progbar(len(missing), unit_name="training")
     done = failures = 0
     tasks = trials(missing) if together else [(training,) for training in missing]
-    # Not `max_tasks_per_child`, with which Python's executor can wait for ever.
+    # With `max_tasks_per_child`, Python's executor can hang.
     many = workers * TRAININGS_PER_PROCESS
     for first in range(0, len(tasks), many):
         for trainings, outcome in _run(tasks[first : first + many], workers):
@@ -43,36 +44,35 @@ def run(missing, results, workers, together=False):
                 outcome = [outcome] * len(trainings)
             for training, record in zip(trainings, outcome, strict=True):
                 if isinstance(record, Exception):
-                    told = f"{type(record).__name__}: {record}"
+                    message = f"{type(record).__name__}: {record}"
                     failures += 1
                 else:
                     results.append(record)
-                    told = record["errors"]
+                    message = record["errors"]
                 name = f"{training.problem} {training.model}"
                 size = f"{training.units}x{training.depth} seed {training.seed}"
-                print(f"\n{name} {size}: {told}", flush=True)
+                print(f"\n{name} {size}: {message}", flush=True)
             done += len(trainings)
             bar.update(done)
     return failures
 
 
 def trials(trainings):
-    """Tuples of trainings that differ in the seed alone, which counts up by one.
+    """Group trainings that differ only in their seeds, which are consecutive.
 
-    Eigenvalues of the Hessian are those of a model, and so taken of one alone; and the
-    second stage is of a model alone.
+    Trainings with eigenvalues of the Hessian or with a second stage are separate.
     """
     tasks = {}
     for training in sorted(trainings, key=lambda training: training.seed):
-        begun = dataclasses.replace(training, seed=0), training.seed
+        group = dataclasses.replace(training, seed=0), training.seed
         alone = training.hessian_every or training.second_steps
-        earlier = None if alone else tasks.pop(begun, None)
-        tasks[begun[0], training.seed + 1] = (*(earlier or ()), training)
+        earlier = None if alone else tasks.pop(group, None)
+        tasks[group[0], training.seed + 1] = (*(earlier or ()), training)
     return list(tasks.values())
 
 
 def _run(trainings, workers):
-    """Tuples of trainings with their records, or the error that one ended in."""
+    """Yield tuples of trainings with their records, or with the error of one."""
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     for share in shares(AVAILABLE, workers):
@@ -87,14 +87,14 @@ def _run(trainings, workers):
                 yield futures[future], future.exception() or future.result()
         except (KeyboardInterrupt, GeneratorExit):
             pool.shutdown(wait=False, cancel_futures=True)
-            # Or they would train to the end, and one more each that is queued.
+            # Otherwise each worker would finish its training and one in the queue.
             for worker in multiprocessing.active_children():
                 worker.terminate()
             raise
 
 
 def shares(cores, workers):
-    """Each worker's cores: all of them in equal parts, or one where they are fewer."""
+    """Divide the cores among workers; each has at least one, which others may share."""
     return [
         cores[k::workers] or cores[k % max(1, len(cores)) :][:1] for k in range(workers)
     ]
@@ -106,7 +106,10 @@ def _keep(queue):
 
 
 def _trained(trainings):
-    """Records of trainings on cores of their own: two that share two are slower."""
+    """Return records of trainings on cores that no other worker uses.
+
+    Two trainings that share two cores are slower.
+    """
     share = _shares.get()
     try:
         if share:

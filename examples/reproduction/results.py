@@ -1,4 +1,4 @@
-"""The file of training records, one JSON object a line."""
+"""File of training records, with one JSON object a line."""
 
 import dataclasses
 import json
@@ -16,13 +16,13 @@ _FIELDS = {field.name: field for field in dataclasses.fields(Training)}
 
 
 class Results:
-    """Records of trainings, kept in a file that only grows.
+    """Records of trainings in a file to which records are only appended.
 
-    A record is written in one piece when its training ends, so a run that is cut
-    short loses the trainings in flight and nothing else.
+    A record is written at once when its training ends, so an interruption loses only
+    the unfinished trainings.
 
     Args:
-        path: The file; it need not exist.
+        path: Path of the file, which need not exist.
 
     Example:
 
@@ -36,11 +36,11 @@ class Results:
         self.path = pathlib.Path(path)
 
     def records(self):
-        """Dict from trainings to their records; the last of several counts."""
+        """Return a dict from trainings to their records; the last of several counts."""
         if not self.path.exists():
             return {}
         records = {}
-        # Text after the last end of a line was truncated while it was written.
+        # Text after the last line break is a record whose writing was interrupted.
         lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -60,15 +60,15 @@ class Results:
         return [training for training in trainings if training not in records]
 
     def append(self, record):
-        """Add a record, and have it on disk before returning."""
+        """Add a record; it is on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         with self.path.open("rb+") as file:
-            if fcntl is not None:  # another command may append
+            if fcntl is not None:  # another process may append
                 fcntl.flock(file, fcntl.LOCK_EX)
             whole = file.read().rfind(b"\n") + 1
             file.seek(whole)
-            file.truncate()  # a record that was cut short while it was written
+            file.truncate()  # a record whose writing was interrupted
             file.write(json.dumps(record, sort_keys=True).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())

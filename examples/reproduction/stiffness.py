@@ -1,23 +1,24 @@
-"""The stiffness of training: λ_max of the loss's Hessian along it."""
+"""Table of the stiffness of training: λ_max of the loss's Hessian."""
 
 import statistics
 
 from examples.reproduction.tables import markdown, spread
 
 PROBLEMS = ["helmholtz-1-1", "helmholtz"]
+# Fields of a `Training`: number of steps between two values of λ_max.
 SETTINGS = {"hessian_every": 2000}
 
 
 def table(records):
-    """A Markdown table of λ_max over the second half of each training, its median.
+    """Return a Markdown table of the median of λ_max in the second half of training.
 
     Args:
-        records: Iterable of records, as `Results` keeps them.
+        records: Iterable of records of `Results`.
     """
     groups = {}
     for record in records:
         trace = record["eigenvalues"]
-        if not trace:  # fewer steps than lie between two values
+        if not trace:  # the training has fewer steps than `hessian_every`
             continue
         late = statistics.median(trace[len(trace) // 2 :])
         key = record["problem"], f"{record['units']} × {record['depth']}"

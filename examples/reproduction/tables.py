@@ -1,4 +1,4 @@
-"""The paper's tables, with our figures beside its own."""
+"""Tables of the paper, with our numbers and those of the paper."""
 
 import math
 import statistics
@@ -7,8 +7,9 @@ from examples.reproduction.training import MODELS
 
 ARCHITECTURES = [(units, depth) for depth in (3, 5, 7) for units in (30, 50, 100)]
 
-# Relative L2 errors as printed: table 2, table 3, and the captions of section 3.3. The
-# one-dimensional Poisson errors are the published version's, of the plain model.
+# Relative L2 errors of the paper: table 2, table 3, and the captions of section 3.3.
+# The one-dimensional Poisson errors are those of the plain model in the published
+# version.
 PAPER = {
     "helmholtz": {
         (30, 3): (2.44e-1, 5.39e-2, 5.31e-2, 1.07e-2),
@@ -33,15 +34,15 @@ PAPER = {
 
 
 def error_of(record):
-    """The error that the paper's table shows: of u, or of the cavity's speed."""
+    """Return the error in the paper's table, that of u or of the cavity's speed."""
     errors = record["errors"]
     return errors.get("speed", next(iter(errors.values())))
 
 
 def spread(values, digits=2):
-    """Text of mean ± deviation, or of the only value; a dash for none.
+    """Return mean ± deviation of values as text; a dash stands for none.
 
-    Nonfinite errors are counted apart.
+    Nonfinite errors are counted separately.
     """
     values = list(values)
     finite = [value for value in values if math.isfinite(value)]
@@ -55,58 +56,60 @@ def spread(values, digits=2):
 
 
 def markdown(header, rows):
-    """A Markdown table of texts."""
+    """Return a Markdown table from texts."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def table(records, problems):
-    """A Markdown table in the paper's form, its figures and the ratios beside ours.
+    """Return a Markdown table of errors, those of the paper, and their ratios.
 
     Args:
-        records: Iterable of records, as `Results` keeps them.
-        problems: Names of problems, a block of rows each.
+        records: Iterable of records of `Results`.
+        problems: Names of problems, each with a block of rows.
     """
     rows = []
     groups = _grouped(records, problems)
     models = [model for model in MODELS if any(model in row for row in groups.values())]
-    for (place, depth, units), row in sorted(groups.items()):
-        cells = [problems[place], f"{units} × {depth}"]
+    for (index, depth, units), row in sorted(groups.items()):
+        cells = [problems[index], f"{units} × {depth}"]
         for model in models:
             errors = [error_of(record) for record in row.get(model, ())]
             cells.append(spread(errors))
-            paper = _papers(problems[place], units, depth, model)
-            if errors and paper and math.isfinite(sum(errors)):
-                cells[-1] += f" ({paper:.2e}, × {statistics.mean(errors) / paper:.2f})"
+            published = _published(problems[index], units, depth, model)
+            if errors and published and math.isfinite(sum(errors)):
+                cells[-1] += (
+                    f" ({published:.2e}, × {statistics.mean(errors) / published:.2f})"
+                )
         rows.append(cells)
     return markdown(["problem", "network", *models], rows)
 
 
 def timings(records, problems):
-    """A Markdown table of the median seconds of a training, and their ratio to M1's.
+    """Return a Markdown table of median seconds, and of their ratios to those of M1.
 
     Args:
-        records: Iterable of records, as `Results` keeps them.
-        problems: Names of problems, a block of rows each.
+        records: Iterable of records of `Results`.
+        problems: Names of problems, each with a block of rows.
     """
     rows = []
-    for (place, depth, units), row in sorted(_grouped(records, problems).items()):
+    for (index, depth, units), row in sorted(_grouped(records, problems).items()):
         seconds = {
             model: statistics.median(record["seconds"] for record in trained)
             for model, trained in row.items()
         }
-        cells = [problems[place], f"{units} × {depth}"]
+        cells = [problems[index], f"{units} × {depth}"]
         for model in MODELS:
-            own = seconds.get(model)
-            cells.append(f"{own:.0f} s" if own else "–")
-            if own and "M1" in seconds:
-                cells[-1] += f" (× {own / seconds['M1']:.2f})"
+            median = seconds.get(model)
+            cells.append(f"{median:.0f} s" if median else "–")
+            if median and "M1" in seconds:
+                cells[-1] += f" (× {median / seconds['M1']:.2f})"
         rows.append(cells)
     return markdown(["problem", "network", *MODELS], rows)
 
 
 def _grouped(records, problems):
-    """Dict from (place of the problem, depth, units) to records by model."""
+    """Group records by (index of the problem, depth, units), then by model."""
     groups = {}
     for record in records:
         key = problems.index(record["problem"]), record["depth"], record["units"]
@@ -114,7 +117,7 @@ def _grouped(records, problems):
     return groups
 
 
-def _papers(problem, units, depth, model):
+def _published(problem, units, depth, model):
     row = PAPER.get(problem, {}).get((units, depth), ())
-    place = MODELS.index(model)
-    return row[place] if place < len(row) else None
+    column = MODELS.index(model)
+    return row[column] if column < len(row) else None

@@ -1,4 +1,4 @@
-"""One training of the paper's study: its identity and its record."""
+"""Training of the paper's study, with its settings and its record."""
 
 import dataclasses
 import datetime
@@ -32,13 +32,13 @@ SCHEDULES = {
     "cosine": keras.optimizers.schedules.CosineDecay,
 }
 
-
+# Number of steps of the second stage with the same points.
 SECOND_EPOCH = 500
-"""Steps of the second stage for which points are held."""
 
+# Number of parameters up to which the matrices of SSBroyden need at most two gibibytes.
 LARGEST_DENSE = 9000
-"""Parameters up to which SSBroyden's matrices fit into its two gibibytes."""
 
+# Dict from fields of a `Training` to their possible values.
 CHOICES = {
     "problem": tuple(PROBLEMS),
     "model": MODELS,
@@ -47,8 +47,8 @@ CHOICES = {
     "layers": ("pooled", "averaged", "largest"),
     "dtype": ("float32", "float64"),
 }
-"""What fields of a `Training` that are names may be."""
 
+# Smallest values of fields that are numbers.
 _NONE = ("seed", "hessian_every", "second_steps")
 _ONE = ("units", "depth", "steps", "batch_size", "update_freq")
 _LEAST = dict.fromkeys(_ONE, 1) | dict.fromkeys(_NONE, 0)
@@ -56,9 +56,9 @@ _LEAST = dict.fromkeys(_ONE, 1) | dict.fromkeys(_NONE, 0)
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """Identity of a training: two of them with equal fields are one.
+    """Settings of a training, which identify its record.
 
-    A field without effect on the model, such as `alpha` of M1, has its default.
+    A field without effect on the model, such as `alpha` of M1, is set to its default.
 
     Args:
         problem: Key of `PROBLEMS`.
@@ -68,27 +68,27 @@ class Training:
         seed: Seed of initial weights and collocation points.
         steps: Number of training steps.
         batch_size: Number of points inside and on each face in a step.
-        schedule: `"exponential"` (times 0.9 in 1,000 steps) or `"cosine"` (to 0 at
-            the end), of the learning rate.
-        learning_rate: Where the schedule starts.
+        schedule: Learning-rate schedule, `"exponential"` (times 0.9 in 1,000 steps) or
+            `"cosine"` (to 0 at the end).
+        learning_rate: Initial learning rate.
         alpha: Weight of a new estimate in the annealing.
-        update_freq: Iterations between its updates.
-        rule: `"weighted"` or `"literal"`, the rule of the annealing.
-        exclude: Parameters that its statistics leave out.
-        layers: How its statistics treat layers.
-        standardize: Whether the network sees standardised coordinates.
+        update_freq: Number of iterations between updates of the annealing.
+        rule: Rule of the annealing, `"weighted"` or `"literal"`.
+        exclude: Parameters that the statistics of the annealing leave out.
+        layers: Treatment of layers in these statistics.
+        standardize: Whether the network receives standardised coordinates.
         gate_input: Whether the first gate acts on the input.
         untruncated: Whether initial weights are drawn from an untruncated normal.
-        encoder_biases: Whether the encoders' biases are drawn as well, like a kernel
-            of one row.
-        one_mean: Whether the boundary loss is one mean over the boundary, and not the
-            sum of the sides' means.
-        dtype: `"float32"` or `"float64"`, from the points to the loss.
-        hessian_every: Iterations between values of λ_max of the loss's Hessian; 0 for
-            none.
+        encoder_biases: Whether the biases of the encoders have random initial values,
+            like a kernel with one row.
+        one_mean: Whether the boundary loss is the mean over the boundary, instead of
+            the sum of the means over its sides.
+        dtype: Type of points, weights and losses, `"float32"` or `"float64"`.
+        hessian_every: Number of iterations between values of λ_max of the loss's
+            Hessian, 0 for none.
         corner_width: `corner_width` of the cavity.
         boundary_weight: `boundary_weight` of the cavity.
-        second_steps: Number of steps of `second_stage` after these; 0 for none.
+        second_steps: Number of steps of `second_stage`, 0 for none.
 
     Raises:
         ValueError: If a name is unknown, or a number too small.
@@ -139,9 +139,10 @@ class Training:
                     f"`{name}` must be a number up to {epoch:,} or a multiple of it. "
                     f"Received: {name}={value}"
                 )
-        self._forget_what_has_no_effect()
+        self._reset_unused()
 
-    def _forget_what_has_no_effect(self):
+    def _reset_unused(self):
+        """Set fields without effect on the model to their defaults."""
         unused = []
         if self.model in ("M1", "M3"):
             unused += ["alpha", "update_freq", "rule", "exclude", "layers"]
@@ -157,8 +158,9 @@ class Training:
 _COSINE = {"alpha": 0.1, "schedule": "cosine", "learning_rate": 3e-3}
 
 PROTOCOLS = {
-    # The paper's settings, with the weighted rule and standardised coordinates: the
-    # defaults of a `Training`, whatever the library's are. Records are known by them.
+    # Settings of the paper with the weighted rule and standardised coordinates. They
+    # are the defaults of a `Training` and identify records, so they do not follow
+    # changes of the library's defaults.
     "library": {},
     # The text as written. Its literal rule does not converge.
     "paper": {
@@ -177,29 +179,26 @@ PROTOCOLS = {
         "encoder_biases": True,
         "corner_width": 0.0,
     },
-    # The least error that the library reaches in the same steps of Adam.
+    # Smallest error of the library with the same number of steps of Adam.
     "cosine": _COSINE,
-    # And in steps of the second order after them.
+    # The same with second-order steps after those of Adam.
     "best": {**_COSINE, "second_steps": 5000},
 }
 
-
+# Units and depth of protocols that differ from those of the tables. A step of the
+# second stage costs P² operations for P parameters, in addition to those of the
+# network: P is 2,000 here and 10,000 for 50 × 5 units.
 PROTOCOL_ARCHITECTURES = {"best": [(30, 3)]}
-"""Units and depth that a protocol has in every table, if not the table's own.
 
-A step of the second stage costs P² operations for P parameters besides the network's
-own: here P is 2,000, of 50 × 5 units 10,000."""
-
-
+# Settings of a protocol that differ for the cavity.
 CAVITY_PROTOCOLS = {
-    # The code's own statistics for the cavity, and one mean over both components.
+    # Statistics of the authors' code for the cavity, and one mean over both components.
     "authors": {"layers": "largest", "boundary_weight": 0.5},
 }
-"""What a protocol has otherwise in the cavity."""
 
 
 def build(training):
-    """The compiled model of a training, and its callbacks."""
+    """Return the compiled model of a training, and its callbacks."""
     keras.utils.set_random_seed(training.seed)
     problem = PROBLEMS[training.problem](training)
     if training.one_mean:
@@ -238,7 +237,7 @@ def build(training):
             training.alpha,
             training.update_freq,
             training.rule,
-            # A plain network has no encoders to leave out.
+            # A plain network has no encoders.
             [name for name in training.exclude if any(name in path for path in paths)],
             training.layers,
         )
@@ -254,24 +253,24 @@ def _optimizer(training):
 
 
 def train(training):
-    """Run a training; returns its record, a dict that is JSON."""
+    """Run a training; returns its record, a JSON-serializable dict."""
     model, callbacks = build(training)
     history, logs, seconds = _first_stage(model, callbacks, training)
     if training.second_steps:
-        later, logs, more = second_stage(model, training.second_steps)
-        names = history | later
-        history = {n: history.get(n, []) + later.get(n, []) for n in names}
-        seconds += more
+        second, logs, second_seconds = second_stage(model, training.second_steps)
+        names = history | second
+        history = {n: history.get(n, []) + second.get(n, []) for n in names}
+        seconds += second_seconds
     return _record(training, logs, history, seconds)
 
 
 def second_stage(model, steps):
-    """Go on in float64 with SSBroyden, its own points, and the λ that stand.
+    """Continue in float64 with SSBroyden, new points and the current loss weights.
 
-    With `LBFGS` where the network is too large for it.
+    Large networks are trained with `LBFGS` instead.
 
     Returns:
-        Its history, its last evaluation, and the fit's seconds.
+        History, last evaluation and seconds of the fit.
     """
     model = model.astype("float64")
     dense = model.count_params() <= LARGEST_DENSE
@@ -280,14 +279,14 @@ def second_stage(model, steps):
 
 
 def train_together(trainings):
-    """Run trainings whose seeds follow one another as one `keraspinn.Ensemble`.
+    """Run trainings with consecutive seeds as one `keraspinn.Ensemble`.
 
     Args:
-        trainings: Trainings that differ in nothing but the seed, which counts up.
+        trainings: Trainings that differ only in the seed.
 
     Returns:
-        Their records. Each has the number of `members`, and its share of the seconds.
-        A member that stopped has an error instead, as if trained alone.
+        List of records with the number of `members` and their share of the seconds. For
+        a member that stopped it has an error instead.
     """
     first, size = trainings[0], len(trainings)
     alone, callbacks = build(first)
@@ -301,13 +300,13 @@ def train_together(trainings):
         if number in model.stopped:
             records.append(FloatingPointError(f"Member {number} of {size} stopped."))
             continue
-        own = {
-            name.removesuffix("_of_members"): [each[number] for each in values]
+        member_history = {
+            name.removesuffix("_of_members"): [members[number] for members in values]
             for name, values in history.items()
             if name.endswith("_of_members")
         }
         errors = {name: spread.members[number] for name, spread in logs.items()}
-        record = _record(training, errors, own, seconds / size)
+        record = _record(training, errors, member_history, seconds / size)
         records.append({**record, "members": size})
     return records
 
@@ -317,7 +316,7 @@ def _first_stage(model, callbacks, training):
 
 
 def _fit(model, batch_size, steps, steps_per_epoch, callbacks=()):
-    """Fit a model; returns its history, its last evaluation, and the fit's seconds."""
+    """Fit a model; returns history, last evaluation and seconds."""
     test_data = model.problem.test_data(100)
     steps_per_epoch = min(steps_per_epoch, steps)
     epochs = steps // steps_per_epoch
@@ -361,7 +360,7 @@ def _record(training, logs, history, seconds):
 
 
 def _device_bytes():
-    """The most that an accelerator has held for this process so far, or `None`."""
+    """Return the peak memory of this process on an accelerator, or `None`."""
     if keras.config.backend() != "jax":
         return None
     import jax
@@ -370,7 +369,7 @@ def _device_bytes():
 
 
 def _cores():
-    """Number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     known = hasattr(os, "sched_getaffinity")
     return len(os.sched_getaffinity(0)) if known else os.cpu_count()
 
@@ -384,7 +383,7 @@ def _traces(history, chosen):
 
 
 def _with_one_mean(problem):
-    """The problem with its boundary as one block; the cavity has it so anyway."""
+    """Return the problem with one mean over its boundary, as the cavity has it."""
     boundary = problem.conditions["boundary"]
     if boundary.on == "boundary":
         return problem
