@@ -1,5 +1,8 @@
-"""The lid-driven cavity at Re = 100: as the paper has it, with its corners taken out,
-and below a lid whose speed does not jump."""
+"""Lid-driven cavity at Re = 100, with three treatments of the corners.
+
+The equations fade in around the corners, or the creeping flow in the corners is
+subtracted, or the speed of the lid vanishes there.
+"""
 
 import numpy as np
 import sympy as sp
@@ -16,10 +19,10 @@ from examples.second_stage.cavity_flow import (
 
 
 def cavity(formulation="streamfunction-pressure"):
-    """The paper's, its equations faded in around the corners as in the library.
+    """Declare the paper's cavity, whose equations fade in around the corners.
 
-    Continuity is faded in, too. An integral condition keeps the flow rate through any
-    section at zero, against flow from one end of the lid to the other.
+    Continuity fades in too, so that fluid could flow from one end of the lid to the
+    other. An integral condition fixes the flow rate through all sections at zero.
     """
     declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation)
     u, v = velocity(declared)
@@ -41,10 +44,10 @@ def cavity(formulation="streamfunction-pressure"):
 
 
 def cavity_split(formulation="streamfunction-pressure", corner_width=0.05):
-    """The same flow as the sum of the corners' closed form and of smooth fields.
+    """Declare the same flow as the sum of a closed form and smooth fields.
 
-    The network learns ψ and p, or u, v and p, less the corners' creeping flow, which
-    has all of the lid's speed: the network's part vanishes on every wall.
+    The closed form is the creeping flow in the corners, which includes the whole speed
+    of the lid. So the smooth fields, which the network learns, vanish on all walls.
     """
     declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation, corner_width)
     psi, p = corner_parts(sp.Rational(1, REYNOLDS))
@@ -60,7 +63,7 @@ def cavity_split(formulation="streamfunction-pressure", corner_width=0.05):
 
 
 def cavity_regularised(formulation="streamfunction-pressure"):
-    """The flow below a lid of speed 16 x² (1 − x)²."""
+    """Declare the flow below a lid of speed 16 x² (1 − x)²."""
     declared = kp.problems.lid_driven_cavity(REYNOLDS, formulation, corner_width=0)
     u, v = velocity(declared)
     lid = regularised_lid()
@@ -74,7 +77,7 @@ def cavity_regularised(formulation="streamfunction-pressure"):
 
 
 def velocity(declared):
-    """u and v as expressions in the problem's fields."""
+    """Return u and v as expressions in the fields of the problem."""
     fields = {field.func.__name__: field for field in declared.fields}
     if "psi" in fields:
         return fields["psi"].diff(Y), -fields["psi"].diff(X)
@@ -82,10 +85,10 @@ def velocity(declared):
 
 
 def reference(u, v, lid):
-    """Speed, u and v on the paper's 100 × 100 points, walls included.
+    """Return a reference for speed, u and v on the paper's 100 × 100 points.
 
-    The lid's two ends are not, where its speed jumps and has no value: with them, two
-    points of ten thousand were nine tenths of the error.
+    The points include the walls, but not the two ends of the lid, where the speed
+    jumps. These two of 10,000 points would cause 90 % of the error.
     """
     side = np.linspace(0, 1, 100)
     points = np.stack(np.meshgrid(side, side, indexing="ij"), -1).reshape(-1, 2)

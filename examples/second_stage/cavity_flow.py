@@ -1,9 +1,9 @@
-"""The steady flow in a lid-driven cavity by Galerkin's method, to compare with.
+"""Reference solution of the lid-driven cavity by Galerkin's method.
 
 python -m examples.second_stage.cavity_flow
 
-prints two estimates of the reference's error: the distance of coarser ones from it,
-and its own from published extrema below a lid of one speed.
+prints two estimates of the error of the reference: its difference from coarser
+solutions, and from published extrema for a lid of constant speed.
 """
 
 import dataclasses
@@ -15,21 +15,23 @@ from numpy.polynomial import legendre
 
 X, Y = sp.symbols("x y")
 REYNOLDS = 100
+# Number of polynomials in each direction.
 DEGREE = 48
 
+# Distance of the corner solutions' origin from the cavity, so that they are finite
+# inside.
 TINY = 1e-9
-"""How far outside the cavity the corners' solutions begin: they are finite inside."""
 
 
 def stokes_corner(distance):
-    """Creeping flow in the corner that a lid of speed 1 slides away from.
+    """Return the creeping flow in the corner that a lid of speed 1 slides away from.
 
     Args:
         distance: Expression for the distance from the wall, along the lid.
 
     Returns:
-        The streamfunction, and the conjugate harmonic of its Laplacian's half: the
-        pressure is the viscosity times twice that, with the sign of the x axis.
+        The streamfunction, and the harmonic conjugate of half its Laplacian. The
+        pressure is 2 × viscosity × this function, with the sign of the x axis.
 
     Reference:
         G. K. Batchelor, "An introduction to fluid dynamics", section 4.8.
@@ -43,10 +45,10 @@ def stokes_corner(distance):
 
 
 def corner_parts(viscosity):
-    """ψ and p of a flow that has all of the lid's jumps, and no speed on other walls.
+    """Return ψ and p of a flow with the jumps of the lid, at rest on the other walls.
 
-    Each corner's creeping flow, faded out towards the walls that are not its own by
-    cubics whose sum is 1: the remainder vanishes on all walls.
+    The creeping flows of both corners fade out toward the opposite walls by cubics
+    whose sum is 1. So the remaining flow vanishes on all walls.
     """
     fade = 1 - X**2 * (3 - 2 * X)
     psi, p = 0, 0
@@ -59,38 +61,38 @@ def corner_parts(viscosity):
 
 
 def regularised_lid():
-    """The lid's speed that vanishes in the corners with its slope."""
+    """Return a speed of the lid that vanishes in the corners with its derivative."""
     return 16 * X**2 * (1 - X) ** 2
 
 
 def lift(lid):
-    """A streamfunction with the lid's speed, and no speed on other walls."""
+    """Return a streamfunction with the speed of the lid, at rest on the other walls."""
     return corner_parts(1)[0] if lid == 1 else lid * (Y**3 - Y**2)
 
 
 @dataclasses.dataclass(frozen=True)
 class Flow:
-    """ψ = lift + Σ c_ij φ_i(x) φ_j(y).
+    """Flow with the streamfunction ψ = lift + Σ c_ij φ_i(x) φ_j(y).
 
-    φ_k'' is Legendre's polynomial of degree k + 2: so φ_k vanishes at both walls with
-    its slope.
+    φ_k'' is Legendre's polynomial of degree k + 2, so that φ_k and its derivative
+    vanish at both walls.
 
     Attributes:
-        lid: Expression for the lid's speed: 1, or one that vanishes in the corners
-            with its slope.
-        coefficients: c, `(n, n)`.
+        lid: Expression for the speed of the lid. It is 1, or it vanishes in the corners
+            with its derivative.
+        coefficients: Array c, `(n, n)`.
     """
 
     lid: sp.Expr
     coefficients: np.ndarray
 
     def velocity(self, points):
-        """u and v at points `(m, 2)`, each `(m,)`."""
+        """Return u and v at points `(m, 2)`, each `(m,)`."""
         x, y = points.T
         n = len(self.coefficients)
-        along = basis(n, x, 1), basis(n, y, 1)
+        bases = basis(n, x, 1), basis(n, y, 1)
         psi_x, psi_y = (
-            np.einsum("mi,ij,mj->m", along[0][i], self.coefficients, along[1][j])
+            np.einsum("mi,ij,mj->m", bases[0][i], self.coefficients, bases[1][j])
             for i, j in ((1, 0), (0, 1))
         )
         known = known_part(self.lid, points, ((0, 1), (1, 0)))
@@ -98,7 +100,7 @@ class Flow:
 
 
 def basis(n, x, orders):
-    """The derivatives of the n polynomials at x, a list of `(len(x), n)`."""
+    """Return derivatives of the n polynomials at x, a list of `(len(x), n)`."""
     series = [legendre.legint(np.eye(n + 2)[k + 2], 2, lbnd=-1) for k in range(n)]
     return [
         np.stack(
@@ -113,7 +115,7 @@ def basis(n, x, orders):
 
 
 def known_part(lid, points, orders):
-    """Derivatives of the lift at points: a dict from orders in x and y."""
+    """Return derivatives of the lift at points, a dict from orders in x and y."""
     return {
         order: sp.lambdify((X, Y), sp.diff(lift(lid), X, order[0], Y, order[1]))(
             *points.T
@@ -124,27 +126,29 @@ def known_part(lid, points, orders):
 
 @functools.lru_cache
 def solve(lid, n=DEGREE, reynolds=REYNOLDS):
-    """The steady flow below a lid, by Newton's method.
+    """Solve for the steady flow below a lid, by Newton's method.
 
-    The residual of ψ_y Δψ_x − ψ_x Δψ_y = Δ²ψ / Re is orthogonal to all φ_i(x) φ_j(y),
-    by Gauss's rule of 3/2 n points in each direction.
+    The residual of ψ_y Δψ_x − ψ_x Δψ_y = Δ²ψ / Re is orthogonal to all φ_i(x) φ_j(y).
+    Integrals are Gauss quadratures with 3/2 n points in each direction.
 
     Args:
-        lid: As in `Flow`.
+        lid: Expression for the speed of the lid, as in `Flow`.
         n: Number of polynomials in each direction.
         reynolds: Reynolds number.
     """
     nodes, weights = legendre.leggauss(3 * n // 2)
     nodes = (nodes + 1) / 2
     points = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
-    one = basis(n, nodes, 4)
+    derivatives = basis(n, nodes, 4)
     orders = [(i, j) for i in range(5) for j in range(5 - i)]
     known = known_part(lid, points, orders)
 
     def part(*terms):
-        matrix = sum(np.kron(one[i], one[j]) * factor for i, j, factor in terms)
-        start = sum(known[i, j] * factor for i, j, factor in terms)
-        return matrix, start
+        matrix = sum(
+            np.kron(derivatives[i], derivatives[j]) * factor for i, j, factor in terms
+        )
+        offset = sum(known[i, j] * factor for i, j, factor in terms)
+        return matrix, offset
 
     parts = [
         part((1, 0, 1)),
@@ -153,10 +157,11 @@ def solve(lid, n=DEGREE, reynolds=REYNOLDS):
         part((2, 1, 1), (0, 3, 1)),
         part((4, 0, 1), (2, 2, 2), (0, 4, 1)),
     ]
-    test = (np.kron(one[0], one[0]) * np.kron(weights, weights)[:, None]).T
+    test = np.kron(derivatives[0], derivatives[0])
+    test = (test * np.kron(weights, weights)[:, None]).T
     c = np.zeros(n * n)
     for _ in range(20):
-        psi_x, psi_y, bent_x, bent_y, stress = (m @ c + start for m, start in parts)
+        psi_x, psi_y, bent_x, bent_y, stress = (m @ c + offset for m, offset in parts)
         residual = psi_y * bent_x - psi_x * bent_y - stress / reynolds
         jacobian = psi_y[:, None] * parts[2][0]
         jacobian += bent_x[:, None] * parts[1][0]

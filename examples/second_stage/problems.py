@@ -1,4 +1,4 @@
-"""The problems, each a function that returns a `Problem`, and how it is trained."""
+"""Problems of the study, with the settings of their training."""
 
 import dataclasses
 
@@ -13,15 +13,15 @@ X, Y, T = sp.symbols("x y t")
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A problem and the network, weights and points that it is trained with.
+    """A problem, with the network and numbers of points for its training.
 
     Attributes:
         problem: Function without arguments that returns the `Problem`.
         units: Units of each hidden layer.
         depth: Number of hidden layers.
-        points: Number of points inside, in a step of the second stage.
-        faces: Number of points of each condition in such a step.
-        held_back: Whether nothing was tuned on this case before its first run.
+        points: Number of points inside in a step of the second stage.
+        faces: Number of points of each condition in a step of the second stage.
+        held_back: Whether the case ran before anything was tuned on it.
     """
 
     problem: object
@@ -33,7 +33,7 @@ class Case:
 
 
 def burgers(viscosity=0.01 / np.pi):
-    """u_t + u u_x = ν u_xx from −sin(πx), with Cole and Hopf's integral to compare."""
+    """Declare u_t + u u_x = ν u_xx with the initial condition u = −sin(πx)."""
     u = sp.Function("u")(X, T)
     domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)})
     points = domain.grid(100)
@@ -49,7 +49,7 @@ def burgers(viscosity=0.01 / np.pi):
 
 
 def cole_hopf(points, viscosity, nodes=1000):
-    """Burgers' exact solution by Gauss and Hermite's rule, `(n,)`."""
+    """Return the Cole–Hopf solution by Gauss–Hermite quadrature, `(n,)`."""
     from scipy.special import roots_hermite
 
     x, t = points.T[..., None]
@@ -62,7 +62,7 @@ def cole_hopf(points, viscosity, nodes=1000):
 
 
 def allen_cahn(width=1e-3):
-    """u_t = ε u_xx + 5 (u − u³) from x² cos(πx), −1 at both ends."""
+    """Declare u_t = ε u_xx + 5 (u − u³) from x² cos(πx), with u = −1 at both ends."""
     u = sp.Function("u")(X, T)
     domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)})
     points = domain.grid(100)
@@ -78,7 +78,7 @@ def allen_cahn(width=1e-3):
 
 
 def allen_cahn_sharp(width=1e-4):
-    """The same equation with thin fronts, periodic in x, as Raissi et al. pose it."""
+    """Declare the periodic problem of Raissi et al., which has thin fronts."""
     u = sp.Function("u")(X, T)
     domain = kp.geometry.Box({X: (-1, 1)}, time={T: (0, 1)}, periodic=[X])
     points = domain.grid(100)
@@ -91,31 +91,33 @@ def allen_cahn_sharp(width=1e-4):
 
 
 def fourier_allen_cahn(points, width, modes=2048):
-    """Its solution by 2,048 points of a Fourier series and a stiff integrator."""
+    """Solve the Allen–Cahn equation by a Fourier series and a stiff integrator."""
     from scipy.integrate import solve_ivp
 
     wave_numbers = np.pi * np.fft.rfftfreq(modes, 1 / modes)
     nodes = -1 + 2 * np.arange(modes) / modes
 
-    def slope(_, values):
+    def rate(_, values):
         bent = np.fft.irfft(-(wave_numbers**2) * np.fft.rfft(values), modes)
         return width * bent + 5 * (values - values**3)
 
-    start = nodes**2 * np.cos(np.pi * nodes)
+    initial = nodes**2 * np.cos(np.pi * nodes)
     moments = np.unique(points[:, 1])
-    found = solve_ivp(slope, (0, 1), start, "LSODA", moments, rtol=1e-10, atol=1e-12).y
+    solution = solve_ivp(
+        rate, (0, 1), initial, "LSODA", moments, rtol=1e-10, atol=1e-12
+    ).y
     values = np.empty(len(points))
-    for place, moment in enumerate(moments):
-        here = points[:, 1] == moment
-        phases = np.exp(1j * np.outer(points[here, 0] + 1, wave_numbers))
-        series = np.fft.rfft(found[:, place]) / modes
+    for number, moment in enumerate(moments):
+        now = points[:, 1] == moment
+        phases = np.exp(1j * np.outer(points[now, 0] + 1, wave_numbers))
+        series = np.fft.rfft(solution[:, number]) / modes
         series[1:-1] *= 2
-        values[here] = (phases @ series).real
+        values[now] = (phases @ series).real
     return values
 
 
 def chebyshev_allen_cahn(points, width, degree=400):
-    """Its solution by collocation in Chebyshev's points and a stiff integrator."""
+    """Solve the Allen–Cahn equation by Chebyshev collocation and a stiff integrator."""
     from scipy.integrate import solve_ivp
     from scipy.interpolate import BarycentricInterpolator
 
@@ -127,47 +129,47 @@ def chebyshev_allen_cahn(points, width, degree=400):
     first -= np.diag(first.sum(1))
     second = (first @ first)[1:-1]
 
-    def slope(_, inner):
+    def rate(_, inner):
         values = np.r_[-1.0, inner, -1.0]
         return width * second @ values + 5 * (inner - inner**3)
 
     def jacobian(_, inner):
         return width * second[:, 1:-1] + np.diag(5 - 15 * inner**2)
 
-    start = (nodes**2 * np.cos(np.pi * nodes))[1:-1]
+    initial = (nodes**2 * np.cos(np.pi * nodes))[1:-1]
     moments = np.unique(points[:, 1])
     inner = solve_ivp(
-        slope, (0, 1), start, "Radau", moments, jac=jacobian, rtol=1e-10, atol=1e-12
+        rate, (0, 1), initial, "Radau", moments, jac=jacobian, rtol=1e-10, atol=1e-12
     ).y
     values = np.empty(len(points))
-    for place, moment in enumerate(moments):
-        here = points[:, 1] == moment
-        column = np.r_[-1.0, inner[:, place], -1.0]
-        values[here] = BarycentricInterpolator(nodes, column)(points[here, 0])
+    for number, moment in enumerate(moments):
+        now = points[:, 1] == moment
+        column = np.r_[-1.0, inner[:, number], -1.0]
+        values[now] = BarycentricInterpolator(nodes, column)(points[now, 0])
     return values
 
 
 def wave(speed=2):
-    """u_tt = c² u_xx with the modes 1 and 4, at rest at t = 0."""
+    """Declare u_tt = c² u_xx with modes 1 and 4 and zero initial velocity."""
     u = sp.Function("u")(X, T)
     exact = sum(
-        size * sp.sin(k * sp.pi * X) * sp.cos(k * speed * sp.pi * T)
-        for k, size in ((1, 1), (4, sp.Rational(1, 2)))
+        amplitude * sp.sin(k * sp.pi * X) * sp.cos(k * speed * sp.pi * T)
+        for k, amplitude in ((1, 1), (4, sp.Rational(1, 2)))
     )
-    start = exact.subs(T, 0)
+    initial = exact.subs(T, 0)
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}, time={T: (0, 1)}),
         {"wave": u.diff(T, 2) - speed**2 * u.diff(X, 2)},
         {
             "ends": kp.Condition(u, on="boundary"),
-            "initial": kp.Condition([sp.Eq(u, start), u.diff(T)], on="initial"),
+            "initial": kp.Condition([sp.Eq(u, initial), u.diff(T)], on="initial"),
         },
         {u: exact},
     )
 
 
 def kovasznay(reynolds=20):
-    """Flow behind a grid: the steady Navier–Stokes equations with a closed form."""
+    """Declare Kovasznay's flow behind a grid, whose solution is a closed form."""
     u, v, p = (sp.Function(name)(X, Y) for name in "uvp")
     rate = sp.Rational(reynolds, 2)
     rate = rate - sp.sqrt(rate**2 + 4 * sp.pi**2)
@@ -178,9 +180,9 @@ def kovasznay(reynolds=20):
         p: (1 - sp.exp(2 * rate * X)) / 2,
     }
 
-    def momentum(w, slope):
+    def momentum(w, pressure_gradient):
         viscous = (w.diff(X, 2) + w.diff(Y, 2)) / reynolds
-        return u * w.diff(X) + v * w.diff(Y) + slope - viscous
+        return u * w.diff(X) + v * w.diff(Y) + pressure_gradient - viscous
 
     domain = kp.geometry.Box({X: (-0.5, 1), Y: (-0.5, 1.5)})
     return kp.Problem(
@@ -199,7 +201,7 @@ def kovasznay(reynolds=20):
 
 
 def helmholtz_hard():
-    """The paper's Helmholtz equation with u = 0 built into the field."""
+    """Declare the paper's Helmholtz equation with the hard constraint u = 0."""
     problem = kp.problems.helmholtz()
     (u,) = problem.fields
     return kp.Problem(
@@ -210,9 +212,9 @@ def helmholtz_hard():
     )
 
 
-def scaled(make, *arguments):
-    """One of the paper's problems, with scales found from its declaration."""
-    return lambda: make(*arguments).with_scales("auto")
+def scaled(declare, *arguments):
+    """Return a function that declares a problem with automatic scales."""
+    return lambda: declare(*arguments).with_scales("auto")
 
 
 CASES = {

@@ -1,10 +1,10 @@
-"""The tables of docs/second_stage.md, from the records.
+"""Tables of docs/second_stage.md, made from the records.
 
 python -m examples.second_stage.table docs/results/second_stage.jsonl
 
-One row for each problem, and then one for each optimizer where several were tried;
-`--plot FILE` draws these. A last table compares networks and weights λ by errors after
-as many steps.
+The first table has a row for each problem. The second has a row for each optimizer of
+problems with several; `--plot FILE` draws these. The last table compares networks and
+weights λ by errors after equal numbers of steps.
 """
 
 import argparse
@@ -12,33 +12,36 @@ import json
 import math
 import pathlib
 
+# Errors of which the tables show the time until they are reached.
 MARKS = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6
+# Networks and weights of the last table.
 KINDS = {
     "plain, λ = 1": {"network": "plain", "weights": "one"},
     "plain, annealed": {"network": "plain", "weights": "annealed"},
     "gated, annealed": {"network": "gated", "weights": "annealed"},
 }
+# Recipe that the page recommends.
 USUAL = {"optimizer": "SSBroyden", "network": "plain", "weights": "annealed"}
 
 
 def error(line):
-    """The largest relative error of the fields."""
+    """Return the largest relative error of the fields."""
     return max(v for k, v in line.items() if k.endswith("relative_l2"))
 
 
 def seconds_to(trace, mark):
-    """Seconds of the processor until the error is below the mark, or `None`."""
+    """Return the CPU seconds until the error is below the mark, or `None`."""
     return next((e["cpu_seconds"] for e in trace if error(e) < mark), None)
 
 
 def span(values, form):
-    """Least and largest of some numbers, or the one that there is."""
+    """Return the smallest and the largest number as text, one if they are equal."""
     low, high = (format(pick(values), form) for pick in (min, max))
     return low if low == high else f"{low} to {high}"
 
 
 def reached(traces, mark):
-    """Seconds to a mark, and by how many of the seeds, if not by all."""
+    """Return the seconds to a mark, and the number of seeds unless all reach it."""
     times = [s for s in (seconds_to(trace, mark) for trace in traces) if s is not None]
     if not times:
         return ""
@@ -47,7 +50,7 @@ def reached(traces, mark):
 
 
 def row(records):
-    """A line of the table, from records that differ in the seed alone."""
+    """Return a row of the table, from records that differ only in the seed."""
     first, traces = records[0], [record["trace"] for record in records]
     ends = [error(trace[-1]) for trace in traces]
     cells = [
@@ -63,7 +66,7 @@ def row(records):
 
 
 def grouped(records):
-    """Lists of records that differ in the seed alone, in the order of the first."""
+    """Return lists of records that differ only in the seed, in order of the first."""
     groups = {}
     for record in records:
         names = "problem", "optimizer", "network", "size", "weights"
@@ -72,42 +75,43 @@ def grouped(records):
 
 
 def usual(record):
-    """Return whether a record is of the recipe that the page recommends."""
+    """Return whether a record belongs to the recipe that the page recommends."""
     return all(record[name] == value for name, value in USUAL.items())
 
 
 def compared(records):
-    """The records of problems on which more than the recipe was tried, by problem."""
+    """Return the records of problems with more than the recipe, by problem."""
     problems = dict.fromkeys(r["problem"] for r in records if not usual(r))
     return [r for name in problems for r in records if r["problem"] == name]
 
 
 def of_optimizers(records):
-    """The records in which the recipe's optimizer has the recipe's network and λ."""
+    """Return the records of the recipe and of other optimizers."""
     return [r for r in records if usual(r) or r["optimizer"] != USUAL["optimizer"]]
 
 
 def by_kind(records):
-    """A table of errors of the recipe's optimizer, a row where there are several kinds.
+    """Return a table that compares networks and weights with the recipe's optimizer.
 
-    All are of the first seed, and after as many steps: those of the shortest trace.
+    Errors are those of the first seed after equal numbers of steps, those of the
+    shortest trace.
     """
     rows = {}
     for record in records:
-        for kind, own in KINDS.items():
-            if record["seed"] == 0 and record == record | USUAL | own:
+        for kind, settings in KINDS.items():
+            if record["seed"] == 0 and record == record | USUAL | settings:
                 name = record["problem"], record["size"]
                 rows.setdefault(name, {})[kind] = record["trace"]
-    rows = {name: own for name, own in rows.items() if len(own) > 1}
+    rows = {name: traces for name, traces in rows.items() if len(traces) > 1}
     lines = [
         f"| Problem | Network | Steps | {' | '.join(KINDS)} |",
         f"|{'---|' * (3 + len(KINDS))}",
     ]
-    for name, own in rows.items():
-        steps = min(trace[-1]["steps"] for trace in own.values())
+    for name, traces in rows.items():
+        steps = min(trace[-1]["steps"] for trace in traces.values())
         cells = [*name, f"{steps:,}"]
         for kind in KINDS:
-            until = [e for e in own.get(kind, ()) if e["steps"] <= steps]
+            until = [e for e in traces.get(kind, ()) if e["steps"] <= steps]
             cells.append(f"{error(until[-1]):.1e}" if until else "")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) if rows else ""
@@ -121,7 +125,7 @@ def printed(records):
 
 
 def plot(records, path):
-    """Error over time: a panel for each problem, a line for each optimizer."""
+    """Plot error over time, a panel for each problem and a line for each optimizer."""
     from matplotlib.figure import Figure
 
     problems = list(dict.fromkeys(record["problem"] for record in records))
@@ -158,17 +162,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("records", type=pathlib.Path)
     parser.add_argument("--plot", type=pathlib.Path, help="draw the optimizers here")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     records = [
-        json.loads(line) for line in given.records.read_text("utf-8").splitlines()
+        json.loads(line) for line in arguments.records.read_text("utf-8").splitlines()
     ]
     print(printed([record for record in records if usual(record)]))
     several = compared(of_optimizers(records))
     for table in (printed(several) if several else "", by_kind(records)):
         if table:
             print("\n" + table)
-    if several and given.plot:
-        plot([r for r in several if r["seed"] == 0], given.plot)
+    if several and arguments.plot:
+        plot([r for r in several if r["seed"] == 0], arguments.plot)
 
 
 if __name__ == "__main__":

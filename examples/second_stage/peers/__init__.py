@@ -1,1 +1,1 @@
-"""Other packages' optimizers on the study's problems."""
+"""Optimizers of other packages on the problems of the study."""

@@ -1,10 +1,10 @@
-"""Our optimizers and other packages', one after another on the same core.
+"""Our optimizers and those of other packages, one after another on the same core.
 
 taskset -c 0 python -m examples.second_stage.peers --seconds 120
 
-Each problem is trained by all before the next begins, but for what the results hold
-already. Ours are the runs of `python -m examples.second_stage`; other packages have
-virtual environments of their own, which are built first.
+All optimizers train a problem before the next problem begins. Runs that have a record
+are skipped. Our runs are those of `python -m examples.second_stage`. Other packages run
+in separate virtual environments, which are built first.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from examples.second_stage.peers.statements import STATEMENTS
 from examples.second_stage.problems import CASES
 
 OURS = ("Adam", "SOAP", "LBFGS", "SSBroyden", "GaussNewton")
-# A name in the table: module, requirements and options.
+# Module, requirements and options, by name in the table.
 PEERS = {
     "DeepXDE, L-BFGS": ("deepxde_lbfgs", "deepxde_torch.txt", ("--weight", "100")),
     "jinns, natural gradient": ("jinns_natural", "jinns_step.txt", ("--adam", "0")),
@@ -33,30 +33,32 @@ PEERS = {
 HERE = "examples.second_stage"
 
 
-def train_ours(problem, optimizer, given):
-    """Adds a record to the results."""
+def train_ours(problem, optimizer, options):
+    """Train with one of our optimizers, which adds a record to the results."""
     command = [sys.executable, "-m", HERE, problem, "--optimizer", optimizer]
-    command += ["--seconds", str(given.seconds), "--seed", str(given.seed)]
-    subprocess.run([*command, "--results", str(given.results)], check=True)
+    command += ["--seconds", str(options.seconds), "--seed", str(options.seed)]
+    subprocess.run([*command, "--results", str(options.results)], check=True)
 
 
-def train_theirs(problem, name, python, test, given):
-    """Adds a record like ours to the results."""
+def train_theirs(problem, name, python, test, options):
+    """Train with another package, and add a record to the results."""
     case = CASES[problem]
-    module, _, options = PEERS[name]
-    command = [python, "-m", f"{HERE}.peers.{module}", problem, str(test), *options]
+    module, _, extra = PEERS[name]
+    command = [python, "-m", f"{HERE}.peers.{module}", problem, str(test), *extra]
     sizes = {"units": case.units, "depth": case.depth, "points": case.points}
     for option, value in {
         **sizes,
-        "seconds": given.seconds,
-        "seed": given.seed,
+        "seconds": options.seconds,
+        "seed": options.seed,
     }.items():
         command += [f"--{option}", str(value)]
     variables = environment({"DDE_BACKEND": "pytorch"})
-    ended = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True)
-    print(ended.stdout, flush=True)
-    lines = [json.loads(line) for line in ended.stdout.splitlines() if line[:1] == "{"]
-    if ended.returncode:
+    process = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True)
+    print(process.stdout, flush=True)
+    lines = [
+        json.loads(line) for line in process.stdout.splitlines() if line[:1] == "{"
+    ]
+    if process.returncode:
         print(f"{name} failed on {problem}: no record", flush=True)
         return
     versions, *trace = lines
@@ -66,7 +68,7 @@ def train_theirs(problem, name, python, test, given):
         "network": "plain",
         "size": f"{case.units}x{case.depth}",
         "weights": "fixed",
-        "seed": given.seed,
+        "seed": options.seed,
         "points": case.points,
         "held_back": case.held_back,
         "trace": trace,
@@ -74,12 +76,12 @@ def train_theirs(problem, name, python, test, given):
         "machine": f"{platform.machine()}, {platform.processor() or 'CPU'}",
         **versions,
     }
-    with given.results.open("a", encoding="utf-8") as file:
+    with options.results.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
 
 
 def held(results):
-    """Problem, optimizer and seed of each record."""
+    """Return the problem, optimizer and seed of each record."""
     lines = results.read_text("utf-8").splitlines() if results.exists() else []
     names = "problem", "optimizer", "seed"
     return {tuple(json.loads(line)[name] for name in names) for line in lines}
@@ -88,8 +90,10 @@ def held(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", default=list(STATEMENTS))
-    every = [*OURS, *PEERS]
-    parser.add_argument("--optimizers", nargs="+", choices=every, default=every)
+    optimizers = [*OURS, *PEERS]
+    parser.add_argument(
+        "--optimizers", nargs="+", choices=optimizers, default=optimizers
+    )
     parser.add_argument("--seconds", type=float, default=120.0, help="of the processor")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -102,23 +106,23 @@ def main():
         default=pathlib.Path.home() / ".cache" / "keraspinn" / "benchmarks",
         help="folder for virtual environments",
     )
-    given = parser.parse_args()
+    options = parser.parse_args()
     keras.config.set_dtype_policy("float64")
-    pythons = {name: python_of(PEERS[name][1], given.cache) for name in PEERS}
-    for problem in given.problems:
+    pythons = {name: python_of(PEERS[name][1], options.cache) for name in PEERS}
+    for problem in options.problems:
         points, values = CASES[problem].problem().test_data()[:2]
         (values,) = values.values()
         with tempfile.TemporaryDirectory() as folder:
             test = pathlib.Path(folder) / "test.npz"
             np.savez(test, points=points, values=np.ravel(values))
-            for optimizer in given.optimizers:
-                if (problem, optimizer, given.seed) in held(given.results):
+            for optimizer in options.optimizers:
+                if (problem, optimizer, options.seed) in held(options.results):
                     continue
                 if optimizer in OURS:
-                    train_ours(problem, optimizer, given)
+                    train_ours(problem, optimizer, options)
                 else:
                     python = pythons[optimizer]
-                    train_theirs(problem, optimizer, python, test, given)
+                    train_theirs(problem, optimizer, python, test, options)
 
 
 if __name__ == "__main__":

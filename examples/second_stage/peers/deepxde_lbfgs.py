@@ -1,8 +1,8 @@
-"""DeepXDE: Adam on few points, renewed, then L-BFGS on all, in double precision.
+"""DeepXDE: Adam on few points that are resampled, then L-BFGS on all, in float64.
 
-On PyTorch: DeepXDE's documentation finds the L-BFGS of PyTorch and of SciPy the best,
-and SciPy's, on its TensorFlow 1 graph, ends at once with TensorFlow 2.21, where the
-weights that it tries do not reach the loss (DeepXDE's issues 1819 and 1977).
+The backend is PyTorch. DeepXDE's documentation recommends the L-BFGS of PyTorch or
+SciPy. With TensorFlow 2.21 that of SciPy stops at once, because the weights that it
+tries do not reach the loss of the TensorFlow 1 graph (issues 1819 and 1977 of DeepXDE).
 """
 
 import deepxde as dde
@@ -17,10 +17,10 @@ from examples.second_stage.peers.recording import (
 )
 
 
-def network_of(statement, given):
-    """The network, with inputs scaled to −1 … 1."""
+def network_of(statement, options):
+    """Return the network, whose inputs are scaled to [−1, 1]."""
     low, high = torch.tensor(statement.low), torch.tensor(statement.high)
-    layers = [2] + [given.units] * given.depth + [1]
+    layers = [2] + [options.units] * options.depth + [1]
     network = dde.nn.FNN(layers, "tanh", "Glorot normal")
     network.apply_feature_transform(lambda x: 2 * (x - low) / (high - low) - 1)
     if statement.factor:
@@ -30,10 +30,10 @@ def network_of(statement, given):
     return network
 
 
-def data_of(statement, points, given):
-    """The problem in DeepXDE's terms, on so many points inside."""
+def data_of(statement, points, options):
+    """Return the problem as an object of DeepXDE, with `points` points inside."""
     low, high = np.array(statement.low), np.array(statement.high)
-    generator = np.random.default_rng(given.seed)
+    generator = np.random.default_rng(options.seed)
 
     def derivative(x, y, index):
         axes = [axis for axis, order in enumerate(index) for _ in range(order)]
@@ -68,7 +68,7 @@ def data_of(statement, points, given):
 
 
 class Watch(dde.callbacks.Callback):
-    """Keeps weights, and stops when the time is over."""
+    """Callback that keeps weights, and stops training when the time is over."""
 
     def __init__(self, recorder, stage):
         super().__init__()
@@ -86,35 +86,36 @@ class Watch(dde.callbacks.Callback):
         return {k: v.clone() for k, v in self.model.net.state_dict().items()}
 
 
-def train(given):
-    """Adam and then L-BFGS until the time is over; returns recorder and model."""
-    statement, recorder = given.statement, Recorder(given.seconds)
-    network = network_of(statement, given)
-    # The mean over a condition's points stands for the sum of its sides' means.
+def train(options):
+    """Train with Adam, then L-BFGS, until the time is over; returns recorder, model."""
+    statement, recorder = options.statement, Recorder(options.seconds)
+    network = network_of(statement, options)
+    # DeepXDE takes one mean over all sides of a condition. The factor makes it the sum
+    # of the means over the sides.
     sides = [len(declared.sides) for declared in statement.conditions]
-    weights = [1.0] + [given.weight * count for count in sides]
+    weights = [1.0] + [options.weight * count for count in sides]
     quiet = {"verbose": 0, "display_every": 10**9}
-    decay = "cosine", given.adam, 0.0
-    model = dde.Model(data_of(statement, 300, given), network)
+    decay = "cosine", options.adam, 0.0
+    model = dde.Model(data_of(statement, 300, options), network)
     model.compile("adam", lr=3e-3, decay=decay, loss_weights=weights, verbose=0)
     watches = [Watch(recorder, "Adam"), dde.callbacks.PDEPointResampler(period=100)]
-    model.train(iterations=given.adam, callbacks=watches, **quiet)
-    model = dde.Model(data_of(statement, given.points, given), network)
-    # No end but the time's; it calls back, and goes on, after every so many steps.
+    model.train(iterations=options.adam, callbacks=watches, **quiet)
+    model = dde.Model(data_of(statement, options.points, options), network)
+    # Only the time stops L-BFGS. Callbacks run after every 25 iterations.
     dde.optimizers.set_LBFGS_options(gtol=0, maxiter=10**6)
-    options = dde.optimizers.config.LBFGS_options
-    options["iter_per_step"], options["fun_per_step"] = 25, 50
+    settings = dde.optimizers.config.LBFGS_options
+    settings["iter_per_step"], settings["fun_per_step"] = 25, 50
     model.compile("L-BFGS", loss_weights=weights, verbose=0)
     model.train(callbacks=[Watch(recorder, "L-BFGS")], **quiet)
     return recorder, model
 
 
 def main():
-    given = parsed()
+    options = parsed()
     dde.config.set_default_float("float64")
-    dde.config.set_random_seed(given.seed)
-    recorder, model = train(given)
-    points, exact = given.test
+    dde.config.set_random_seed(options.seed)
+    recorder, model = train(options)
+    points, exact = options.test
 
     def error(weights):
         model.net.load_state_dict(weights)

@@ -1,9 +1,9 @@
-"""jinns: its natural gradient as documented, in double precision.
+"""jinns: its natural gradient as documented, in float64.
 
-Its notebooks begin with it, from the initial weights and on all points; `--adam` takes
-steps of Adam first. Derivatives with respect to the points are forward over forward,
-the fastest of the ways that `docs/speed.md` tries. Residuals are of size one: what its
-natural gradient adds to the Gram matrix is not.
+Its notebooks use the natural gradient from the initial weights, on all points. `--adam`
+takes steps of Adam first. Derivatives with respect to the points are forward over
+forward, the fastest mode in `docs/speed.md`. Residuals are divided by their scale,
+because the natural gradient adds a constant to the Gram matrix.
 """
 
 import itertools
@@ -27,7 +27,7 @@ from examples.second_stage.peers.recording import (
 
 
 def derivative(u, x, index):
-    """A derivative of u at a point `(2,)`, forward over forward."""
+    """Return a derivative of u at a point `(2,)`, forward over forward."""
     for axis, order in enumerate(index):
         for _ in range(order):
             u = along(u, jnp.eye(len(x))[axis])
@@ -39,7 +39,7 @@ def along(u, direction):
 
 
 def terms(statement):
-    """The equation and the conditions in jinns's terms, each of shape `(1,)`."""
+    """Return equation and conditions as objects of jinns, each with shape `(1,)`."""
     sides = [
         (declared, 2 * axis + (coordinate == statement.high[axis]))
         for declared in statement.conditions
@@ -73,7 +73,7 @@ def terms(statement):
 
 
 class Watch(AbstractValidationModule):
-    """Keeps weights after steps, and stops when the time is over."""
+    """Validation that keeps weights, and stops training when the time is over."""
 
     steps: jax.Array = eqx.field(kw_only=True)
     recorder: Recorder = eqx.field(static=True, kw_only=True)
@@ -94,12 +94,12 @@ class Watch(AbstractValidationModule):
         return eqx.tree_at(lambda w: w.steps, self, steps), over, jnp.zeros(()), False
 
 
-def solve(given):
+def solve(options):
     """Train until the time is over; returns the recorder and a function of weights."""
-    statement, recorder = given.statement, Recorder(given.seconds)
+    statement, recorder = options.statement, Recorder(options.seconds)
     low, high = jnp.array(statement.low), jnp.array(statement.high)
-    key = jax.random.PRNGKey(given.seed)
-    sizes = [2] + [given.units] * given.depth + [1]
+    key = jax.random.PRNGKey(options.seed)
+    sizes = [2] + [options.units] * options.depth + [1]
     layers = []
     for ins, outs in itertools.pairwise(sizes):
         layers += [(eqx.nn.Linear, ins, outs), (jnp.tanh,)]
@@ -120,16 +120,16 @@ def solve(given):
         dynamic_loss=equation,
         boundary_condition=conditions,
         loss_weights=jinns.loss.LossWeightsPDEStatio(
-            dyn_loss=1.0, boundary_loss=given.weight if conditions else None
+            dyn_loss=1.0, boundary_loss=options.weight if conditions else None
         ),
         params=parameters,
     )
 
     def points(batch, side):
-        """The same points whole, or in batches."""
+        """Return the points of all stages, which Adam uses in batches."""
         return jinns.data.CubicMeshPDEStatio(
             key=key,
-            n=given.points,
+            n=options.points,
             nb=4 * SIDE if conditions else None,
             omega_batch_size=batch,
             omega_border_batch_size=side,
@@ -139,9 +139,9 @@ def solve(given):
             method="uniform",
         )
 
-    rate = optax.cosine_decay_schedule(3e-3, max(given.adam, 1))
+    rate = optax.cosine_decay_schedule(3e-3, max(options.adam, 1))
     stages = [
-        ("Adam", given.adam, optax.adam(rate), points(300, SIDE)),
+        ("Adam", options.adam, optax.adam(rate), points(300, SIDE)),
         ("natural gradient", 10**5, jinns.optimizers.vanilla_ngd(), points(None, None)),
     ]
     for name, steps, optimizer, data in stages:
@@ -158,19 +158,19 @@ def solve(given):
 
     @jax.jit
     def field(leaves, points):
-        own = jinns.parameters.Params(
+        params = jinns.parameters.Params(
             nn_params=jax.tree.unflatten(structure, leaves), eq_params=None
         )
-        return jax.vmap(lambda x: u(x, own))(points)
+        return jax.vmap(lambda x: u(x, params))(points)
 
     return recorder, field
 
 
 def main():
-    given = parsed()
+    options = parsed()
     jax.config.update("jax_enable_x64", True)
-    recorder, field = solve(given)
-    points, exact = given.test
+    recorder, field = solve(options)
+    points, exact = options.test
     recorder.tell(
         lambda weights: relative_l2(field(weights, points), exact), ["jinns", "jax"]
     )

@@ -1,4 +1,4 @@
-"""Command line and records of another package's program."""
+"""Command line and records of the programs for other packages."""
 
 import argparse
 import importlib.metadata
@@ -9,17 +9,18 @@ import numpy as np
 
 from examples.second_stage.peers.statements import STATEMENTS
 
+# CPU seconds between two copies of the weights.
 PERIOD = 1.0
 
+# Number of points on each side with a condition.
 SIDE = 200
-"""Points on each side that has a condition."""
 
 
 class Recorder:
-    """Weights on the way, for errors that are taken when the training is over.
+    """Copies of weights during training, whose errors are computed after it.
 
     Args:
-        seconds: Seconds of the processor that the training may take.
+        seconds: CPU seconds of the training.
     """
 
     def __init__(self, seconds):
@@ -28,14 +29,16 @@ class Recorder:
 
     @property
     def over(self):
-        """A flag: the time is over."""
+        """Return whether the time is over."""
         return time.process_time() - self._cpu >= self._seconds
 
     def keep(self, stage, steps, weights):
-        """Keep weights if there are none of the last second, or when it is over.
+        """Keep weights once in `PERIOD`, and when the time is over.
 
         Args:
-            weights: Function without arguments that returns a copy of them.
+            stage: Name of the stage.
+            steps: Number of steps in the stage.
+            weights: Function without arguments that returns a copy of the weights.
         """
         cpu = time.process_time() - self._cpu
         if self.over or not self._kept or cpu > self._kept[-1][2] + PERIOD:
@@ -43,11 +46,11 @@ class Recorder:
             self._kept.append((stage, steps, cpu, wall, weights()))
 
     def tell(self, error, packages):
-        """Print versions and the trace, a line of JSON for each of the weights.
+        """Print versions and the trace, a line of JSON for each copy of the weights.
 
         Args:
             error: Function from weights to the relative L2 error.
-            packages: Names of those whose versions matter.
+            packages: Names of packages whose versions are printed.
         """
         versions = {name: importlib.metadata.version(name) for name in packages}
         print(json.dumps({"versions": versions}), flush=True)
@@ -67,7 +70,7 @@ def relative_l2(values, exact):
 
 
 def parsed():
-    """The command line, with the statement and the points to take errors at."""
+    """Return the options, with the statement and the test points of the problem."""
     parser = argparse.ArgumentParser()
     parser.add_argument("problem", choices=STATEMENTS)
     parser.add_argument("test", help=".npz of `points` and `values`")
@@ -78,8 +81,8 @@ def parsed():
     parser.add_argument("--adam", type=int, default=2000, help="steps before")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=300.0, help="of the processor")
-    given = parser.parse_args()
-    given.statement = STATEMENTS[given.problem]()
-    with np.load(given.test) as data:
-        given.test = data["points"], data["values"]
-    return given
+    options = parser.parse_args()
+    options.statement = STATEMENTS[options.problem]()
+    with np.load(options.test) as data:
+        options.test = data["points"], data["values"]
+    return options

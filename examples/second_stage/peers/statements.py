@@ -1,6 +1,6 @@
-"""Three problems of the study in numbers, for packages that have no SymPy.
+"""Three problems of the study as numerical functions, for packages without SymPy.
 
-A derivative of the one field is named by its multi-index: `(2, 0)` is u_xx.
+Multi-indices name the derivatives of the field: `(2, 0)` is u_xx.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ PI = math.pi
 
 @dataclasses.dataclass(frozen=True)
 class Condition:
-    """A derivative of the field that has a value on sides of the box.
+    """Condition for a derivative of the field on sides of the box.
 
     Attributes:
         sides: Tuple of `(axis, coordinate)`.
@@ -30,13 +30,15 @@ class Statement:
     """A problem on the box `low` to `high`.
 
     Attributes:
-        derivatives: Multi-indices that the equation is made of.
-        equation: Function of `(module, columns, derivatives)`: a module of array
-            functions, a list of coordinates and a dict; returns the residual.
-        size: How large the equation's terms are.
+        low, high: Corners of the box.
+        derivatives: Multi-indices in the equation.
+        equation: Function of `(module, columns, derivatives)` that returns the
+            residual. The arguments are a module of array functions, a list of
+            coordinates and a dict.
+        size: Magnitude of the terms of the equation.
         conditions: Tuple of `Condition`.
-        factor: Function of the columns that the network is multiplied with, if the
-            conditions are built into the field.
+        factor: Function of the columns by which the network is multiplied, as a hard
+            constraint.
     """
 
     low: tuple
