@@ -1,9 +1,9 @@
-"""Verification of the lid-driven cavity's solver against published results.
+"""Verification of the solver of the lid-driven cavity against published results.
 
     python -m examples.cavity_solver
 
-prints the tables of docs/cavity_reference.md. Another list of grids may follow, each
-twice as fine as the one before: `... 16 32 64`.
+prints the tables of docs/cavity_reference.md. Other grids can be named, each twice as
+fine as the one before: `... 16 32 64`.
 """
 
 import sys
@@ -37,7 +37,7 @@ def extrema_rows(flows):
 
 
 def order_rows(flows):
-    """Yield the order of convergence from three grids, each twice as fine."""
+    """Yield the order of convergence from three successive grids."""
     yield "n, 2n, 4n", *EXTREMA
     sizes = list(flows)
     values = np.array([extrema_of(flow) for flow in flows.values()])
@@ -73,22 +73,22 @@ def leak_rows(sealed, leaking):
     for n, flow in leaking.items():
         u_min = flow.centreline_extrema()["u_min"][0]
         error = abs(u_min / published.EXTREMA_RE100["u_min"][0] - 1)
-        away = np.linalg.norm(flow.speed - sealed[n].speed)
-        away /= np.linalg.norm(sealed[n].speed)
+        difference = np.linalg.norm(flow.speed - sealed[n].speed)
+        difference /= np.linalg.norm(sealed[n].speed)
         flux = f"{sealed[n].flux:.5f}", f"{flow.flux:.5f}"
-        yield n, *flux, f"{u_min:.5f}", percent(error), percent(away)
+        yield n, *flux, f"{u_min:.5f}", percent(error), percent(difference)
 
 
 def method_rows(n):
-    """Yield the difference of the methods, which depends on the tolerance."""
+    """Yield the difference of the methods by tolerance."""
     yield "n", "tolerance in pseudo-time", "largest difference of u, v"
     by_newton = lid_driven_cavity(100, n)
     for tolerance in (1e-3, 1e-4, 1e-5):
         flow = lid_driven_cavity(100, n, method="pseudo-time", tolerance=tolerance)
-        away = max(
+        difference = max(
             np.abs(flow.u - by_newton.u).max(), np.abs(flow.v - by_newton.v).max()
         )
-        yield n, f"{tolerance:.0e}", f"{away:.1e}"
+        yield n, f"{tolerance:.0e}", f"{difference:.1e}"
 
 
 def extrema_of(flow):

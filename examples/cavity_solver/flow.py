@@ -1,4 +1,4 @@
-"""A steady flow in the unit square, sampled on a uniform grid."""
+"""Steady flow in the unit square, sampled on a uniform grid."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ import dataclasses
 import numpy as np
 from numpy.typing import ArrayLike
 
-# A cubic spline forgets a jump by a factor of 3.7 a cell: 4e-5 of it is left here.
+# Number of cells around a jump without cubic splines. The effect of a jump on a spline
+# decays by a factor of 3.7 a cell, to 4e-5 at this distance.
 JUMP_CELLS = 8
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CavityFlow:
-    """The fields of a flow in the lid-driven cavity.
+    """Fields of a flow in the lid-driven cavity.
 
-    Everything is nondimensional: lengths in sides of the cavity, speeds in the lid's,
-    pressure in density times the lid's speed squared.
+    All quantities are nondimensional. The units are the side of the cavity, the speed
+    of the lid, and density times the square of this speed.
 
     A field is an array `A` of shape `(n + 1, n + 1)` with **x first**: `A[i, j]` is
     its value at `(x[i], y[j])`, so `A[:, -1]` is the lid. For Matplotlib's `contourf`
     or `imshow(origin="lower")` pass `A.T`.
 
     At the two lid corners the boundary data jump and the vorticity and pressure are
-    unbounded. There `u` is the lid's, 1, and `vorticity` and `pressure` hold the mean
-    of the two neighbours on the walls: a placeholder, not a value of the flow.
+    unbounded. There `u` is that of the lid, 1. `vorticity` and `pressure` are the mean
+    of the two neighbours on the walls, a placeholder and not a value of the flow.
 
     Args:
         reynolds: The Reynolds number, lid speed times side over viscosity.
@@ -35,7 +36,7 @@ class CavityFlow:
         pressure: Pressure, zero at the centre of the cavity.
 
     Raises:
-        ValueError: By `at`, for points of another shape or outside the square.
+        ValueError: By `at`, if points have another shape or lie outside the square.
 
     Example:
         >>> flow = lid_driven_cavity(reynolds=100, n=64)
@@ -61,30 +62,30 @@ class CavityFlow:
 
     @property
     def n(self) -> int:
-        """Number of cells a side."""
+        """Return the number of cells a side."""
         return len(self.x) - 1
 
     @property
     def speed(self) -> np.ndarray:
-        """The magnitude of the velocity at the nodes."""
+        """Return the magnitude of the velocity at the nodes."""
         return np.hypot(self.u, self.v)
 
     @property
     def flux(self) -> float:
-        """The fluid that crosses x = 1/2 to the right, `∫ u dy`, by the trapezium rule.
+        """Return the flow rate through x = 1/2, `∫ u dy`, by the trapezium rule.
 
-        Zero in a sealed cavity up to the quadrature's error, of order h².
+        In a sealed cavity it is zero up to the quadrature error, of order h².
         """
         middle = self.u[self.n // 2]
         return float(np.sum(middle[1:] + middle[:-1]) / (2 * self.n))
 
     def at(self, points: ArrayLike) -> dict[str, np.ndarray]:
-        """Interpolate every field at scattered points.
+        """Interpolate all fields at scattered points.
 
-        Bicubic splines, except within eight cells of a lid corner (two on a grid of
-        eight cells): a cubic through a jump overshoots, so bilinear interpolation
-        takes over there, and stays between the values at the nodes. Within a few
-        cells of those corners the fields themselves are not resolved.
+        The method uses bicubic splines, but they overshoot near a jump. So within eight
+        cells of a lid corner (two on a grid of eight cells) the interpolation is
+        bilinear, and stays between the values at the nodes. Within a few cells of these
+        corners the grid does not resolve the fields.
 
         Args:
             points: Array of shape `(m, 2)`; columns x and y, in the unit square.
@@ -94,7 +95,7 @@ class CavityFlow:
             `"pressure"` and `"speed"`.
 
         Raises:
-            ValueError: The shape is another, or a point is outside the square.
+            ValueError: If the shape is another, or a point is outside the square.
         """
         points = _check_points(points)
         values = {name: self._interpolate(name, points) for name in self._fields()}
@@ -115,7 +116,7 @@ class CavityFlow:
         return distance < min(JUMP_CELLS, self.n // 4) / self.n
 
     def centreline_extrema(self) -> dict[str, tuple[float, float]]:
-        """Return the extrema that cavity flows are compared by, between the nodes.
+        """Return the usual extrema of cavity flows, which can lie between nodes.
 
         Returns:
             A dict of pairs (value, coordinate): `"u_min"` along `x = 1/2` with its y,
@@ -138,10 +139,10 @@ class CavityFlow:
         }
 
 
-def _extremum(spline, which):
+def _extremum(spline, locate):
     stationary = spline.derivative().roots(extrapolate=False)
     values = spline(stationary)
-    index = which(values)
+    index = locate(values)
     return float(values[index]), float(stationary[index])
 
 

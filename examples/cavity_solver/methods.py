@@ -5,15 +5,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-# Up to here Newton converges from the creeping flow in a handful of steps.
+# Reynolds number up to which Newton converges from creeping flow in a few steps.
 EASY_REYNOLDS = 50.0
+# Bounds of the ratio of successive Reynolds numbers in the continuation.
 LARGEST_RATIO = 2.0
 SMALLEST_RATIO = 1.005
-# Close enough for a guess at the next Reynolds number.
+# Tolerance of solutions that are only guesses for the next Reynolds number.
 GUESS_TOLERANCE = 1e-3
-# A Newton step this small that stops shrinking is made of rounding alone.
+# Newton step below which stagnation is caused by round-off.
 ROUNDING = 1e-9
-# Fraction of the explicit scheme's stability limit that the default step keeps to.
+# Ratio of the default step to the stability limit of the explicit scheme.
 SAFETY = 0.8
 
 
@@ -26,9 +27,9 @@ class Stopping:
     """Stopping criteria, and a function that reports progress.
 
     Args:
-        tolerance: The change of velocity that counts as none.
-        max_steps: Most steps before giving up.
-        report: Called with the number of each step and its change of velocity.
+        tolerance: Change of velocity below which the iteration stops.
+        max_steps: Largest number of steps.
+        report: Function of the number of a step and its change of velocity.
     """
 
     tolerance: float
@@ -39,8 +40,8 @@ class Stopping:
 def newton(scheme, reynolds, stopping):
     """Solve by Newton's method, with continuation in the Reynolds number.
 
-    It starts from the creeping flow. Each solution is the guess for a Reynolds number
-    up to twice as high; the ratio shrinks where that is too far, and recovers.
+    The initial guess is the creeping flow. Each solution is the guess for a Reynolds
+    number up to twice as high. The ratio decreases if Newton fails, and recovers.
 
     Returns:
         The streamfunction at the interior nodes.
@@ -73,12 +74,12 @@ def newton(scheme, reynolds, stopping):
 
 
 def _newton_at(scheme, psi, reynolds, stopping, budget):
-    """Iterate at one Reynolds number; return `None` without contraction."""
+    """Iterate at one Reynolds number; return `None` if the steps do not contract."""
     nu, previous = 1.0 / reynolds, np.inf
     for step in budget:
         try:
             inverse = _factorise(scheme.steady_jacobian(psi, nu))
-        except RuntimeError:  # SuperLU's word for a singular matrix
+        except RuntimeError:  # SuperLU's error for a singular matrix
             return None
         correction = inverse.solve(-scheme.steady_residual(psi, nu))
         psi = psi + correction
@@ -104,8 +105,8 @@ def _newton_at(scheme, psi, reynolds, stopping, budget):
 
 
 def _factorise(matrix):
-    # The pattern is symmetric. Pivoting for size would fill the factors many times
-    # over in an iteration that is about to diverge, and has not been needed in others.
+    # The pattern is symmetric. Partial pivoting would fill the factors in iterations
+    # that diverge, and is not needed in others.
     from scipy.sparse.linalg import splu
 
     return splu(
@@ -119,17 +120,17 @@ def _factorise(matrix):
 def stable_time_step(scheme, reynolds):
     """Return the stability limit of the explicit step, for speeds up to the lid's.
 
-    Diffusion asks for `Δt ≤ h² Re / 4`, advection for `Δt ≤ 2 / (Re |u|²)`.
+    Diffusion requires `Δt ≤ h² Re / 4`, advection `Δt ≤ 2 / (Re |u|²)`.
     """
     return min(0.25 * reynolds * scheme.h**2, 2.0 / reynolds)
 
 
 def pseudo_time(scheme, reynolds, stopping, time_step):
-    """Make explicit steps from rest until nothing changes, as in the appendix.
+    """Make explicit steps from rest to a steady state, as in the appendix.
 
-    Its stopping test takes the change's absolute value, which the printed formula
-    leaves out, and counts once the flow had the time to start: from rest the lid's
-    drag is felt slowly where Re h² is large.
+    The stopping test takes the absolute value of the change, which is missing in the
+    formula of the appendix. It begins after a minimum time, because from rest the drag
+    of the lid acts slowly if Re h² is large.
 
     Returns:
         The streamfunction at the interior nodes.
@@ -149,7 +150,7 @@ def pseudo_time(scheme, reynolds, stopping, time_step):
                 f"Write time_step={smaller:.2g} or less, or method='newton'."
             )
         stopping.report(step, change)
-        # A unit of time for the lid's advection, or Re for its diffusion.
+        # Minimum time: one for advection by the lid, or Re for diffusion.
         if change < stopping.tolerance and step * time_step >= min(1.0, reynolds):
             return psi
     raise SteadyStateNotFound(

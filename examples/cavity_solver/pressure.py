@@ -1,22 +1,24 @@
-"""The pressure of a steady incompressible flow, from its momentum equations."""
+"""Pressure of a steady incompressible flow, from its momentum equations."""
 
 import numpy as np
 import scipy.sparse as sparse
 
 
 def pressure_of(reynolds, u, v, vorticity):
-    """Find the pressure whose gradient best satisfies the momentum equations.
+    """Return the pressure whose gradient best satisfies the momentum equations.
 
-    In rotational form they give the gradient of the total head `H = p + (u² + v²)/2`:
+    In rotational form these contain the gradient of the total head `H = p + (u² +
+    v²)/2`:
 
         H_x = v ω − ν ω_y,    H_y = −u ω + ν ω_x.
 
-    Each grid edge then asks for one difference of H, the mean of its two ends' slopes
-    times h, and H answers all of them in the sense of weighted least squares: a
-    discrete Poisson equation with its natural boundary conditions.
+    Each edge of the grid determines a difference of H, the mean of the derivatives at
+    its two ends times h. H is the solution of all these equations by weighted least
+    squares, a discrete Poisson equation with natural boundary conditions.
 
-    The slopes grow like r⁻² towards a lid corner, and the error of their differences
-    like h² r⁻⁴. The weights r⁴ keep errors there from spreading inside.
+    The derivatives grow like r⁻² toward a lid corner, and the error of their
+    differences like h² r⁻⁴. The weights r⁴ prevent these errors from spreading into the
+    interior.
 
     Args:
         reynolds: The Reynolds number, `1 / ν`.
@@ -41,10 +43,10 @@ def pressure_of(reynolds, u, v, vorticity):
 
 
 def _edge_weights(nodes):
-    """Weights r⁴ of the edges along x and along y; none for those in a wall.
+    """Return weights r⁴ of the edges along x and along y, zero for edges in a wall.
 
-    In a wall the slope needs the vorticity's one-sided normal derivative; the edges
-    that leave the wall reach the same nodes with central differences.
+    In a wall the derivative needs the one-sided normal derivative of the vorticity. The
+    edges normal to the wall reach the same nodes with central differences.
     """
     x = np.linspace(0.0, 1.0, nodes)
     to_corner = np.hypot(np.minimum(x, 1.0 - x)[:, None], 1.0 - x[None, :])
@@ -70,7 +72,7 @@ def _integrate(along_x, along_y, weight_x, weight_y, h):
     weight = sparse.diags(np.concatenate([weight_x.ravel(), weight_y.ravel()]))
 
     free = np.ones((nodes, nodes), bool)
-    free[np.ix_([0, -1], [0, -1])] = False  # corners: no weighted edge reaches them
+    free[np.ix_([0, -1], [0, -1])] = False  # no weighted edge reaches the corners
     free[nodes // 2, nodes // 2] = False  # one node fixes the constant
     free = free.ravel()
     gradient = gradient[:, free]
@@ -87,7 +89,7 @@ def _integrate(along_x, along_y, weight_x, weight_y, h):
 
 def _fill_corners(field):
     for i, next_i in ((0, 1), (-1, -2)):
-        # On the floor the pressure is smooth: continue it linearly.
+        # On the floor the pressure is smooth, so it is extrapolated linearly.
         field[i, 0] = field[next_i, 0] + field[i, 1] - field[next_i, 1]
-        # Under the lid it is unbounded: a placeholder between its neighbours.
+        # Below the lid it is unbounded. The mean of its neighbours is a placeholder.
         field[i, -1] = 0.5 * (field[next_i, -1] + field[i, -2])

@@ -1,7 +1,7 @@
-"""Published results for the lid-driven cavity, to compare a solver with.
+"""Published results for the lid-driven cavity, with which solvers are compared.
 
-Nondimensional; the lid `y = 1` moves to the right with speed 1. A profile is a pair
-of arrays: coordinate along the centreline, and value.
+Quantities are nondimensional. The lid `y = 1` moves to the right with speed 1. A
+profile is a pair of arrays: coordinate along the centreline, and value.
 
 Reference:
     U. Ghia, K. N. Ghia, C. T. Shin, *High-Re solutions for incompressible flow using
@@ -18,7 +18,7 @@ def _profile(steps, values_at_index):
     return np.array(index) / steps, np.array(values)
 
 
-# Spectral results: value, and y or x of the extremum on its centreline.
+# Spectral results: value of an extremum on its centreline, and its y or x.
 EXTREMA_RE100 = {
     "u_min": (-0.21404, 0.4581),
     "v_max": (0.17957, 0.2370),
@@ -70,7 +70,7 @@ GHIA_V_RE100 = _profile(
         128: 0.0,
     },
 )
-# How far those tables are from later spectral results.
+# Largest differences of these tables from later spectral results.
 GHIA_ACCURACY = {"u": 0.006, "v": 0.010}
 
 # Botella and Peyret's pressure at Re = 1000, zero at the centre.

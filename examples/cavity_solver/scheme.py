@@ -1,8 +1,7 @@
-"""The finite differences of the lid-driven cavity, as sparse matrices.
+"""Finite differences of the lid-driven cavity, as sparse matrices.
 
-The state is the streamfunction at the interior nodes. Every other field follows from
-it linearly, so the steady equation and its Jacobian are each written once and both
-solvers share them.
+The state is the streamfunction at the interior nodes. All other fields are linear
+functions of it. So both solvers share the steady equation and its Jacobian.
 """
 
 import numpy as np
@@ -43,24 +42,24 @@ class CavityScheme:
         interior = np.arange(nodes**2).reshape(self.shape)[1:-1, 1:-1].ravel()
         self._embed = sparse.identity(nodes**2, format="csc")[:, interior].tocsr()
         at_interior = self._embed.T.tocsr()
-        # From all nodes to the interior ones.
+        # Matrices from all nodes to the interior ones.
         self._d_dx = at_interior @ sparse.kron(first, one, format="csr")
         self._d_dy = at_interior @ sparse.kron(one, first, format="csr")
         self._laplacian = at_interior @ sparse.kronsum(second, second, format="csr")
-        # From the interior streamfunction to the interior velocity.
+        # Matrices from the interior streamfunction to the interior velocity.
         self._psi_x = (self._d_dx @ self._embed).tocsr()
         self._psi_y = (self._d_dy @ self._embed).tocsr()
 
     def _build_vorticity(self):
-        """Write `vorticity = matrix @ psi + constant`, on all nodes but the corners.
+        """Write `vorticity = matrix @ psi + constant` on all nodes except the corners.
 
         Inside, `ω = −Δψ`. On a wall, with node 1 the neighbour of wall node 0 along
         the normal, Woods' formula is
 
             ω₀ = −ω₁ / 2 − 3 (ψ₁ − ψ₀) / h² − 3 v_τ / h.
 
-        Its two terms with derivatives along the wall vanish here: no wall lets fluid
-        through, and each moves with one speed.
+        Its two terms with derivatives along the wall vanish here, because walls are
+        impermeable and each moves with a constant speed.
         """
         wall, neighbour = self._wall_selectors()
         inside = -(self._embed @ self._laplacian)
@@ -68,13 +67,13 @@ class CavityScheme:
         of_all_nodes = (inside + woods).tocsr()
         self._matrix = (of_all_nodes @ self._embed).tocsr()
         self._constant = of_all_nodes @ self.boundary_psi - self._on_lid(3.0 / self.h)
-        # The matrices of the Jacobian.
+        # Matrices of the Jacobian.
         self._omega_x = (self._d_dx @ self._matrix).tocsr()
         self._omega_y = (self._d_dy @ self._matrix).tocsr()
         self._omega_laplacian = (self._laplacian @ self._matrix).tocsr()
 
     def _wall_selectors(self):
-        """Return matrices whose wall rows pick a wall node, and its inner neighbour."""
+        """Return matrices that select, in wall rows, a wall node and its neighbour."""
         node = np.arange((self.n + 1) ** 2).reshape(self.shape)
         inner = slice(1, -1)
         wall = np.concatenate(
@@ -100,7 +99,7 @@ class CavityScheme:
         return self._embed @ psi + self.boundary_psi
 
     def vorticity(self, psi):
-        """Return the vorticity on all nodes; zero at the corners, which are unused."""
+        """Return the vorticity on all nodes, zero at the corners, which are unused."""
         return self._matrix @ psi + self._constant
 
     def velocity(self, psi):
@@ -139,14 +138,14 @@ class CavityScheme:
         )
 
     def creeping_system(self):
-        """Return matrix and right side of `Δω = 0`, a flow too slow for advection."""
+        """Return matrix and right side of `Δω = 0`, the creeping flow."""
         return self._omega_laplacian, -(self._laplacian @ self._constant)
 
     def solve_poisson(self, interior_vorticity):
-        """Solve `Δψ = −ω` exactly, by the sine transform that diagonalises Δ."""
+        """Solve `Δψ = −ω` exactly by the sine transform, which diagonalises Δ."""
         side = self.n - 1
         right = interior_vorticity + self._laplacian @ self.boundary_psi
-        from scipy.fft import dstn  # a quarter of a second to load
+        from scipy.fft import dstn  # takes 0.25 s to import
 
         sines = dstn(right.reshape(side, side), type=1, norm="ortho")
         k = np.arange(1, self.n)

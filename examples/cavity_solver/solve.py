@@ -9,11 +9,14 @@ from .methods import SAFETY, Stopping, newton, pseudo_time, stable_time_step
 from .pressure import pressure_of
 from .scheme import CavityScheme
 
+# Smallest number of cells a side.
 SMALLEST_N = 8
-# A velocity that changes faster than this is no steady state.
+# Largest accepted tolerance: a flow that changes faster is not steady.
 LARGEST_TOLERANCE = 1e-2
+# Defaults of the tolerance and of the number of steps, by method.
 TOLERANCE = {"newton": 1e-10, "pseudo-time": 1e-4}
 MAX_STEPS = {"newton": 200, "pseudo-time": 200_000}
+# Pseudo-time step in the appendix of the paper.
 APPENDIX_TIME_STEP = 1e-3
 
 
@@ -30,45 +33,45 @@ def lid_driven_cavity(
 ) -> CavityFlow:
     """Solve for the steady flow in a square cavity whose lid slides.
 
-    The unit square is filled with incompressible fluid; the lid `y = 1` moves to the
-    right with speed 1, the other walls stand still. The streamfunction-vorticity
+    The unit square is filled with incompressible fluid. The lid `y = 1` moves to the
+    right with speed 1, and the other walls are at rest. The streamfunction-vorticity
     equations
 
         ψ_y ω_x − ψ_x ω_y = Δω / Re,    Δψ = −ω
 
     are discretised with central differences of second order and Woods' formula for
-    the vorticity on the walls. Everything is nondimensional, by the side, the lid's
-    speed and the density.
+    the vorticity on the walls. All quantities are nondimensional, by the side, the
+    speed of the lid and the density.
 
-    Both methods solve the same discrete equations. The field is theirs, not the
-    continuum's: a coarse grid at a high Reynolds number gives a solution far from the
-    flow, or none at all, so compare two grids.
+    Both methods solve the same discrete equations. On a coarse grid at a high Reynolds
+    number their solution can be far from the flow, or may not exist. So compare two
+    grids.
 
     Args:
         reynolds: The Reynolds number, positive. Small values give creeping flow.
         n: Number of cells a side, at least 8; the grid has `(n + 1)²` nodes.
         method: `"newton"`, sparse Newton with continuation in the Reynolds number, or
-            `"pseudo-time"`, the appendix's explicit steps from rest, thousands of
-            times as many.
-        lid_streamfunction: `"zero"`, a sealed cavity, or `"half-cell"`, the appendix's
-            `ψ = h/2` on the lid, which lets `h/2` of fluid leak past the lid's
-            corners and through the cavity.
-        tolerance: When to stop. For Newton, the largest velocity component of the
-            last correction, 1e-10 by default; in pseudo-time, the largest change of a
-            velocity component per unit of time, 1e-4 by default as in the appendix.
-        time_step: The step in pseudo-time. By default the appendix's 1e-3, or 0.8
-            times the stability limit where that is less.
-        max_steps: Most steps before giving up: 200 Newton steps in all, or 200,000
-            in pseudo-time, by default.
+            `"pseudo-time"`, explicit steps from rest as in the appendix. These are
+            thousands of times as many.
+        lid_streamfunction: `"zero"` for a sealed cavity, or `"half-cell"` for `ψ = h/2`
+            on the lid as in the appendix. Then `h/2` of fluid leaks past the corners of
+            the lid and through the cavity.
+        tolerance: Stopping tolerance. For Newton, it bounds the velocity components of
+            the last correction, by default 1e-10. In pseudo-time, it bounds the change
+            of velocity components per unit of time, by default 1e-4 as in the appendix.
+        time_step: Step in pseudo-time. By default it is 1e-3 as in the appendix, or 0.8
+            times the stability limit if that is smaller.
+        max_steps: Largest number of steps, by default 200 Newton steps in all, or
+            200,000 in pseudo-time.
         verbose: 1 shows a progress bar with the change at each step.
 
     Returns:
         A `CavityFlow` with `psi`, `vorticity`, `u`, `v` and `pressure` at the nodes.
 
     Raises:
-        ValueError: An argument is out of range.
-        SteadyStateNotFound: The steps diverge or do not reach the tolerance. It is a
-            `RuntimeError`; no field is returned.
+        ValueError: If an argument is out of range.
+        SteadyStateNotFound: If the steps diverge or do not reach the tolerance. It is a
+            `RuntimeError`.
 
     Example:
         >>> flow = lid_driven_cavity(reynolds=100, n=64)
@@ -121,7 +124,7 @@ def _flow(scheme, psi, reynolds):
     u[:, -1] = 1.0
 
     vorticity = scheme.vorticity(psi).reshape(scheme.shape)
-    # Zero is the limit on the floor; under the lid there is none (see CavityFlow).
+    # Zero is the limit on the floor; below the lid there is none (see CavityFlow).
     vorticity[0, -1] = 0.5 * (vorticity[1, -1] + vorticity[0, -2])
     vorticity[-1, -1] = 0.5 * (vorticity[-2, -1] + vorticity[-1, -2])
     return CavityFlow(
@@ -141,14 +144,14 @@ def _silence(step, change):
 
 
 def _progress_bar():
-    import keras  # here, so that the solver alone needs SciPy only
+    import keras  # imported here, because the solver needs only SciPy
 
     bar = keras.utils.Progbar(None, unit_name="step", stateful_metrics=["change"])
     return lambda step, change: bar.update(step, [("change", change)])
 
 
 def _check_choice(name, choice, choices):
-    if choice not in list(choices):  # a list, so that unhashable values get here too
+    if choice not in list(choices):  # a list also accepts unhashable values
         raise ValueError(
             f"`{name}` must be one of {', '.join(map(repr, choices))}. Received "
             f"{name}={choice!r}; write {name}={next(iter(choices))!r}."

@@ -1,4 +1,4 @@
-"""Writer of the reference flows in `keraspinn.problems`.
+"""Writer of the reference flows of `keraspinn.problems`.
 
 python -m examples.cavity_solver.store
 """
@@ -9,8 +9,10 @@ from examples.cavity_solver import lid_driven_cavity
 from keraspinn.problems.cavity_reference import CORNER, PATH, SIDE
 
 REYNOLDS = (100, 400, 1000)
-CELLS = 256  # per side of the solver's grid
-LARGEST = 32_000  # largest of the 16-bit numbers in the file
+# Number of cells a side of the solver's grid.
+CELLS = 256
+# Largest magnitude of the 16-bit integers in the file.
+LARGEST = 32_000
 
 
 def stored(flow):
@@ -28,7 +30,7 @@ def stored(flow):
 def main():
     pairs = [stored(lid_driven_cavity(reynolds, CELLS)) for reynolds in REYNOLDS]
     flows, scales = zip(*pairs, strict=True)
-    # Differences wrap around in 16 bits, as do the sums that undo them.
+    # Differences wrap around in 16 bits, and so do the sums that invert them.
     changes = np.diff(np.diff(flows, axis=-1, prepend=0), axis=-2, prepend=0)
     changes = changes.astype("int16")
     np.savez_compressed(PATH, reynolds=REYNOLDS, flows=changes, scales=scales)
