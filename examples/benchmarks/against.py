@@ -1,13 +1,13 @@
-"""Time this tree's steps against those of another checkout.
+"""Comparison of step times between this checkout and another.
 
     git worktree add /tmp/before REVISION
     python examples/benchmarks/against.py /tmp/before
 
-M1 and M4, 50 units × 5 hidden layers, 128 points in each batch, through `fit` with the
-fused loop. A process for each checkout stands compiled, and the two take turns; which
-goes first changes from round to round. A process keeps its luck with memory, some
-percent of a step, so pairs of processes are started several times. Printed are the
-smallest time of a step of each and the median of the rounds' ratios, with quartiles.
+The models are M1 and M4 with 50 units × 5 hidden layers and 128 points in each batch,
+trained by `fit` with the fused loop. A process for each checkout compiles first. Then
+the two take turns, in an order that alternates. The memory layout of a process changes
+its time by several per cent, so pairs of processes are started several times. The
+program prints the smallest time of a step of each, and the quartiles of the ratios.
 """
 
 import argparse
@@ -45,7 +45,7 @@ for line in sys.stdin:
 
 
 class Worker:
-    """A process that fits with one checkout, when asked."""
+    """Process that trains with one checkout on request."""
 
     def __init__(self, folder, case, size):
         environment = {"PYTHONPATH": str(folder), "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -59,7 +59,7 @@ class Worker:
         )
 
     def fit(self, steps):
-        """Seconds that `fit` takes for these steps."""
+        """Return the seconds that `fit` takes for `steps`."""
         print(steps, file=self.process.stdin, flush=True)
         for line in self.process.stdout:
             if line.startswith("took "):
@@ -72,15 +72,15 @@ class Worker:
 
 
 def compare(other, case, size, steps, pairs, rounds):
-    """Least milliseconds a step here and there, and the quartiles of the ratios."""
+    """Return the smallest milliseconds a step of both, and quartiles of the ratios."""
     times = [[], []]
     for _ in range(pairs):
         workers = [Worker(folder, case, size) for folder in (HERE, other)]
         for worker in workers:
-            worker.fit(100)  # Compiles.
+            worker.fit(100)  # compiles
         for turn in range(rounds):
-            for which in (0, 1) if turn % 2 else (1, 0):
-                times[which].append(1000 * workers[which].fit(steps) / steps)
+            for number in (0, 1) if turn % 2 else (1, 0):
+                times[number].append(1000 * workers[number].fit(steps) / steps)
         for worker in workers:
             worker.close()
     ratios = [here / there for here, there in zip(*times, strict=True)]

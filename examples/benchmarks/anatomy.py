@@ -1,11 +1,11 @@
-"""Measure the matrix products and the rest of a training step of `keraspinn`.
+"""Matrix products and other parts of a training step of `keraspinn`.
 
     python examples/benchmarks/anatomy.py --work helmholtz cavity-streamfunction
 
-Prints for each work and model the time of a step in the compiled loop, that of its
-matrix products timed alone with NumPy, and how many products and how many other loops
-XLA made of it; then the time under plain gradient descent, which a cheaper update of
-Adam's could not beat. Medians of turns taken alternately.
+For each work and model the program prints the time of a step in the compiled loop, the
+time of its matrix products alone with NumPy, and the numbers of products and of other
+loops in the program of XLA. The last column is the time with plain gradient descent, a
+lower bound for cheaper updates than Adam's. Times are medians of alternating turns.
 """
 
 import argparse
@@ -17,10 +17,11 @@ import statistics
 import tempfile
 import time
 
+# Folder in which XLA writes its programs.
 DUMP = pathlib.Path(tempfile.mkdtemp())
 COMPILED = "*cpu_after_optimizations.txt"
-GIVEN = os.environ.get("XLA_FLAGS", "")
-os.environ["XLA_FLAGS"] = f"{GIVEN} --xla_dump_to={DUMP} --xla_dump_hlo_as_text"
+FLAGS = os.environ.get("XLA_FLAGS", "")
+os.environ["XLA_FLAGS"] = f"{FLAGS} --xla_dump_to={DUMP} --xla_dump_hlo_as_text"
 
 import entries  # noqa: E402
 import keras  # noqa: E402
@@ -31,48 +32,50 @@ from protocol import Task  # noqa: E402
 
 
 def instructions(files):
-    """Number of each kind of instruction in the loop that XLA made of the steps."""
+    """Count the instructions in XLA's loop over the steps, by kind."""
     text = max(files, key=lambda file: file.stat().st_size).read_text("utf-8")
     counts, name = {}, None
     for line in text.splitlines():
         if opening := re.match(r"(?:ENTRY )?%?([\w.\-]+) \(.*{", line):
             name = opening[1]
             counts[name] = collections.Counter()
-        elif found := re.search(r" = (?:\([^=]*\)|\S+) ([\w\-]+)\(", line):
-            counts[name][found[1]] += 1
+        elif instruction := re.search(r" = (?:\([^=]*\)|\S+) ([\w\-]+)\(", line):
+            counts[name][instruction[1]] += 1
     bodies = re.findall(r" while\(.*body=%?([\w.\-]+)", text)
-    return max((counts[name] for name in bodies), key=lambda own: own.total())
+    return max((counts[name] for name in bodies), key=lambda kinds: kinds.total())
 
 
 def timed(run, steps):
-    """Milliseconds a step."""
+    """Return the milliseconds a step."""
     began = time.perf_counter()
     run(steps)
     return 1000 * (time.perf_counter() - began) / steps
 
 
 def anatomy(name, model, options):
-    """A row: milliseconds a step and of its products, numbers of instructions."""
+    """Return a row with times of a step and its products, and instruction counts."""
     known = set(DUMP.glob(COMPILED))
-    own = work.find(name)
+    problem = work.find(name)
     task = Task(
         problem=name,
-        work=own,
+        work=problem,
         model=model,
         gated=work.is_gated(model),
         units=options.units,
         depth=options.depth,
         batch=options.batch,
-        parameters=work.initial_parameters(own, model, options.units, options.depth),
+        parameters=work.initial_parameters(
+            problem, model, options.units, options.depth
+        ),
         options=entries.FIT | {"verbose": 0},
     )
     fit, products, descent = Fit(task), Products(task), Fit(task)
-    fit.run(options.steps)  # compiled here
+    fit.run(options.steps)  # compiles
     counts = instructions(set(DUMP.glob(COMPILED)) - known)
     descent.model.compile(keras.optimizers.SGD(1e-6))
     descent.run(options.steps)
     turns = [
-        [timed(each.run, options.steps) for each in (fit, products, descent)]
+        [timed(part.run, options.steps) for part in (fit, products, descent)]
         for _ in range(options.repeats)
     ]
     step, alone, plain = map(statistics.median, zip(*turns, strict=True))

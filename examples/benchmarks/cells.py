@@ -1,4 +1,4 @@
-"""One comparison: entries on the same work, checked to agree, then timed in turn."""
+"""Comparison of entries on the same work, which are checked, then timed in turn."""
 
 import contextlib
 import pathlib
@@ -12,7 +12,9 @@ import work
 from driver import Contestant, Failed, interleaved, steps_that_take, summary
 from environments import CONTESTANTS, NotInstalled, python_of
 
+# Largest relative error of an initial loss.
 TOLERANCE = 1e-4
+# Number of points for this check.
 CHECK_POINTS = 128
 
 
@@ -21,7 +23,7 @@ class Pool(contextlib.ExitStack):
 
     Args:
         cache: Folder for virtual environments and logs.
-        installed: Whether all run in the environment of the command itself.
+        installed: Whether all run in the environment of the command.
     """
 
     def __init__(self, cache, installed=False):
@@ -30,7 +32,7 @@ class Pool(contextlib.ExitStack):
         self._running = {}
 
     def of(self, entry):
-        """The process that serves an entry, started when first asked for.
+        """Return the process that serves an entry, which starts at the first call.
 
         Raises:
             NotInstalled: If its requirements cannot be installed.
@@ -50,12 +52,13 @@ class Pool(contextlib.ExitStack):
         return self._running[key]
 
     def versions(self):
-        """Dict from contestants' scripts to the versions of their packages.
+        """Return a dict from contestants' scripts to the versions of their packages.
 
-        A script that ran in several ways has an entry for each, with its variables'
-        values behind its name: `keraspinn_fit` and `keraspinn_fit-jax`.
+        Scripts with several sets of environment variables have an entry for each, such
+        as `keraspinn_fit` and `keraspinn_fit-jax`.
         """
-        return {name: own.versions for (name, _), own in self._running.items()}
+        running = self._running.items()
+        return {name: contestant.versions for (name, _), contestant in running}
 
 
 def compare(
@@ -66,14 +69,14 @@ def compare(
     Args:
         pool: The `Pool`.
         entries: List of `(model, Entry)`.
-        cell: Dict of `work`, `batch`, `units`, `depth`, and `chunk`, the steps that may
-            run as one program.
+        cell: Dict of `work`, `batch`, `units`, `depth`, and `chunk`, the number of
+            steps that may run as one program.
         repeats: Number of turns.
-        seconds: How long a turn should last.
-        steps: Number of steps of a turn in place of that.
-        timeout: Seconds after which an entry's build or first steps have failed.
-        expected: Losses at the start, if the reference's differences cannot tell;
-            those left out are not checked.
+        seconds: Approximate length of a turn.
+        steps: Number of steps of a turn, instead of `seconds`.
+        timeout: Seconds after which a build or first steps count as failed.
+        expected: Initial losses to check, if finite differences are not accurate
+            enough. Losses that are not named are not checked.
 
     Returns:
         Dict of `cell`, `results` and `failures` by label.
@@ -85,12 +88,14 @@ def compare(
             if entry.works and cell["work"] not in entry.works:
                 raise Failed("refused: it does not know this problem")
             contestant = pool.of(entry)
-            # The place in the cell, so that the next cell's builds replace these.
+            # With keys by number, the builds of the next cell replace these.
             key = str(number)
             imported = contestant.peak_bytes()
             built = checked(contestant, key, model, entry, cell, timeout, expected)
             _, first = contestant.go(key, cell["chunk"], timeout)
-            held = contestant.device_bytes  # before others of its process take more
+            device_bytes = (
+                contestant.device_bytes
+            )  # before other entries of the process add to it
             count = steps or steps_that_take(seconds, contestant, key, cell["chunk"])
         except (Failed, NotInstalled) as trouble:
             failures[label] = str(trouble)
@@ -108,7 +113,7 @@ def compare(
             "losses": built["losses"],
             "disagreement": built["disagreement"],
             **built["notes"],
-            **({"device_bytes": held} if held else {}),
+            **({"device_bytes": device_bytes} if device_bytes else {}),
         }
         print(f"  {label}: ready after {first:.1f} s", flush=True)
     times, troubles = interleaved(ready, repeats)
@@ -125,14 +130,14 @@ def compare(
 
 
 def checked(contestant, key, model, entry, cell, timeout, expected=None):
-    """Build, and see that the losses at the start are right, or as `expected`.
+    """Build a model, and check its initial losses against the reference or `expected`.
 
     Raises:
-        Failed: If the contestant fails, or a loss is off by more than `TOLERANCE`.
+        Failed: If the contestant fails, or the error of a loss exceeds `TOLERANCE`.
     """
-    own = work.find(cell["work"])
-    parameters = work.initial_parameters(own, model, cell["units"], cell["depth"])
-    points = own.draw(CHECK_POINTS, np.random.default_rng(1))
+    problem = work.find(cell["work"])
+    parameters = work.initial_parameters(problem, model, cell["units"], cell["depth"])
+    points = problem.draw(CHECK_POINTS, np.random.default_rng(1))
     with tempfile.NamedTemporaryFile(suffix=".npz") as data:
         protocol.save_data(data.name, parameters, points)
         spec = {**cell, "model": model, "data": data.name, "options": entry.options}
@@ -140,7 +145,7 @@ def checked(contestant, key, model, entry, cell, timeout, expected=None):
     if not entry.trains:
         expected = {}
     elif expected is None:
-        expected = reference.losses(own, model, parameters, points)
+        expected = reference.losses(problem, model, parameters, points)
     built["disagreement"] = reference.largest_disagreement(built["losses"], expected)
     if not built["disagreement"] <= TOLERANCE:
         raise Failed(

@@ -1,4 +1,4 @@
-"""Time the diagnostics, for Helmholtz networks.
+"""Times of the diagnostics for Helmholtz networks.
 
 python examples/benchmarks/diagnostics.py --spectrum --histograms
 """
@@ -53,10 +53,11 @@ def histograms(name, units, depth, steps):
         callbacks=callbacks,
         verbose=0,
     )
-    own, (made, first, *others) = sum(watch.seconds), watch.seconds
+    spent, (made, first, *others) = sum(watch.seconds), watch.seconds
     print(
         f"{name} annealed, {units} × {depth}, {steps} steps: {len(others) + 1} "
-        f"measurements in {own:.2f} s of {seconds:.1f} s, {100 * own / seconds:.1f} %: "
+        f"measurements in {spent:.2f} s of {seconds:.1f} s, "
+        f"{100 * spent / seconds:.1f} %: "
         f"the first {made + first:.2f} s, the others a median of "
         f"{1000 * statistics.median(others or [first]):.1f} ms"
     )

@@ -1,4 +1,4 @@
-"""Contestants as processes, which stop while another one is timed."""
+"""Contestants as processes, which are suspended while another one is timed."""
 
 import json
 import os
@@ -11,7 +11,9 @@ import time
 
 import environments
 
+# Number of lines of the log in the message of a failure.
 LOG_LINES = 3
+# Largest resident set of a contestant, bytes.
 MEMORY_LIMIT = 16e9
 
 
@@ -20,7 +22,7 @@ class Failed(Exception):
 
 
 class Contestant:
-    """A process that speaks the protocol of `protocol.py`.
+    """Process that answers by the protocol of `protocol.py`.
 
     Args:
         script: Path of the contestant's program.
@@ -29,7 +31,7 @@ class Contestant:
         variables: Dict of environment variables to add.
 
     Attributes:
-        device_bytes: The most that an accelerator has held for it so far, or `None`.
+        device_bytes: Peak memory of the process on an accelerator, or `None`.
     """
 
     device_bytes = None
@@ -56,7 +58,7 @@ class Contestant:
         return self._ask(f"build {key} {json.dumps(spec)}", timeout)
 
     def go(self, key, steps, timeout=600):
-        """Train; returns the timed seconds and all seconds."""
+        """Train; returns the seconds of the steps, and those of the whole call."""
         answer = self._ask(f"go {key} {steps}", timeout)
         self.device_bytes = answer["device_bytes"]
         return answer["seconds"], answer["wall_seconds"]
@@ -67,7 +69,7 @@ class Contestant:
 
     @property
     def alive(self):
-        """A flag: the process still answers."""
+        """Return whether the process is running."""
         return self._process.poll() is None
 
     def close(self):
@@ -93,7 +95,7 @@ class Contestant:
             self._process.stdin.flush()
             answer = self._answer(timeout)
         finally:
-            # The idle ones must not spin threads.
+            # Threads of idle contestants must not spin.
             self._signal(signal.SIGSTOP)
         for trouble in ("refused", "error"):
             if trouble in answer:
@@ -119,7 +121,7 @@ class Contestant:
         return json.loads(line)
 
     def _status(self, name):
-        """Return a number of kB from the process's status in Linux, in bytes."""
+        """Return a number of bytes from the status of the process in Linux."""
         status = pathlib.Path(f"/proc/{self._process.pid}/status").read_text()
         lines = [x for x in status.splitlines() if x.startswith(name)]
         return 1024 * int(lines[0].split()[1]) if lines else 0
@@ -148,8 +150,8 @@ def interleaved(entries, repeats):
         repeats: Number of turns.
 
     Returns:
-        Dict from labels to lists of milliseconds a step, and a dict from the labels of
-        those that failed to the reasons.
+        Dict from labels to lists of milliseconds a step, and a dict from labels of
+        failed entries to reasons.
     """
     times, failures = {label: [] for label in entries}, {}
     for _ in range(repeats):

@@ -1,14 +1,15 @@
-"""Time a member's step in an ensemble, and a step of a model trained alone.
+"""Times of a member's step in an ensemble, and of a step of a single model.
 
 KERAS_BACKEND=jax python examples/benchmarks/ensemble.py
 
-The paper's Helmholtz benchmark with annealing: a model alone, for as many steps as all
-members take together, and an ensemble take turns in one process. Milliseconds for one
-step of one member, by the clock and of the processor's time, which other programs on
-the machine disturb less; of several cores it counts all that are at work.
+The problem is the paper's Helmholtz benchmark with annealing. A single model and an
+ensemble take turns in one process. The model takes as many steps as all members
+together. The program prints milliseconds for one step of one member, in wall time and
+CPU time. CPU time depends less on other programs of the machine; it is the sum over all
+cores.
 
-On JAX `--devices 2` has the members shared by as many devices, on a CPU by cores that
-count as devices; the model alone stays on one, with all cores to spread its products.
+On JAX, `--devices 2` distributes the members over two devices. On a CPU these are
+cores. The single model stays on one device, and its products use all cores.
 """
 
 import argparse
@@ -38,58 +39,61 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--results", type=pathlib.Path, help="file to add a line to")
-    given = parser.parse_args()
-    places = {"alone": contextlib.nullcontext, "ensemble": contextlib.nullcontext}
-    if given.devices > 1:
+    options = parser.parse_args()
+    scopes = {"alone": contextlib.nullcontext, "ensemble": contextlib.nullcontext}
+    if options.devices > 1:
         import jax
 
-        jax.config.update("jax_num_cpu_devices", given.devices)
-        places["ensemble"] = keras.distribution.DataParallel().scope
+        jax.config.update("jax_num_cpu_devices", options.devices)
+        scopes["ensemble"] = keras.distribution.DataParallel().scope
     problem = kp.problems.helmholtz()
-    network = NETWORKS[given.model](units=given.units, depth=given.depth)
-    with places["ensemble"]():
-        ensemble = kp.Ensemble(problem, network, size=given.size, seed=0)
-    contestants = {"alone": (1, ensemble.member(0)), "ensemble": (given.size, ensemble)}
+    network = NETWORKS[options.model](units=options.units, depth=options.depth)
+    with scopes["ensemble"]():
+        ensemble = kp.Ensemble(problem, network, size=options.size, seed=0)
+    contestants = {
+        "alone": (1, ensemble.member(0)),
+        "ensemble": (options.size, ensemble),
+    }
     times = {name: [] for name in contestants}
-    for number in range(given.rounds + 1):
+    for number in range(options.rounds + 1):
         for name, (members, model) in contestants.items():
-            steps = given.steps * given.size // members
+            steps = options.steps * options.size // members
             if name == "alone":
-                steps = given.alone or steps
-            with places[name]():
+                steps = options.alone or steps
+            with scopes[name]():
                 if number == 0:
                     model.compile(keras.optimizers.Adam(1e-3))
-                wall, processor = measured(model, steps, given.batch_size)
-            each = 1e3 / steps / members
+                wall, processor = measured(model, steps, options.batch_size)
+            scale = 1e3 / steps / members
             if number == 0:
                 print(f"{name}: {wall:.0f} s for the first {steps} steps", flush=True)
             else:
-                times[name].append((each * wall, each * processor))
-    name = f"{keras.backend.backend()}, {given.model} {given.units}x{given.depth}"
-    size = f"{given.batch_size} points, {given.size} members, {given.devices} devices"
+                times[name].append((scale * wall, scale * processor))
+    name = f"{keras.backend.backend()}, {options.model} {options.units}x{options.depth}"
+    size = f"{options.batch_size} points, {options.size} members, "
+    size += f"{options.devices} devices"
     print(f"{name}, {size}; ms a step and member")
-    middle = {}
+    medians = {}
     for name, pairs in times.items():
-        middle[name] = [
-            statistics.median(column) for column in zip(*pairs, strict=True)
-        ]
-        print("{:9} {:7.3f}  processor {:7.3f}".format(name, *middle[name]))
-    ratios = [b / a for a, b in zip(*middle.values(), strict=True)]
+        columns = zip(*pairs, strict=True)
+        medians[name] = [statistics.median(column) for column in columns]
+        print("{:9} {:7.3f}  processor {:7.3f}".format(name, *medians[name]))
+    ratios = [b / a for a, b in zip(*medians.values(), strict=True)]
     print("{:9} {:7.2f}  processor {:7.2f}".format("ratio", *ratios))
-    if given.results:
+    if options.results:
         record = {
             "backend": keras.backend.backend(),
-            **{n: v for n, v in vars(given).items() if n != "results"},
-            "milliseconds": {name: wall for name, (wall, _) in middle.items()},
+            **{n: v for n, v in vars(options).items() if n != "results"},
+            "milliseconds": {name: wall for name, (wall, _) in medians.items()},
             "device_bytes": device_bytes(),
             "versions": {"keraspinn": kp.__version__, "keras": keras.__version__},
         }
-        with given.results.open("a", encoding="utf-8") as file:
+        with options.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
 
 def measured(model, steps, batch_size):
-    """Seconds of the clock and of the processor that some steps take."""
+    """Return the wall seconds and CPU seconds of some steps."""
     wall, processor = time.perf_counter(), time.process_time()
     model.fit(
         batch_size=batch_size,

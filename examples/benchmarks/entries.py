@@ -3,7 +3,9 @@
 import dataclasses
 
 ALL = ("M1", "M2", "M3", "M4")
+# Models that differ in the network.
 NETWORKS = ("M1", "M4")
+# Default options of `keraspinn_fit`.
 FIT = {
     "engine": "taylor",
     "jit_compile": True,
@@ -13,24 +15,25 @@ FIT = {
     "epochs": 1,
     "fit": {},
 }
-EPOCHS = 4  # of a turn in which callbacks are timed; the median of them counts
+# Number of epochs of a turn in which callbacks are timed. Their median counts.
+EPOCHS = 4
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A contestant at one setting.
+    """Contestant with one setting.
 
     Attributes:
         group: Name of the contestant; the best of a group counts.
         setting: Name of the entry within its group.
-        script: File in `contestants/`; its requirements lie beside it.
-        options: Dict of the script's own options.
-        models: The models it can train.
+        script: Name of a program in `contestants/`.
+        options: Dict of options of the script.
+        models: Models that it can train.
         variables: Dict of environment variables.
-        requirements: Name of the file of requirements, if not the script's.
-        works: Names of the works it can do, or `None` for all.
-        core: Whether it takes part in every work by default, not in Helmholtz alone.
-        trains: Whether it trains, and so has losses to check.
+        requirements: Name of the file of requirements, by default that of the script.
+        works: Names of the works that it can do, or `None` for all.
+        core: Whether it takes part in all works by default, not only in Helmholtz.
+        trains: Whether it trains, so that it has losses.
     """
 
     group: str
@@ -70,7 +73,7 @@ def _stock(jit_compile, steps):
     )
 
 
-# PyTorch divides small operations between cores, which does not always pay.
+# PyTorch divides small operations between cores, which can make them slower.
 THREADS = {"a thread a core": {}, "one thread": {"OMP_NUM_THREADS": "1"}}
 
 
@@ -108,8 +111,8 @@ def _deepxde_tensorflow():
             "TensorFlow 1 graph, forward mode", old, new, core=True, autodiff="forward"
         ),
         _deepxde("TensorFlow 2", new, new, core=True),
-        # Forward mode takes 2.5 times as long there, and XLA does not compile it in
-        # minutes.
+        # On TensorFlow 2, forward mode takes 2.5 times as long, and XLA needs more than
+        # minutes to compile it.
         _deepxde("TensorFlow 2, XLA", new, new, core=True, xla=True),
     )
 
@@ -134,7 +137,7 @@ ENTRIES = (
     _deepxde("JAX", "jax", "jax"),
     _deepxde("JAX, forward mode", "jax", "jax", core=True, autodiff="forward"),
     *(
-        # In forward mode it takes four times as long.
+        # Forward mode takes four times as long.
         _deepxde(f"PyTorch, {word}", "pytorch", "torch", variables)
         for word, variables in THREADS.items()
     ),
@@ -143,7 +146,7 @@ ENTRIES = (
         Entry(
             "jinns", name, "jinns_step", {"laplacian": laplacian}, works=("helmholtz",)
         )
-        # Its default, the trace of the Hessian, takes twice as long.
+        # The default of jinns, the trace of the Hessian, takes twice as long.
         for laplacian, name in (
             ("loop", "its Laplacian in a loop"),
             ("forward", "forward over forward"),
@@ -160,7 +163,7 @@ ENTRIES = (
     ),
 )
 
-# For the comparisons of backends, of engines on third derivatives, and sweeps.
+# Entries for comparisons of backends and engines, and for sweeps.
 ON_JAX = Entry(
     "keraspinn on JAX", "", "keraspinn_fit", FIT, NETWORKS, {"KERAS_BACKEND": "jax"}
 )
@@ -177,12 +180,12 @@ FUSED_TAPES = Entry(
 
 
 def named(group, setting=""):
-    """Return the entries of a group whose setting begins with these words."""
+    """Return the entries of a group whose setting begins with a text."""
     return [e for e in ENTRIES if e.group == group and e.setting.startswith(setting)]
 
 
 def chosen(entry, options):
-    """Return whether the command selects the entry, by its label or by default."""
+    """Return whether the options select the entry, by its label or by default."""
     names = options.contestants
     return not names or any(entry.label.startswith(name) for name in names)
 
@@ -211,7 +214,8 @@ def _products(setting, **options):
     )
 
 
-EVERY = (
+# Entries of all stages.
+ALL_ENTRIES = (
     *ENTRIES,
     ON_JAX,
     NESTED_KERASPINN,

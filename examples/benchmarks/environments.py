@@ -1,4 +1,4 @@
-"""Virtual environments, one for each list of requirements, built on demand."""
+"""Virtual environments, which are built for each list of requirements on demand."""
 
 import hashlib
 import os
@@ -11,19 +11,19 @@ CONTESTANTS = HERE / "contestants"
 
 
 class NotInstalled(Exception):
-    """The requirements could not be installed; the text says why."""
+    """Failure of the installation of requirements, with its cause."""
 
 
 def python_of(requirements, cache):
-    """The interpreter to run a contestant with.
+    """Return the interpreter to run a contestant with.
 
     Args:
-        requirements: Name of a file of requirements in `contestants/`. One that lists
-            nothing means the environment of the command itself.
+        requirements: Name of a file of requirements in `contestants/`. An empty file
+            stands for the environment of the command.
         cache: Folder to keep environments in, one for each content of the file.
 
     Raises:
-        NotInstalled: If pip fails; it is not tried again until the file changes.
+        NotInstalled: If pip fails. It is only tried again when the file changes.
     """
     text = (CONTESTANTS / requirements).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -56,29 +56,29 @@ def python_of(requirements, cache):
 
 
 def cause(text):
-    """The line of pip's complaints that says most; git's own is a `fatal` one."""
+    """Return the line of pip's messages with the cause; those of git are `fatal`."""
     lines = text.strip().splitlines()
     for mark in ("fatal:", "ERROR:", "error:"):
-        found = [line.strip() for line in lines if mark in line]
-        if found:
-            return found[-1]
+        marked = [line.strip() for line in lines if mark in line]
+        if marked:
+            return marked[-1]
     return lines[-1] if lines else "pip said nothing"
 
 
 def environment(variables):
-    """Environment variables that let a script here find its modules."""
+    """Return environment variables with which a script in this folder can be run."""
     paths = [str(HERE), str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "TF_CPP_MIN_LOG_LEVEL": "3",
-        # Not the shell's backend: the tables name the backend of each entry.
+        # Tables name the backend of each entry, so it must not depend on the shell.
         "KERAS_BACKEND": "tensorflow",
-        # An accelerator is shared, and asked how much of it each has used.
+        # Processes share an accelerator, and report the memory that each has used.
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
-        # Compiling processes of its own would not stand still with a contestant's.
+        # Separate compiling processes would not be suspended with the contestant.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        # Compilation is timed, so that programs are compiled in each run.
+        # Compilation is timed, so programs must not come from a cache.
         "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
         **variables,
     }

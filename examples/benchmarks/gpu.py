@@ -1,18 +1,22 @@
-"""Run all measurements on a GPU by one command.
+"""All measurements on a GPU by one command.
 
     python examples/benchmarks/gpu.py gpu_results
 
-Into a folder: steps of M1 and M4, beside hand-written JAX and PyTorch (`steps.json`);
-ensembles of 1, 10, 40 and 360 (`ensembles.jsonl`); the paper's whole Helmholtz table,
-ten trials of each of its 36 cells, a cell's trials as one ensemble (`helmholtz.jsonl`),
-for which ten minutes are aimed at; and the second stage in float64, on the GPU and on
-the CPU's cores (`second_stage.jsonl`). Each record has the most that the card held for
-its process, `device_bytes`. `gpu.json` has all of them, with commands and seconds, and
-is written again after each part. Nothing is installed: the environment holds
-keraspinn, JAX for the card, and PyTorch, or the last is reported as missing.
+The parts write these files into a folder:
 
-`--short` is a selection, with one cell of the table, and stops a part after four
-minutes. `--small` is everything at a size for a CPU. `--parts` runs single parts.
+- `steps.json`: steps of M1 and M4, of hand-written JAX and of PyTorch;
+- `ensembles.jsonl`: ensembles of 1, 10, 40 and 360;
+- `helmholtz.jsonl`: the paper's whole Helmholtz table, ten trials of each of its 36
+  cells. Trials of a cell are one ensemble. The aim for this part is ten minutes;
+- `second_stage.jsonl`: the second stage in float64, on the GPU and on the CPU.
+
+Each record has `device_bytes`, the peak memory of its process on the GPU. `gpu.json`
+has all records with commands and seconds, and is updated after each part. Nothing is
+installed: the environment needs keraspinn, JAX for the GPU, and PyTorch. Without
+PyTorch its entries are reported as missing.
+
+`--short` runs a selection with one cell of the table, and stops a part after four
+minutes. `--small` runs everything at a size for a CPU. `--parts` runs single parts.
 """
 
 import argparse
@@ -27,6 +31,7 @@ import time
 from run import machine
 
 HERE = pathlib.Path(__file__).parent
+# Numbers of members of the ensembles.
 SIZES = 1, 10, 40, 360
 STEPS = {
     "full": [],
@@ -46,8 +51,10 @@ TABLE = {
     "short": ["--trials", "10", "--models", "M4", "--architectures", "50x3"],
     "small": ["--steps", "2", "--trials", "2", "--architectures", "30x3"],
 }
-SECONDS = {"full": 300, "short": 45, "small": 1}  # of a second stage, by the clock
-LIMITS = {"short": 240}  # seconds of a part
+# Wall seconds of a second stage.
+SECONDS = {"full": 300, "short": 45, "small": 1}
+# Largest number of wall seconds of a part.
+LIMITS = {"short": 240}
 DEVICE = """
 import json, jax, keras, keraspinn
 versions = {module.__name__: module.__version__ for module in (keraspinn, keras, jax)}
@@ -74,7 +81,7 @@ def commands(folder, size):
         *("-m", "examples.reproduction", "helmholtz", "--ensemble", "--workers", "1"),
         *("--results", folder / "helmholtz.jsonl", *TABLE[size]),
     ]
-    # A model alone is the same program beside each ensemble.
+    # The single model is the same program in each part, so its compilation is cached.
     kept = {"JAX_COMPILATION_CACHE_DIR": str(folder / "compiled")}
     parts = {
         name: (command, kept if name.startswith("ensemble") else {})
@@ -94,25 +101,25 @@ def commands(folder, size):
 
 
 def collect(folder, done):
-    """Write `gpu.json` from the files of the parts, and the parts that were run."""
+    """Write `gpu.json` from the files of the parts and the list of parts that ran."""
     path = folder / "gpu.json"
-    found = json.loads(path.read_text("utf-8")) if path.exists() else {"parts": {}}
-    found["parts"] |= done
+    record = json.loads(path.read_text("utf-8")) if path.exists() else {"parts": {}}
+    record["parts"] |= done
     for file in sorted(folder.glob("*.jsonl")):
         lines = file.read_text("utf-8").splitlines()
-        found[file.stem] = [json.loads(line) for line in lines]
+        record[file.stem] = [json.loads(line) for line in lines]
     if (steps := folder / "steps.json").exists():
-        found |= json.loads(steps.read_text("utf-8"))
-    if "device" not in found:
-        told = subprocess.run(
+        record |= json.loads(steps.read_text("utf-8"))
+    if "device" not in record:
+        process = subprocess.run(
             [sys.executable, "-c", DEVICE],
             cwd=HERE.parents[1],
             env=os.environ | {"KERAS_BACKEND": "jax"},
             capture_output=True,
         )
-        found |= json.loads(told.stdout.splitlines()[-1])
-        found |= {"machine": machine(), "date": datetime.date.today().isoformat()}
-    text = json.dumps(found, indent=1, ensure_ascii=False)
+        record |= json.loads(process.stdout.splitlines()[-1])
+        record |= {"machine": machine(), "date": datetime.date.today().isoformat()}
+    text = json.dumps(record, indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
 
 
@@ -121,16 +128,16 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--parts", nargs="+", help="such as steps; all")
     size = parser.add_mutually_exclusive_group()
-    for name, what in (("short", "a selection"), ("small", "a test on a CPU")):
+    for name, summary in (("short", "a selection"), ("small", "a test on a CPU")):
         size.add_argument(
-            f"--{name}", dest="size", action="store_const", const=name, help=what
+            f"--{name}", dest="size", action="store_const", const=name, help=summary
         )
-    given = parser.parse_args()
-    folder, size = given.folder.resolve(), given.size or "full"
+    options = parser.parse_args()
+    folder, size = options.folder.resolve(), options.size or "full"
     folder.mkdir(parents=True, exist_ok=True)
     failed = 0
     for name, (arguments, variables) in commands(folder, size).items():
-        if given.parts and name not in given.parts:
+        if options.parts and name not in options.parts:
             continue
         began = time.perf_counter()
         command = [sys.executable, *map(str, arguments)]

@@ -1,11 +1,11 @@
-"""Time the guard against nonfinite steps.
+"""Times of the guard against nonfinite steps.
 
     python examples/benchmarks/guard.py --repeats 9
 
-Helmholtz, 50 units × 5 hidden layers, M1 and M4 with annealing, 128 points inside and
-on each side, XLA. Programs of 100 steps, as `fit` makes them, run in turn with the
-guard and without; the smallest time of each is printed, as the least disturbed by
-other work.
+The problem is Helmholtz with 50 units × 5 hidden layers, M1 and M4 with annealing, 128
+points inside and on each side, and XLA. Programs of 100 steps, as compiled by `fit`,
+run in turn with and without the guard. The smallest time of each is printed, because
+other programs disturb it least.
 """
 
 import argparse
@@ -25,18 +25,18 @@ NETWORKS = {"M1": kp.networks.MLP, "M4": kp.networks.ModifiedMLP}
 
 
 def program(name, guarded, units, depth):
-    """The program that `fit` compiles, as a function of a number of steps."""
+    """Return the program that `fit` compiles, as a function of a number of steps."""
     model = kp.PINNModel(kp.problems.helmholtz(), NETWORKS[name](units, depth), seed=0)
     model.compile(keras.optimizers.Adam(1e-3))
     annealing = [kp.callbacks.LearningRateAnnealing(alpha=0.9)] if name == "M4" else []
     with contextlib.ExitStack() as patches:
         if not guarded:
-            for room, what, instead in (
+            for owner, attribute, substitute in (
                 (step, "all_finite", lambda tensors: True),
                 (StepFunctions, "loop_function", without_copies()),
             ):
-                patches.enter_context(mock.patch.object(room, what, instead))
-        # Traced here.
+                patches.enter_context(mock.patch.object(owner, attribute, substitute))
+        # This traces the program.
         model.fit(steps_per_epoch=1, callbacks=annealing, verbose=0)
 
     def run(steps):
@@ -48,7 +48,7 @@ def program(name, guarded, units, depth):
 
 
 def without_copies():
-    """The loop, without variables that it puts back."""
+    """Return a loop that does not restore variables after a nonfinite step."""
     loop_function = StepFunctions.loop_function
 
     def build(*arguments, **options):

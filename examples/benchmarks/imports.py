@@ -1,10 +1,10 @@
-"""Time `import keraspinn`, less the import of Keras.
+"""Times of `import keraspinn`, without the import of Keras.
 
 KERAS_BACKEND=jax python examples/benchmarks/imports.py
 
-In fresh processes, in seconds of the processor's time, which other programs on the
-machine disturb less. The first is not counted: Python compiles modules then,
-and keeps them, as after the installation of a package.
+Each measurement is a new process. Times are CPU seconds, which depend less on other
+programs of the machine. The first process is not counted, because Python compiles and
+caches the modules in it.
 """
 
 import argparse
@@ -40,11 +40,13 @@ def main():
         for _ in range(repeats + 1)
     ]
     backend = lines[0][0]
-    sympy, own = (
-        statistics.median(float(line[place]) for line in lines[1:]) for place in (1, 2)
+    sympy, package = (
+        statistics.median(float(line[column]) for line in lines[1:])
+        for column in (1, 2)
     )
     print(
-        f"{backend}: {sympy + own:.2f} s beyond Keras, {sympy:.2f} s of these SymPy's, "
+        f"{backend}: {sympy + package:.2f} s beyond Keras, "
+        f"{sympy:.2f} s of these SymPy's, "
         f"the median of {repeats}"
     )
 

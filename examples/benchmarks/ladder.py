@@ -1,7 +1,7 @@
-"""The order ladder, and memory: figures that take a process each.
+"""Stages with a process for each measurement: the order ladder, and memory.
 
-A step of the ladder trains on the mean squares of all derivatives of one order, the
-Taylor engine beside nested differentiation.
+A step of the ladder trains on the mean squares of all derivatives of one order. It
+compares the Taylor engine with nested differentiation.
 """
 
 from cells import Pool, compare
@@ -9,12 +9,14 @@ from entries import NESTED_KERASPINN, TAYLOR_GRAPH, chosen, named
 
 CELL = {"batch": 256, "units": 50, "depth": 3, "chunk": 20}
 DIMENSIONS, ORDERS = (1, 2, 3), range(1, 9)
+# Number of turns, seconds of a turn, and seconds until an entry has failed.
 REPEATS, SECONDS, TIMEOUT = 5, 0.2, 60
-HIGHEST_CHECKED = 3  # order that differences in float64 can tell to 1e-4
+# Highest order at which finite differences in float64 are accurate to 1e-4.
+HIGHEST_CHECKED = 3
 
 
 def ladder(pool, options):
-    """Every dimension and order; an entry that gave up is not asked for higher ones."""
+    """Yield records by dimension and order; failed entries skip higher orders."""
     everybody = [
         *named("keraspinn")[:1],
         TAYLOR_GRAPH,
@@ -32,12 +34,12 @@ def ladder(pool, options):
             yield f"{dimension}D, order {order}", record
 
 
-# Points on each of five parts: 100,000 points in all, and 100,000 on each.
+# Numbers of points on each of five parts: 100,000 in all, or 100,000 on each.
 BATCHES = (20_000, 100_000)
 
 
 def memory(pool, options):
-    """Peak memory of large batches of the cavity, M4 50 × 5."""
+    """Yield records with the peak memory of large batches, M4 50 × 5 on the cavity."""
     entries = [
         *named("keraspinn")[:1],
         *named("stock Keras", "graph")[-1:],
@@ -52,21 +54,21 @@ def memory(pool, options):
 
 
 def alone(pairs, cell, options, timeout=TIMEOUT, agree=False):
-    """`compare` with each entry in a fresh process, for the memory it takes.
+    """Call `compare` with each entry in a new process, to measure its memory.
 
-    An entry that has not answered in `timeout` seconds has failed. With `agree`,
-    losses are checked against the first entry's.
+    An entry fails if it does not answer within `timeout` seconds. With `agree`, losses
+    are checked against those of the first entry.
     """
     record = {"cell": cell, "results": {}, "failures": {}, "versions": {}}
     cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
     limits = REPEATS, SECONDS, options.steps, timeout
     print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)
     for pair in pairs:
-        known = next(iter(record["results"].values()), None)
-        expected = known["losses"] if known else {}
+        first = next(iter(record["results"].values()), None)
+        expected = first["losses"] if first else {}
         with Pool(options.cache) as pool:
-            found = compare(pool, [pair], cell, *limits, expected if agree else None)
+            compared = compare(pool, [pair], cell, *limits, expected if agree else None)
             record["versions"] |= pool.versions()
         for part in ("results", "failures"):
-            record[part] |= found[part]
+            record[part] |= compared[part]
     return record

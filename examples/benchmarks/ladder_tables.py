@@ -1,8 +1,8 @@
-"""The tables of the order ladder."""
+"""Tables of the order ladder."""
 
 from reading import table, time
 
-# Beginnings of labels, of which the longest match counts, and names on the page.
+# Beginnings of labels and names on the page. The longest beginning that matches counts.
 ENGINES = (
     ("M1 keraspinn", "Taylor"),
     ("M1 keraspinn, without XLA", "Taylor without XLA"),
@@ -14,7 +14,7 @@ ENGINES = (
 
 
 def ladder_points(results, dimension):
-    """Dict from engine names to dicts from orders to results."""
+    """Return a dict from engine names to dicts from orders to results."""
     points = {}
     for key, stored in results.get("ladder", {}).items():
         d, order = key.split("D, order ")
@@ -26,13 +26,13 @@ def ladder_points(results, dimension):
 
 
 def ladder_orders(results, dimension):
-    """The orders that were asked for, answered or not."""
+    """Return the orders that were measured, also those at which all entries failed."""
     keys = (key.split("D, order ") for key in results.get("ladder", {}))
     return sorted(int(order) for d, order in keys if int(d) == dimension)
 
 
 def ladder(dimension):
-    """Time and memory by order."""
+    """Return a function that makes the table of time and memory by order."""
 
     def made(results):
         points = ladder_points(results, dimension)
@@ -61,9 +61,9 @@ def ladder_ratios(results):
         points = ladder_points(results, dimension)
         taylor = points.get("Taylor", {})
         for order in sorted(taylor):
-            own = taylor[order]["median_ms"]
+            reference = taylor[order]["median_ms"]
             others = [points.get(name, {}).get(order) for name in nested]
-            cells = [f"{o['median_ms'] / own:.1f}" if o else "–" for o in others]
+            cells = [f"{o['median_ms'] / reference:.1f}" if o else "–" for o in others]
             rows.append([str(dimension), str(order), *cells])
     header = ["dimensions", "order", *(f"{name}, ×" for name in nested)]
     return table(header, rows)

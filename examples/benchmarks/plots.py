@@ -1,4 +1,4 @@
-"""The plots of `docs/speed.md`, functions of the results."""
+"""Plots of `docs/speed.md`, functions of the results."""
 
 import ladder_tables
 import numpy as np
@@ -6,37 +6,37 @@ import reading
 
 
 def draw(results, folder):
-    """Write `speed.png` and `speed_ladder.png`, as far as there are results."""
+    """Write `speed.png` and `speed_ladder.png`, if there are results."""
     from matplotlib.figure import Figure
 
     if results.get("packages"):
-        found, _ = reading.record(results, "packages", "helmholtz")
+        packages, _ = reading.record(results, "packages", "helmholtz")
         figure = Figure(figsize=(8, 7), layout="constrained")
-        bars(figure.subplots(), found)
+        bars(figure.subplots(), packages)
         figure.savefig(folder / "speed.png", dpi=120)
     if results.get("ladder"):
         figure = Figure(figsize=(10, 3.6), layout="constrained")
         axes = figure.subplots(1, 3, sharey=True)
-        for dimension, own in enumerate(axes, start=1):
-            rungs(own, results, dimension)
+        for dimension, panel in enumerate(axes, start=1):
+            rungs(panel, results, dimension)
         axes[0].set_ylabel("ms a step")
         axes[0].legend(fontsize=7)
         figure.savefig(folder / "speed_ladder.png", dpi=120)
 
 
-def bars(axes, found):
-    """Every contestant's median, with its spread, for M1 and M4."""
-    labels = list(dict.fromkeys(label.split(" ", 1)[1] for label in found))
+def bars(axes, results):
+    """Plot the median and the spread of all contestants, for M1 and M4."""
+    labels = list(dict.fromkeys(label.split(" ", 1)[1] for label in results))
     for offset, model in ((-0.2, "M1"), (0.2, "M4")):
-        for place, label in enumerate(labels):
-            result = found.get(f"{model} {label}")
+        for row, label in enumerate(labels):
+            result = results.get(f"{model} {label}")
             if result:
                 middle = result["median_ms"]
                 spread = [[middle - result["min_ms"]], [result["max_ms"] - middle]]
                 color = "C0" if model == "M1" else "C1"
                 name = model if label == labels[0] else None
                 axes.barh(
-                    place + offset,
+                    row + offset,
                     middle,
                     0.4,
                     xerr=spread,
@@ -53,11 +53,11 @@ def bars(axes, found):
 
 
 def rungs(axes, results, dimension):
-    """Time against order, a line an engine."""
-    for name, own in ladder_tables.ladder_points(results, dimension).items():
-        orders = sorted(own)
+    """Plot time against order, a line for each engine."""
+    for name, points in ladder_tables.ladder_points(results, dimension).items():
+        orders = sorted(points)
         low, middle, high = (
-            np.array([own[order][figure] for order in orders])
+            np.array([points[order][figure] for order in orders])
             for figure in ("min_ms", "median_ms", "max_ms")
         )
         spread = [middle - low, high - middle]

@@ -1,15 +1,15 @@
-"""A contestant's side of the line protocol.
+"""Line protocol, the side of the contestant.
 
-The driver writes lines to standard input, the contestant answers each with one line of
+The driver writes lines to standard input. The contestant answers each with one line of
 JSON on standard output:
 
     build KEY SPEC  →  {"losses": …, "build_seconds": …, "notes": …}
     go KEY STEPS    →  {"seconds": …, "wall_seconds": …, "device_bytes": …}
 
-SPEC is JSON: `work`, `model`, `units`, `depth`, `batch`, `chunk` (steps that may run
-as one program), `data` (an .npz file of starting weights and points to check the
-losses at) and `options` of the contestant's own. An answer `{"error": …}` has
-the error, `{"refused": …}` the feature that the contestant lacks.
+SPEC is JSON with `work`, `model`, `units`, `depth`, `batch`, `chunk` (the number of
+steps that may run as one program), `data` (an .npz file with initial weights and points
+at which losses are checked) and `options` of the contestant. An answer `{"error": …}`
+has the error, and `{"refused": …}` the feature that the contestant lacks.
 """
 
 import importlib.metadata
@@ -26,17 +26,17 @@ from work import find, is_gated
 
 
 class NotOffered(Exception):
-    """The contestant has no way to do this work."""
+    """Refusal of work for which the contestant lacks a feature."""
 
 
 class Task(types.SimpleNamespace):
-    """Task of a contestant: the driver's SPEC, with `Work` and data in place of names.
+    """Task of a contestant: the SPEC with objects in place of names.
 
     Attributes:
-        problem: The work's name.
+        problem: Name of the work.
         gated: Whether the network has gates.
-        parameters: List of starting kernels and biases, float32.
-        points: Dict from term names to the points to check the losses at.
+        parameters: List of initial kernels and biases, float32.
+        points: Dict from term names to points at which losses are checked.
     """
 
     @classmethod
@@ -65,12 +65,12 @@ def serve(build, packages):
     """Answer the driver until it closes standard input.
 
     Args:
-        build: Function of a `Task` that returns an object with `losses()`, the
-            starting losses by term name; `run(steps)`, which trains and returns when
-            it is done, perhaps the seconds that count; and optionally `notes`, a dict,
-            and `device_bytes()`, the most that an accelerator has held so far, or
-            `None`.
-        packages: Names of the packages whose versions matter.
+        build: Function of a `Task` that returns an object. Its method `losses()`
+            returns the initial losses by term name. Its method `run(steps)` trains,
+            and may return the seconds that count. Optionally it has the dict `notes`
+            and the method `device_bytes()`, which returns the peak memory on an
+            accelerator or `None`.
+        packages: Names of packages whose versions are reported.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # keep the output of libraries out of the answers
@@ -104,6 +104,6 @@ def _go(built, key, steps, build):
     began = time.perf_counter()
     measured = built[key].run(int(steps))
     seconds = time.perf_counter() - began
-    own = seconds if measured is None else measured
-    held = getattr(built[key], "device_bytes", lambda: None)()
-    return {"seconds": own, "wall_seconds": seconds, "device_bytes": held}
+    counted = seconds if measured is None else measured
+    peak = getattr(built[key], "device_bytes", lambda: None)()
+    return {"seconds": counted, "wall_seconds": seconds, "device_bytes": peak}

@@ -1,10 +1,11 @@
-"""Results as tables and plots read them, and their words."""
+"""Helpers that read results and format them for tables and plots."""
 
+# Group of our entries.
 OURS = "keraspinn"
 
 
 def table(header, rows):
-    """A Markdown table; without rows, a sentence."""
+    """Return a Markdown table, or a sentence if there are no rows."""
     if not rows:
         return "*Not measured yet.*"
     lines = [header, ["---"] * len(header), *rows]
@@ -13,12 +14,12 @@ def table(header, rows):
 
 def record(results, stage, key):
     """Return one record's results by label, and its failures."""
-    found = results.get(stage, {}).get(key, {"results": {}, "failures": {}})
-    return found["results"], found["failures"]
+    stored = results.get(stage, {}).get(key, {"results": {}, "failures": {}})
+    return stored["results"], stored["failures"]
 
 
 def time(result):
-    """A median with its spread."""
+    """Return a median with its spread as text."""
     if result is None:
         return "–"
     digits = 3 if result["median_ms"] < 10 else 1
@@ -28,23 +29,23 @@ def time(result):
     return f"{middle} ({low}–{high})"
 
 
-def best(found, group, model):
-    """The fastest result of a group for a model, or `None`."""
-    own = [
+def best(results, group, model):
+    """Return the fastest result of a group for a model, or `None`."""
+    candidates = [
         result
-        for result in found.values()
+        for result in results.values()
         if result["group"] == group and result["model"] == model
     ]
-    return min(own, key=lambda result: result["median_ms"], default=None)
+    return min(candidates, key=lambda result: result["median_ms"], default=None)
 
 
-def plain_fit(found, model):
-    """Ours through `fit` with the progress bar."""
-    return found.get(f"{model} {OURS}")
+def plain_fit(results, model):
+    """Return our result for `fit` with the progress bar, or `None`."""
+    return results.get(f"{model} {OURS}")
 
 
 def times_as_long(result, reference):
-    """A ratio of medians in words."""
+    """Return a ratio of medians as text."""
     if result is None or reference is None:
         return "–"
     return f"{result['median_ms'] / reference['median_ms']:.2f}"

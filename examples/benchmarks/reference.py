@@ -1,25 +1,26 @@
-"""The losses in float64 by finite differences, to check every contestant against."""
+"""Losses in float64 by finite differences, against which contestants are checked."""
 
 import itertools
 
 import numpy as np
 from work import is_gated, network
 
+# Points of the stencil, in steps, and the step.
 _OFFSETS = np.arange(-4, 5)
 _STEP = 0.02
 
 
 def losses(work, model, parameters, points):
-    """Each term's loss at given points, by differences of ninth order.
+    """Return the loss of each term at points, by nine-point differences.
 
     Args:
         work: The `Work`.
-        model: M1 to M4.
+        model: Name of the model, M1 to M4.
         parameters: List of kernels and biases.
         points: Dict from term names to points `(N, d)`.
 
     Returns:
-        Dict from term names to numbers.
+        Dict from term names to losses.
     """
     parameters = [tuple(np.asarray(p, "float64") for p in pair) for pair in parameters]
 
@@ -51,7 +52,7 @@ def _derivative(function, x, index):
 
 
 def _stencil(order):
-    """Weights by offset of the central difference of an order."""
+    """Return the weights of a central difference by offset."""
     if order == 0:
         return {0: 1.0}
     powers = np.vander(_OFFSETS * _STEP, increasing=True).T
@@ -61,6 +62,6 @@ def _stencil(order):
     return dict(zip(_OFFSETS.tolist(), weights.tolist(), strict=True))
 
 
-def largest_disagreement(found, expected):
-    """Relative, over the terms that something is expected of."""
-    return max((abs(found[name] / expected[name] - 1) for name in expected), default=0)
+def largest_disagreement(values, expected):
+    """Return the largest relative error of values, over the names in `expected`."""
+    return max((abs(values[name] / expected[name] - 1) for name in expected), default=0)

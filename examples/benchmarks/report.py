@@ -1,10 +1,9 @@
-"""Write the tables and plots of `docs/speed.md` from the benchmarks' results.
+"""Tables and plots of `docs/speed.md`, made from the results of the benchmarks.
 
     python examples/benchmarks/report.py
 
-Replaces the text between `<!-- table NAME -->` and `<!-- end -->` and leaves the
-prose around it alone. `<!-- table NAME@FILE -->` takes other results, of a file in
-`docs/results`.
+The program replaces the text between `<!-- table NAME -->` and `<!-- end -->`. The
+marker `<!-- table NAME@FILE -->` takes the results from a file in `docs/results`.
 """
 
 import argparse
@@ -19,12 +18,12 @@ BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def read(path):
-    """A file of results."""
+    """Return the content of a file of results."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def rendered(text, results, folder=DOCS / "results"):
-    """The page with every table made anew."""
+    """Return the page with all tables replaced."""
 
     def block(match):
         name, _, file = match[2].partition("@")

@@ -1,12 +1,12 @@
-"""Time a training step of `keraspinn` and of alternatives.
+"""Times of a training step of `keraspinn` and of alternatives.
 
     python examples/benchmarks/run.py                      # every stage
     python examples/benchmarks/run.py --stage packages --work helmholtz --models M1 M4
 
 All contestants run on the same work: equal points per term, width, depth, float32 and
-Adam, their losses at the start checked against finite differences in float64. Each is a
-process in an environment of its own, stopped while another is timed; repeats of all
-are interleaved. Results are kept by stage in one JSON file, from which
+Adam. Their initial losses are checked against finite differences in float64. Each is a
+process in a separate environment, which is suspended while another is timed. Repeats of
+all are interleaved. One JSON file has the results by stage. From it,
 `python examples/benchmarks/report.py` writes the tables of `docs/speed.md`.
 """
 
@@ -23,7 +23,7 @@ import sys
 import ladder
 import stages
 from cells import Pool
-from entries import ALL, EVERY
+from entries import ALL, ALL_ENTRIES
 from work import WORKS
 
 PUBLISHED = pathlib.Path(__file__).parents[2] / "docs" / "results" / "speed.json"
@@ -42,20 +42,20 @@ ON_A_CARD = {"accelerator": stages.accelerator}
 
 def machine():
     """Describe the machine of the measurements."""
-    told = pathlib.Path("/proc/cpuinfo")  # only Linux tells the processor's name
-    text = told.read_text("utf-8") if told.exists() else ""
+    path = pathlib.Path("/proc/cpuinfo")  # only Linux has the name of the processor
+    text = path.read_text("utf-8") if path.exists() else ""
     name = re.search(r"^model name\s*: (.+)", text, re.MULTILINE)
     name = f" ({name[1].strip()})" if name else ""
     return f"{os.cpu_count()}-core {platform.machine().replace('_', '-')}{name}"
 
 
 def stored(path):
-    """Return the content of the file of results, empty if there is none."""
+    """Return the content of the file of results; the dict is empty without a file."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def store(path, stage, key, record):
-    """Put one record of a stage in its place in the file of results."""
+    """Add the record of a stage to the file of results."""
     known = stored(path)
     known.setdefault(stage, {})[key] = record
     text = json.dumps(known, indent=1, ensure_ascii=False)
@@ -66,7 +66,7 @@ def store(path, stage, key, record):
 
 
 def positive(text):
-    """A positive integer."""
+    """Convert a text to a positive integer."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"write a number from 1, not {text!r}")
     return int(text)
@@ -81,7 +81,7 @@ def parsed(arguments=None):
     )
     parser.add_argument("--work", nargs="+", choices=WORKS)
     parser.add_argument("--models", nargs="+", choices=ALL)
-    groups = sorted({entry.group for entry in EVERY})
+    groups = sorted({entry.group for entry in ALL_ENTRIES})
     parser.add_argument(
         "--contestants",
         nargs="+",
@@ -118,7 +118,7 @@ def parsed(arguments=None):
     )
     options = parser.parse_args(arguments)
     for name in options.contestants or ():
-        if not any(entry.label.startswith(name) for entry in EVERY):
+        if not any(entry.label.startswith(name) for entry in ALL_ENTRIES):
             parser.error(f"no contestant's label begins with {name!r}")
     names = "contestants", "models", "units", "depth", "batch", "batches", "steps"
     parts = [
@@ -137,8 +137,8 @@ def parsed(arguments=None):
 
 def main():
     options = parsed()
-    stored(options.output)  # if it cannot be read, before anything is measured
-    # A killed command must not leave stopped processes behind.
+    stored(options.output)  # raises before any measurement if it cannot be read
+    # A killed command must not leave suspended processes behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     failed = 0
     for stage in options.stage:
@@ -146,7 +146,7 @@ def main():
         with Pool(options.cache, options.installed) as pool:
             for key, record in (STAGES | ON_A_CARD)[stage](pool, options):
                 if not record["results"] and not record["failures"]:
-                    continue  # no entry of this stage has the names
+                    continue  # the options select no entry of this stage
                 record.setdefault("versions", pool.versions())
                 record |= {
                     "machine": machine(),
@@ -160,7 +160,7 @@ def main():
 
 
 def show(key, record):
-    """Print a record's medians."""
+    """Print the medians of a record."""
     print(key)
     for label, result in record["results"].items():
         if "median_ms" in result:

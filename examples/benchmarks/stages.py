@@ -1,4 +1,4 @@
-"""Stages of the command, and their measurements."""
+"""Stages of the command, which yield measurements."""
 
 import dataclasses
 
@@ -20,7 +20,7 @@ from work import WORKS
 
 
 def environments(pool, options):
-    """The contestants' environments, so that nothing is installed between figures."""
+    """Build all environments, so that nothing is installed between measurements."""
     failures = {}
     for entry in ENTRIES:
         try:
@@ -32,7 +32,7 @@ def environments(pool, options):
 
 
 def packages(pool, options):
-    """Everybody on Helmholtz, the core contestants on the other works."""
+    """Measure all contestants on Helmholtz, and the core ones on other works."""
     for name in options.work or WORKS:
         everybody = name == "helmholtz" or options.all_contestants
         models = options.models or (ALL if everybody else NETWORKS)
@@ -47,7 +47,7 @@ def packages(pool, options):
 
 
 def backends(pool, options):
-    """TensorFlow and JAX under Keras, and JAX by hand in each of its modes."""
+    """Measure Keras on TensorFlow and JAX, and hand-written JAX in all modes."""
     entries = [*named("keraspinn")[:1], ON_JAX]
     entries += named("hand-written JAX")
     for name in options.work or WORKS:
@@ -56,7 +56,7 @@ def backends(pool, options):
 
 
 def third_order(pool, options):
-    """The Taylor engine against nested tapes on the cavity's third derivatives."""
+    """Measure the Taylor engine and nested tapes on the cavity's third derivatives."""
     entries = [*named("keraspinn")[:1], NESTED_KERASPINN, FUSED_TAPES]
     entries += [e for e in named("stock Keras") if e.core]
     cell = paper_cell("cavity-streamfunction", options)
@@ -64,14 +64,17 @@ def third_order(pool, options):
     yield "cavity-streamfunction", compare_with(pool, pairs, cell, options)
 
 
+# Number of steps of an epoch in which callbacks are timed.
 STEPS_PER_EPOCH = 1_000
-CHUNK = 250  # steps of one program at most, as `fit` has it
+# Largest number of steps of one program, as in `fit`.
+CHUNK = 250
+# Number of steps of one program, by number of points.
 BATCHES = {128: CHUNK, 1_024: 50, 8_192: 5, 100_000: 1}
 UNITS = (20, 50, 100, 256)
 
 
 def sweep(pool, options):
-    """Batches and widths: ours, stock Keras and hand-written JAX on Helmholtz."""
+    """Measure batches and widths of keraspinn, stock Keras and JAX on Helmholtz."""
     entries = [*named("keraspinn")[:1]]
     entries += [e for e in named("stock Keras") if e.core]
     entries += named("hand-written JAX", "forward")
@@ -85,13 +88,14 @@ def sweep(pool, options):
             yield key, compare_with(pool, pairs, cell, options)
 
 
+# The same on a GPU, and units and depth there.
 CARD_BATCHES = {128: CHUNK, 1_024: CHUNK, 8_192: 50, 100_000: 5}
 CARD_SIZES = (50, 5), (256, 6)
 
 
 def accelerator(pool, options):
-    """Batches and sizes on a GPU, all products in full float32."""
-    whole = {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}  # as PyTorch has it, and ours
+    """Measure batches and sizes on a GPU, with all products in full float32."""
+    whole = {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}  # as in PyTorch and keraspinn
     entries = [
         dataclasses.replace(entry, variables={**entry.variables, **whole})
         for entry in (ON_JAX, *named("hand-written JAX", "forward"))
@@ -104,16 +108,16 @@ def accelerator(pool, options):
             cell = {"work": "helmholtz", "batch": batch, "units": units, "depth": depth}
             cell["chunk"] = CARD_BATCHES[batch]
             key = f"helmholtz {units}x{depth}, {batch} points"
-            # A process's peak memory never falls: each entry has a new process.
-            with Pool(options.cache, options.installed) as own:
-                record = compare_with(own, pairs, cell, options)
-                yield key, record | {"versions": own.versions()}
+            # The peak memory of a process never falls, so each entry has a new one.
+            with Pool(options.cache, options.installed) as new_pool:
+                record = compare_with(new_pool, pairs, cell, options)
+                yield key, record | {"versions": new_pool.versions()}
 
 
 def overheads(pool, options):
-    """Time callbacks, and the matrix products of a step alone.
+    """Measure callbacks, and the matrix products of a step alone.
 
-    Differences of a few per cent take more turns than the ratios of the other stages.
+    Differences of a few per cent need more turns than ratios in other stages.
     """
     entries = [pair for pair in overhead_entries() if chosen(pair[1], options)]
     cell = paper_cell("helmholtz", options)
@@ -123,7 +127,7 @@ def overheads(pool, options):
 
 
 def pairs_of(entries, options):
-    """Pairs of a model and an entry, as far as the command names them."""
+    """Return the pairs of a model and an entry that the options select."""
     return [
         (model, entry)
         for entry in entries
@@ -134,15 +138,15 @@ def pairs_of(entries, options):
 
 
 def paper_cell(work, options):
-    """The paper's sizes, where the command names no others."""
+    """Return the cell of a work, by default with the sizes of the paper."""
     sizes = {"units": options.units, "depth": options.depth, "batch": options.batch}
     return {"work": work, **sizes, "chunk": CHUNK}
 
 
 def compare_with(pool, entries, cell, options, steps=None, repeats=None):
-    """Call `compare` with the command's options of repeats and steps."""
+    """Call `compare` with the options of the command."""
     cell = {**cell, "chunk": min(cell["chunk"], options.steps or cell["chunk"])}
     print(", ".join(f"{k} {v}" for k, v in cell.items()), flush=True)
     steps, repeats = steps or options.steps, repeats or options.repeats
-    own = repeats, options.seconds, steps, options.timeout
-    return compare(pool, entries, cell, *own)
+    limits = repeats, options.seconds, steps, options.timeout
+    return compare(pool, entries, cell, *limits)

@@ -1,42 +1,42 @@
-"""The tables of `docs/speed.md`, functions of the results."""
+"""Tables of `docs/speed.md`, functions of the results."""
 
 from ladder_tables import ladder, ladder_ratios
 from reading import OURS, best, plain_fit, record, table, time, times_as_long
 
 
 def everybody(results):
-    """All contestants on Helmholtz: M1 and M4, ratio to ours, seconds to begin."""
-    found, failures = record(results, "packages", "helmholtz")
+    """Compare all contestants on Helmholtz: times, ratios to ours, seconds to begin."""
+    stored, failures = record(results, "packages", "helmholtz")
     labels = {}
-    for result in found.values():
+    for result in stored.values():
         labels.setdefault((result["group"], result["setting"]), {})[result["model"]] = (
             result
         )
     rows = []
-    for (group, setting), own in labels.items():
+    for (group, setting), by_model in labels.items():
         row = [f"{group}, {setting}" if setting else group]
         for model in ("M1", "M4"):
-            result = own.get(model)
-            row += [time(result), times_as_long(result, plain_fit(found, model))]
-        begin = [f"{r['first_steps_seconds']:.1f}" for r in own.values()]
+            result = by_model.get(model)
+            row += [time(result), times_as_long(result, plain_fit(stored, model))]
+        begin = [f"{r['first_steps_seconds']:.1f}" for r in by_model.values()]
         rows.append([*row, " / ".join(begin)])
     header = ["milliseconds a step", "M1", "× ours", "M4", "× ours", "s to begin"]
     text = table(header, rows)
     wrong = [
-        f"- {label}: {why.removeprefix('error: ')}"
-        for label, why in failures.items()
-        if not why.startswith("refused")
+        f"- {label}: {reason.removeprefix('error: ')}"
+        for label, reason in failures.items()
+        if not reason.startswith("refused")
     ]
     return "\n".join([text, "", "Did not run:", "", *wrong]) if wrong else text
 
 
 def four_models(results):
-    """M1 to M4 of those that train all."""
-    found, _ = record(results, "packages", "helmholtz")
+    """Compare M1 to M4 for contestants that train all of them."""
+    stored, _ = record(results, "packages", "helmholtz")
     rows = []
     for group in (OURS, "the paper's algorithm"):
         times = [
-            plain_fit(found, model) if group == OURS else best(found, group, model)
+            plain_fit(stored, model) if group == OURS else best(stored, group, model)
             for model in ("M1", "M2", "M3", "M4")
         ]
         if any(times):
@@ -45,21 +45,26 @@ def four_models(results):
     return table(["", "M1", "M2", "M3", "M4", "M2 / M1", "M4 / M1"], rows)
 
 
-TRAINING = 40_000  # the paper's number of steps
+# Number of steps of a training in the paper.
+TRAINING = 40_000
 
 
 def whole_training(results):
-    """Imports, first steps, and the median for all others, each group at its best."""
-    found, _ = record(results, "packages", "helmholtz")
+    """Estimate times of a whole training, for the best setting of each group."""
+    stored, _ = record(results, "packages", "helmholtz")
     cell = results.get("packages", {}).get("helmholtz", {}).get("cell", {})
     others = TRAINING - cell.get("chunk", 0)
-    found = [r for r in found.values() if r["group"] != OURS or not r["setting"]]
+    timed = [r for r in stored.values() if r["group"] != OURS or not r["setting"]]
     rows = []
-    for group in dict.fromkeys(result["group"] for result in found):
+    for group in dict.fromkeys(result["group"] for result in timed):
         row = [group]
         for model in ("M1", "M4"):
-            own = [r for r in found if (r["group"], r["model"]) == (group, model)]
-            waits = [(r["import_seconds"] + r["first_steps_seconds"], r) for r in own]
+            candidates = [
+                r for r in timed if (r["group"], r["model"]) == (group, model)
+            ]
+            waits = [
+                (r["import_seconds"] + r["first_steps_seconds"], r) for r in candidates
+            ]
             totals = [(s + others * r["median_ms"] / 1e3, s, r) for s, r in waits]
             seconds, begin, chosen = min(totals, key=lambda t: t[0], default=[None] * 3)
             if chosen:
@@ -75,28 +80,31 @@ GROUPS = ("stock Keras", "hand-written JAX", "DeepXDE", "the paper's algorithm")
 
 
 def works(results):
-    """Every work: ours, and the best of each other group as a multiple of it."""
+    """Compare all works: our times, and ratios of the best of other groups."""
     rows = []
     for name in results.get("packages", {}):
-        found, _ = record(results, "packages", name)
+        stored, _ = record(results, "packages", name)
         for model in ("M1", "M4"):
-            own = plain_fit(found, model)
-            if own:
-                others = [times_as_long(best(found, g, model), own) for g in GROUPS]
-                rows.append([name, model, time(own), *others])
+            ours = plain_fit(stored, model)
+            if ours:
+                others = [times_as_long(best(stored, g, model), ours) for g in GROUPS]
+                rows.append([name, model, time(ours), *others])
     return table(["", "", "keraspinn, ms", *(f"{g}, ×" for g in GROUPS)], rows)
 
 
 def backends(results):
-    """TensorFlow and JAX beside each other and beside JAX by hand, on every work."""
+    """Compare TensorFlow, JAX and hand-written JAX on all works."""
     rows = []
     for name in results.get("backends", {}):
-        found, _ = record(results, "backends", name)
+        stored, _ = record(results, "backends", name)
         for model in ("M1", "M4"):
-            own, jax = plain_fit(found, model), best(found, "keraspinn on JAX", model)
-            by_hand = best(found, "hand-written JAX", model)
-            if own or jax:
-                times = [time(result) for result in (own, jax, by_hand)]
+            ours, jax = (
+                plain_fit(stored, model),
+                best(stored, "keraspinn on JAX", model),
+            )
+            by_hand = best(stored, "hand-written JAX", model)
+            if ours or jax:
+                times = [time(result) for result in (ours, jax, by_hand)]
                 mode = by_hand["setting"] if by_hand else "–"
                 rows.append([name, model, *times, mode, times_as_long(jax, by_hand)])
     header = ["milliseconds a step", "", "on TensorFlow", "on JAX", "JAX by hand"]
@@ -104,15 +112,15 @@ def backends(results):
 
 
 def residual_evaluations(results):
-    """Contestants that evaluate the equation at more points, each at its best."""
-    found, _ = record(results, "packages", "helmholtz")
+    """Compare contestants that evaluate the equation at more points."""
+    stored, _ = record(results, "packages", "helmholtz")
     batch = results.get("packages", {}).get("helmholtz", {}).get("cell", {})
-    own = plain_fit(found, "M1")
+    ours = plain_fit(stored, "M1")
     rows = []
-    for label, result in found.items():
+    for label, result in stored.items():
         points = result.get("residual_points")
-        if points and own:
-            ratio = result["median_ms"] / own["median_ms"]
+        if points and ours:
+            ratio = result["median_ms"] / ours["median_ms"]
             name = label.removeprefix("M1 ")
             share = batch["batch"] / points
             rows.append([name, points, f"{ratio:.1f}", f"{ratio * share:.1f}"])
@@ -121,17 +129,17 @@ def residual_evaluations(results):
 
 
 def third_order(results):
-    found, _ = record(results, "third-order", "cavity-streamfunction")
-    own = plain_fit(found, "M4")
+    stored, _ = record(results, "third-order", "cavity-streamfunction")
+    ours = plain_fit(stored, "M4")
     rows = [
-        [label.removeprefix("M4 "), time(result), times_as_long(result, own)]
-        for label, result in found.items()
+        [label.removeprefix("M4 "), time(result), times_as_long(result, ours)]
+        for label, result in stored.items()
     ]
     return table(["milliseconds a step", "M4", "× ours"], rows)
 
 
 def sweep(results):
-    """Sizes by row, the contestants by column."""
+    """Compare sizes, with a column for each contestant."""
     columns = (
         ("keraspinn", ""),
         ("stock Keras", "graph"),
@@ -162,10 +170,10 @@ def sweep(results):
 
 
 def overheads(results):
-    """Return the share of each addition to a step, in per cent."""
-    found, _ = record(results, "overheads", "helmholtz")
+    """Compare additions to a step, in per cent of its time."""
+    stored, _ = record(results, "overheads", "helmholtz")
     named = {
-        label.removeprefix("M4 keraspinn, "): result for label, result in found.items()
+        label.removeprefix("M4 keraspinn, "): result for label, result in stored.items()
     }
     pairs = (
         ("`fit` and its History", "fit, no output", "the compiled loop alone"),
@@ -185,11 +193,11 @@ def overheads(results):
 
 
 def products(results):
-    """The step's own matrix products."""
-    found, _ = record(results, "overheads", "helmholtz")
-    fit = found.get("M4 keraspinn, progress bar")
+    """Compare a step with its matrix products alone."""
+    stored, _ = record(results, "overheads", "helmholtz")
+    fit = stored.get("M4 keraspinn, progress bar")
     rows = []
-    for result in found.values():
+    for result in stored.values():
         if "megaflops" in result and fit:
             operations = result["megaflops"]
             speed = f"{operations / result['median_ms']:.0f}"
@@ -201,18 +209,18 @@ def products(results):
 
 
 def memory(results):
-    """Peak memory of a process that takes single steps."""
+    """Compare peak memory of processes with single steps."""
     peaks = [
         (key, label, f"{result['peak_bytes'] / 1e9:.2f}")
         for key, stored in results.get("memory", {}).items()
         for label, result in stored["results"].items()
     ]
     peaks += [
-        (key, label, why.removeprefix("error: "))
+        (key, label, reason.removeprefix("error: "))
         for key, stored in results.get("memory", {}).items()
-        for label, why in stored["failures"].items()
+        for label, reason in stored["failures"].items()
     ]
-    # A label's third part is a number of steps that these batches do not come to.
+    # The third part of a label is a number of steps, which is one for these batches.
     rows = [
         [key, ", ".join(label.removeprefix("M4 ").split(", ")[:2]), peak]
         for key, label, peak in peaks
@@ -220,6 +228,7 @@ def memory(results):
     return table(["cavity, M4 50 × 5", "", "peak GB"], rows)
 
 
+# Ratios of times and their aims.
 AIMS = (
     ("M4 through `fit` / its matrix products in NumPy", "at most 1.5"),
     ("the paper's algorithm / M4", "at least 5"),
@@ -236,7 +245,7 @@ AIMS = (
 
 
 def aims(results):
-    """Return aims and measurements."""
+    """Compare measurements with aims."""
     helmholtz, _ = record(results, "packages", "helmholtz")
     cavity, _ = record(results, "third-order", "cavity-streamfunction")
     around, _ = record(results, "overheads", "helmholtz")
@@ -270,24 +279,26 @@ def conditions(results):
         return "*nothing yet.*"
     versions = {}
     for stored in records:
-        for contestant, own in stored.get("versions", {}).items():
-            for package, version in own.items():
-                by = versions.setdefault(package, {}).setdefault(version, set())
-                by.add(contestant)
+        for contestant, installed in stored.get("versions", {}).items():
+            for package, version in installed.items():
+                contestants = versions.setdefault(package, {}).setdefault(
+                    version, set()
+                )
+                contestants.add(contestant)
     machines = sorted({r["machine"] for r in records})
     dates = sorted({r["date"] for r in records})
     packages = ", ".join(
         f"{package} {version}"
-        + (f" ({', '.join(sorted(users))})" if len(found) > 1 else "")
-        for package, found in sorted(versions.items())
-        for version, users in sorted(found.items())
+        + (f" ({', '.join(sorted(users))})" if len(by_version) > 1 else "")
+        for package, by_version in sorted(versions.items())
+        for version, users in sorted(by_version.items())
     )
     days = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
     return f"{', '.join(machines)}, {days}: {packages}."
 
 
 def plot(stage, file, caption):
-    """The place of a plot that `plots.draw` makes."""
+    """Return a function that makes the link to a plot of `plots.draw`."""
 
     def made(results):
         return f"![{caption}](results/{file})" if results.get(stage) else table([], [])

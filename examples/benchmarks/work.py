@@ -1,8 +1,8 @@
-"""Work of a training step, in numbers, which all contestants compute.
+"""Work of a training step as numerical functions, which all contestants compute.
 
-The formulas take a module of array functions (`numpy`, `jax.numpy`, `torch`,
-`tensorflow`), so that packages that have no statement of these problems share one.
-`keraspinn` does not use them: it trains on its own `keraspinn.problems`.
+The functions take a module of array functions (`numpy`, `jax.numpy`, `torch`,
+`tensorflow`), so that contestants can share them. keraspinn does not use them: it
+trains on `keraspinn.problems`.
 """
 
 import dataclasses
@@ -17,16 +17,16 @@ PI = math.pi
 
 @dataclasses.dataclass(frozen=True)
 class Term:
-    """A loss term: `scale` × Σ over its residuals of the mean square over its points.
+    """Loss term: `scale` × the sum over residuals of their mean squares over points.
 
     Attributes:
-        sides: Where points are drawn: `(axis, value)` for a side of the box, `None`
-            for its inside; equally many points on each.
-        scale: Factor of the mean over all of the term's points; the number of sides
-            where the term is the sum of the sides' means.
-        derivatives: Tuple of `(field, multi-index)` that the residuals are made of.
-        residuals: Function of `(module, columns, derivatives)`, lists and dicts of
-            arrays `(N,)`, that returns the residuals.
+        sides: Parts of the box on which equal numbers of points are drawn:
+            `(axis, value)` for a side, `None` for the inside.
+        scale: Factor of the mean over all points of the term. If the term is the sum
+            of means over sides, this is the number of sides.
+        derivatives: Tuple of `(field, multi-index)` in the residuals.
+        residuals: Function of `(module, columns, derivatives)` that returns the
+            residuals. The last two are a list and a dict of arrays `(N,)`.
     """
 
     sides: tuple
@@ -35,14 +35,14 @@ class Term:
     residuals: Callable
 
     def loss(self, module, columns, derivatives):
-        """The term's loss, a scalar."""
+        """Return the loss of the term, a scalar."""
         residuals = self.residuals(module, columns, derivatives)
         return self.scale * sum((r * r).mean() for r in residuals)
 
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """A problem on the box `low` to `high` with loss terms by name."""
+    """Problem on the box from `low` to `high`, with loss terms by name."""
 
     low: tuple
     high: tuple
@@ -59,20 +59,20 @@ class Work:
 
     @property
     def deviation(self):
-        """Standard deviation of uniform points; networks see standardised ones."""
+        """Return the standard deviation of uniform points, for standardised inputs."""
         return np.subtract(self.high, self.low) / math.sqrt(12)
 
     def count(self, name, batch):
-        """Points of a term on each side: one where a side is a point."""
+        """Return the number of points on each side of a term, one if it is a point."""
         single = self.dimension == 1 and self.terms[name].sides != (None,)
         return 1 if single else batch
 
     def total(self, name, batch):
-        """Points of a term in a step."""
+        """Return the number of points of a term in a step."""
         return len(self.terms[name].sides) * self.count(name, batch)
 
     def sampling(self, name):
-        """Arrays `(sides, 1, d)`: points are uniform numbers × `span` + `base`."""
+        """Return arrays `(sides, 1, d)`: points are uniform × first + second array."""
         span = [[self.span(side)] for side in self.terms[name].sides]
         base = [[self.base(side)] for side in self.terms[name].sides]
         return np.array(span, "float32"), np.array(base, "float32")
@@ -89,7 +89,7 @@ class Work:
         return low
 
     def draw(self, batch, generator):
-        """Points `(N, d)` by term name, drawn by a NumPy generator."""
+        """Draw points `(N, d)` by term name with a NumPy generator."""
         points = {}
         for name, term in self.terms.items():
             span, base = self.sampling(name)
@@ -161,7 +161,7 @@ def _klein_gordon():
         )
         return [d[0, (0, 2)] - d[0, (2, 0)] + d[0, (0, 0)] ** 3 - source]
 
-    value, slope = (0, (0, 0)), (0, (0, 1))
+    value, velocity = (0, (0, 0)), (0, (0, 1))
     return Work(
         low=(0.0, 0.0),
         high=(1.0, 1.0),
@@ -179,8 +179,8 @@ def _klein_gordon():
             "initial": Term(
                 ((1, 0.0),),
                 1.0,
-                (value, slope),
-                lambda m, x, d: [d[value] - x[0], d[slope]],
+                (value, velocity),
+                lambda m, x, d: [d[value] - x[0], d[velocity]],
             ),
         },
     )
@@ -191,13 +191,16 @@ def _lid(m, x):
 
 
 def _momentum(value, pressure, reynolds=100.0):
-    """Residuals of both momentum equations; `value(component, index)` is u or v's."""
+    """Return the residuals of both momentum equations.
 
-    def equation(component, slope):
+    `value(component, index)` is a derivative of u or v.
+    """
+
+    def equation(component, pressure_gradient):
         advection = value("u", (0, 0)) * value(component, (1, 0))
         advection = advection + value("v", (0, 0)) * value(component, (0, 1))
         diffusion = value(component, (2, 0)) + value(component, (0, 2))
-        return advection + slope - diffusion / reynolds
+        return advection + pressure_gradient - diffusion / reynolds
 
     return [equation("u", pressure[0]), equation("v", pressure[1])]
 
@@ -226,13 +229,13 @@ def _cavity_streamfunction():
         return _momentum(value, (d[p, (1, 0)], d[p, (0, 1)]))
 
     orders = [i for i in itertools.product(range(4), repeat=2) if 1 <= sum(i) <= 3]
-    slopes = ((psi, (0, 1)), (psi, (1, 0)))
+    gradient = ((psi, (0, 1)), (psi, (1, 0)))
     return _cavity(
         2,
         residuals,
         ((p, (1, 0)), (p, (0, 1)), *((psi, index) for index in orders)),
-        lambda m, x, d: [d[slopes[0]] - _lid(m, x), -d[slopes[1]]],
-        slopes,
+        lambda m, x, d: [d[gradient[0]] - _lid(m, x), -d[gradient[1]]],
+        gradient,
     )
 
 
@@ -268,15 +271,15 @@ WORKS = {
 
 
 def order_indices(dimension, order):
-    """All multi-indices of one total order."""
+    """Return all multi-indices of one total order."""
     everything = itertools.product(range(order + 1), repeat=dimension)
     return [index for index in everything if sum(index) == order]
 
 
 def find(name):
-    """The `Work` of a name: one of `WORKS`, or a rung of the order ladder.
+    """Return the `Work` of a name, one of `WORKS` or a step of the order ladder.
 
-    `ladder-D-K` asks for the mean squares of all derivatives of order K in D
+    `ladder-D-K` has the mean squares of all derivatives of order K in D
     dimensions, on a box without a boundary.
     """
     if name in WORKS:
@@ -295,7 +298,7 @@ def is_gated(model):
 
 
 def shapes(work, model, units, depth):
-    """Shapes of the kernels, in the order that `network` takes them."""
+    """Return the shapes of the kernels in the order of `network`."""
     d, outputs = work.dimension, work.outputs
     square = [(units, units)]
     if is_gated(model):
@@ -304,7 +307,7 @@ def shapes(work, model, units, depth):
 
 
 def initial_parameters(work, model, units, depth, seed=0):
-    """Glorot-normal kernels and small random biases, float32, from a seed."""
+    """Return Glorot-normal kernels and small random biases, float32."""
     generator = np.random.default_rng(seed)
     parameters = []
     for rows, columns in shapes(work, model, units, depth):
@@ -316,7 +319,7 @@ def initial_parameters(work, model, units, depth, seed=0):
 
 
 def network(parameters, gated, x, tanh):
-    """The paper's networks on standardised points `(N, d)`: values `(N, outputs)`."""
+    """Evaluate the paper's networks at standardised points `(N, d)`: `(N, outputs)`."""
     *layers, (kernel, bias) = parameters
     if gated:
         (u, v, h), layers = (
@@ -334,14 +337,14 @@ def network(parameters, gated, x, tanh):
 
 
 def gradient_plan(required):
-    """Which derivatives to differentiate, so that nested reverse mode calls few.
+    """Plan nested reverse mode with few calls.
 
     Args:
         required: Iterable of `(field, multi-index)`.
 
     Returns:
-        List over orders 1, 2, … of dicts from `(field, multi-index)` to the axes by
-        which that lower derivative is differentiated.
+        List over orders 1, 2, … of dicts from a lower derivative, `(field,
+        multi-index)`, to the axes by which it is differentiated.
     """
     wanted = set(required)
     levels = []
@@ -349,8 +352,8 @@ def gradient_plan(required):
         targets = {key for key in wanted if sum(key[1]) == order}
         calls = {}
         for field in {field for field, _ in targets}:
-            own = {index for f, index in targets if f == field}
-            for lower, axes in _cover(own).items():
+            indices = {index for f, index in targets if f == field}
+            for lower, axes in _cover(indices).items():
                 calls[field, lower] = axes
                 wanted.add((field, lower))
         levels.append(calls)
@@ -358,7 +361,7 @@ def gradient_plan(required):
 
 
 def _cover(targets):
-    """Few lower multi-indices from which one derivative each reaches `targets`."""
+    """Return few lower multi-indices from which one derivative reaches all targets."""
     reach = {}
     for index in targets:
         for axis, count in enumerate(index):
@@ -376,5 +379,5 @@ def _cover(targets):
 
 
 def raised(index, axis, by=1):
-    """`index` with one entry raised."""
-    return tuple(n + by * (place == axis) for place, n in enumerate(index))
+    """Return `index` with one entry increased."""
+    return tuple(n + by * (number == axis) for number, n in enumerate(index))

@@ -1,8 +1,8 @@
-"""The paper's algorithm in the style of its time: a TensorFlow 1 graph and a session.
+"""Algorithm of the paper as a TensorFlow 1 graph and session, the style of its time.
 
-Points are drawn by NumPy and fed in every step; every ten steps the losses are fetched
-and, for M2 and M4, λ̂ = max|∇L_r| / mean|∇(λ_i L_i)| is computed from fetched gradients
-and λ is moved, as in Algorithm 1.
+NumPy draws the points, which are fed in every step. Every ten steps the losses are
+fetched. For M2 and M4, λ̂ = max|∇L_r| / mean|∇(λ_i L_i)| is then computed from fetched
+gradients and λ is updated, as in Algorithm 1.
 """
 
 import numpy as np
@@ -11,7 +11,8 @@ from protocol import serve
 from work import gradient_plan, network, raised
 
 tf1 = tf.compat.v1
-EVERY, ALPHA = 10, 0.9
+# Number of steps between updates of λ, and weight of the new estimate.
+PERIOD, ALPHA = 10, 0.9
 
 
 class Session:
@@ -50,8 +51,8 @@ class Session:
         flat = [values for pair in self.parameters for values in pair]
 
         def gradients(value):
-            found = [g for g in tf1.gradients(value, flat) if g is not None]
-            return tf.abs(tf.concat([tf.reshape(g, [-1]) for g in found], 0))
+            parts = [g for g in tf1.gradients(value, flat) if g is not None]
+            return tf.abs(tf.concat([tf.reshape(g, [-1]) for g in parts], 0))
 
         self.largest = tf.reduce_max(gradients(self.term_losses["residual"]))
         self.means = {n: tf.reduce_mean(gradients(v)) for n, v in weighted.items()}
@@ -67,11 +68,11 @@ class Session:
         if any(any(index) for _, index in required):
             for calls in gradient_plan(required):
                 for (field, index), axes in calls.items():
-                    slopes = tf1.gradients(
+                    derivatives = tf1.gradients(
                         values[field, index], [columns[axis] for axis in axes]
                     )
-                    for axis, slope in zip(axes, slopes, strict=True):
-                        values[field, raised(index, axis)] = slope
+                    for axis, derivative in zip(axes, derivatives, strict=True):
+                        values[field, raised(index, axis)] = derivative
         residuals = term.residuals(tf, columns, values)
         return term.scale * sum(tf.reduce_mean(tf.square(r)) for r in residuals)
 
@@ -86,7 +87,7 @@ class Session:
         for step in range(steps):
             feed = self._feed(self.work.draw(self.task.batch, self.generator))
             self.session.run(self.train, feed)
-            if step % EVERY == 0:
+            if step % PERIOD == 0:
                 self.session.run(self.term_losses, feed)
                 if self.annealed:
                     largest, means = self.session.run([self.largest, self.means], feed)

@@ -1,10 +1,10 @@
-"""DeepXDE, on the backend that the variable `DDE_BACKEND` names.
+"""DeepXDE, on the backend in the environment variable `DDE_BACKEND`.
 
-It evaluates the equation on the points of its conditions as well, as it always does,
-though their residuals are in no loss; it keeps its points. It has no gated network.
+DeepXDE always evaluates the equation at the points of its conditions too, although
+these residuals are in no loss. It does not resample points, and has no gated network.
 
-Options: `autodiff` "reverse" or "forward", its default for derivatives; `xla` compiles
-with XLA on TensorFlow 2, which DeepXDE does by itself on a GPU alone.
+Options: `autodiff` is "reverse" or "forward", the default mode of derivatives; `xla`
+compiles with XLA on TensorFlow 2, which DeepXDE does by default only on a GPU.
 """
 
 import os
@@ -24,7 +24,7 @@ FRAMEWORKS = {
 
 
 def array_functions():
-    """The module of array functions of the backend."""
+    """Return the module of array functions of the backend."""
     if BACKEND == "jax":
         import jax.numpy
 
@@ -33,7 +33,7 @@ def array_functions():
 
 
 def residuals_at(points, term, value):
-    """A term's residuals `(N,)` where all its derivatives have one value."""
+    """Return the residuals `(N,)` of a term if all derivatives have the same value."""
     columns = list(points.T.astype("float64"))
     values = dict.fromkeys(term.derivatives, np.full(len(points), value))
     residuals = term.residuals(np, columns, values)
@@ -41,7 +41,7 @@ def residuals_at(points, term, value):
 
 
 class Clock(dde.callbacks.Callback):
-    """Train, and subtract the evaluations of `train` before and after the steps."""
+    """Clock of the steps, without the evaluations of `train` before and after them."""
 
     def on_train_begin(self):
         self.began = None
@@ -70,7 +70,7 @@ class Model:
         }
 
     def _configure(self):
-        """Return the settings that a process shares among models."""
+        """Set the options that all models of a process share."""
         dde.config.set_default_autodiff(self.task.options["autodiff"])
         if BACKEND == "tensorflow":
             dde.config.enable_xla_jit(self.task.options["xla"])
@@ -99,7 +99,7 @@ class Model:
             mean, scale = (self.module.tensor(values) for values in (mean, scale))
         network.apply_feature_transform(lambda x: (x - mean) * scale)
         model = dde.Model(data, network)
-        # Residuals at one point of zeros, to count them.
+        # The residuals at one point are only counted.
         zeros = np.zeros((1, work.dimension))
         residuals = len(residuals_at(zeros, work.terms["residual"], 0.0))
         scales = [work.terms[name].scale for name in self.terms]
@@ -110,7 +110,7 @@ class Model:
         return model
 
     def _derivative(self, x, y, field, index):
-        """Values `(N, 1)` from DeepXDE's own operators."""
+        """Return derivatives `(N, 1)` by the operators of DeepXDE."""
         axes = [a for a, count in enumerate(index) for _ in range(count)]
         if not axes:
             return (y[0] if isinstance(y, tuple) else y)[:, field : field + 1]
@@ -120,7 +120,9 @@ class Model:
             value = dde.grad.hessian(y, x, component=field, i=axes[0], j=axes[1])
         for axis in axes[2:]:
             value = dde.grad.jacobian(value, x, i=0, j=axis)
-        return value[0] if isinstance(value, tuple) else value  # and a function
+        return (
+            value[0] if isinstance(value, tuple) else value
+        )  # JAX returns a function too
 
     def _equation(self, x, y):
         term = self.work.terms["residual"]
@@ -129,7 +131,7 @@ class Model:
         return [r[:, None] for r in term.residuals(self.module, columns, values)]
 
     def _conditions(self, term, points):
-        """One condition for each residual of a term, a derivative less its values."""
+        """Return a condition for each residual, a derivative minus its values."""
         at_zero, at_one = (residuals_at(points, term, value) for value in (0.0, 1.0))
         conditions = []
         for key, zero, one in zip(term.derivatives, at_zero, at_one, strict=True):
@@ -151,15 +153,15 @@ class Model:
         return conditions
 
     def losses(self):
-        """As its own training reports them, at the points and weights given."""
+        """Return the losses that `train` reports for points and weights of the task."""
         kept, terms = self.task.points, self.terms
         model = self._model(kept)
         model.train(iterations=1, verbose=0)
         self._set(model)
         history, _ = model.train(iterations=1, display_every=1, verbose=0)
-        found = history.loss_train[-2]
+        reported = history.loss_train[-2]
         losses = dict.fromkeys(self.work.terms, 0.0)
-        for name, value in zip(terms, np.ravel(found), strict=True):
+        for name, value in zip(terms, np.ravel(reported), strict=True):
             losses[name] += float(value)
         self.terms = terms
         return losses
@@ -181,8 +183,8 @@ class Model:
                 layer.weight.data.copy_(self.module.tensor(kernel.T))
                 layer.bias.data.copy_(self.module.tensor(bias))
         else:
-            own = model.net.params["params"]
-            names = sorted(own, key=lambda name: int(name.rsplit("_", 1)[1]))
+            layers = model.net.params["params"]
+            names = sorted(layers, key=lambda name: int(name.rsplit("_", 1)[1]))
             changed = {
                 name: {"kernel": kernel, "bias": bias}
                 for name, (kernel, bias) in zip(

@@ -1,8 +1,8 @@
-"""A training step as one writes it in JAX: jitted, many steps in one `lax.scan`.
+"""Hand-written training step in JAX: jitted, with many steps in one `lax.scan`.
 
-Option: `mode` "reverse" nests reverse mode, "forward" nests Jacobian-vector products
-(forward over forward), "jet" uses `jax.experimental.jet` along as many directions as
-the derivatives need. Weights λ stay 1.
+The option `mode` "reverse" nests reverse mode, "forward" nests Jacobian-vector products
+(forward over forward), and "jet" uses `jax.experimental.jet` in the directions that the
+derivatives need. Loss weights λ are 1.
 """
 
 import functools
@@ -16,7 +16,7 @@ from work import gradient_plan, network, raised
 
 
 def by_reverse_mode(function, x, required, outputs):
-    """Derivatives by gradients of sums, one nested in another for each order."""
+    """Return derivatives by gradients of sums, nested for each order."""
 
     def columns_of(field, index):
         if not any(index):
@@ -30,15 +30,15 @@ def by_reverse_mode(function, x, required, outputs):
         for (field, lower), axes in calls.items():
             for axis in axes:
                 parents[field, raised(lower, axis)] = axis, lower
-    # XLA computes common subexpressions once.
+    # XLA removes common subexpressions.
     return {(field, index): columns_of(field, index)(x) for field, index in required}
 
 
 def by_forward_mode(function, x, required, outputs):
-    """Derivatives by nested Jacobian-vector products, all fields at once."""
+    """Return derivatives by nested Jacobian-vector products of all fields at once."""
 
     def through(function, indices):
-        """Function of points that returns a dict of all fields' derivatives."""
+        """Return a function of points that returns a dict of derivatives."""
         axes = [a for index in indices for a, count in enumerate(index) if count]
         if not axes:
             return lambda x: dict.fromkeys(indices, function(x))
@@ -48,11 +48,11 @@ def by_forward_mode(function, x, required, outputs):
 
         def both(x):
             direction = jnp.zeros_like(x).at[:, axis].set(1.0)
-            values, slopes = jax.jvp(inner, (x,), (direction,))
-            found = {raised(index, axis): slope for index, slope in slopes.items()}
-            found |= values
-            rest = indices - found.keys()
-            return found | (through(function, rest)(x) if rest else {})
+            values, tangents = jax.jvp(inner, (x,), (direction,))
+            derivatives = {raised(index, axis): t for index, t in tangents.items()}
+            derivatives |= values
+            rest = indices - derivatives.keys()
+            return derivatives | (through(function, rest)(x) if rest else {})
 
         return both
 
@@ -61,7 +61,7 @@ def by_forward_mode(function, x, required, outputs):
 
 
 def by_jet(function, x, required, outputs):
-    """Derivatives by univariate Taylor mode; mixed ones from slanted directions."""
+    """Return derivatives by Taylor mode, mixed ones from oblique directions."""
     zero = jnp.zeros_like(x)
 
     @functools.cache
@@ -69,11 +69,11 @@ def by_jet(function, x, required, outputs):
         if order == 0:
             return (function(x),)
         seed = [zero + jnp.asarray(direction, x.dtype)] + [zero] * (order - 1)
-        value, slopes = jet.jet(function, (x,), (seed,))
-        return (value, *slopes)
+        value, derivatives = jet.jet(function, (x,), (seed,))
+        return (value, *derivatives)
 
     def top(direction):
-        """The longest series along a direction that anything here needs."""
+        """Return the highest order that is needed along a direction."""
         mixed = [sum(i) for _, i in required if sum(map(bool, i)) > 1]
         axis = direction.index(1) if sum(map(abs, direction)) == 1 else None
         pure = [i[axis] for _, i in required if axis is not None]
@@ -132,16 +132,16 @@ class Scan:
     def draw(self, key):
         points = {}
         for name, term in self.work.terms.items():
-            key, own = jax.random.split(key)
+            key, term_key = jax.random.split(key)
             span, base = self.work.sampling(name)
             count = self.work.count(name, self.task.batch)
             shape = (len(term.sides), count, self.work.dimension)
-            placed = jax.random.uniform(own, shape) * span + base
+            placed = jax.random.uniform(term_key, shape) * span + base
             points[name] = placed.reshape(-1, self.work.dimension)
         return key, points
 
     def step(self, state, _):
-        """Adam with Keras's defaults."""
+        """Take a step of Adam with the defaults of Keras."""
         parameters, first, second, count, key = state
         key, points = self.draw(key)
 

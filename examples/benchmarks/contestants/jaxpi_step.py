@@ -1,7 +1,7 @@
-"""jaxpi: its `ForwardBVP`, samplers and `step`, as its examples use them.
+"""jaxpi: its `ForwardBVP`, samplers and `step`, as in its examples.
 
-Its gated network has its first gate act on the input, so it is timed on M1 alone. Its
-weights are fixed; a call makes one step.
+The first gate of its gated network acts on the input, so it is only timed on M1. Its
+loss weights are constant. A call makes one step.
 """
 
 import jax
@@ -14,7 +14,7 @@ from protocol import NotOffered, serve
 
 
 def configuration(task):
-    """In the form of its examples' `configs`."""
+    """Return a configuration like those of its examples."""
     return ml_collections.ConfigDict(
         {
             "arch": {
@@ -50,7 +50,7 @@ def configuration(task):
 
 
 class Model(ForwardBVP):
-    """Derivatives by nested `jax.grad` at a point, as in its examples."""
+    """Model with derivatives by nested `jax.grad` at a point, as in its examples."""
 
     def __init__(self, task):
         super().__init__(configuration(task))
@@ -63,7 +63,7 @@ class Model(ForwardBVP):
         return self.state.apply_fn(params, standard)[field]
 
     def derivative(self, params, x, field, index):
-        """One derivative at a point `(d,)`."""
+        """Return a derivative at a point `(d,)`."""
 
         def value(*coordinates):
             return self.u_net(params, jnp.stack(coordinates), field)
@@ -96,12 +96,15 @@ class Steps:
             raise NotOffered("its gated network has another first layer")
         self.task, self.work = task, task.work
         self.model = Model(task)
-        own = {
-            f"Dense_{place}": {"kernel": jnp.asarray(kernel), "bias": jnp.asarray(bias)}
-            for place, (kernel, bias) in enumerate(task.parameters)
+        layers = {
+            f"Dense_{number}": {
+                "kernel": jnp.asarray(kernel),
+                "bias": jnp.asarray(bias),
+            }
+            for number, (kernel, bias) in enumerate(task.parameters)
         }
         state = jax_utils.unreplicate(self.model.state)
-        self.params = {"params": own}
+        self.params = {"params": layers}
         self.model.state = jax_utils.replicate(state.replace(params=self.params))
         self.samplers = {}
         for name in self.work.terms:
@@ -112,7 +115,7 @@ class Steps:
         self.notes = {"anneals": False}
 
     def _place(self, uniform):
-        """Onto the terms' sides: `(devices, N, d)`."""
+        """Map uniform numbers to points on the sides of terms, `(devices, N, d)`."""
         points = {}
         for name, values in uniform.items():
             span, base = self.work.sampling(name)
@@ -127,7 +130,7 @@ class Steps:
 
     def run(self, steps):
         for _ in range(steps):
-            uniform = {name: next(own) for name, own in self.samplers.items()}
+            uniform = {name: next(batches) for name, batches in self.samplers.items()}
             self.model.state = self.model.step(self.model.state, self.place(uniform))
         jax.block_until_ready(self.model.state.params)
 

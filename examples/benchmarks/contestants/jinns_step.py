@@ -1,9 +1,9 @@
-"""jinns: `jinns.solve` on a stationary equation, its own Laplacian and batches.
+"""jinns: `jinns.solve` on a stationary equation, with its Laplacian and batches.
 
-Points come from a pool of a hundred batches, shuffled anew when it is used up.
+Points come from a pool of 100 batches, which is shuffled after it has been used up.
 
-Option: `laplacian` "loop" is jinns's own by nested reverse mode, one second derivative
-after another; "forward" is forward over forward in JAX's terms.
+The option `laplacian` "loop" is the Laplacian of jinns by nested reverse mode, one
+second derivative after another. "forward" is forward over forward, written in JAX.
 """
 
 import contextlib
@@ -24,11 +24,12 @@ from jinns.loss import (
 from protocol import serve
 from work import network
 
+# Number of batches in the pool of points.
 POOL = 100
 
 
 class Network(eqx.Module):
-    """The paper's networks at one point `(d,)`."""
+    """Networks of the paper at one point `(d,)`."""
 
     parameters: list
     gated: bool = eqx.field(static=True)
@@ -38,13 +39,16 @@ class Network(eqx.Module):
 
 
 def forward_laplacian(x, u, params):
-    """As a user writes it in JAX: jinns's own is for its separable networks alone."""
+    """Return the Laplacian, forward over forward.
+
+    The forward mode of jinns only supports its separable networks.
+    """
 
     def along(direction):
-        def slope(x):
+        def derivative(x):
             return jax.jvp(lambda x: u(x, params), (x,), (direction,))[1]
 
-        return jax.jvp(slope, (x,), (direction,))[1]
+        return jax.jvp(derivative, (x,), (direction,))[1]
 
     return sum(along(direction) for direction in jnp.eye(len(x)))
 
@@ -56,7 +60,7 @@ LAPLACIANS = {
 
 
 def helmholtz_terms(term, boundary, laplacian):
-    """The equation and the condition in jinns's terms."""
+    """Return the equation and the condition as objects of jinns."""
     zero = (0, (0, 0))
 
     def source(x):
@@ -84,10 +88,10 @@ class Solve:
     def __init__(self, task):
         self.task, work = task, task.work
         mean, deviation = jnp.asarray(work.mean), jnp.asarray(work.deviation)
-        own = Network(jax.tree.map(jnp.asarray, task.parameters), task.gated)
+        eqx_network = Network(jax.tree.map(jnp.asarray, task.parameters), task.gated)
         u = jinns.nn.PINN(
             eq_type="PDEStatio",
-            eqx_network=own,
+            eqx_network=eqx_network,
             input_transform=lambda x, params: (x - mean) / deviation,
         )
         self.parameters = jinns.parameters.Params(
@@ -130,11 +134,11 @@ class Solve:
             domain_batch=points["residual"], border_batch=border
         )
         _, terms = self.loss.evaluate(self.parameters, batch)[:2]
-        own = {"residual": terms.dyn_loss, "boundary": terms.boundary_loss}
-        return {name: sum(jax.tree.leaves(value)) for name, value in own.items()}
+        parts = {"residual": terms.dyn_loss, "boundary": terms.boundary_loss}
+        return {name: sum(jax.tree.leaves(value)) for name, value in parts.items()}
 
     def run(self, steps):
-        """The seconds that `jinns.solve` itself reports: it compiles at every call."""
+        """Train; return the seconds that `jinns.solve` reports, without compilation."""
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             solved = jinns.solve(

@@ -1,10 +1,14 @@
 """`keraspinn`, through `model.fit` with the progress bar on.
 
-Options: `engine` "jvp" takes derivatives by nested Jacobian-vector products in the
-same fused loop; `jit_compile` is that of `compile`; `bare` runs the program that `fit`
-compiled, without `fit` around it; `verbose` is that of `fit`, and `fit` holds more of
-its arguments; `callbacks` are names of callbacks to add; `epochs` divides the steps,
-and the epochs' median counts.
+Options:
+
+- `engine`: "jvp" takes derivatives by nested Jacobian-vector products in the same loop;
+- `jit_compile`: argument of `compile`;
+- `bare`: runs the program that `fit` has compiled, without `fit` around it;
+- `verbose`: argument of `fit`;
+- `fit`: further arguments of `fit`;
+- `callbacks`: names of callbacks to add;
+- `epochs`: number of epochs that divide the steps; their median counts.
 """
 
 import itertools
@@ -38,7 +42,7 @@ CALLBACKS = {
 
 
 def problem(name):
-    """The `Problem` of a work's name."""
+    """Return the `Problem` of a work by its name."""
     if name in PROBLEMS:
         return PROBLEMS[name]()
     dimension, order = map(int, name.removeprefix("ladder-").split("-"))
@@ -47,15 +51,15 @@ def problem(name):
     return kp.Problem(
         domain=kp.geometry.Box(dict.fromkeys(coordinates, (-1, 1))),
         equations={
-            f"derivative_{place}": u.diff(*zip(coordinates, index, strict=True))
-            for place, index in enumerate(order_indices(dimension, order))
+            f"derivative_{number}": u.diff(*zip(coordinates, index, strict=True))
+            for number, index in enumerate(order_indices(dimension, order))
         },
         scales=None,
     )
 
 
 def device_bytes():
-    """The most that an accelerator has held for this process so far, or `None`."""
+    """Return the peak memory of this process on an accelerator, or `None`."""
     if keras.backend.backend() != "jax":
         return None
     import jax
@@ -64,7 +68,7 @@ def device_bytes():
 
 
 class EpochTimes(keras.callbacks.Callback):
-    """When each epoch began."""
+    """Callback that keeps the times at which epochs begin."""
 
     def on_train_begin(self, logs=None):
         self.began = []
@@ -77,11 +81,11 @@ class EpochTimes(keras.callbacks.Callback):
 
 
 class UntaughtMLP(kp.networks.MLP):
-    """The Taylor engine has no rule for a subclass, so the other engine serves it."""
+    """Subclass without a Taylor rule, so that the other engine is used."""
 
 
 class UntaughtModifiedMLP(kp.networks.ModifiedMLP):
-    """The same."""
+    """Subclass without a Taylor rule, so that the other engine is used."""
 
 
 class Fit:
@@ -89,7 +93,9 @@ class Fit:
         self.task = task
         self.model = self._model(task.options["jit_compile"])
         annealed = task.model in ("M2", "M4")
-        annealing = kp.callbacks.LearningRateAnnealing(alpha=0.9)  # as others have it
+        annealing = kp.callbacks.LearningRateAnnealing(
+            alpha=0.9
+        )  # as in the other contestants
         self.callbacks = [annealing] if annealed else []
         self.callbacks += [CALLBACKS[name]() for name in task.options["callbacks"]]
         self.notes = {"engine": self.model.derivative_engine, "anneals": annealed}
@@ -110,8 +116,9 @@ class Fit:
         )
         layers = model.network.layers
         if task.gated:
-            own = model.network
-            layers = [own.encoder_u, own.encoder_v, own.first, *own.gates, own.head]
+            modified = model.network
+            layers = [modified.encoder_u, modified.encoder_v, modified.first]
+            layers += [*modified.gates, modified.head]
         for layer, values in zip(layers, task.parameters, strict=True):
             layer.set_weights(values)
         model.compile(keras.optimizers.Adam(1e-3), jit_compile=jit_compile)
@@ -145,7 +152,7 @@ class Fit:
         return device_bytes()
 
     def _run_bare(self, steps):
-        """An epoch of one execution, by the program that `fit` left."""
+        """Run an epoch with one execution of the program that `fit` has compiled."""
         self.model.trainer.progress = executions(steps, steps)
         keras.ops.convert_to_numpy(self.model.train_function(None)["loss"])
         self.model.trainer.progress = None

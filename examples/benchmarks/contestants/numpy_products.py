@@ -1,8 +1,9 @@
-"""A step's own matrix products, timed alone with NumPy. It trains nothing.
+"""Matrix products of a training step alone, with NumPy. It does not train.
 
-Counted from the rows of the Taylor engine: a term with N points and K Taylor
-coefficients multiplies N K rows by every kernel going forward, and going backward once
-for the kernel's gradient and once, above the first layer, for the rows' own.
+The products are those of the Taylor engine. A term with N points and K Taylor
+coefficients multiplies N K rows by each kernel in the forward pass. The backward pass
+has one product for the gradient of a kernel and, except in the first layer, one for
+that of the rows.
 """
 
 import numpy as np
@@ -20,15 +21,15 @@ class Products:
         generator = np.random.default_rng(0)
         counts = row_counts(problem(task.problem), task.batch)
         first = 3 if task.gated else 1
-        for place, (kernel, _) in enumerate(task.parameters):
+        for number, (kernel, _) in enumerate(task.parameters):
             for count in counts:
-                x, slope = (
+                x, gradient = (
                     generator.standard_normal((count, n), dtype="float32")
                     for n in kernel.shape
                 )
-                self.factors += [(x, kernel), (x.T, slope)]
-                if place >= first:
-                    self.factors.append((slope, kernel.T))
+                self.factors += [(x, kernel), (x.T, gradient)]
+                if number >= first:
+                    self.factors.append((gradient, kernel.T))
         operations = sum(
             2 * a.shape[0] * a.shape[1] * b.shape[1] for a, b in self.factors
         )
@@ -44,7 +45,7 @@ class Products:
 
 
 def row_counts(problem, batch):
-    """Rows of each term's product with one kernel."""
+    """Return the number of rows in the product of each term with a kernel."""
     sources = PointSources(problem, "float32", batch)
     counts = []
     for name, term in problem.terms.items():

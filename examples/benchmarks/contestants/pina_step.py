@@ -1,6 +1,7 @@
-"""PINA: its PINN solver and `Trainer`, one epoch a step, on all points at once.
+"""PINA: its PINN solver and `Trainer`, with one step an epoch on all points.
 
-Its points are kept: it draws them before training. Derivatives come from its operators.
+PINA draws points before training and does not resample them. Derivatives are those of
+its operators.
 """
 
 import time
@@ -24,7 +25,7 @@ AXES = ("x", "y", "z")
 
 
 class Network(torch.nn.Module):
-    """The paper's networks on standardised points."""
+    """Networks of the paper with standardised inputs."""
 
     def __init__(self, task):
         super().__init__()
@@ -41,7 +42,7 @@ class Network(torch.nn.Module):
 
 
 def equation(work, name):
-    """A term's residuals, a column each, as a PINA equation."""
+    """Return an equation of PINA with the residuals of a term as columns."""
     term = work.terms[name]
     plan = []
     if any(any(index) for _, index in term.derivatives):
@@ -57,9 +58,9 @@ def equation(work, name):
             for (field, index), axes in calls.items():
                 value = values[field, index]
                 names = [AXES[axis] for axis in axes]
-                slopes = fast_grad(value, points, components=value.labels, d=names)
-                for axis, label in zip(axes, slopes.labels, strict=True):
-                    values[field, raised(index, axis)] = slopes.extract([label])
+                derivatives = fast_grad(value, points, components=value.labels, d=names)
+                for axis, label in zip(axes, derivatives.labels, strict=True):
+                    values[field, raised(index, axis)] = derivatives.extract([label])
         plain = {key: v.as_subclass(torch.Tensor)[:, 0] for key, v in values.items()}
         columns = list(points.as_subclass(torch.Tensor).unbind(1))
         return torch.stack(term.residuals(torch, columns, plain), 1)
@@ -68,7 +69,7 @@ def equation(work, name):
 
 
 def problem(work, points):
-    """A PINA problem whose conditions hold at given points."""
+    """Return a problem of PINA with conditions at points."""
     names = AXES[: work.dimension]
     box = {name: [work.low[a], work.high[a]] for a, name in enumerate(names)}
 
@@ -88,7 +89,7 @@ def problem(work, points):
 
 
 class Clock(lightning.Callback):
-    """Training less the setting up of a `Trainer`."""
+    """Clock of training without the setup of a `Trainer`."""
 
     def on_train_start(self, trainer, module):
         self.began = time.perf_counter()
@@ -98,7 +99,7 @@ class Clock(lightning.Callback):
 
 
 class Losses(lightning.Callback):
-    """The losses of the first epoch by condition."""
+    """Callback that keeps the losses of an epoch by condition."""
 
     def on_train_epoch_end(self, trainer, module):
         self.logged = dict(trainer.callback_metrics)
@@ -112,7 +113,7 @@ class Epochs:
         self.notes = {"anneals": False, "points": "kept"}
 
     def _solver(self, points):
-        # Its losses are means over points and residuals, the work's are sums of these.
+        # PINA takes means over residuals, the work sums over them.
         self.scales = {}
         for name, term in self.work.terms.items():
             zeros = dict.fromkeys(term.derivatives, torch.zeros(1))

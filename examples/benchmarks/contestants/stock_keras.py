@@ -1,10 +1,10 @@
-"""The losses as a Keras user writes them by hand: nested gradient tapes.
+"""Hand-written losses in Keras, by nested gradient tapes.
 
-The same points per term, losses, network and optimizer as `keraspinn`, in a stock
-`keras.Model` with a custom `train_step`, trained by stock `fit`. Weights λ stay 1.
+A `keras.Model` with a custom `train_step` has the same points per term, losses, network
+and optimizer as keraspinn. `fit` of Keras trains it. Loss weights λ are 1.
 
-Options: `jit_compile`; `steps_per_execution`; `fused` runs the steps in one compiled
-`tf.while_loop` instead of `fit`.
+Options: `jit_compile` and `steps_per_execution` of `compile`; `fused` runs the steps in
+one compiled `tf.while_loop` instead of `fit`.
 """
 
 import keras
@@ -16,12 +16,12 @@ import keraspinn as kp
 
 
 class NestedTapes(keras.Model):
-    """Trains a network on a `Work` with points drawn in every step.
+    """Model that trains a network on a `Work`, with new points in each step.
 
     Args:
-        network: The Keras model to train, of standardised points.
+        network: Keras model to train, whose inputs are standardised.
         work: The `Work`.
-        batch: Number of points inside, and on each side.
+        batch: Number of points inside and on each side.
         xla: Whether XLA will compile the steps.
     """
 
@@ -31,7 +31,7 @@ class NestedTapes(keras.Model):
         self.network = network
         self.work = work
         self.batch = batch
-        # Each is the faster one of the two there, by half under XLA.
+        # The faster source of random numbers in each case, by half with XLA.
         generator = tf.random.Generator.from_seed(0, alg="philox")
         self.uniform = generator.uniform if xla else tf.random.uniform
         self.loss_mean = keras.metrics.Mean(name="loss")
@@ -45,7 +45,7 @@ class NestedTapes(keras.Model):
         return self.network((points - self.work.mean) * scale)
 
     def derivatives(self, columns, required):
-        """Dict from `(field, multi-index)` to tensors `(N,)`: one tape an order."""
+        """Return tensors `(N,)` by `(field, multi-index)`, with one tape an order."""
         plan = gradient_plan(required) if any(any(i) for _, i in required) else []
         tapes = [
             tf.GradientTape(persistent=True, watch_accessed_variables=False)
@@ -60,9 +60,10 @@ class NestedTapes(keras.Model):
         for tape, calls in zip(reversed(tapes), plan, strict=True):
             tape.__exit__(None, None, None)
             for (field, index), axes in calls.items():
-                slopes = tape.gradient(values[field, index], [columns[a] for a in axes])
-                for axis, slope in zip(axes, slopes, strict=True):
-                    values[field, raised(index, axis)] = slope
+                inputs = [columns[axis] for axis in axes]
+                derivatives = tape.gradient(values[field, index], inputs)
+                for axis, derivative in zip(axes, derivatives, strict=True):
+                    values[field, raised(index, axis)] = derivative
         return values
 
     @property
@@ -100,7 +101,10 @@ class NestedTapes(keras.Model):
 
 
 def endless():
-    """A dataset of nothing; autotune off, as its thread holds up the end of `fit`."""
+    """Return an endless dataset without data.
+
+    Autotuning is off, because its thread delays the end of `fit`.
+    """
     options = tf.data.Options()
     options.autotune.enabled = False
     return tf.data.Dataset.from_tensors(0).repeat().with_options(options)

@@ -1,8 +1,8 @@
-"""A training step in PyTorch: `torch.func` under `torch.compile`, or plain autograd.
+"""Training step in PyTorch, by `torch.func` with `torch.compile` or by autograd.
 
-Option: `mode` "forward" compiles nested `torch.func.jvp` and `torch.func.grad` into
-one graph; "reverse" nests `torch.autograd.grad` eagerly, as most PyTorch code does.
-Weights λ stay 1.
+The option `mode` "forward" compiles nested `torch.func.jvp` and `torch.func.grad` into
+one graph. "reverse" nests `torch.autograd.grad` eagerly, like most PyTorch code. Loss
+weights λ are 1.
 """
 
 import torch
@@ -11,7 +11,7 @@ from work import gradient_plan, network, raised
 
 
 def by_forward_mode(function, x, required, scale):
-    """Nested Jacobian-vector products, all fields at once."""
+    """Return derivatives by nested Jacobian-vector products of all fields at once."""
 
     def through(indices):
         axes = [a for index in indices for a, count in enumerate(index) if count]
@@ -23,11 +23,11 @@ def by_forward_mode(function, x, required, scale):
 
         def both(x):
             direction = torch.diag(scale)[axis].repeat(x.shape[0], 1)
-            values, slopes = torch.func.jvp(inner, (x,), (direction,))
-            found = {raised(index, axis): slope for index, slope in slopes.items()}
-            found |= values
-            rest = indices - found.keys()
-            return found | (through(rest)(x) if rest else {})
+            values, tangents = torch.func.jvp(inner, (x,), (direction,))
+            derivatives = {raised(index, axis): t for index, t in tangents.items()}
+            derivatives |= values
+            rest = indices - derivatives.keys()
+            return derivatives | (through(rest)(x) if rest else {})
 
         return both
 
@@ -36,7 +36,7 @@ def by_forward_mode(function, x, required, scale):
 
 
 def by_reverse_mode(function, x, required, scale):
-    """Nested `torch.autograd.grad` of sums."""
+    """Return derivatives by nested `torch.autograd.grad` of sums."""
     zero = (0,) * x.shape[1]
     plan = gradient_plan(required) if any(any(i) for _, i in required) else []
     columns = [column.requires_grad_(bool(plan)) for column in x.unbind(1)]
@@ -49,13 +49,13 @@ def by_reverse_mode(function, x, required, scale):
     )
     for calls in plan:
         for (field, index), axes in calls.items():
-            slopes = torch.autograd.grad(
+            derivatives = torch.autograd.grad(
                 values[field, index].sum(),
                 [columns[axis] for axis in axes],
                 create_graph=True,
             )
-            for axis, slope in zip(axes, slopes, strict=True):
-                values[field, raised(index, axis)] = slope
+            for axis, derivative in zip(axes, derivatives, strict=True):
+                values[field, raised(index, axis)] = derivative
     return values
 
 
