@@ -25,6 +25,10 @@ PENDING = (
     "keraspinn/diagnostics/gradients.py",
     "keraspinn/diagnostics/hessian.py",
 )
+# Folders with a `sampling.Place`, which methods of samplers receive as `place`.
+PLACES = ("sampling", "training", "samplers", "rules")
+# Programs whose page and notebook in the documentation would change with them.
+FROZEN = (ROOT / "examples" / "gallery" / "obstacle.py",)
 
 
 def cases(*folders, suffix="py"):
@@ -39,7 +43,7 @@ def cases(*folders, suffix="py"):
 
 def abstract_names(path):
     """Return the variable names to avoid in a file; a `Place` is called `place`."""
-    has_places = path.parent.name in ("sampling", "training")
+    has_places = path.parent.name in PLACES or path in FROZEN
     return ABSTRACT_NAMES - {"place"} if has_places else ABSTRACT_NAMES
 
 
@@ -66,7 +70,7 @@ def test_summaries_begin_with_a_verb_or_a_noun(path):
     )
 
 
-@pytest.mark.parametrize("path", cases("keraspinn"))
+@pytest.mark.parametrize("path", cases("keraspinn", "examples"))
 def test_variables_have_telling_names(path):
     abstract = [
         f"line {line}: {name}"
@@ -87,7 +91,7 @@ def test_documents_avoid_private_dialect(path):
     assert not avoided
 
 
-@pytest.mark.parametrize("path", cases("keraspinn", "tests"))
+@pytest.mark.parametrize("path", cases("keraspinn", "tests", "examples"))
 def test_what_is_rare(path):
     source = path.read_text("utf-8")
     texts = [*MEASURE["docstrings"](ast.parse(source)).values()]
