@@ -102,11 +102,11 @@ def train(
         network = kp.networks.MLP(**shape)
     model = kp.PINNModel(problem, network, seed=arguments.seed)
     schedules = keras.optimizers.schedules
-    start = setting(arguments, "learning_rate")
+    initial_rate = setting(arguments, "learning_rate")
     if setting(arguments, "schedule") == "cosine":
-        learning_rate = schedules.CosineDecay(start, arguments.steps)
+        learning_rate = schedules.CosineDecay(initial_rate, arguments.steps)
     else:
-        learning_rate = schedules.ExponentialDecay(start, 1000, 0.9)
+        learning_rate = schedules.ExponentialDecay(initial_rate, 1000, 0.9)
     model.compile(keras.optimizers.Adam(learning_rate))
     annealing = kp.callbacks.LearningRateAnnealing(
         alpha=setting(arguments, "alpha"), rule=arguments.rule

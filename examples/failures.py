@@ -45,21 +45,21 @@ class Training:
     steps: int = STEPS
 
 
-def growth(logarithm=False, start=10, capacity=10_000):
+def growth(logarithm=False, initial=10, capacity=10_000):
     """Declare logistic growth by three orders of magnitude.
 
     The field is n, or m = ln(n / capacity) with `logarithm`.
     """
     n = sp.Function("m" if logarithm else "n")(T)
-    exact = 1 / (1 + (capacity / start - 1) * sp.exp(-T))
+    exact = 1 / (1 + (capacity / initial - 1) * sp.exp(-T))
     if logarithm:
-        rate, first, exact = 1 - sp.exp(n), sp.log(start / capacity), sp.log(exact)
+        rate, value, exact = 1 - sp.exp(n), sp.log(initial / capacity), sp.log(exact)
     else:
-        rate, first, exact = n * (1 - n / capacity), start, capacity * exact
+        rate, value, exact = n * (1 - n / capacity), initial, capacity * exact
     return kp.Problem(
         kp.geometry.Box(time={T: (0, 14)}),
         {"growth": sp.Eq(n.diff(T), rate)},
-        {"start": kp.Condition(sp.Eq(n, first), on="initial")},
+        {"start": kp.Condition(sp.Eq(n, value), on="initial")},
         {n: exact},
     )
 
@@ -97,11 +97,11 @@ def rod(sign=1, faces=(0, 1)):
     backward heat equation, which is ill-posed.
     """
     conditions = {f"at_{x}": kp.Condition(U, on={X: x}) for x in faces}
-    start = kp.Condition(sp.Eq(U, sp.sin(sp.pi * X)), on="initial")
+    initial = kp.Condition(sp.Eq(U, sp.sin(sp.pi * X)), on="initial")
     return kp.Problem(
         kp.geometry.Box({X: (0, 1)}, time={T: (0, 0.5)}),
         {"heat": sp.Eq(U.diff(T), sign * U.diff(X, 2))},
-        {**conditions, "start": start},
+        {**conditions, "start": initial},
         {U: SOLUTION},
     )
 

@@ -105,7 +105,7 @@ class Workshop:
         return (trained, history, gradients.statistics, stiffness), size
 
     def full_batch(self, problem):
-        """Return uniform points inside a square and on its sides, always the same."""
+        """Return uniform points inside a square and on its sides, from the seed."""
         inside, side = (256, 64) if self.quick else (1000, 250)
         uniform = np.random.default_rng(self.options.seed).uniform
         sides = uniform(-1, 1, (4, side, 2))

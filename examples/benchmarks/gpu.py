@@ -87,9 +87,9 @@ def commands(folder, size):
         name: (command, kept if name.startswith("ensemble") else {})
         for name, command in parts.items()
     }
-    for where, variables in (("", {}), ("-cpu", {"JAX_PLATFORMS": "cpu"})):
+    for suffix, variables in (("", {}), ("-cpu", {"JAX_PLATFORMS": "cpu"})):
         for optimizer in ("SSBroyden", "GaussNewton"):
-            parts[f"{optimizer}{where}"] = (
+            parts[f"{optimizer}{suffix}"] = (
                 [
                     *("-m", "examples.second_stage", "helmholtz"),
                     *("--optimizer", optimizer, "--seconds", SECONDS[size], "--clock"),

@@ -18,7 +18,7 @@ MOST_HELD_BACK = 12
 
 @dataclasses.dataclass(frozen=True)
 class Question:
-    """A problem with a known solution.
+    """Problem with a known solution.
 
     Attributes:
         name: Name in the records.

@@ -17,7 +17,7 @@ TIMES = 1_001
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A problem with a long time.
+    """Problem with a long time.
 
     Args:
         title: Name in the table.

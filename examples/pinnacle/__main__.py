@@ -1,4 +1,4 @@
-"""Programs for problems of PINNacle, and their errors beside its best.
+"""Programs for problems of PINNacle; their errors are compared with its best.
 
 python -m examples.pinnacle burgers_1d_c --output docs/results/pinnacle.json
 

@@ -14,12 +14,12 @@ x, y, z, s, t = sp.symbols("x y z s t")
 
 def allen_cahn():
     u = function("u", x, t)
-    start = x**2 * sp.cos(sp.pi * x)
+    initial = x**2 * sp.cos(sp.pi * x)
     return kp.Problem(
         kp.geometry.Box({x: (-1, 1)}, time={t: (0, 1)}),
         {"allen_cahn": u.diff(t) - u.diff(x, 2) / 1000 - 5 * (u - u**3)},
         {
-            "start": kp.Condition(u - start, on="initial", hard=True),
+            "start": kp.Condition(u - initial, on="initial", hard=True),
             "ends": kp.Condition(u + 1, on="boundary", hard=True),
         },
     )
@@ -133,16 +133,16 @@ def diffusion_1d_exact_bc():
 
 def diffusion_reaction():
     u = function("u", x, t)
-    start = sum(sp.sin(k * x) / k for k in (1, 2, 3, 4, 8))
+    initial = sum(sp.sin(k * x) / k for k in (1, 2, 3, 4, 8))
     source = sum(sp.Rational(k**2 - 1, k) * sp.sin(k * x) for k in (2, 3, 4, 8))
     return kp.Problem(
         kp.geometry.Box({x: (-sp.pi, sp.pi)}, time={t: (0, 1)}),
         {"diffusion": u.diff(t) - u.diff(x, 2) - sp.exp(-t) * source},
         {
             "ends": kp.Condition(u, on="boundary", hard=True),
-            "start": kp.Condition(u - start, on="initial", hard=True),
+            "start": kp.Condition(u - initial, on="initial", hard=True),
         },
-        {u: sp.exp(-t) * start},
+        {u: sp.exp(-t) * initial},
     )
 
 

@@ -29,13 +29,13 @@ def helmholtz_neumann_2d_hole(wavenumber=2 * sp.pi):
     hole = kp.geometry.Disk((0, 0), 0.25)
     domain = kp.geometry.Box({x: (-half, half), y: (-half, half)}) - hole
     nx, ny = domain.normal
-    slope = nx * exact.diff(x) + ny * exact.diff(y)
+    derivative = nx * exact.diff(x) + ny * exact.diff(y)
     edge = [{x: -half}, {x: half}, {y: -half}, {y: half}]
     return kp.Problem(
         domain,
         {"helmholtz": -laplacian(u, x, y) - wavenumber**2 * u - wavenumber**2 * exact},
         {
-            "hole": kp.Condition(kp.normal_derivative(u, domain) - slope, on=hole),
+            "hole": kp.Condition(kp.normal_derivative(u, domain) - derivative, on=hole),
             "edge": kp.Condition(u - exact, on=edge),
         },
         {u: exact},

@@ -21,7 +21,7 @@ def burgers_2d():
     fields, line = [function(name, x, y, t) for name in "uv"], np.linspace(0, 4, 33)
     values = np.random.default_rng(0).normal(size=(2, 32, 32))
     values = np.pad(values, [(0, 0), (0, 1), (0, 1)], "wrap")
-    start = [
+    initial = [
         field - kp.Tabulated((line, line), table)(x, y)
         for field, table in zip(fields, values, strict=True)
     ]
@@ -29,7 +29,7 @@ def burgers_2d():
     return kp.Problem(
         kp.geometry.Box({x: (0, 4), y: (0, 4)}, time={t: (0, 1)}, periodic=[x, y]),
         {"u": along, "v": across},
-        {"start": kp.Condition(start, on="initial")},
+        {"start": kp.Condition(initial, on="initial")},
     )
 
 
@@ -61,13 +61,13 @@ def poisson_2d_ms(squares=3):
     conductivity, source = [], []
     for row, column in np.ndindex(squares, squares):
         within = [(x + 10) / side - row, (y + 10) / side - column]
-        here = True
+        in_square = True
         if row + column < 2 * (squares - 1):
-            here = (within[0] < 1) & (within[1] < 1)
+            in_square = (within[0] < 1) & (within[1] < 1)
         even, waved = rng.normal(size=2)
         bump = sp.sin(pi * within[0]) * sp.sin(pi * within[1])
-        conductivity.append((10 ** rng.uniform(-2, 3), here))
-        source.append((even + waved * bump, here))
+        conductivity.append((10 ** rng.uniform(-2, 3), in_square))
+        source.append((even + waved * bump, in_square))
     equation = sp.Piecewise(*conductivity) * laplacian(u, x, y)
     return kp.Problem(
         domain,
@@ -95,29 +95,29 @@ def heat_2d_vc():
 def heat_2d_ms():
     u = function("u", x, y, t)
     along, across = 1 / (500 * pi) ** 2, 1 / pi**2
-    start = sp.sin(20 * pi * x) * sp.sin(pi * y)
+    initial = sp.sin(20 * pi * x) * sp.sin(pi * y)
     rate = along * (20 * pi) ** 2 + across * pi**2
     return kp.Problem(
         kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 5)}),
         {"heat": u.diff(t) - along * u.diff(x, 2) - across * u.diff(y, 2)},
         {
-            "start": kp.Condition(u - start, on="initial"),
+            "start": kp.Condition(u - initial, on="initial"),
             "edge": kp.Condition(u, on="boundary"),
         },
-        {u: start * sp.exp(-rate * t)},
+        {u: initial * sp.exp(-rate * t)},
     )
 
 
 def heat_2d_lt():
     u = function("u", x, y, t)
-    start = sp.sin(4 * pi * x) * sp.sin(3 * pi * y)
+    initial = sp.sin(4 * pi * x) * sp.sin(3 * pi * y)
     source = 5 * sp.sin(u**2) * (1 + 2 * sp.sin(pi * t / 4))
     source *= sp.sin(4 * pi * x) * sp.sin(2 * pi * y)
     return kp.Problem(
         kp.geometry.Box({x: (0, 1), y: (0, 1)}, time={t: (0, 100)}),
         {"heat": u.diff(t) - laplacian(u, x, y) / 1000 - source},
         {
-            "start": kp.Condition(u - start, on="initial"),
+            "start": kp.Condition(u - initial, on="initial"),
             "edge": kp.Condition(u, on="boundary"),
         },
     )
@@ -196,7 +196,7 @@ def kuramoto_sivashinsky():
     """Declare the Kuramoto–Sivashinsky equation, periodic."""
     u = function("u", x, t)
     alpha, beta, gamma = (sp.Rational(100, 16**k) for k in (1, 2, 4))
-    start = sp.cos(x) * (1 + sp.sin(x))
+    initial = sp.cos(x) * (1 + sp.sin(x))
     return kp.Problem(
         kp.geometry.Box({x: (0, 2 * pi)}, time={t: (0, 1)}, periodic=[x]),
         {
@@ -205,7 +205,7 @@ def kuramoto_sivashinsky():
             + beta * u.diff(x, 2)
             + gamma * u.diff(x, 4)
         },
-        {"start": kp.Condition(u - start, on="initial")},
+        {"start": kp.Condition(u - initial, on="initial")},
     )
 
 
@@ -246,8 +246,8 @@ def poisson_inverse():
     points = lattice(*[np.linspace(0, 1, 10)] * 2)
     noise = 0.1 * np.random.default_rng(0).normal(size=100)
     measured = np.sin(np.pi * points).prod(axis=1) + noise
-    slopes = (2 * x - 1) * exact[u].diff(x) + (2 * y - 1) * exact[u].diff(y)
-    source = 2 * pi**2 * exact[u] * exact[a] + 2 * slopes * exact[a] ** 2
+    gradients = (2 * x - 1) * exact[u].diff(x) + (2 * y - 1) * exact[u].diff(y)
+    source = 2 * pi**2 * exact[u] * exact[a] + 2 * gradients * exact[a] ** 2
     return kp.Problem(
         kp.geometry.Box({x: (0, 1), y: (0, 1)}),
         {"poisson": sum((a * u.diff(c)).diff(c) for c in (x, y)) + source},
@@ -263,9 +263,9 @@ def heat_inverse():
     """Declare an unknown coefficient that depends on x and y, not on t."""
     u, a = function("u", x, y, t), function("a", x, y)
     sines, fading = sp.sin(pi * x) * sp.sin(pi * y), sp.exp(-t)
-    slopes = sp.cos(pi * x) ** 2 * sp.sin(pi * y) ** 2
-    slopes += sp.sin(pi * x) ** 2 * sp.cos(pi * y) ** 2
-    source = (4 * pi**2 - 1) * sines + pi**2 * (2 * sines**2 - slopes)
+    gradients = sp.cos(pi * x) ** 2 * sp.sin(pi * y) ** 2
+    gradients += sp.sin(pi * x) ** 2 * sp.cos(pi * y) ** 2
+    source = (4 * pi**2 - 1) * sines + pi**2 * (2 * sines**2 - gradients)
     rng = np.random.default_rng(0)
     points = np.stack([*rng.uniform(-1, 1, (2, 50)), rng.uniform(size=50)], axis=-1)
     measured = np.sin(np.pi * points[:, :2]).prod(axis=1) * np.exp(-points[:, 2])

@@ -169,25 +169,25 @@ def trained(box, declared, points):
     if isinstance(model, str):
         return {"outcome": "refused", "sentence": model}
     model.compile(keras.optimizers.Adam(1e-2), jit_compile=False)
-    where, values = model.problem.test_data(11)
-    before = model.evaluate(where, values, verbose=0, return_dict=True)
+    test_points, values = model.problem.test_data(11)
+    before = model.evaluate(test_points, values, verbose=0, return_dict=True)
     try:
         model.fit(epochs=EPOCHS, steps_per_epoch=STEPS, verbose=0)
     except FloatingPointError as sentence:
         return {"outcome": "stopped", "sentence": str(sentence)}
-    after = model.evaluate(where, values, verbose=0, return_dict=True)
+    after = model.evaluate(test_points, values, verbose=0, return_dict=True)
     names = [name for name in before if name.endswith("_loss")]
-    left = max(after[name] / before[name] for name in names)
+    ratio = max(after[name] / before[name] for name in names)
     error = after["u_relative_l2"]
     numbers = {
         "loss before": before["loss"],
         "loss after": after["loss"],
-        "most of a term's loss left": left,
+        "most of a term's loss left": ratio,
         "relative error": error,
     }
     if not np.isfinite([*numbers.values()]).all():
         return {"outcome": "not finite"} | numbers
-    if left < TINY and error > GOOD:
+    if ratio < TINY and error > GOOD:
         return {"outcome": "wrong in silence"} | numbers
     fell = after["loss"] < before["loss"]
     return {"outcome": "fell" if fell else "did not fall"} | numbers

@@ -10,7 +10,7 @@ from keraspinn.sampling.residual_based import at_most_once, systematic
 
 
 class RARD(kp.sampling.Renewed):
-    """A set of points that grows where the residual is large (RAR-D).
+    """Set of points that grows where the residual is large (RAR-D).
 
     Training begins with a share of the points. Each renewal after the first step adds
     points from a uniform pool, with a probability ∝ εᵏ / mean(εᵏ) + c for the absolute

@@ -13,7 +13,7 @@ X, Y, T = sp.symbols("x y t")
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A problem, with the network and numbers of points for its training.
+    """Problem, with the network and numbers of points for its training.
 
     Attributes:
         problem: Function without arguments that returns the `Problem`.

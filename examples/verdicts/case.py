@@ -8,7 +8,7 @@ import keraspinn as kp
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A problem and the settings of its training.
+    """Problem and the settings of its training.
 
     Attributes:
         problem: Function without arguments that returns the `Problem`.

@@ -27,7 +27,7 @@ class Condition:
 
 @dataclasses.dataclass(frozen=True)
 class Statement:
-    """A problem on the box `low` to `high`.
+    """Problem on the box from `low` to `high`.
 
     Attributes:
         low, high: Corners of the box.

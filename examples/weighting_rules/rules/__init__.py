@@ -22,7 +22,7 @@ from examples.weighting_rules.rules.soft_adapt import SoftAdapt
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A rule of the study.
+    """Rule of the study.
 
     Attributes:
         title: Name in the table.
