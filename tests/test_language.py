@@ -20,11 +20,6 @@ WORDS_TO_AVOID = {
     r"\brooms?\b": "folder",
     r"\bjoined\b": "periodic",
 }
-# Folders and files that are not rewritten yet. Remove each as it is.
-PENDING = (
-    "keraspinn/diagnostics/gradients.py",
-    "keraspinn/diagnostics/hessian.py",
-)
 # Folders with a `sampling.Place`, which methods of samplers receive as `place`.
 PLACES = ("sampling", "training", "samplers", "rules")
 # Programs whose page and notebook in the documentation would change with them.
@@ -34,11 +29,7 @@ FROZEN = (ROOT / "examples" / "gallery" / "obstacle.py",)
 def cases(*folders, suffix="py"):
     paths = [p for f in folders for p in sorted((ROOT / f).rglob(f"*.{suffix}"))]
     named = {str(path.relative_to(ROOT)): path for path in paths}
-    return [
-        pytest.param(path, id=name)
-        for name, path in named.items()
-        if not name.startswith(PENDING)
-    ]
+    return [pytest.param(path, id=name) for name, path in named.items()]
 
 
 def abstract_names(path):

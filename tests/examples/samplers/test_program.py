@@ -55,7 +55,7 @@ def test_table_compares_equal_seeds_with_uniform_points():
     rows = table.table(records, "adam").splitlines()
     row = next(row for row in rows if row.startswith("| R3 "))
     # (2 · 1/2 · 8)^(1/3), and the mean of 5, 7, 6 and 2 s.
-    assert row == "| R3 | 2.0e-02 |  |  | 8.0e-03 |  |  | 2.00 | 5 s |"
+    assert row == "| R3 | 2.0e-02 | – | – | 8.0e-03 | – | – | 2.00 | 5 s |"
 
 
 @pytest.fixture
