@@ -22,8 +22,6 @@ WORDS_TO_AVOID = {
 }
 # Folders with a `sampling.Place`, which methods of samplers receive as `place`.
 PLACES = ("sampling", "training", "samplers", "rules")
-# Programs whose page and notebook in the documentation would change with them.
-FROZEN = (ROOT / "examples" / "gallery" / "obstacle.py",)
 
 
 def cases(*folders, suffix="py"):
@@ -34,7 +32,7 @@ def cases(*folders, suffix="py"):
 
 def abstract_names(path):
     """Return the variable names to avoid in a file; a `Place` is called `place`."""
-    has_places = path.parent.name in PLACES or path in FROZEN
+    has_places = path.parent.name in PLACES
     return ABSTRACT_NAMES - {"place"} if has_places else ABSTRACT_NAMES
 
 

@@ -22,9 +22,9 @@ gradient = sp.Matrix([u, v]).jacobian([x, y])
 stress = viscosity * (gradient + gradient.T) - p * sp.eye(2)
 
 
-def momentum(velocity, slope):
+def momentum(velocity, grad_p):
     convection = u * velocity.diff(x) + v * velocity.diff(y)
-    return convection + slope - viscosity * (velocity.diff(x, 2) + velocity.diff(y, 2))
+    return convection + grad_p - viscosity * (velocity.diff(x, 2) + velocity.diff(y, 2))
 
 
 problem = kp.Problem(
@@ -47,10 +47,10 @@ print(solution)
 model = solution.model
 force = kp.integral((-stress * sp.Matrix(channel.normal))[0], over=obstacle)
 drop = kp.integral(p, over={x: 0}) - kp.integral(p, over={x: 4})
-print("Flow", *(f"{model.integrate(u, over={x: place}):.4f}" for place in (0, 4)))
+print("Flow", *(f"{model.integrate(u, over={x: end}):.4f}" for end in (0, 4)))
 
 # scikit-fem, 96 sides of the circle: 1.4520 and 3.6908, to a thousandth.
-ends = [model.integrate(p, over={x: place}) for place in (0, 4)]
+ends = [model.integrate(p, over={x: end}) for end in (0, 4)]
 error = {"drag": abs(model.integrate(force) / 1.4520 - 1)}
 error["pressure drop"] = abs((ends[0] - ends[1]) / 3.6908 - 1)
 print(error)
