@@ -2,7 +2,6 @@ from typing import Any
 
 import numpy as np
 
-from keraspinn.declaration.conditions import Data
 from keraspinn.declaration.probe_points import probe_normals, probe_points
 from keraspinn.declaration.problem import Problem
 from keraspinn.geometry.base import Geometry
@@ -77,12 +76,9 @@ def _named_points(problem, geometry, n):
             if block:
                 yield name, [block], probe_points(geometry, [block], n)
         return
-    for name, condition in problem.conditions.items():
-        if isinstance(condition, Data):
-            yield name, [], condition.points
-        else:
-            blocks = condition.blocks(geometry)
-            yield name, blocks, probe_points(geometry, blocks, n)
+    for name in problem.conditions:
+        term = problem.all_terms[name]
+        yield name, term.blocks, term.points(geometry, n)
 
 
 def _draw_normals(panel, geometry, blocks, colour):
