@@ -2,7 +2,7 @@
 
 import math
 
-from keraspinn.declaration import Condition, Problem
+from keraspinn.declaration import Problem
 from keraspinn.declaration.singularities import has_reentrant_corner
 from keraspinn.declaration.validation.elasticity import describe_unreliable_elasticity
 from keraspinn.diagnostics import Verdict
@@ -97,6 +97,5 @@ def describe_model(model: PINNModel) -> str:
     text = f"{model.count_params():,} weights"
     if isinstance(network, Network):
         text = f"{type(network).__name__} {network.units} × {network.depth}"
-    conditions = model.problem.conditions.items()
-    hard = [n for n, c in conditions if isinstance(c, Condition) and c.hard]
+    hard = [term.name for term in model.problem.all_terms.values() if term.hard]
     return f"{text}, hard: {', '.join(hard)}" if hard else text
