@@ -1,7 +1,5 @@
 """Regions of a domain, and the interfaces between them."""
 
-import functools
-
 import keras
 import numpy as np
 
@@ -103,17 +101,17 @@ class Interface(OfTwo):
         shift, space = first.centre - domain.centre, len(domain.space_coordinates)
         step = STEP * np.minimum(first.half, second.half)
 
-        def faces_the_other(part, points):
-            normals = part.normals(points - like(shift, points))
-            moved = points[..., :space] + normals * like(step[:space], points)
-            moved = library(points).concatenate([moved, points[..., space:]], axis=-1)
-            return other.contains(points) & other.contains(moved)
+        def facing_piece(part):
+            def faces_the_other(points):
+                normals = part.normals(points - like(shift, points))
+                moved = points[..., :space] + normals * like(step[:space], points)
+                rest = points[..., space:]
+                moved = library(points).concatenate([moved, rest], axis=-1)
+                return other.contains(points) & other.contains(moved)
 
-        block = ()
-        for part in first.boundary:
-            keep = functools.partial(faces_the_other, part)
-            piece = portion(domain, first, part, keep, text=str(self))
-            block += (piece,) if piece else ()
+            return portion(domain, first, part, faces_the_other, text=str(self))
+
+        block = tuple(filter(None, map(facing_piece, first.boundary)))
         if not block:
             raise ValueError(
                 f"{one} and {two} have no common boundary. The regions "
