@@ -29,11 +29,7 @@ class Points(Nearest):
     def __init__(self, points, half, text, outward=None, region=None):
         self._points, self._half, self.text = points, half, text
         self.outward, self._region, self._width = outward, region, points.size
-
-    @property
-    def is_point(self):
-        """True if it holds a single point."""
-        return len(self._points) == 1
+        self.is_point = len(points) == 1
 
     def sample(self, uniform):
         """Pick points at random."""
