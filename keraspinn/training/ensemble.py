@@ -255,7 +255,13 @@ class Ensemble(ProblemModel):
     def test_step(self, data):
         """Update losses and errors of every member; return their means."""
         x, y, _ = keras.utils.unpack_x_y_sample_weight(data)
-        return self.trainer.evaluate(x, y)
+        members, model = self._members, self._members.model
+        logs = members.logged(
+            lambda seed: model._evaluation.update(model, x, y, seed),
+            (members.seed_tensor,),
+            model.variables,
+        )
+        return members.means(logs)
 
     def evaluate(
         self,

@@ -171,21 +171,6 @@ class MemberTrainer(Trainer):
         (index,) = self.indices(self.step_count.name)
         return ops.convert_to_numpy(self._members.optimizer[index])
 
-    def evaluate(self, x, y):
-        """Update losses and errors of every member; return their means.
-
-        Args:
-            x: Tensor `(n, d)`.
-            y: Dict from reference names to tensors `(n,)`, or `None`.
-        """
-        members, model = self._members, self._members.model
-        logs = members.logged(
-            lambda seed: model._evaluation.update(model, x, y, seed),
-            (members.seed_tensor,),
-            model.variables,
-        )
-        return members.means(logs)
-
     def member_logs(self):
         """Return the members' metrics, λ and coefficients, `(size,)` each.
 
