@@ -43,9 +43,7 @@ class Members:
         if model.network.trainable_variables:
             check_distinct([initial[id(v)] for v in model.network.trainable_variables])
         for variable in model.variables:
-            values = initial.get(id(variable))
-            if values is None:
-                values = self.repeated(variable)
+            values = initial.get(id(variable), self.repeated(variable))
             self._stacked[id(variable)] = stacked = ensemble.add_weight(
                 shape=values.shape,
                 initializer=lambda shape, dtype, values=values: ops.cast(values, dtype),
