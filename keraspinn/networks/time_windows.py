@@ -1,6 +1,7 @@
 """A network for each of consecutive time windows, continuous at their edges."""
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -229,10 +230,8 @@ def at_time(network, x, time, second):
             lifted = (*index[:-1], shift)
             if lifted not in fields.coefficients:
                 continue
-            factor = 1.0
-            for half, count in zip(halves, index, strict=True):
-                for _ in range(count):
-                    factor = factor * half
+            pairs = zip(halves, index, strict=True)
+            factor = math.prod(half for half, count in pairs for _ in range(count))
             for key, share in x.indices.destinations(index):
                 term = fields.coefficients[lifted] * (share * factor)
                 add_to(coefficients, key, term)
