@@ -18,7 +18,6 @@ def map_members(function, tensors, in_turn=False):
     Returns:
         The function's results, each tensor with a first axis of the members.
     """
-    del in_turn
     tensors = shard(tensors)
     with shared_by(None):  # a member's tensors are on one device
         results = jax.vmap(function)(*tensors)
