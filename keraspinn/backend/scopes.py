@@ -10,6 +10,23 @@ _around = contextvars.ContextVar("around", default=((), None))
 
 
 @contextlib.contextmanager
+def setting(read, write, value):
+    """Open a scope in which a setting has another value.
+
+    Args:
+        read: Function that returns the present value.
+        write: Function that sets a value.
+        value: The value in the scope.
+    """
+    kept = read()
+    write(value)
+    try:
+        yield
+    finally:
+        write(kept)
+
+
+@contextlib.contextmanager
 def substituted(variables, values):
     """Open a scope in which variables have other values, and are not written to.
 
@@ -27,11 +44,9 @@ def substituted(variables, values):
     pairs = {id(v): (v, outer.get_current_value(v)) for v in before}
     pairs |= {id(v): (v, value) for v, value in zip(variables, values, strict=True)}
     with keras.StatelessScope(list(pairs.values())) as scope:
-        token = _around.set(([v for v, _ in pairs.values()], scope))
-        try:
+        around = [v for v, _ in pairs.values()], scope
+        with setting(_around.get, _around.set, around):
             yield scope
-        finally:
-            _around.reset(token)
 
 
 def stateless(function, variables):

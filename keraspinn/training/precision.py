@@ -1,11 +1,10 @@
 """A model at another precision."""
 
-import contextlib
-
 import keras
 from keras import ops
 
 from keraspinn.backend.compatibility import every_layer
+from keraspinn.backend.scopes import setting
 from keraspinn.common.checks import check_choice
 from keraspinn.training.checks import WHOLE
 from keraspinn.training.frozen import freeze, frozen
@@ -32,7 +31,6 @@ def converted(model, dtype):
     return other
 
 
-@contextlib.contextmanager
 def policy(dtype):
     """Let layers without a policy take this one, for a while.
 
@@ -42,12 +40,8 @@ def policy(dtype):
     Args:
         dtype: A type, or a policy or its configuration; `None` changes nothing.
     """
-    kept = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(keras.dtype_policies.get(dtype))
-    try:
-        yield
-    finally:
-        keras.config.set_dtype_policy(kept)
+    read, write = keras.config.dtype_policy, keras.config.set_dtype_policy
+    return setting(read, write, keras.dtype_policies.get(dtype))
 
 
 def rebuilt(network, dtype):

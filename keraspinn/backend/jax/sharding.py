@@ -1,11 +1,12 @@
 """JAX: tensors that the devices of a Keras distribution share."""
 
-import contextlib
 import contextvars
 
 import jax
 import keras
 from jax.sharding import NamedSharding, PartitionSpec
+
+from keraspinn.backend.scopes import setting
 
 # The devices of the program that is traced, if it has several.
 _mesh = contextvars.ContextVar("mesh", default=None)
@@ -52,14 +53,9 @@ def shard_count():
     return 1 if mesh is None else mesh.size
 
 
-@contextlib.contextmanager
 def shared_by(mesh):
     """Open a scope in which `shard` distributes tensors; for `None` it does not."""
-    token = _mesh.set(mesh)
-    try:
-        yield
-    finally:
-        _mesh.reset(token)
+    return setting(_mesh.get, _mesh.set, mesh)
 
 
 def program(function, mesh=None):
@@ -105,16 +101,11 @@ def mesh_of(distribution):
     return distribution.device_mesh.backend_mesh
 
 
-@contextlib.contextmanager
 def undistributed():
     """Open a scope in which Keras distributes no batches.
 
     Keras would hand each device its share of a batch, which must divide by their
     number. Here every device receives the whole batch, and programs share its points.
     """
-    kept = keras.distribution.distribution()
-    keras.distribution.set_distribution(None)
-    try:
-        yield
-    finally:
-        keras.distribution.set_distribution(kept)
+    read, write = keras.distribution.distribution, keras.distribution.set_distribution
+    return setting(read, write, None)

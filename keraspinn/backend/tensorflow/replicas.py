@@ -4,7 +4,7 @@ import contextlib
 
 import tensorflow as tf
 
-from keraspinn.backend.scopes import select
+from keraspinn.backend.scopes import select, setting
 
 
 def replica():
@@ -121,16 +121,12 @@ def double_precision():
     return full_products()
 
 
-@contextlib.contextmanager
 def full_products():
     """Open a scope in which matrix products are not rounded to fewer digits.
 
     By default GPUs multiply float32 in about ten bits, too few for second derivatives.
     The setting is TensorFlow's for all threads.
     """
-    rounded = tf.config.experimental.tensor_float_32_execution_enabled()
-    tf.config.experimental.enable_tensor_float_32_execution(False)
-    try:
-        yield
-    finally:
-        tf.config.experimental.enable_tensor_float_32_execution(rounded)
+    config = tf.config.experimental
+    is_rounded = config.tensor_float_32_execution_enabled
+    return setting(is_rounded, config.enable_tensor_float_32_execution, False)
