@@ -6,16 +6,11 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import BooleanAtom
 
+from keraspinn.expressions import nodes
 from keraspinn.expressions.derivatives import field_and_index
 from keraspinn.expressions.image import At
 from keraspinn.expressions.integral import PartIntegral, Region
 from keraspinn.expressions.lowering import float_value
-from keraspinn.expressions.nodes import (
-    NODES,
-    distinct_nodes,
-    is_number_leaf,
-    supported_functions,
-)
 from keraspinn.expressions.normal_component import NormalComponent
 from keraspinn.expressions.parameter import Parameter
 from keraspinn.expressions.tabulated import Tabulated
@@ -77,7 +72,7 @@ def validate(
                 f"type {type(expression).__name__}. Pass equations through `normalize`."
             )
     try:
-        for node in distinct_nodes(expressions):
+        for node in nodes.distinct_nodes(expressions):
             check.node(node)
     except ValueError as error:
         raise ValueError(f"In {where}: {error}") from None
@@ -110,9 +105,9 @@ class _Check:
             )
         elif isinstance(node, (BooleanAtom, Region)):
             return  # a region is checked when the integral is made
-        elif is_number_leaf(node):
+        elif nodes.is_number_leaf(node):
             float_value(node)
-        elif type(node) not in NODES:
+        elif type(node) not in nodes.NODES:
             _reject(node)
 
     def _symbol(self, symbol):
@@ -190,7 +185,7 @@ class _Check:
                     f"a field can be evaluated only at points that follow from the "
                     f"coordinates. Received {image}."
                 )
-            for node in distinct_nodes([value]):
+            for node in nodes.distinct_nodes([value]):
                 self.node(node)
 
 
@@ -203,7 +198,7 @@ def _reject(node):
     name = type(node).__name__
     hint = _HINTS.get(
         name,
-        f"Supported are {supported_functions()}; others by a "
+        f"Supported are {nodes.supported_functions()}; others by a "
         "table, j0 = keraspinn.Tabulated(r, scipy.special.j0(r)) and then j0(u).",
     )
     raise ValueError(f"{name} cannot be evaluated. Received {node}. {hint}")
