@@ -89,9 +89,8 @@ class ModifiedMLP(Network):
         return apply(self.head, h)
 
     def get_config(self):
-        encoder_bias = keras.initializers.serialize(self.encoder_bias_initializer)
-        config = {"gate_input": self.gate_input}
-        config["encoder_bias_initializer"] = encoder_bias
+        bias = keras.initializers.serialize(self.encoder_bias_initializer)
+        config = {"gate_input": self.gate_input, "encoder_bias_initializer": bias}
         return {**super().get_config(), **config}
 
 
