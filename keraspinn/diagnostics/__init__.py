@@ -10,8 +10,9 @@ from keraspinn.diagnostics.hessian import (
     hessian_eigenvalues,
     hessian_spectrum,
 )
-from keraspinn.diagnostics.verdicts import Verdict, verdict
 from keraspinn.diagnostics.verdicts.energy_gap import EnergyGap, energy_gap
+from keraspinn.diagnostics.verdicts.measure import verdict
+from keraspinn.diagnostics.verdicts.verdict import Verdict
 
 __all__ = [
     "EnergyGap",
