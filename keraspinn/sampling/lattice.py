@@ -34,13 +34,11 @@ def lattice(counts, shift):
     """
     dimension = shift.shape[-1]
     offset = _PHI ** -np.arange(float(dimension))
-    points = np.concatenate(
-        [
-            np.arange(n)[:, None] * _generator(n, dimension) % n / n + k * offset % 1
-            for k, n in enumerate(counts)
-        ]
-    )
-    points = ops.cast(points, shift.dtype) + shift
+    lattices = [
+        np.arange(n)[:, None] * _generator(n, dimension) % n / n + k * offset % 1
+        for k, n in enumerate(counts)
+    ]
+    points = ops.cast(np.concatenate(lattices), shift.dtype) + shift
     points = points - ops.floor(points)
     return ops.minimum(1 - ops.abs(2 * points - 1), _BELOW_ONE)
 
