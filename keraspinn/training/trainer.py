@@ -213,8 +213,7 @@ class Trainer:
     def load(self, arrays):
         """Take the arrays that `saved` returned out of a dict."""
         self.weighting.load(_taken("weighting.", arrays))
-        state = _taken("resuming.", arrays)
-        self._loaded = {name: np.array(array) for name, array in state.items()}
+        self._loaded = _taken("resuming.", arrays)
 
     def _resume(self):
         """Continue from the loaded state, if it is of such a training.
@@ -358,4 +357,4 @@ class Trainer:
 def _taken(prefix, arrays):
     """Take the entries with a prefix out of a dict; return them without it."""
     names = [name for name in arrays if name.startswith(prefix)]
-    return {name.removeprefix(prefix): arrays.pop(name) for name in names}
+    return {name.removeprefix(prefix): np.array(arrays.pop(name)) for name in names}
