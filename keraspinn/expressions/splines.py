@@ -2,6 +2,7 @@
 
 import functools
 import math
+import operator
 
 import numpy as np
 from keras import ops
@@ -31,17 +32,11 @@ class Spline:
         self._strides = np.cumprod([1, *coefficients.shape[:0:-1]])[::-1].tolist()
 
     def __call__(self, *arguments):
-        arguments = [ops.convert_to_tensor(a) for a in arguments]
-        rows, weights = None, None
-        axes = zip(self._axes, self._strides, arguments, strict=True)
-        for axis, stride, argument in axes:
-            indices, basis = axis(argument)
-            indices = indices * stride
-            if rows is None:
-                rows, weights = indices, basis
-                continue
-            rows = _flat(rows[..., :, None] + indices[..., None, :])
-            weights = _flat(weights[..., :, None] * basis[..., None, :])
+        axes = zip(self._axes, map(ops.convert_to_tensor, arguments), strict=True)
+        indices, bases = zip(*(axis(argument) for axis, argument in axes), strict=True)
+        steps = map(operator.mul, indices, self._strides)
+        rows = functools.reduce(_outer(operator.add), steps)
+        weights = functools.reduce(_outer(operator.mul), bases)
         table = ops.convert_to_tensor(self._coefficients, weights.dtype)
         return ops.sum(ops.take(table, rows, axis=0) * weights, axis=-1)
 
@@ -113,6 +108,11 @@ def _polynomials(knots, degree, order, starts, widths):
     return powers * factors / widths[:, None, None] ** order
 
 
-def _flat(x):
-    """Return merge the last two axes."""
-    return ops.reshape(x, (*ops.shape(x)[:-2], x.shape[-2] * x.shape[-1]))
+def _outer(operation):
+    """Return an operation on all pairs of the last entries, along one axis."""
+
+    def combined(left, right):
+        x = operation(left[..., :, None], right[..., None, :])
+        return ops.reshape(x, (*ops.shape(x)[:-2], x.shape[-2] * x.shape[-1]))
+
+    return combined
