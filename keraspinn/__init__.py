@@ -14,17 +14,12 @@ from keraspinn import (
     sampling,
     weighting,
 )
-from keraspinn.declaration import (
-    ComputedReference,
-    Condition,
-    Data,
-    Equation,
-    Problem,
-    Reference,
-    Scales,
-    integral,
-    interface_condition,
-)
+from keraspinn.declaration.computed_reference import ComputedReference
+from keraspinn.declaration.conditions import Condition, Data, Reference
+from keraspinn.declaration.integrals import integral
+from keraspinn.declaration.problem import Problem
+from keraspinn.declaration.regional import Equation, interface_condition
+from keraspinn.declaration.scaling.scales import Scales
 from keraspinn.derivatives import taylor
 from keraspinn.expressions import Parameter, Tabulated, normal_derivative
 from keraspinn.geometry import by_region

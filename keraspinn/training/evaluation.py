@@ -5,8 +5,9 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.common.checks import check_count
-from keraspinn.declaration import ComputedReference, Reference, integral
-from keraspinn.declaration.integrals import resolve_parts
+from keraspinn.declaration.computed_reference import ComputedReference
+from keraspinn.declaration.conditions import Reference
+from keraspinn.declaration.integrals import integral, resolve_parts
 from keraspinn.expressions import NormalComponent, PartIntegral, Program
 from keraspinn.geometry.arrays import on_host
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
