@@ -1,10 +1,10 @@
 """TensorFlow: the functions that Keras's loops over batches call."""
 
-import contextlib
+import functools
 
 import tensorflow as tf
 
-from keraspinn.backend.scopes import all_finite
+from keraspinn.backend.scopes import all_finite, setting
 from keraspinn.backend.tensorflow.replicas import on_replicas, snapshot
 
 
@@ -96,10 +96,6 @@ class StepFunctions:
         with self._without_xla():
             return super().make_predict_function(force)
 
-    @contextlib.contextmanager
     def _without_xla(self):
-        self.jit_compile, kept = False, self.jit_compile
-        try:
-            yield
-        finally:
-            self.jit_compile = kept
+        write = functools.partial(setattr, self, "jit_compile")
+        return setting(lambda: self.jit_compile, write, False)
