@@ -16,7 +16,7 @@ from keraspinn import backend
 from keraspinn.common.checks import checked_seed
 from keraspinn.declaration.problem import Problem
 from keraspinn.declaration.terms import RESIDUAL
-from keraspinn.residuals import Fields
+from keraspinn.residuals.fields import Fields
 from keraspinn.sampling.given import EVALUATION_BATCH_SIZE, check_batch
 from keraspinn.sampling.sources import check_apart, checked_points
 from keraspinn.training import checks

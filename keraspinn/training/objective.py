@@ -4,7 +4,9 @@ from keras import ops
 
 from keraspinn import backend
 from keraspinn.backend.scopes import substituted
-from keraspinn.residuals import EnergyTerm, IntegralTerm, LossTerm
+from keraspinn.residuals.energy_terms import EnergyTerm
+from keraspinn.residuals.integral_terms import IntegralTerm
+from keraspinn.residuals.loss_terms import LossTerm
 
 
 class Objective:

@@ -1,7 +1,7 @@
 import pytest
 
 import keraspinn as kp
-from keraspinn.residuals import LossTerm
+from keraspinn.residuals.loss_terms import LossTerm
 from keraspinn.sampling.sources import PointSources
 from keraspinn.training.execution import executions, steps_per_execution_for
 

@@ -11,7 +11,7 @@ from contestants.keraspinn_fit import problem
 from protocol import serve
 
 from keraspinn.derivatives.taylor import IndexSet
-from keraspinn.residuals import LossTerm
+from keraspinn.residuals.loss_terms import LossTerm
 from keraspinn.sampling.sources import PointSources
 
 
