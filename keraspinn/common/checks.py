@@ -103,8 +103,7 @@ def check_known(argument, names, known, kinds):
         kinds: String, the kind of things named, such as `"terms of the problem"`.
     """
     known = list(known)
-    unknown = sorted((name for name in names if name not in known), key=str)
-    if unknown:
+    if unknown := sorted((name for name in names if name not in known), key=str):
         raise ValueError(
             f"`{argument}` names {unknown}, which are no {kinds}. There are: {known}"
         )

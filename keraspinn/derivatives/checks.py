@@ -89,8 +89,7 @@ def warn_of_kinks(network, order):
     Warns:
         UserWarning: With the layers' names.
     """
-    kinked = _kinked_layers(network, order)
-    if kinked:
+    if kinked := _kinked_layers(network, order):
         warnings.warn(
             f"The network has kinks because of {_enumerated(kinked)}, or jumps, which "
             "no derivative at a point sees: a loss of zero may belong to a wrong "

@@ -93,8 +93,7 @@ def from_json(data: Any, symbols: Iterable[sp.Symbol] | None = None) -> sp.Basic
             f"writes. {str(error)[:200]}. Received a {type(data).__name__}."
         ) from error
     if symbols is not None:
-        unknown = expr.free_symbols - set(symbols)
-        if unknown:
+        if unknown := expr.free_symbols - set(symbols):
             raise ValueError(
                 f"Unknown symbols: {sorted(map(str, unknown))}. Allowed are "
                 f"{sorted(map(str, symbols))} with the assumptions they were "

@@ -149,8 +149,7 @@ def _check_scalar(side, called):
                     f"{symbol}. Apply the field to every coordinate of the domain; "
                     "symbols of the same name but other assumptions are different ones."
                 )
-    leftover = side.atoms(*_UNEVALUATED)
-    if leftover:
+    if leftover := side.atoms(*_UNEVALUATED):
         raise ValueError(
             "Sums, products and limits must be evaluated before they enter an "
             f"equation. Received {leftover.pop()}; if SymPy can evaluate it, write "

@@ -122,8 +122,7 @@ def _on_rim(domain, operand, part):
 
 def _located(domain, other):
     """Return a function from a domain's points to another geometry's columns."""
-    strange = [s for s in other.coordinates if s not in domain.coordinates]
-    if strange:
+    if strange := [s for s in other.coordinates if s not in domain.coordinates]:
         raise ValueError(
             f"`on` must be a geometry in the domain's coordinates, "
             f"{names(domain.coordinates)}. Received: {other}, in {names(strange)}"
@@ -226,8 +225,7 @@ def _holds(domain, where):
             "`where` must be a SymPy relation in the coordinates, such as x > 0, or a "
             f"geometry. Received: {where!r}"
         )
-    strange = where.free_symbols - set(domain.coordinates)
-    if strange:
+    if strange := where.free_symbols - set(domain.coordinates):
         raise ValueError(
             f"`where` must be a relation in {names(domain.coordinates)} alone. "
             f"Received: {where}, which holds {sorted(map(str, strange))}"

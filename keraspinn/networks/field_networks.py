@@ -58,8 +58,7 @@ class FieldNetworks(Adaptable):
     ) -> None:
         super().__init__(**kwargs)
         names = [network.name for network in networks]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(
                 "Each field, or group of fields, needs its own network, with its own "
                 f"name. Received several called {twice}. Fields that share "

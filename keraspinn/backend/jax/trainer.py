@@ -99,8 +99,8 @@ class StepFunctions:
             good = jnp.isfinite(totals["loss"]).all()
             after = select(good, after, before)
             means = {name: totals[name] / done.astype(dtype) for name in names}
-            last = [after[n] for n in kept if after[n].dtype == dtype]
-            if last:  # the last update may have overflowed, and no step follows it
+            # The last update may have overflowed, and no step follows it.
+            if last := [after[n] for n in kept if after[n].dtype == dtype]:
                 means["loss"] = jnp.where(all_finite(last), means["loss"], jnp.nan)
             logs, after = finish([*after, *others], means, done.astype(dtype))
             return (logs, good, done), after
