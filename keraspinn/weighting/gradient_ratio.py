@@ -77,9 +77,8 @@ class GradientRatio(WeightingRule):
                 '`exclude` must be a list of texts, such as ("bias",). Received: '
                 f"{self.exclude!r}"
             )
-        object.__setattr__(self, "alpha", alpha)
-        object.__setattr__(self, "update_freq", update_freq)
-        object.__setattr__(self, "exclude", tuple(self.exclude))
+        exclude = tuple(self.exclude)
+        vars(self).update(alpha=alpha, update_freq=update_freq, exclude=exclude)
 
     def update(self, gradients, losses, state):
         weights = state["weights"]
