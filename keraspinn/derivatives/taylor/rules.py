@@ -107,9 +107,8 @@ def _rule_for(layer):
         rule = _functional
     if rule is None and not isinstance(layer, keras.layers.Layer):
         rule = _rule_for_operation(layer)
-    if "call" in vars(layer):  # replaced, so that the rule may not match it
-        rule = None
-    if rule is None:
+    # A `call` that was replaced may not match the rule.
+    if rule is None or "call" in vars(layer):
         kind = "layer" if isinstance(layer, keras.layers.Layer) else "operation"
         raise MissingRule(
             f"No Taylor rule for {kind} '{layer.name}' of class "
