@@ -168,7 +168,8 @@ class _Check:
                 f"two different functions are called {name}: they differ in their "
                 f"assumptions. Declare {name} once, and use it throughout."
             )
-        self._check_name(field.func)
+        if not isinstance(self._symbols.get(name), NormalComponent):
+            self._check_name(field.func)
 
     def _derivative(self, derivative):
         self.node(derivative.expr)

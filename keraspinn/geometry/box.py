@@ -131,8 +131,7 @@ class Box(Geometry):
         self.space = checked_intervals({} if space is None else space, "space")
         self.parameters = checked_intervals(parameters or {}, "parameters")
         self.time = checked_intervals(time or {}, "time")
-        is_one = isinstance(periodic, sp.Symbol)
-        self.periodic = (periodic,) if is_one else tuple(periodic)
+        self.periodic = (periodic,) if isinstance(periodic, sp.Symbol) else (*periodic,)
         declared = [*self.space, *self.parameters, *self.time]
         is_repeated = len(set(names(declared))) < len(declared)
         if not declared or is_repeated or len(self.time) > 1:

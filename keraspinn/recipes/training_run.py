@@ -236,14 +236,16 @@ class TrainingRun:
         self.model.stop_training |= self._is_late()
 
     def _is_late(self):
-        """Return whether the time left is no longer than the last verdict took."""
+        """Return whether the time left is no longer than the shortest verdict took."""
         return time.monotonic() + self.reserved > self.deadline
 
     def _judge(self):
         start = time.monotonic()
         self.judged = verdict(self.model, tolerance=self.tolerance)
-        self.reserved = time.monotonic() - start
-        self.judging += self.reserved
+        seconds = time.monotonic() - start
+        if self.judging:  # the first verdict compiles
+            self.reserved = min(self.reserved or seconds, seconds)
+        self.judging += seconds
         error, loss = self.judged.error, math.inf
         if self.history:
             self.history[-1]["error"], loss = error, self.history[-1]["loss"]

@@ -3,7 +3,13 @@ import pytest
 import sympy as sp
 from sympy.utilities.lambdify import implemented_function
 
-from keraspinn.expressions import Parameter, normalize, to_json, validate
+from keraspinn.expressions import (
+    NormalComponent,
+    Parameter,
+    normalize,
+    to_json,
+    validate,
+)
 
 x, y, t, k = sp.symbols("x y t k")
 positive = sp.Symbol("x", positive=True)
@@ -30,6 +36,11 @@ def test_accepts_symbols_named_as_parameters():
     validate(k * u, (x, y), parameters=[k])
     with pytest.raises(ValueError, match="unknown symbol k"):
         validate(k * u, (x, y))
+
+
+def test_accepts_a_field_named_as_a_component_of_the_normal():
+    director = sp.Function("n_x")(x, y)
+    validate([director.diff(x)], (x, y), parameters=[NormalComponent(x)])
 
 
 def test_errors_name_the_equation():

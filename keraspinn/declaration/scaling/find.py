@@ -170,10 +170,10 @@ def _estimate(domain, terms, offsets, ones, known):
     if has_rates and not solved:
         least = prescribed | _from_terms(slow, unknown, offsets, known)
         return sizes | _limited(*how, sizes, least)
-    is_excluded = has_data or any(p.oscillates for p in flat) or any(solved.values())
-    if domain.space_coordinates and not is_excluded:
+    is_missed = domain.space_coordinates and not (has_data or any(solved.values()))
+    if is_missed and any(p.is_narrow for p in flat):
         average = _solve(*how, find=projected_magnitudes)
-        if has_time:  # it damps waves, and pulses in time
+        if has_time or len(unknown) > 1:  # it damps waves, and is stiff in bending
             average = {f: v for f, v in average.items() if v > sizes.get(f, 0.0)}
         solved = average or solved
     for field in unknown:

@@ -20,8 +20,9 @@ LONGEST_SOURCE = 1000
 QUANTILE = 0.99
 # Quantile for boundary and initial values, which may be a narrow pulse.
 CONDITION_QUANTILE = 0.998
-# Mean of a source relative to that of its absolute values, below which it oscillates.
-SMALLEST_MEAN = 0.3
+# Median of a source's absolute values relative to the largest, up to which the source
+# is narrow.
+LARGEST_MEDIAN = 0.05
 # Part of a field's magnitude at which functions of it are evaluated.
 TYPICAL_PART = 0.75
 
@@ -41,7 +42,7 @@ class TermSizes:
     Attributes:
         terms: Dict from monomials in the fields to magnitudes of their coefficients.
         source: Magnitude of the terms without fields.
-        oscillates: Whether an equation's terms without fields nearly cancel on average.
+        is_narrow: Whether these are small in most of their part.
     """
 
     def __init__(self, expression, target, domain, points, is_condition, sizes):
@@ -61,10 +62,10 @@ class TermSizes:
             if self.terms:
                 break
         quantile = CONDITION_QUANTILE if is_condition else QUANTILE
-        self.source = max(target, _magnitude(source, domain, points, quantile))
-        values = _finite_values(source, domain, points)
-        mean = SMALLEST_MEAN * np.abs(values).sum()
-        self.oscillates = not is_condition and abs(values.sum()) < mean
+        source_at = functools.partial(_magnitude, source, domain, points)
+        self.source = max(target, source_at(quantile))
+        is_low = source_at(0.5) <= LARGEST_MEDIAN * source_at(1.0)
+        self.is_narrow = is_low and bool(source.free_symbols)
         self._rates = {}  # relative derivatives of an oscillating source
         if self.source and not is_condition and source.count_ops() < LONGEST_SOURCE:
             for index in {i for m in self.terms for (_, i), _ in m if any(i)}:
@@ -172,15 +173,10 @@ def _magnitude(expression, domain, points, quantile=QUANTILE, zero=0.0):
 
     Parameters have their initial values, or `zero` instead of zero.
     """
-    values = abs(_finite_values(expression, domain, points, zero))
-    return float(np.quantile(values, quantile, method="higher")) if len(values) else 0.0
-
-
-def _finite_values(expression, domain, points, zero=0.0):
-    """Return an expression's values at points, without those that are not finite."""
     known = expression.xreplace(initial_values(expression, zero))
     try:
-        (values,) = evaluate_at([known], domain.coordinates, points)
+        values = abs(evaluate_at([known], domain.coordinates, points)[0])
     except ValueError:  # a derivative without values, as of |x|
-        return np.empty(0)
-    return values[np.isfinite(values)]
+        return 0.0
+    values = values[np.isfinite(values)]
+    return float(np.quantile(values, quantile, method="higher")) if len(values) else 0.0

@@ -87,10 +87,19 @@ def join_by_part(equations, domain):
         second = frozenset(d for d in derivatives if d.derivative_count > 1)
         if second and not equation.is_everywhere:
             groups[second].append(name)
-    for names in groups.values():
+    for second, names in groups.items():
         with contextlib.suppress(ValueError):  # no formula for a part
-            pairs = [(equations[n], _part_of(equations[n], domain)) for n in names]
-            yield names, sp.Piecewise(*((e.expression, part) for e, part in pairs))
+            parts = [_part_of(equations[name], domain) for name in names]
+            if len(set(parts)) == len(parts):  # no system of equations
+                signed = (_with_positive(second, equations[name]) for name in names)
+                yield names, sp.Piecewise(*zip(signed, parts, strict=True))
+
+
+def _with_positive(derivatives, equation):
+    """Return an equation's expression, of which a derivative has no minus sign."""
+    first = min(derivatives, key=str)
+    factor = equation.expression.expand().coeff(first)
+    return equation.expression * (-1 if factor.could_extract_minus_sign() else 1)
 
 
 def _part_of(equation, domain):

@@ -222,6 +222,39 @@ def test_a_narrow_flux_has_its_mean_effect():
     assert 1 / 3 < scale / 254 < 3
 
 
+LAYERS = {  # without a narrow source, or with bending: scales as term by term
+    "advection": (LINE, 1e-3 * U1.diff(X, 2) + U1.diff(X) + 1, 1.0),
+    "thin advection": (LINE, 1e-5 * U1.diff(X, 2) + U1.diff(X) + 1, 1.0),
+    "plane": (SQUARE, 1e-3 * LAPLACIAN - U2.diff(X) - U2.diff(Y) / 2 + 1, 1.0),
+}
+
+
+@pytest.mark.parametrize(("domain", "equation", "size"), LAYERS.values(), ids=LAYERS)
+def test_a_boundary_layer_keeps_its_scale(domain, equation, size):
+    (field,) = equation.atoms(sp.core.function.AppliedUndef)
+    walls = {"walls": kp.Condition(field, on="boundary")}
+    assert 1 / 3 < sizes(domain, {"layer": equation}, walls)["u"] / size < 3
+
+
+def test_a_narrow_traction_does_not_reduce_bending():
+    u, v = (sp.Function(name)(X, Y) for name in "uv")
+    plate = kp.geometry.Box({X: (0, 1), Y: (0, 0.5)})
+    gradient = sp.Matrix([u, v]).jacobian([X, Y])
+    strain = (gradient + gradient.T) / 2
+    stress = 2e11 / 0.91 * (0.7 * strain + 0.3 * strain.trace() * sp.eye(2))
+    load = -1e6 * sp.exp(-(((X - 0.8) / 0.02) ** 2))
+    rows = [stress[k, 0].diff(X) + stress[k, 1].diff(Y) for k in (0, 1)]
+    conditions = {
+        "clamp": kp.Condition([u, v], on={X: 0}),
+        "top": kp.Condition([stress[0, 1], stress[1, 1] - load], on={Y: 0.5}),
+        "bottom": kp.Condition([stress[0, 1], stress[1, 1]], on={Y: 0}),
+        "end": kp.Condition([stress[0, 0], stress[1, 0]], on={X: 1}),
+    }
+    with pytest.warns(UserWarning, match="too stiff"):
+        scale = sizes(plate, dict(zip("xy", rows, strict=True)), conditions)["v"]
+    assert 1 / 4 < scale / 4.5e-6 < 4
+
+
 def test_a_wave_that_is_not_resolved_keeps_its_scale():
     a = sp.Function("a")(T)
     string = kp.geometry.Box({X: (0, 1)}, time={T: (0, 30)})

@@ -174,7 +174,15 @@ def test_equations_of_two_materials_with_one_field_warn(parts):
     assert described(U.diff(X, 2), U.diff(X, 2) - 1) == ""
     assert described(U.diff(T) - U.diff(X, 2), 2 * U.diff(T) - U.diff(X, 2)) == ""
     assert described(U.diff(X, 2), 100 * Q.diff(X, 2)) == ""
+    assert described(-U.diff(X, 2) - 1, U.diff(X, 2)) == ""
     assert described(flux(1 + X), flux(sp.Rational(3, 2))) == ""
+
+
+def test_systems_of_equations_on_two_parts_do_not_warn():
+    one, other = U + Q / 10, U / 5 + Q  # cross diffusion
+    pairs = [(one, LEFT), (other, LEFT), (other, RIGHT_HALF), (one, RIGHT_HALF)]
+    equations = [kp.Equation(field.diff(X, 2), on=part) for field, part in pairs]
+    assert unreliable(*equations, V.diff(X)) == ""
 
 
 def test_equations_of_an_inclusion_with_one_field_warn():
