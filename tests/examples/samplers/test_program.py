@@ -79,7 +79,7 @@ def test_runs_are_recorded_with_the_first(files, monkeypatch):
     saved = json.loads(records.read_text("utf-8"))["wave"]["sobol"]["0"]
     assert saved["first"]["adam"]["error"] == 0.5
     assert saved["last"]["adam"]["error"] == 0.25
-    assert page.read_text("utf-8").count("| Sobol |  |  |  | 2.5e-01 |") == 2
+    assert page.read_text("utf-8").count("| Sobol | – | – | – | 2.5e-01 |") == 2
 
 
 def test_trial_writes_nothing_and_failures_are_counted(files, monkeypatch):
