@@ -56,7 +56,7 @@ def spectral_magnitudes(domain, terms, offsets, expected, fixed, is_strict=False
         Dict of magnitudes, 0 for a field that vanishes. Empty if polynomials do not
         solve an equation, or an expression cannot be linearized.
     """
-    return _attempt(domain, terms, offsets, expected, fixed, (), is_strict, False)[0]
+    return _attempt(domain, terms, offsets, expected, fixed, is_strict=is_strict)[0]
 
 
 def projected_magnitudes(domain, terms, offsets, expected, fixed):
@@ -72,9 +72,7 @@ def projected_magnitudes(domain, terms, offsets, expected, fixed):
         Dict of magnitudes that may lack some.
     """
     problem = domain, terms, offsets, expected, fixed
-    first, second = (
-        _attempt(*problem, (1.0, density), False, False)[0] for density in DENSITIES
-    )
+    first, second = (_attempt(*problem, density=n)[0] for n in DENSITIES)
     pairs = {
         name: sorted((size, second.get(name, 0.0))) for name, size in first.items()
     }
@@ -95,33 +93,38 @@ def magnitudes_at_the_beginning(domain, terms, offsets, expected, fixed):
     """
     if len(expected) > MOST_FIELDS or not all(map(_is_local, terms.values())):
         return {}
-    how = domain, terms, offsets, expected, fixed
+    problem = domain, terms, offsets, expected, fixed
     for share, start in itertools.product(SHARES, (False, True)):
-        is_strict = not domain.space_coordinates
-        magnitudes, growth = _attempt(*how, (share,), is_strict, start)
+        how = {"is_strict": not domain.space_coordinates, "is_initial": start}
+        magnitudes, growth = _attempt(*problem, share, **how)
         if magnitudes:
             pairs = zip(magnitudes.items(), growth, strict=True)
             return {name: size for (name, size), grown in pairs if grown <= SETTLED}
     return {}
 
 
-def _attempt(domain, terms, offsets, expected, fixed, points, *how):
+def _attempt(domain, terms, offsets, expected, fixed, share=1.0, density=1, **how):
     """Return magnitudes in a share of the time, and how far each has grown there.
 
-    `points` are the share and the density of `Polynomials`.
+    More points than determine the coefficients make it a projection, which may miss
+    linear equations and, in steady problems, linear conditions.
     """
     if fixed:  # data belong to other values
         terms = {name: term for name, term in terms.items() if term.table is None}
     sizes = np.array(list(expected.values()))
     degree = DEGREES.get(domain.dimension - len(fixed), DEGREE_BEYOND)
     try:
-        system = linearization.discretize(
-            domain, terms, expected, degree, fixed, offsets, *points
+        polynomials, rows = linearization.discretize(
+            domain, terms, expected, degree, fixed, offsets, share, density
         )
-        # Fields without an initial value that they meet may be any.
-        missed = {True, domain.time_coordinate is not None} if len(points) > 1 else ()
+        is_steady = domain.time_coordinate is None
+        held = [
+            row
+            for row in rows
+            if density == 1 or not (row.is_linear and (row.is_equation or is_steady))
+        ]
         with np.errstate(all="ignore"):  # numbers that are not finite raise an error
-            reached, growth = _solve(*system, sizes, missed, *how)
+            reached, growth = _solve(polynomials, rows, held, sizes, **how)
     except ValueError:
         return {}, ()
     return dict(zip(expected, reached.tolist(), strict=True)), growth
@@ -133,10 +136,10 @@ def _is_local(term):
     return not (term.table or term.regions or has_shifts)
 
 
-def _solve(polynomials, rows, sizes, missed, is_strict, is_initial):
+def _solve(polynomials, rows, held, sizes, is_strict=False, is_initial=False):
     """Return fields' largest values by Gauss-Newton steps, and their growth, `(f,)`.
 
-    Linear rows need not be solved if their `is_equation` is in `missed`.
+    Only the rows in `held` need be solved.
 
     Raises:
         ValueError: If there is a null space, or the iteration does not converge.
@@ -171,11 +174,7 @@ def _solve(polynomials, rows, sizes, missed, is_strict, is_initial):
         if change < CONVERGED or (number > FIRST_STEPS and length > before):
             break
         sizes = np.where(reached > smallest, reached, sizes)
-    is_solved = all(
-        row.is_solved(coefficients, sizes, is_strict)
-        for row in rows
-        if not (row.is_linear and row.is_equation in missed)
-    )
+    is_solved = all(row.is_solved(coefficients, sizes, is_strict) for row in held)
     if change > linearization.LARGEST_RESIDUAL or not is_solved:
         raise ValueError("Newton's method does not converge to a solution.")
     before = values[:, : values.shape[1] // 2].max(axis=(1, 2))

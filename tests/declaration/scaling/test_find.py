@@ -53,10 +53,7 @@ def test_prescribed_values_set_the_scale_of_a_field():
     rod = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 3600)})
     heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2)}
     hot = {"initial": kp.Condition(u - 300, on="initial")}
-    robin = {
-        "end": kp.Condition(50 * u.diff(X) + 10 * (u - 400), on={X: 0.1}),
-        "wall": kp.Condition(u.diff(X), on={X: 0}),
-    }
+    robin = {"end": kp.Condition(50 * u.diff(X) + 10 * (u - 400), on={X: 0.1})}
     seen = {"gauge": kp.Data([[0.05, 60.0]], {2 * u: [700.0]})}
     cold = {"initial": kp.Condition(u - 3, on="initial")}
     for conditions, size in ((cold, 3), (cold | seen, 350)):
