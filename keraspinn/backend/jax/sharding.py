@@ -1,4 +1,4 @@
-"""JAX: tensors and members that the devices of a Keras distribution share."""
+"""JAX: tensors that the devices of a Keras distribution share."""
 
 import contextvars
 
@@ -56,25 +56,6 @@ def shard_count():
 def shared_by(mesh):
     """Open a scope in which `shard` distributes tensors; for `None` it does not."""
     return setting(_mesh.get, _mesh.set, mesh)
-
-
-def map_members(function, tensors, in_turn=False):
-    """Apply `function` to each member's tensors, all members in one program.
-
-    Args:
-        function: Function of structures of tensors that returns one. Other tensors
-            that it reads are the same for every member.
-        tensors: Tuple of the function's arguments, each tensor with a first axis of
-            the members.
-        in_turn: Ignored: JAX maps every function.
-
-    Returns:
-        The function's results, each tensor with a first axis of the members.
-    """
-    tensors = shard(tensors)
-    with shared_by(None):  # a member's tensors are on one device
-        results = jax.vmap(function)(*tensors)
-    return shard(results)
 
 
 def program(function, mesh=None):

@@ -105,11 +105,9 @@ def _with_positive(derivatives, equation):
 def _part_of(equation, domain):
     """Return the relation that holds where an equation does."""
     parts = [p for p in (equation.on, equation.where) if p not in ("interior", None)]
+    located = functools.partial(in_coordinates_of, domain)
     return sp.And(
-        *(
-            p if isinstance(p, sp.Basic) else relation(in_coordinates_of(domain, p))
-            for p in parts
-        )
+        *(p if isinstance(p, sp.Basic) else relation(located(p)) for p in parts)
     )
 
 
