@@ -121,11 +121,13 @@ def test_backup_and_restore(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         compiled().fit(**RUN, epochs=4, callbacks=callbacks(Interrupt()))
-    resumed, whole = compiled(), compiled()
+    resumed, uninterrupted = compiled(), compiled()
     resumed.fit(**RUN, epochs=4, callbacks=callbacks())
-    whole.fit(**RUN, epochs=4, callbacks=callbacks())
-    assert resumed.steps_taken == whole.steps_taken == 24
-    np.testing.assert_allclose(weights_of(resumed), weights_of(whole), rtol=1e-6)
+    uninterrupted.fit(**RUN, epochs=4, callbacks=callbacks())
+    assert resumed.steps_taken == uninterrupted.steps_taken == 24
+    np.testing.assert_allclose(
+        weights_of(resumed), weights_of(uninterrupted), rtol=1e-6
+    )
 
 
 @pytest.mark.slow

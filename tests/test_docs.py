@@ -137,8 +137,8 @@ def test_scales_are_replaced():
 
 
 def test_networks():
-    own = namespace_after("guide/declare.md", "guide/networks.md")["own"]
-    assert own.derivative_engine == "taylor"
+    model = namespace_after("guide/declare.md", "guide/networks.md")["own"]
+    assert model.derivative_engine == "taylor"
 
 
 def test_a_known_solution_finds_a_wrong_sign():
@@ -195,9 +195,9 @@ def test_messages_are_those_of_the_package():
     messages = [line[2:].split(" | ")[0] for line in page.splitlines() if "| " in line]
     pieces = [piece.strip(" :,;|") for m in messages for piece in re.split("[…;]", m)]
     quoted = {piece for piece in pieces if len(piece.split()) > 1}
-    known = "\n".join(texts())
+    package_texts = "\n".join(texts())
     assert len(quoted) > 40
-    assert not sorted(piece for piece in quoted if piece not in known)
+    assert not sorted(piece for piece in quoted if piece not in package_texts)
 
 
 def test_guide_is_short():
@@ -214,8 +214,8 @@ what is (?:said|left|found|given)"""
 def test_docs_avoid(words):
     for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]:
         prose = re.sub("(?ms)^```.*?^```$", "", page.read_text("utf-8"))
-        found = re.findall(rf".*\b{words}\b.*", prose)
-        assert not found, f"{page.name}: write it without '{words}': {found[0]}"
+        lines = re.findall(rf".*\b{words}\b.*", prose)
+        assert not lines, f"{page.name}: write it without '{words}': {lines[0]}"
 
 
 def test_docs_use_what_sparingly():
@@ -264,28 +264,30 @@ def test_first_steps_show_the_gallery_s_program_and_its_output():
 def test_a_flux_through_a_side():
     """The names of the front page, in a network that has learned nothing."""
     (code,) = blocks("index.md")
-    given = {}
-    exec(code[: code.index("solution")], given)
+    names = {}
+    exec(code[: code.index("solution")], names)
     keras.utils.set_random_seed(0)
-    given["model"] = kp.PINNModel(given["problem"], kp.networks.MLP(4, 1))
-    exec(block_with("through_side", "guide/look.md"), given)
-    operator = given["u"].diff(given["x"], 2) + given["u"].diff(given["y"], 2)
+    names["model"] = kp.PINNModel(names["problem"], kp.networks.MLP(4, 1))
+    exec(block_with("through_side", "guide/look.md"), names)
+    operator = names["u"].diff(names["x"], 2) + names["u"].diff(names["y"], 2)
     sides = sum(
-        given["model"].integrate(given["outwards"], over=side)
-        for side in ({given["x"]: -1}, {given["y"]: -1}, {given["y"]: 1})
+        names["model"].integrate(names["outwards"], over=side)
+        for side in ({names["x"]: -1}, {names["y"]: -1}, {names["y"]: 1})
     )
-    total = sides + given["through_side"] + given["through_rim"]
-    inside = given["model"].integrate(operator, points=100_000)  # beside a hole
-    values = given["model"].predict_expression(operator, given["plate"].grid(50))
+    total = sides + names["through_side"] + names["through_rim"]
+    inside = names["model"].integrate(operator, points=100_000)  # beside a hole
+    values = names["model"].predict_expression(operator, names["plate"].grid(50))
     assert total == pytest.approx(-inside, abs=1e-3 * float(values.std()))
 
 
 def test_citation_agrees_with_the_citation_file():
     file = (DOCS.parent / "CITATION.cff").read_text("utf-8")
-    said = re.search(
+    citation = re.search(
         r"```bibtex\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.DOTALL
     )
-    fields = dict(re.findall(r"(version|volume|number|year|doi) += {(.*?)}", said[1]))
+    fields = dict(
+        re.findall(r"(version|volume|number|year|doi) += {(.*?)}", citation[1])
+    )
     assert len(fields) == 5
     for name, value in fields.items():
         assert f"{'issue' if name == 'number' else name}: {value}\n" in file, name
@@ -302,8 +304,8 @@ def test_diagnostics(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = small_model()
     (x,), (T,) = model.problem.coordinates, model.problem.fields
-    given = {"model": model, "keras": keras, "kp": kp, "x": x, "T": T, "k": 2}
-    left = namespace_after("diagnostics.md", "gradients.md", **given)
+    names = {"model": model, "keras": keras, "kp": kp, "x": x, "T": T, "k": 2}
+    left = namespace_after("diagnostics.md", "gradients.md", **names)
     assert left["stiffness"].steps == [8]
     assert (tmp_path / "logs").exists() and (tmp_path / "spectra.png").exists()
 
@@ -313,8 +315,8 @@ def test_reliability(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small_model().save("checkpoint.keras")
     shutil.copy("checkpoint.keras", "from_a_stranger.keras")
-    given = {"model": small_model(), "path": "from_a_stranger.keras"}
-    left = namespace_after("reliability.md", kp=kp, **given)
+    names = {"model": small_model(), "path": "from_a_stranger.keras"}
+    left = namespace_after("reliability.md", kp=kp, **names)
     assert left["epoch"] == 0 and (tmp_path / "model.keras").exists()
 
 
@@ -344,9 +346,9 @@ def test_the_second_stage():
 
 
 def test_a_rule_for_a_layer():
-    own = type("Own", (kp.layers.GatedDense,), {})
-    given = {"activate": rules.activate, "affine": rules.affine}
-    left = namespace_after("theory/taylor_mode.md", kp=kp, GatedDense=own, **given)
+    subclass = type("Own", (kp.layers.GatedDense,), {})
+    names = {"activate": rules.activate, "affine": rules.affine}
+    left = namespace_after("theory/taylor_mode.md", kp=kp, GatedDense=subclass, **names)
     assert callable(left["gated_dense"])
 
 
@@ -354,21 +356,21 @@ def test_a_rule_for_a_layer():
 def test_rounding_asked_for_and_replicas():
     import tensorflow as tf
 
-    given = {"tf": tf, "keras": keras, "kp": kp, "model": small_model()}
-    exec(block_with("tf.config", "guide/gpus.md"), given)
-    assert given["model"].optimizer.iterations.numpy() == 4
-    given["problem"] = kp.problems.poisson()
-    exec(block_with("MirroredStrategy", "training_safely.md"), given)
-    assert given["model"].optimizer.iterations.numpy() == 4
+    names = {"tf": tf, "keras": keras, "kp": kp, "model": small_model()}
+    exec(block_with("tf.config", "guide/gpus.md"), names)
+    assert names["model"].optimizer.iterations.numpy() == 4
+    names["problem"] = kp.problems.poisson()
+    exec(block_with("MirroredStrategy", "training_safely.md"), names)
+    assert names["model"].optimizer.iterations.numpy() == 4
 
 
 def test_one_worker_writes_the_backup(tmp_path):
     code = block_with("cluster_resolver", "training_safely.md")
     for worker in range(2):
         strategy = SimpleNamespace(cluster_resolver=SimpleNamespace(task_id=worker))
-        given = {"keras": keras, "strategy": strategy, "directory": str(tmp_path)}
-        exec(code, given)
-        assert given["chief"] == (worker == 0) and given["backup"]
+        names = {"keras": keras, "strategy": strategy, "directory": str(tmp_path)}
+        exec(code, names)
+        assert names["chief"] == (worker == 0) and names["backup"]
 
 
 @pytest.mark.slow

@@ -56,10 +56,10 @@ def test_links_lead_to_files_of_the_source_distribution(page):
         assert link.split("/")[0] in shipped, f"Name {link} in MANIFEST.in."
 
 
-def check_stated(text, found):
+def check_stated(text, numbers):
     """Each figure is its number, to half of the last digit that is printed."""
     stated = re.findall(r"\d+\.\d+(?:e-\d+)?", text)
-    for figure, number in zip(stated, found, strict=True):
+    for figure, number in zip(stated, numbers, strict=True):
         mantissa, _, power = figure.partition("e")
         unit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
         assert float(figure) == pytest.approx(number, abs=0.501 * unit), text
@@ -71,8 +71,8 @@ def test_the_table_is_what_its_commands_print():
         arguments, groups = parser().parse_args(shlex.split(command)), {}
         records = Results(REPOSITORY / arguments.results).records()
         for _, training in trainings(arguments):
-            own = (training.units, training.depth), training.model
-            groups.setdefault(own, []).append(error_of(records[training]))
+            key = (training.units, training.depth), training.model
+            groups.setdefault(key, []).append(error_of(records[training]))
         for (size, model), errors in groups.items():
             *_, error, paper, _ = next(rows)
             check_stated(error, [statistics.mean(errors), statistics.stdev(errors)])
@@ -83,9 +83,9 @@ def test_the_table_is_what_its_commands_print():
 
 def test_the_second_stage_is_where_its_records_are_after_five_minutes():
     lines = (RESULTS / "second_stage.jsonl").read_text("utf-8").splitlines()
-    said = {"problem": "helmholtz", "optimizer": "SSBroyden", "size": "30x3"}
-    said |= {"network": "plain", "weights": "annealed"}
-    records = [r for r in map(json.loads, lines) if said.items() <= r.items()]
+    settings = {"problem": "helmholtz", "optimizer": "SSBroyden", "size": "30x3"}
+    settings |= {"network": "plain", "weights": "annealed"}
+    records = [r for r in map(json.loads, lines) if settings.items() <= r.items()]
     assert len(records) == 3
     errors = []
     for record in records:
@@ -101,10 +101,10 @@ def test_a_step_takes_as_long_as_was_measured():
     for name in "speed.json", "speed_faster_machine.json":
         cells = json.loads((RESULTS / name).read_text("utf-8"))["packages"]
         results = cells["helmholtz"]["results"]
-        for model, own in ratios.items():
+        for model, measured in ratios.items():
             step = results[f"{model} keraspinn"]["median_ms"]
             assert 0.5 < step < 1.5  # a millisecond, give or take a half
             stock = [r for n, r in results.items() if n.startswith(f"{model} stock")]
-            own.append(min(r["median_ms"] for r in stock) / step)
+            measured.append(min(r["median_ms"] for r in stock) / step)
     text = README.partition("; stock Keras")[2].partition(":")[0]
     check_stated(text, [*sorted(ratios["M1"]), *sorted(ratios["M4"])])

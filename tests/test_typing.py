@@ -91,10 +91,10 @@ def test_a_program_is_checked(tmp_path):
         cwd=tmp_path,
         env={**os.environ, "MYPYPATH": "" if installed else str(home)},
     )
-    found = {
+    reported = {
         int(n)
         for n in re.findall(r"^program.py:(\d+): error", run.stdout, re.MULTILINE)
     }
     lines = enumerate(PROGRAM.splitlines(), start=1)
     wrong = {number for number, line in lines if "# wrong" in line}
-    assert found == wrong, run.stdout + run.stderr
+    assert reported == wrong, run.stdout + run.stderr

@@ -10,7 +10,7 @@ def double():
         return
     import jax
 
-    kept = jax.config.jax_enable_x64
+    previous = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", True)
     yield
-    jax.config.update("jax_enable_x64", kept)
+    jax.config.update("jax_enable_x64", previous)

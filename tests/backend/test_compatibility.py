@@ -24,10 +24,10 @@ def test_layers_at_any_depth_are_found_once():
     middle = keras.Sequential([keras.Input((2,)), leaf, layers.Dense(3)])
     x = keras.Input((2,))
     outer = keras.Model(x, Holder(middle)(leaf(x)))
-    found = every_layer(outer)
-    assert found[0] is outer
-    assert sum(layer is leaf for layer in found) == 1
-    kinds = [type(layer).__name__ for layer in found]
+    collected = every_layer(outer)
+    assert collected[0] is outer
+    assert sum(layer is leaf for layer in collected) == 1
+    kinds = [type(layer).__name__ for layer in collected]
     assert kinds.count("Dense") == 2
     assert "Holder" in kinds and "Sequential" in kinds
 

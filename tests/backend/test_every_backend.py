@@ -121,14 +121,14 @@ def test_points_far_from_the_origin_are_distinct():
     model = kp.PINNModel(problem, kp.networks.MLP(8, 1))
     model.compile()
     points, values = problem.test_data(50)
-    found = model.predict_expression(u, points)
-    assert np.unique(found).size == 50
-    np.testing.assert_allclose(model.predict(points, verbose=0)[:, 0], found, 1e-5)
-    np.testing.assert_allclose(np.asarray(model(points))[:, 0], found, 1e-5)
-    np.testing.assert_allclose(model.predict_on_batch(points)[:, 0], found, 1e-5)
+    predicted = model.predict_expression(u, points)
+    assert np.unique(predicted).size == 50
+    np.testing.assert_allclose(model.predict(points, verbose=0)[:, 0], predicted, 1e-5)
+    np.testing.assert_allclose(np.asarray(model(points))[:, 0], predicted, 1e-5)
+    np.testing.assert_allclose(model.predict_on_batch(points)[:, 0], predicted, 1e-5)
     logs = model.evaluate(points, values, verbose=0, return_dict=True)
     assert model.test_on_batch(points, values, return_dict=True) == logs
-    error = np.linalg.norm(found - values["u"]) / np.linalg.norm(values["u"])
+    error = np.linalg.norm(predicted - values["u"]) / np.linalg.norm(values["u"])
     np.testing.assert_allclose(logs["u_relative_l2"], error, 1e-4)
     if keras.backend.result_type("float64", float) == "float32":  # on JAX without X64
         with pytest.raises(ValueError, match="float32, which does not.*jax_enable_x64"):
@@ -138,19 +138,19 @@ def test_points_far_from_the_origin_are_distinct():
 def test_functions_keep_float64(double):
     x = keras.ops.convert_to_tensor(np.linspace(0.1, 0.9, 5), "float64")
     for name in ("tanh", "sin", "exp", "sqrt", "log"):
-        found = getattr(keras.ops, name)(x)
-        assert keras.backend.standardize_dtype(found.dtype) == "float64"
-        np.testing.assert_allclose(found, getattr(np, name)(x), 1e-14)
+        result = getattr(keras.ops, name)(x)
+        assert keras.backend.standardize_dtype(result.dtype) == "float64"
+        np.testing.assert_allclose(result, getattr(np, name)(x), 1e-14)
 
 
 def test_a_network_in_float64_computes_in_it(double):
     network = kp.networks.MLP(4, 2, dtype="float64")
     points = np.random.default_rng(0).uniform(-1, 1, (3, 2))
-    found = keras.ops.convert_to_numpy(network(keras.ops.cast(points, "float64")))
+    outputs = keras.ops.convert_to_numpy(network(keras.ops.cast(points, "float64")))
     values, (*hidden, head) = points, [layer.get_weights() for layer in network.layers]
     for kernel, bias in hidden:
         values = np.tanh(values @ kernel + bias)
-    np.testing.assert_allclose(found, values @ head[0] + head[1], 1e-13)
+    np.testing.assert_allclose(outputs, values @ head[0] + head[1], 1e-13)
 
 
 def test_scales_are_found_in_double_precision():

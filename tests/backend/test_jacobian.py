@@ -59,9 +59,9 @@ def test_jacobian_agrees_with_the_backend(network, jit_compile):
         lambda weights, points: jacobian(residuals, weights, points), jit_compile
     )
     expected = rows_by_the_backend(residuals, weights, points)
-    for own, reference in zip(program(weights, points), expected, strict=True):
-        assert own.shape == (7, network.count_params())
-        np.testing.assert_allclose(own, reference, rtol=1e-10, atol=1e-12)
+    for derivative, reference in zip(program(weights, points), expected, strict=True):
+        assert derivative.shape == (7, network.count_params())
+        np.testing.assert_allclose(derivative, reference, rtol=1e-10, atol=1e-12)
 
 
 def test_points_with_further_columns():

@@ -46,8 +46,8 @@ def compiled(problem=None, optimizer=None, dtype=None, **options):
     model = kp.PINNModel(
         problem, kp.networks.MLP(8, 2, dtype=dtype), seed=0, dtype=dtype
     )
-    for place, variable in enumerate(model.network.trainable_variables):
-        numbers = np.random.default_rng(place).normal(size=variable.shape)
+    for seed, variable in enumerate(model.network.trainable_variables):
+        numbers = np.random.default_rng(seed).normal(size=variable.shape)
         variable.assign(0.5 * numbers)
     model.compile(optimizer or keras.optimizers.Adam(1e-2), **options)
     return model
@@ -101,8 +101,8 @@ def test_loss_falls_and_evaluation_agrees():
     )
     step = np.array([[0.5 - 1e-2], [0.5 + 1e-2]])
     slope = np.diff(model.predict_expression(u, step)) / 2e-2
-    found = model.predict_expression(sp.diff(u, x), np.array([[0.5]]))
-    np.testing.assert_allclose(found, slope, rtol=1e-2)
+    derivative = model.predict_expression(sp.diff(u, x), np.array([[0.5]]))
+    np.testing.assert_allclose(derivative, slope, rtol=1e-2)
 
 
 def test_prediction_follows_the_training():
@@ -114,8 +114,8 @@ def test_prediction_follows_the_training():
     fit(model)
     expected = np.array(model(points.astype("float32")))
     np.testing.assert_allclose(model.predict(points, verbose=0), expected, atol=1e-6)
-    found = model.predict_expression(u, points)
-    np.testing.assert_allclose(found, expected[:, 0], atol=1e-6)
+    values = model.predict_expression(u, points)
+    np.testing.assert_allclose(values, expected[:, 0], atol=1e-6)
 
 
 def test_streamed_points_and_single_batches():
@@ -160,18 +160,18 @@ def test_nonfinite_step_is_not_taken(stepwise):
     assert 2 < taken < 24
     exact = compiled(problem, keras.optimizers.SGD(1e-3), **options)
     fit(exact, epochs=1, steps_per_epoch=taken)
-    for one, other in zip(model.variables, exact.variables, strict=True):
-        assert np.isfinite(one.numpy()).all()
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-6)
+    for actual, expected in zip(model.variables, exact.variables, strict=True):
+        assert np.isfinite(actual.numpy()).all()
+        np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=1e-6)
 
 
 def test_resume_is_bit_exact(tmp_path):
-    whole, first, second = compiled(), compiled(), compiled()
-    fit(whole, epochs=4)
+    uninterrupted, first, second = compiled(), compiled(), compiled()
+    fit(uninterrupted, epochs=4)
     with pytest.raises(KeyboardInterrupt):
         fit(first, kp.callbacks.BackupAndRestore(tmp_path / "b"), Dies(), epochs=4)
     fit(second, kp.callbacks.BackupAndRestore(tmp_path / "b"), epochs=4)
-    assert state(second) == state(whole)
+    assert state(second) == state(uninterrupted)
 
 
 class Dies(keras.callbacks.Callback):
@@ -186,11 +186,11 @@ def test_interrupted_model_is_consistent():
             raise KeyboardInterrupt
 
     model = compiled(steps_per_execution=2)
-    kept = model.get_weights()
+    initial_weights = model.get_weights()
     with pytest.raises(KeyboardInterrupt):
         fit(model, Interrupts())
     assert model.steps_taken == 2 and not np.array_equal(
-        kept[0], model.get_weights()[0]
+        initial_weights[0], model.get_weights()[0]
     )
     fit(model)
 
@@ -247,9 +247,9 @@ def test_fused_steps_do_not_call_the_host(monkeypatch):
     def watched(*arguments, **options):
         program = sharding.program(*arguments, **options)
 
-        def call(*given):
-            lowered.append(program.lower(*given).as_text())
-            return program(*given)
+        def call(*arguments):
+            lowered.append(program.lower(*arguments).as_text())
+            return program(*arguments)
 
         return call
 

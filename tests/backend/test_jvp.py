@@ -16,13 +16,15 @@ INDICES = [(0, 0), (3, 0), (1, 1), (0, 2)]
 
 def loss_and_gradient(points, kernel):
     def features(x):
-        joined = tf.concat([tf.sin(x), tf.cos(x[:, ::-1])], axis=-1)
-        return tf.tanh(joined @ kernel)
+        features_of_x = tf.concat([tf.sin(x), tf.cos(x[:, ::-1])], axis=-1)
+        return tf.tanh(features_of_x @ kernel)
 
     with tf.GradientTape() as tape:
         tape.watch(kernel)
         derivatives = jvp_derivatives(features, points, INDICES)
-        loss = sum(tf.reduce_mean(tf.square(own)) for own in derivatives.values())
+        loss = sum(
+            tf.reduce_mean(tf.square(derivative)) for derivative in derivatives.values()
+        )
     return loss, tape.gradient(loss, kernel)
 
 
@@ -39,9 +41,11 @@ def test_concatenation_is_differentiated_under_xla():
 
 
 def test_gradient_of_tensor_scatter_update():
-    whole, update, upstream = tf.zeros((2, 5)), tf.zeros((2, 2)), tf.ones((2, 5))
-    operation = types.SimpleNamespace(inputs=[whole, update, tf.constant([0, 1])])
-    kept, part, none = module._update_slice_gradient(operation, upstream)
-    np.testing.assert_array_equal(kept, [[1, 0, 0, 1, 1]] * 2)
-    np.testing.assert_array_equal(part, np.ones((2, 2)))
-    assert none is None
+    tensor, update, upstream = tf.zeros((2, 5)), tf.zeros((2, 2)), tf.ones((2, 5))
+    operation = types.SimpleNamespace(inputs=[tensor, update, tf.constant([0, 1])])
+    to_tensor, to_update, to_indices = module._update_slice_gradient(
+        operation, upstream
+    )
+    np.testing.assert_array_equal(to_tensor, [[1, 0, 0, 1, 1]] * 2)
+    np.testing.assert_array_equal(to_update, np.ones((2, 2)))
+    assert to_indices is None

@@ -28,14 +28,14 @@ def test_loop_runs_the_requested_number_of_steps():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", [False, True])
-def test_fit_may_request_tf32_products(asked):
+@pytest.mark.parametrize("requested", [False, True])
+def test_fit_may_request_tf32_products(requested):
     switch = tf.config.experimental.enable_tensor_float_32_execution
     rounded = tf.config.experimental.tensor_float_32_execution_enabled
-    seen, kept = [], rounded()
+    seen, previous = [], rounded()
     callbacks = [
         keras.callbacks.LambdaCallback(
-            on_train_begin=lambda logs: switch(True) if asked else None,
+            on_train_begin=lambda logs: switch(True) if requested else None,
             on_epoch_end=lambda epoch, logs: seen.append(rounded()),
         )
     ]
@@ -49,7 +49,7 @@ def test_fit_may_request_tf32_products(asked):
         validation_data=(points, values),
         callbacks=callbacks,
     )
-    assert seen == [asked] * 2 and rounded() == kept
+    assert seen == [requested] * 2 and rounded() == previous
 
 
 def test_many_models_compile_the_same_method_without_a_warning(caplog):

@@ -26,7 +26,7 @@ def problem_with(conditions):
     """Declare u_xx + u² = x on [0, 1], with one condition or three."""
     x = sp.Symbol("x")
     u = sp.Function("u")(x)
-    every = {
+    available = {
         "left": kp.Condition(sp.Eq(u, 1), on={x: 0}),
         "right": kp.Condition(sp.Eq(u.diff(x), 2), on={x: 1}, weight=0.5),
         "sensor": kp.Data([[0.3], [0.6]], {u: [1.1, 1.2]}, weight=2.0),
@@ -34,7 +34,7 @@ def problem_with(conditions):
     return kp.Problem(
         domain=kp.geometry.Box({x: (0, 1)}),
         equations={"ode": sp.Eq(u.diff(x, 2) + u**2, x)},
-        conditions={name: every[name] for name in conditions},
+        conditions={name: available[name] for name in conditions},
         scales=None,
     )
 
@@ -94,16 +94,16 @@ class HandWritten:
                     mean = mean * weight
                 estimate = flat["residual"].max() / mean
                 self.weights[name] = (1 - self.alpha) * weight + self.alpha * estimate
-        for place, theta in enumerate(self.theta):
-            g = gradients["residual"][place] + sum(
-                weight * gradients[name][place] for name, weight in self.weights.items()
+        for index, theta in enumerate(self.theta):
+            g = gradients["residual"][index] + sum(
+                weight * gradients[name][index] for name, weight in self.weights.items()
             )
-            self.first[place] = 0.9 * self.first[place] + 0.1 * g
-            self.second[place] = 0.999 * self.second[place] + 0.001 * g**2
+            self.first[index] = 0.9 * self.first[index] + 0.1 * g
+            self.second[index] = 0.999 * self.second[index] + 0.001 * g**2
             power_1, power_2 = (held(beta) ** (n + 1) for beta in (0.9, 0.999))
             rate = 1e-2 * np.sqrt(1 - power_2) / (1 - power_1)
-            step = rate * self.first[place] / (np.sqrt(self.second[place]) + 1e-7)
-            self.theta[place] = theta - step
+            step = rate * self.first[index] / (np.sqrt(self.second[index]) + 1e-7)
+            self.theta[index] = theta - step
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,9 @@ class Dies(keras.callbacks.Callback):
 
 def compiled(**options):
     model = kp.PINNModel(kp.problems.poisson(2), kp.networks.MLP(4, 1), seed=0)
-    for place, variable in enumerate(model.trainable_variables):
+    for seed, variable in enumerate(model.trainable_variables):
         shape = variable.shape
-        variable.assign(np.random.default_rng(place).normal(size=shape))
+        variable.assign(np.random.default_rng(seed).normal(size=shape))
     schedule = keras.optimizers.schedules.ExponentialDecay(1e-2, 7, 0.9)
     model.compile(keras.optimizers.Adam(schedule), **(options or FEW_STEPS))
     return model
@@ -227,14 +227,14 @@ def test_resume_samples_points_of_the_seed_of_the_backup(folder):
 
 @pytest.mark.slow
 def test_resume_with_other_steps_per_execution(folder):
-    whole, halves, model = (
+    uninterrupted, interrupted, resumed = (
         compiled(steps_per_execution=steps, jit_compile=False) for steps in (5, 2, 3)
     )
-    fit(whole)
+    fit(uninterrupted)
     with pytest.raises(Died):
-        fit(halves, Dies(1), backup(folder))
-    fit(model, backup(folder))
-    assert model.steps_taken == 4 * STEPS and state(model) == state(whole)
+        fit(interrupted, Dies(1), backup(folder))
+    fit(resumed, backup(folder))
+    assert resumed.steps_taken == 4 * STEPS and state(resumed) == state(uninterrupted)
 
 
 class Further(np.ndarray):

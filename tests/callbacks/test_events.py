@@ -16,5 +16,5 @@ def test_writes_files_for_tensorboard(tmp_path):
     assert norm.step == 7 and norm.tensor_proto.float_val[0] == 2.5
     columns = np.frombuffer(layer.tensor_proto.tensor_content).reshape(-1, 3)
     np.testing.assert_array_equal(columns, [[0, 1, 5], [1, 3, 6]])
-    found = read.SummaryMetadata("norm"), read.SummaryMetadata("layer")
-    assert [f.plugin_data.plugin_name for f in found] == ["scalars", "histograms"]
+    metadata = read.SummaryMetadata("norm"), read.SummaryMetadata("layer")
+    assert [f.plugin_data.plugin_name for f in metadata] == ["scalars", "histograms"]

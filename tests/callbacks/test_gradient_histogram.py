@@ -37,8 +37,8 @@ def test_training_is_not_disturbed(jit_compile):
 @pytest.mark.slow
 def test_measures_at_the_first_end_of_an_epoch_after_it_is_due():
     model = compiled()
-    for every, expected in [(1, [10, 20, 30, 40]), (15, [50, 60, 80]), (1000, [])]:
-        gradients = kp.callbacks.GradientHistogram(every=every, batch_size=8)
+    for period, expected in [(1, [10, 20, 30, 40]), (15, [50, 60, 80]), (1000, [])]:
+        gradients = kp.callbacks.GradientHistogram(every=period, batch_size=8)
         history = model.fit(**RUN, callbacks=[gradients]).history
         assert [s.iteration for s in gradients.statistics] == expected
         column = history.get("boundary_gradient_norm", [])

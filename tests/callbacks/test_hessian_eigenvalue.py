@@ -42,8 +42,8 @@ def test_training_is_not_disturbed(tmp_path):
         every=40, batch_size=8, tensorboard=tmp_path
     )
     watched.fit(**RUN, callbacks=[stiffness])
-    for one, other in zip(plain.variables, watched.variables, strict=True):
-        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    for expected, actual in zip(plain.variables, watched.variables, strict=True):
+        np.testing.assert_array_equal(expected.numpy(), actual.numpy())
     (path,) = tmp_path.iterdir()
     tags = {tag: step for tag, step, _, _ in tensors.events(path)}
     assert tags == {"loss_hessian_eigenvalue": 40, "loss_learning_rate_bound": 40}

@@ -33,9 +33,14 @@ def test_rejects_masked_values(numbers):
 
 
 def test_accepts_masked_arrays_without_masked_values():
-    whole = np.ma.masked_values([[0.1, 0.2]], -9999.0)
-    for numbers in (whole, list(whole), Variable(whole), Variable(whole.data)):
-        np.testing.assert_array_equal(checks.point_array("p", numbers), whole.data)
+    unmasked = np.ma.masked_values([[0.1, 0.2]], -9999.0)
+    for numbers in (
+        unmasked,
+        list(unmasked),
+        Variable(unmasked),
+        Variable(unmasked.data),
+    ):
+        np.testing.assert_array_equal(checks.point_array("p", numbers), unmasked.data)
 
 
 DAYS = np.array(["2026-01-01", "NaT"], "datetime64[D]")

@@ -50,8 +50,8 @@ def test_long_tables_are_stored_as_digests():
     table = np.linspace(0, 1, 2000).reshape(1000, 2)
     other = table.copy()
     other[700, 1] += 1e-15
-    ((place, old, new),) = changed({"points": table}, {"points": other})
-    assert place == "points" and old != new and len(old) < 50
+    ((key, old, new),) = changed({"points": table}, {"points": other})
+    assert key == "points" and old != new and len(old) < 50
 
 
 def test_expressions_are_compared_as_a_whole():

@@ -38,12 +38,12 @@ def test_absolute_values_of_derivatives_are_those_of_real_numbers(
     x = sp.Symbol("x", real=is_real)
     u = sp.Function("u", real=is_real)(x)
     flux = sp.Abs(u.diff(x)) ** power * u.diff(x)
-    found = normalize(flux.diff(x, order) if order else flux)
+    derivative = normalize(flux.diff(x, order) if order else flux)
     slope, points = sp.cos(3 * X), np.array([0.1, 0.3, 0.7, 0.9])
     branches = slope ** (power + 1), -((-slope) ** (power + 1))
     above, below = (sp.lambdify(X, e.diff(X, order))(points + 0j) for e in branches)
     exact = np.where(np.cos(3 * points) > 0, above, below).real
-    values = found.subs(u, sp.sin(3 * x) / 3).doit()
+    values = derivative.subs(u, sp.sin(3 * x) / 3).doit()
     np.testing.assert_allclose(sp.lambdify(x, values)(points), exact, rtol=1e-9)
 
 
@@ -62,12 +62,12 @@ def test_complex_parts_raise_and_the_advice_works():
 
 def test_a_delta_times_zero_vanishes():
     for z in (U, U - 1, U.diff(X)):
-        found = normalize((sp.Max(z, 0) ** 2).diff(X, 2))
-        assert not found.has(sp.DiracDelta)
+        curvature = normalize((sp.Max(z, 0) ** 2).diff(X, 2))
+        assert not curvature.has(sp.DiracDelta)
         exact = 2 * sp.Heaviside(z) * (sp.Max(z, 0) * z.diff(X)).diff(X)
         left, right = (
             in_numbers(e, sp.sin(5 * X) + 1 / sp.S(2), np.linspace(0.05, 1, 7))
-            for e in (found, exact.subs(sp.DiracDelta(z), 0))
+            for e in (curvature, exact.subs(sp.DiracDelta(z), 0))
         )
         np.testing.assert_allclose(left, right, rtol=1e-9)
     assert normalize(sp.Max(U, 0).diff(X, 2)).has(sp.DiracDelta)

@@ -18,8 +18,8 @@ HOLE = g.Disk((0.5, 0.5), 0.2)
 def value(domain, values):
     """g, where expressions are given on the faces that dicts name, or elsewhere."""
     conditions = {
-        f"c{k}": kp.Condition(field - own, on=on, hard=True)
-        for k, (field, on, own) in enumerate(values)
+        f"c{k}": kp.Condition(field - prescribed, on=on, hard=True)
+        for k, (field, on, prescribed) in enumerate(values)
     }
     return build_hard_forms(domain, conditions)["u"].value
 
@@ -37,18 +37,20 @@ BOTTOM = [(U, {Y: 0}, X * (1 - X)), (U, [{X: 0}, {X: 1}, {Y: 1}], 0)]
     "domain", [g.Polygon(CORNERS, coordinates=(X, Y)), SQUARE - HOLE]
 )
 def test_second_derivatives_are_those_of_a_box_in_its_corners(domain):
-    expected, found = (laplacian(value(own, BOTTOM)) for own in (SQUARE, domain))
+    expected, actual = (laplacian(value(shape, BOTTOM)) for shape in (SQUARE, domain))
     for way in (0.1, 1e-2, 1e-4):
         near = np.array([[way, way], [1 - way, 2 * way]]).T
-        np.testing.assert_allclose(found(*near), expected(*near), atol=0.1)
+        np.testing.assert_allclose(actual(*near), expected(*near), atol=0.1)
 
 
 def test_a_square_polygon_has_the_patch_of_a_box():
     exact = sp.exp(X) * sp.cos(Y) + X * Y**2
     faces = [{X: 0}, {X: 1}, {Y: 0}, {Y: 1}]
-    given = [(U, face, exact.subs(face)) for face in faces]
+    prescribed = [(U, face, exact.subs(face)) for face in faces]
     polygon = g.Polygon(CORNERS, coordinates=(X, Y))
-    difference = sp.lambdify((X, Y), value(SQUARE, given) - value(polygon, given))
+    difference = sp.lambdify(
+        (X, Y), value(SQUARE, prescribed) - value(polygon, prescribed)
+    )
     points = np.random.default_rng(0).random((2, 50))
     np.testing.assert_allclose(difference(*points), 0, atol=1e-12)
 
@@ -58,12 +60,12 @@ def test_corners_that_are_oblique_or_reentrant():
     corners = [(0, 0), (2, 0), (2, 1), (1, 1), (0.5, 2), (0, 2)]
     domain = g.Polygon(corners, coordinates=(X, Y))
     slanted = g.Polygon([(1, 1), (0.5, 2), (0.9, 1.9)])
-    found = value(
+    blended = value(
         domain, [(U, {Y: 1}, X**2), (U, slanted, Y**2), (U, {Y: 2}, 4 + X * (X - 0.5))]
     )
     # Refused if a value were missed; here that nothing grows towards the corners.
     directions = np.array([(-1, -1), (-1, 0.1), (1, -0.1), (0, -1)]).T
-    second = laplacian(found)
+    second = laplacian(blended)
     for corner in [(1, 1), (0.5, 2)]:
         near = [
             np.abs(second(*(np.array(corner)[:, None] + way * directions)))
@@ -80,9 +82,9 @@ def test_three_faces_of_a_polyhedron():
     cube = g.Polyhedron(points, faces, XYZ)
     exact = sp.exp(X + 2 * Y) * (1 + Z**2)
     field = sp.Function("u")(*XYZ)
-    given = [(field, {s: 0}, exact.subs(s, 0)) for s in XYZ]
-    given.append((field, {X: 1}, exact.subs(X, 1)))
-    difference = sp.lambdify(XYZ, value(box, given) - value(cube, given))
+    prescribed = [(field, {s: 0}, exact.subs(s, 0)) for s in XYZ]
+    prescribed.append((field, {X: 1}, exact.subs(X, 1)))
+    difference = sp.lambdify(XYZ, value(box, prescribed) - value(cube, prescribed))
     np.testing.assert_allclose(
         difference(*np.random.default_rng(0).random((3, 50))), 0, atol=1e-10
     )
@@ -94,9 +96,9 @@ def test_different_values_on_a_curved_part_raise():
     level = (X - sp.Rational(1, 2)) ** 2 * 25
     with pytest.raises(
         ValueError, match=r"one of them is curved.*holds on all"
-    ) as said:
+    ) as error:
         value(bitten, [(U, {Y: 0}, level), (U, rim, 1)])
-    assert "the circle and y = 0" in str(said.value)
+    assert "the circle and y = 0" in str(error.value)
     assert value(bitten, [(U, {Y: 0}, level), (U, rim, level)]) == level
     value(bitten, [(U, {Y: 1}, 2), (U, rim, 1)])  # these do not meet
 
@@ -104,8 +106,8 @@ def test_different_values_on_a_curved_part_raise():
 def test_holes_near_each_other_do_not_meet():
     holes = [g.Disk((x, 30), 2) for x in (30, 34.5)]
     domain = g.Box({X: (0, 100), Y: (0, 60)}) - holes[0] - holes[1]
-    found = value(domain, [(U, holes[0], 1), (U, holes[1], -1)])
-    assert abs(found.subs({X: 32, Y: 30}) - 1) < 1e-12
+    blended = value(domain, [(U, holes[0], 1), (U, holes[1], -1)])
+    assert abs(blended.subs({X: 32, Y: 30}) - 1) < 1e-12
 
 
 @pytest.mark.slow
@@ -116,8 +118,8 @@ def test_small_holes_have_a_share_of_the_weight():
         holes.append(g.Disk(centre, 0.1))
         domain = domain - holes[-1]
     walls = [{s: end} for s in (X, Y) for end in (-0.5, 0.5)]
-    found = value(domain, [(U, holes, 0), (U, walls, 1)])
+    blended = value(domain, [(U, holes, 0), (U, walls, 1)])
     uniform = np.random.default_rng(0).random((4000, domain.draws(domain.interior)))
     points = domain.centre + domain.sample(domain.interior, uniform)
-    bend = laplacian(found)(*points.T)
+    bend = laplacian(blended)(*points.T)
     assert np.sqrt(np.mean(bend**2)) < 200  # 800 if each had its own distance's size

@@ -69,15 +69,15 @@ def test_another_revision_is_computed_anew(monkeypatch):
 
 
 def test_gaps_are_left_out_of_the_error():
-    own = problem()
-    compared = model(own)
+    declared = problem()
+    compared = model(declared)
     compared.compile("adam", jit_compile=False)
-    points, values = own.test_data()
+    points, values = declared.test_data()
     logs = compared.evaluate(points, values, verbose=0, return_dict=True)
-    known = ~np.isnan(values["u"])
+    is_known = ~np.isnan(values["u"])
     predicted = compared.predict(points, verbose=0)[:, 0]
     # Of deviations from the mean: u is determined up to a constant.
-    error = np.std((predicted - values["u"])[known]) / np.std(values["u"][known])
+    error = np.std((predicted - values["u"])[is_known]) / np.std(values["u"][is_known])
     assert logs["u_relative_l2"] == pytest.approx(error, rel=1e-5)
     with pytest.raises(ValueError, match="must be finite"):
         compared.evaluate(points, values | {"u_x": values["u"]}, verbose=0)

@@ -132,11 +132,14 @@ def test_scales_follow_from_the_energy():
 
 
 def test_pascals_and_metres_are_scaled_as_their_nondimensional_twin():
-    one, other = cantilever(), cantilever(metre=0.03, pascal=210e9)
+    nondimensional, in_pascals = cantilever(), cantilever(metre=0.03, pascal=210e9)
     for name in "uv":
-        ratio = other.scales.fields[name] / one.scales.fields[name]
+        ratio = in_pascals.scales.fields[name] / nondimensional.scales.fields[name]
         assert ratio == pytest.approx(0.03, rel=0.02)
-    (energy,), (theirs,) = one.scales.terms["residual"], other.scales.terms["residual"]
+    (energy,), (theirs,) = (
+        nondimensional.scales.terms["residual"],
+        in_pascals.scales.terms["residual"],
+    )
     assert theirs / energy == pytest.approx(210e9 * 0.03**2, rel=0.02)
 
 

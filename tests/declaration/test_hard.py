@@ -21,26 +21,26 @@ def hard(equations, on):
 
 
 def form(domain, *conditions):
-    named = {f"c{k}": own for k, own in enumerate(conditions)}
-    (found,) = build_hard_forms(domain, named).values()
-    return found
+    named = {f"c{k}": condition for k, condition in enumerate(conditions)}
+    (hard_form,) = build_hard_forms(domain, named).values()
+    return hard_form
 
 
 def test_one_value_on_all_of_the_boundary():
-    found = form(SQUARE, hard(sp.Eq(3 * W, 6 * X), "boundary"))
-    assert sp.simplify(found.value - 2 * X) == 0
-    assert sp.simplify(found.factor - X * (1 - X) * 4 * (1 - Y) * (1 + Y)) == 0
+    hard_form = form(SQUARE, hard(sp.Eq(3 * W, 6 * X), "boundary"))
+    assert sp.simplify(hard_form.value - 2 * X) == 0
+    assert sp.simplify(hard_form.factor - X * (1 - X) * 4 * (1 - Y) * (1 + Y)) == 0
 
 
 def test_values_of_all_faces_are_blended():
     exact = sp.exp(X) * sp.cos(Y) + X * Y**2
     faces = [{X: 0}, {X: 1}, {Y: -1}, {Y: 1}]
-    own = [hard(W - exact.subs(face), face) for face in faces]
-    found = form(SQUARE, *own)
+    prescribed = [hard(W - exact.subs(face), face) for face in faces]
+    hard_form = form(SQUARE, *prescribed)
     for face in faces:
-        assert sp.simplify((found.value - exact).subs(face)) == 0
-        assert found.factor.subs(face) == 0
-    assert found.factor.subs({X: 0.5, Y: 0.2}) > 0
+        assert sp.simplify((hard_form.value - exact).subs(face)) == 0
+        assert hard_form.factor.subs(face) == 0
+    assert hard_form.factor.subs({X: 0.5, Y: 0.2}) > 0
 
 
 def test_a_formula_on_the_whole_boundary_does_not_give_values_inside():
@@ -54,22 +54,22 @@ def test_a_formula_on_the_whole_boundary_does_not_give_values_inside():
 def test_a_string_with_its_initial_velocity():
     left, right = sp.sin(T - 5) + X, 2 + X * 0
     begin = [sp.Eq(U, X + X * (2 - X)), sp.Eq(U.diff(T), 1 - X / 2)]
-    found = form(
+    hard_form = form(
         STRING, hard(U - left, {X: 0}), hard(U - right, {X: 2}), hard(begin, "initial")
     )
     for at, value in (({X: 0}, sp.sin(T - 5)), ({X: 2}, 2), ({T: 5}, begin[0].rhs)):
-        assert sp.simplify(found.value.subs(at) - value) == 0
-    assert sp.simplify(found.value.diff(T).subs(T, 5) - begin[1].rhs) == 0
-    assert found.factor.subs(T, 5) == 0 == found.factor.diff(T).subs(T, 5)
-    assert found.factor.diff(T, 2).subs(T, 5) != 0
+        assert sp.simplify(hard_form.value.subs(at) - value) == 0
+    assert sp.simplify(hard_form.value.diff(T).subs(T, 5) - begin[1].rhs) == 0
+    assert hard_form.factor.subs(T, 5) == 0 == hard_form.factor.diff(T).subs(T, 5)
+    assert hard_form.factor.diff(T, 2).subs(T, 5) != 0
 
 
 def test_fields_have_separate_hard_forms():
-    found = build_hard_forms(
+    forms = build_hard_forms(
         STRING, {"i": hard([U - X, V + 1], "initial"), "w": hard(V + 1, {X: 0})}
     )
-    assert found["u"].value == X and found["v"].value == -1
-    assert not found["u"].factor.has(X) and found["v"].factor.has(X)
+    assert forms["u"].value == X and forms["v"].value == -1
+    assert not forms["u"].factor.has(X) and forms["v"].factor.has(X)
 
 
 @pytest.mark.parametrize(

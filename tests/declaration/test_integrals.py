@@ -17,7 +17,7 @@ def problem(*equations, domain=BOX, **how):
     return kp.Problem(domain, LAPLACE, {"mass": kp.Condition(list(equations))}, **how)
 
 
-def found(integrand, over="interior", where=None, domain=BOX, step=0):
+def integral_of(integrand, over="interior", where=None, domain=BOX, step=0):
     """The integral of an expression in u = x + y, from a network that is just that."""
     equation = kp.integral(integrand, over, where)
     declared = problem(equation, domain=domain, scales=kp.Scales.raw(domain))
@@ -57,7 +57,7 @@ N = BOX.normal
     ],
 )
 def test_integrals_of_a_known_field(integrand, over, where, domain, exact):
-    assert found(integrand, over, where, domain) == pytest.approx(exact, abs=6e-3)
+    assert integral_of(integrand, over, where, domain) == pytest.approx(exact, abs=6e-3)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_integrals_of_a_known_field(integrand, over, where, domain, exact):
     ],
 )
 def test_quadrature_error(domain, exact, bound):
-    values = [found(U**2, domain=domain, step=step) for step in range(8)]
+    values = [integral_of(U**2, domain=domain, step=step) for step in range(8)]
     assert np.abs(np.array(values) / exact - 1).max() < bound
 
 

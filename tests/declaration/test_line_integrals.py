@@ -55,14 +55,14 @@ def test_residuals_of_a_known_field(field, integral):
     assert_it_is_saved(problem)
     model = kp.PINNModel(problem, layer, seed=0)
     batch = model.trainer.sources.draw(0, 0)["residual"]
-    (found,) = model._objective.residuals("residual", batch)
-    known = sp.Lambda(field.args, EXACT[field])
-    exact = (field + 3 * integral).replace(field.func, known).doit()
+    (residuals,) = model._objective.residuals("residual", batch)
+    solution = sp.Lambda(field.args, EXACT[field])
+    exact = (field + 3 * integral).replace(field.func, solution).doit()
     exact = sp.lambdify(domain.coordinates, exact, "mpmath")
     points = ops.convert_to_numpy(batch.coordinates).astype("float64")[:5]
     expected = [float(sp.re(exact(*point))) for point in points.tolist()]
     (size,) = problem.scales.sizes(problem.terms["residual"])
-    np.testing.assert_allclose(found[:5] * size, expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(residuals[:5] * size, expected, rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.slow
@@ -82,7 +82,9 @@ def test_one_forward_pass_for_all_quadrature_points(monkeypatch):
     passes, fields = [], model._objective.fields
     series = fields.scaled_values
     monkeypatch.setattr(
-        fields, "scaled_values", lambda *own: (passes.append(1), series(*own))[1]
+        fields,
+        "scaled_values",
+        lambda *arguments: (passes.append(1), series(*arguments))[1],
     )
     model._objective.residuals("residual", model.trainer.sources.draw(0, 0)["residual"])
     assert len(passes) == 2  # at the points, and at twenty places for each
@@ -108,9 +110,9 @@ def test_predict_evaluates_line_integrals():
     memory = sp.Integral(U.subs(X, S), (S, 0, X))
     ends = np.array([[1.0], [4.0]])
     s = np.linspace(0, 1, 2001)[:, None]
-    for end, found in zip(ends, model.predict_expression(memory, ends), strict=True):
+    for end, value in zip(ends, model.predict_expression(memory, ends), strict=True):
         exact = np.trapezoid(model.predict(s * end)[:, 0], s[:, 0] * end)
-        np.testing.assert_allclose(found, exact, rtol=1e-4)
+        np.testing.assert_allclose(value, exact, rtol=1e-4)
 
 
 @pytest.mark.slow
@@ -241,9 +243,9 @@ def test_derivatives_follow_leibniz():
     # A bound variable with the coordinate's name is another symbol.
     assert normalize(sp.Integral(U, (X, 0, X))).diff(X) == U
     inner = sp.Integral(U * S, (X, 0, S))
-    found = normalize(sp.Integral(inner, (S, 0, X))).diff(X)
-    (bound,) = found.args[0].free_symbols - {X, S}
-    assert found == LineIntegral(U.subs(X, bound) * X, bound, 0, X)
+    derivative = normalize(sp.Integral(inner, (S, 0, X))).diff(X)
+    (bound,) = derivative.args[0].free_symbols - {X, S}
+    assert derivative == LineIntegral(U.subs(X, bound) * X, bound, 0, X)
 
 
 def test_a_dummy_is_saved_by_a_name():

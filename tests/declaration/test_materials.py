@@ -41,10 +41,13 @@ def no_warnings():
 def test_each_part_has_a_term_with_points_there(domain):
     problem = kp.Problem(domain, EQUATIONS, {**ENDS, "meet": MEET})
     assert list(problem.terms) == ["residual", "right", "hot", "cold", "meet"]
-    for name, own in (("residual", LEFT), ("right", RIGHT)):
+    for name, material in (("residual", LEFT), ("right", RIGHT)):
         (block,) = problem.terms[name].blocks
         points = [domain.centre + domain.sample(p, np.full((9, 1), 0.3)) for p in block]
-        assert all(own.contains(own.interior, p - own.centre).all() for p in points)
+        assert all(
+            material.contains(material.interior, p - material.centre).all()
+            for p in points
+        )
     assert problem.field_terms == {"u1": ("residual",), "u2": ("right",)}
     assert problem.equations["right"] == EQUATIONS["right"].expression
 
@@ -138,7 +141,9 @@ def in_time(**changes):
         "left": Equation(w1.diff(t) - w1.diff(x, 2), on=LEFT),
         "right": Equation(w2.diff(t) - w2.diff(x, 2), on=RIGHT),
     }
-    held = {name: own for name, own in {**held, **changes}.items() if own}
+    held = {
+        name: condition for name, condition in {**held, **changes}.items() if condition
+    }
     return kp.Problem(Box({x: (0, 1)}, time={t: (0, 1)}), equations, held)
 
 

@@ -90,9 +90,9 @@ def test_residuals_of_a_delay_are_those_of_a_known_field():
         warnings.simplefilter("ignore")
         model = kp.PINNModel(problem, Exact(), seed=0)
     points = np.array([[0.5], [1.5], [2.5]])
-    found = model.predict_expression(DELAY, points)
+    residuals = model.predict_expression(DELAY, points)
     exact = 1 - np.exp(-0.5), *(np.exp(1 - t) - np.exp(-t) for t in (1.5, 2.5))
-    np.testing.assert_allclose(found, exact, rtol=1e-4)
+    np.testing.assert_allclose(residuals, exact, rtol=1e-4)
 
 
 def test_conditions_with_a_field_at_another_time():
@@ -157,8 +157,8 @@ def test_an_unknown_delay_raises():
 @pytest.mark.slow
 def test_a_delay_is_solved():
     model = trained(kp.Problem(TIME, {"delay": DELAY}, STARTS))
-    found = model.predict(np.array([[1.0], [2.0], [3.0]]), verbose=0).ravel()
-    np.testing.assert_allclose(found, [0, -1 / 2, -1 / 6], atol=3e-3)
+    values = model.predict(np.array([[1.0], [2.0], [3.0]]), verbose=0).ravel()
+    np.testing.assert_allclose(values, [0, -1 / 2, -1 / 6], atol=3e-3)
 
 
 @pytest.mark.slow
@@ -169,6 +169,6 @@ def test_the_p_laplacian_is_solved():
         {"flux": (sp.Abs(w.diff(X)) * w.diff(X)).diff(X) + 1},
         {"ends": kp.Condition(w, on="boundary")},
     )
-    found = trained(problem).predict(np.array([[0.5]]), verbose=0).item()
+    middle = trained(problem).predict(np.array([[0.5]]), verbose=0).item()
     # A short training; u'' is infinite in the middle.
-    assert found == pytest.approx(2 / 3 * 0.5**1.5, rel=3e-2)  # 0.2357
+    assert middle == pytest.approx(2 / 3 * 0.5**1.5, rel=3e-2)  # 0.2357

@@ -73,9 +73,11 @@ def test_a_field_named_like_a_derivative():
 
 
 def test_a_problem_can_reuse_the_parts_of_another():
-    own = problem(reference={U: X})
-    again = kp.Problem(own.domain, own.equations, own.conditions, own.reference)
-    assert again.get_config() == own.get_config()
+    declared = problem(reference={U: X})
+    again = kp.Problem(
+        declared.domain, declared.equations, declared.conditions, declared.reference
+    )
+    assert again.get_config() == declared.get_config()
 
 
 def test_is_immutable():

@@ -118,8 +118,8 @@ def test_the_weights_stay_as_they_are():
     before = network.get_weights()
     with pytest.raises(ValueError):
         check(network)
-    for own, other in zip(before, network.get_weights(), strict=True):
-        np.testing.assert_array_equal(own, other)
+    for weight, other in zip(before, network.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, other)
 
 
 # Losses of layers

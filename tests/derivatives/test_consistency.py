@@ -163,8 +163,8 @@ def test_each_network_of_a_dict_is_compared():
         {"e": u.diff(x, 2) + v, "f": v.diff(y) - u},
         {"b": kp.Condition([u, v], on="boundary")},
     )
-    own = chain(layers.Dense(4, "tanh"), layers.LayerNormalization())
-    kp.PINNModel(problem, {u: kp.networks.MLP(4, 1), v: own}, seed=0)
+    normalized = chain(layers.Dense(4, "tanh"), layers.LayerNormalization())
+    kp.PINNModel(problem, {u: kp.networks.MLP(4, 1), v: normalized}, seed=0)
     coupled = Layer(lambda a, b: a - ops.mean(a, axis=0, keepdims=True))
     with (
         pytest.warns(UserWarning, match="nested"),

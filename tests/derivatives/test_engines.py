@@ -253,9 +253,9 @@ def test_axes_in_front_of_the_points(engine):
 def test_a_derivative_at_a_point_depends_on_that_point_alone():
     network = kp.networks.ModifiedMLP(3, 2, dtype="float64")
     p = points(count=4)
-    every = taylor_derivatives(series_of(network), p, [(2, 1)])[2, 1]
-    some = taylor_derivatives(series_of(network), p[1:3], [(2, 1)])[2, 1]
-    np.testing.assert_allclose(every[1:3], some, rtol=1e-12)
+    together = taylor_derivatives(series_of(network), p, [(2, 1)])[2, 1]
+    apart = taylor_derivatives(series_of(network), p[1:3], [(2, 1)])[2, 1]
+    np.testing.assert_allclose(together[1:3], apart, rtol=1e-12)
 
 
 # Choice of the engine
@@ -364,9 +364,9 @@ def test_derivatives_in_combinations_have_these_combinations():
     together = taylor_derivatives(series_of(network), p, indices, combinations)
     assert list(together) == indices
     np.testing.assert_allclose(together[0, 1], single[0, 1], rtol=1e-12)
-    for own in combinations:
+    for combination in combinations:
         value, expected = (
-            sum(weight * np.array(derivatives[index]) for index, weight in own)
+            sum(weight * np.array(derivatives[index]) for index, weight in combination)
             for derivatives in (together, single)
         )
         np.testing.assert_allclose(value, expected, rtol=1e-11, atol=1e-12)

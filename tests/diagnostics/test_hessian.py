@@ -94,8 +94,8 @@ def test_is_the_dense_hessian(double_precision, term):
         "smallest": spectrum[:2],
         "both": spectrum[[0, 1, -2, -1]],
     }.items():
-        found = hessian.eigenvalues(2, which, tolerance=1e-12)
-        np.testing.assert_allclose(found, ends, rtol=1e-9)
+        eigenvalues = hessian.eigenvalues(2, which, tolerance=1e-12)
+        np.testing.assert_allclose(eigenvalues, ends, rtol=1e-9)
 
 
 def quadratic():
@@ -131,8 +131,8 @@ def quadratic():
 def test_has_a_quadratic_s_known_spectrum(term):
     model, points, hessians = quadratic()
     expected = np.linalg.eigvalsh(hessians[term])
-    found = hessian_spectrum(model, term, points, verbose=0)[term]
-    np.testing.assert_allclose(found, expected, atol=1e-6 * expected[-1])
+    eigenvalues = hessian_spectrum(model, term, points, verbose=0)[term]
+    np.testing.assert_allclose(eigenvalues, expected, atol=1e-6 * expected[-1])
     largest = hessian_eigenvalues(model, term, points=points)[term]
     np.testing.assert_allclose(largest, expected[-1:], rtol=1e-4)
 

@@ -68,30 +68,30 @@ def on_given_points(model):
     return model.fit(stream(), epochs=2, verbose=0, callbacks=[annealing()])
 
 
-found = {"given": {}, "refused": {}}
+report = {"given": {}, "refused": {}}
 for name, optimizer in OPTIMIZERS.items():
     alone = trained(contextlib.nullcontext(), optimizer, on_given_points)
     model, *both = trained(STRATEGY.scope(), optimizer, on_given_points)
-    found["given"][name] = [alone[1:], both, equal_everywhere(model)]
+    report["given"][name] = [alone[1:], both, equal_everywhere(model)]
 
 points = PROBLEM.test_data(5)
 for candidate in (alone[0], model):
     logs = candidate.evaluate(*points, verbose=0, return_dict=True)
     values = candidate.predict(INSIDE[:13], verbose=0).ravel().tolist()
-    found.setdefault("evaluated", []).append([list(logs.values()), values])
+    report.setdefault("evaluated", []).append([list(logs.values()), values])
 
 runs = {"fused": {}, "eager": {"run_eagerly": True}}
 for name, options in runs.items():
     with STRATEGY.scope():
         model = compiled(**options)
     model.fit(**RUN, epochs=4, callbacks=[annealing()])
-    found[name] = [weights_of(model), model.steps_taken, equal_everywhere(model)]
+    report[name] = [weights_of(model), model.steps_taken, equal_everywhere(model)]
 
 with STRATEGY.scope():
     model = compiled(keras.optimizers.SGD(1e15))
 before = weights_of(model)
-found["stopped"] = refusal(lambda: model.fit(**RUN))
-found["stopped at"] = model.steps_taken
+report["stopped"] = refusal(lambda: model.fit(**RUN))
+report["stopped at"] = model.steps_taken
 
 C = kp.Parameter("c", initial=-1.0)
 EQUATION = {"e": sp.Eq(sp.sqrt(C) * U.diff(X), 1)}
@@ -99,8 +99,8 @@ with STRATEGY.scope():
     network = kp.networks.MLP(2, 1)
     model = kp.PINNModel(kp.Problem(PROBLEM.domain, EQUATION), network, seed=0)
     model.compile("sgd", run_eagerly=True)
-found["stopped with a coefficient"] = refusal(lambda: model.fit(**RUN))
+report["stopped with a coefficient"] = refusal(lambda: model.fit(**RUN))
 
-found["refused"]["few points"] = refusal(lambda: model.predict(INSIDE[:1]))
+report["refused"]["few points"] = refusal(lambda: model.predict(INSIDE[:1]))
 
-print(json.dumps(found))
+print(json.dumps(report))

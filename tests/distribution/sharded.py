@@ -24,7 +24,7 @@ TEST_DATA = PROBLEM.test_data(5)
 
 
 @contextlib.contextmanager
-def counted(found):
+def counted(flops):
     """Append the work of one device in each fused loop, as counted by XLA."""
     jit = jax.jit
 
@@ -33,7 +33,7 @@ def counted(found):
 
         def run(*arguments):
             compiled = program.lower(*arguments).compile()
-            found.append(compiled.cost_analysis()["flops"])
+            flops.append(compiled.cost_analysis()["flops"])
             return compiled(*arguments)
 
         is_loop = function.__name__ in ("run", "traced")  # on one device, on several
@@ -53,8 +53,8 @@ def drawn():
 
 def held_in_parts():
     model = compiled(max_points_per_pass=3)
-    given, sizes = {"residual": POINTS}, {"sides": 45}
-    model.fit(given, batch_size=sizes, **RUN, callbacks=[annealing()])
+    held, sizes = {"residual": POINTS}, {"sides": 45}
+    model.fit(held, batch_size=sizes, **RUN, callbacks=[annealing()])
     return weights_of(model)
 
 
@@ -108,7 +108,7 @@ def ensemble():
         model.predict_members(POINTS),
         model.predict_deviation(POINTS),
     )
-    numbers = np.concatenate([np.ravel(own) for own in numbers]).tolist()
+    numbers = np.concatenate([np.ravel(values) for values in numbers]).tolist()
     return [*numbers, *weights_of(one)], flops[0]
 
 
@@ -120,8 +120,8 @@ class Judge(keras.callbacks.Callback):
 
 
 def verdict_of(model):
-    found = kp.diagnostics.verdict(model, points=41, points_on_face=7)
-    return [*found.errors.values(), *found.misfits.values(), *found.left.values()]
+    verdict = kp.diagnostics.verdict(model, points=41, points_on_face=7)
+    return [*verdict.errors.values(), *verdict.misfits.values(), *verdict.left.values()]
 
 
 def diagnosed():
@@ -176,7 +176,7 @@ def refusal(action):
 
 mesh = keras.distribution.DeviceMesh((2, 2), ["batch", "model"])
 layouts = keras.distribution.LayoutMap(mesh)
-found = {"devices": len(jax.devices()), "alike": {}, "work": {}, "refused": {}}
+report = {"devices": len(jax.devices()), "alike": {}, "work": {}, "refused": {}}
 runs = {
     "drawn": drawn,
     "held, in parts": held_in_parts,
@@ -192,22 +192,22 @@ for name, run in runs.items():
     with DEVICES.scope():
         together = run()
     if isinstance(alone, tuple):
-        found["work"][name] = [alone[1], together[1]]
+        report["work"][name] = [alone[1], together[1]]
         alone, together = alone[0], together[0]
-    found["alike"][name] = [alone, together]
+    report["alike"][name] = [alone, together]
 
 with DEVICES.scope():
-    found["interrupted"] = interrupted()
+    report["interrupted"] = interrupted()
     loaded = [kp.load_model(DIRECTORY / "model.keras")]
     model = compiled(keras.optimizers.SGD(1e15))
-    found["stopped"] = refusal(lambda: model.fit(**RUN))
+    report["stopped"] = refusal(lambda: model.fit(**RUN))
 # A model trains on the devices set when it was made, not when it is fitted.
 loaded.append(kp.load_model(DIRECTORY / "model.keras"))
 for model in loaded:
     model.fit(**RUN, batch_size=10)
-found["alike"]["loaded"] = [weights_of(model) for model in loaded[::-1]]
+report["alike"]["loaded"] = [weights_of(model) for model in loaded[::-1]]
 
-refused = found["refused"]
+refused = report["refused"]
 with keras.distribution.ModelParallel(layout_map=layouts).scope():
     refused["ModelParallel"] = refusal(compiled)
 model = compiled()
@@ -215,4 +215,4 @@ with DEVICES.scope():
     refused["made before"] = refusal(lambda: model.compile("adam"))
     refused["compiled before"] = refusal(lambda: model.fit(**RUN))
 
-print(json.dumps(found))
+print(json.dumps(report))

@@ -96,7 +96,7 @@ def free_port():
 def run_workers(directory, killed_after):
     port = free_port()
     workers = [
-        start("worker.py", place, port, directory, killed_after) for place in range(2)
+        start("worker.py", rank, port, directory, killed_after) for rank in range(2)
     ]
     return [output(worker) for worker in workers]
 

@@ -35,9 +35,9 @@ def sharded(tmp_path_factory):
         timeout=600,
     )
     assert result.returncode == 0, result.stderr[-6000:]
-    found = json.loads(result.stdout.splitlines()[-1])
-    assert found["devices"] == 4
-    return found
+    report = json.loads(result.stdout.splitlines()[-1])
+    assert report["devices"] == 4
+    return report
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 
 INDEX, PORT = int(sys.argv[1]), int(sys.argv[2])
 DIRECTORY, KILLED_AFTER = sys.argv[3], int(sys.argv[4])
-WORKERS = [f"localhost:{PORT + place}" for place in range(2)]
+WORKERS = [f"localhost:{PORT + rank}" for rank in range(2)]
 os.environ["TF_CONFIG"] = json.dumps(
     {"cluster": {"worker": WORKERS}, "task": {"type": "worker", "index": INDEX}}
 )

@@ -10,9 +10,9 @@ def test_tables_and_plots_are_made_from_results(benchmarks, tmp_path):
 
     def result(group, model, milliseconds, **more):
         times = {"median_ms": milliseconds, "min_ms": 0.5, "max_ms": 9.0}
-        own = {"group": group, "setting": "", "model": model, "steps": 1}
+        settings = {"group": group, "setting": "", "model": model, "steps": 1}
         waits = {"import_seconds": 1.0, "first_steps_seconds": 2.0}
-        return own | times | waits | more
+        return settings | times | waits | more
 
     results = {
         "packages": {

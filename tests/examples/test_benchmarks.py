@@ -60,12 +60,12 @@ def test_stages_run_and_have_tables(benchmarks, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     stages = json.loads((tmp_path / "speed.json").read_text())
-    found = {
+    models = {
         stage: {key: set(record["results"]) for key, record in records.items()}
         for stage, records in stages.items()
     }
     stock = "stock Keras, graph, 250 steps an execution"
-    assert found == {
+    assert models == {
         "third-order": {
             "cavity-streamfunction": {
                 f"M4 {stock}",
@@ -123,7 +123,9 @@ def test_gpu_commands_run_without_a_gpu(benchmarks, tmp_path):
         "accelerator"
     ].values()
     assert not record["failures"]
-    assert record["versions"] and all(own["jax"] for own in record["versions"].values())
+    assert record["versions"] and all(
+        versions["jax"] for versions in record["versions"].values()
+    )
     by_hand = "M1 hand-written JAX, forward over forward"
     assert set(record["results"]) == {by_hand, "M1 keraspinn on JAX"}
 
@@ -132,12 +134,12 @@ def test_failed_order_skips_higher_orders(benchmarks, monkeypatch):
     import ladder
     import run
 
-    asked, checked_against = [], {}
+    requested, checked_against = [], {}
 
     def compare(pool, pairs, cell, repeats, seconds, steps, timeout, expected):
         ((model, entry),) = pairs
         dimension, order = map(int, cell["work"].split("-")[1:])
-        asked.append((dimension, order, entry.setting))
+        requested.append((dimension, order, entry.setting))
         checked_against[order] = expected
         label, losses = f"{model} {entry.label}", {"residual": 0.5 * order}
         if entry.setting == "without XLA" and (dimension, order) == (2, 4):
@@ -149,9 +151,9 @@ def test_failed_order_skips_higher_orders(benchmarks, monkeypatch):
     records = dict(ladder.ladder(None, run.parsed(arguments)))
     everything = itertools.product((1, 2, 3), range(1, 9))
     assert list(records) == [f"{d}D, order {order}" for d, order in everything]
-    orders = [order for d, order, how in asked if (d, how) == (2, "without XLA")]
+    orders = [order for d, order, how in requested if (d, how) == (2, "without XLA")]
     assert orders == [1, 2, 3, 4]
-    orders = [order for d, order, how in asked if (d, how) == (3, "without XLA")]
+    orders = [order for d, order, how in requested if (d, how) == (3, "without XLA")]
     assert orders == list(range(1, 9))
     failed = records["2D, order 4"]["failures"]
     assert failed == {"M1 keraspinn, without XLA": "error: no answer in 60 s"}
@@ -241,16 +243,16 @@ def test_reference_losses_are_those_of_the_problem(benchmarks, name):
         "klein-gordon": kp.problems.klein_gordon,
         "cavity-streamfunction": lambda: kp.problems.lid_driven_cavity(corner_width=0),
     }
-    own = work.WORKS[name]
-    parameters = work.initial_parameters(own, "M1", 6, 2)
-    points = own.draw(16, np.random.default_rng(0))
-    network = kp.networks.MLP(6, 2, outputs=own.outputs)
+    case = work.WORKS[name]
+    parameters = work.initial_parameters(case, "M1", 6, 2)
+    points = case.draw(16, np.random.default_rng(0))
+    network = kp.networks.MLP(6, 2, outputs=case.outputs)
     model = kp.PINNModel(problems[name](), network, seed=0)
     for layer, values in zip(network.layers, parameters, strict=True):
         layer.set_weights(values)
     model.compile("adam", jit_compile=False)
     logs = model.fit(points, steps_per_epoch=1, verbose=0).history
-    expected = reference.losses(own, "M1", parameters, points)
+    expected = reference.losses(case, "M1", parameters, points)
     for term, value in expected.items():
         assert logs[f"{term}_loss"][0] == pytest.approx(value, rel=1e-5)
 
@@ -338,9 +340,9 @@ def test_failed_contestant_does_not_end_the_run(benchmarks, tmp_path, monkeypatc
     monkeypatch.setattr("environments.CONTESTANTS", tmp_path)
     made = {
         how: entries.Entry(
-            how, "", "breaks", {"how": how}, variables={"OWN": own}, trains=False
+            how, "", "breaks", {"how": how}, variables={"OWN": variable}, trains=False
         )
-        for how, own in (
+        for how, variable in (
             ("works", "a"),
             ("raises", "a"),
             ("shares", "b"),

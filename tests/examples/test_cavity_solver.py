@@ -123,8 +123,8 @@ def test_second_order_convergence_of_the_extrema(name):
 @pytest.mark.parametrize("name", ["u_min", "v_max", "v_min"])
 def test_extrema_match_spectral_results(name):
     value, where = published.EXTREMA_RE100[name]
-    found, at = extremum(256, name)
-    assert found == pytest.approx(value, rel=1e-3)  # asked for: 0.5 %
+    extreme, at = extremum(256, name)
+    assert extreme == pytest.approx(value, rel=1e-3)  # asked for: 0.5 %
     assert at == pytest.approx(where, abs=2e-4)
 
 
@@ -142,12 +142,12 @@ def test_pressure_converges_to_botella_and_peyret():
     errors = []
     for n in (64, 128, 256):
         flow, half = solve(1000, n), n // 2
-        for profile, found in (
+        for profile, pressure in (
             (published.PRESSURE_ON_X_HALF_RE1000, flow.pressure[half]),
             (published.PRESSURE_ON_Y_HALF_RE1000, flow.pressure[:, half]),
         ):
             node, value = profile
-            errors.append(np.abs(np.interp(node, flow.x, found) - value).max())
+            errors.append(np.abs(np.interp(node, flow.x, pressure) - value).max())
     errors = np.reshape(errors, (3, 2))
     assert np.all(errors[-1] < 1.5e-3)  # the pressure spans 0.11 there
     assert np.all(np.log2(errors[:-1] / errors[1:]) > 1.8)

@@ -35,8 +35,8 @@ def test_temperatures_of_layers_are_continuous_and_have_one_flux(layers):
     sides = [left.subs(x, 0.5), right.subs(x, 0.5)]
     assert float(sides[0]) == pytest.approx(float(sides[1]), abs=1e-9)
     fluxes = [
-        float((own(side) * side.diff(x)).subs(x, at))
-        for own, side, at in ((k[0], left, 0.2), (k[1], right, 0.8))
+        float((conductivity(side) * side.diff(x)).subs(x, at))
+        for conductivity, side, at in ((k[0], left, 0.2), (k[1], right, 0.8))
     ]
     assert fluxes[0] == pytest.approx(fluxes[1], rel=1e-9)
 

@@ -25,10 +25,10 @@ def decay():
 @pytest.fixture
 def questions(monkeypatch):
     names = ("first", "second", "third")
-    found = {name: problems.Question(name, decay) for name in names}
+    questions_by_name = {name: problems.Question(name, decay) for name in names}
     for module in (exam, table):
-        monkeypatch.setattr(module, "QUESTIONS", found)
-    return found
+        monkeypatch.setattr(module, "QUESTIONS", questions_by_name)
+    return questions_by_name
 
 
 def record(solved=True, error=1e-4):
@@ -49,9 +49,9 @@ def test_a_tiny_problem_is_examined(questions, tmp_path):
             str(path),
         ]
     )
-    found = json.loads(path.read_text("utf-8"))["first"]["last"]
-    assert not found["solved"] and "max_time=" in found["reason"]
-    assert 0 < found["errors"]["u"] < 10 and found["rounds"][0]["steps"] > 0
+    last = json.loads(path.read_text("utf-8"))["first"]["last"]
+    assert not last["solved"] and "max_time=" in last["reason"]
+    assert 0 < last["errors"]["u"] < 10 and last["rounds"][0]["steps"] > 0
 
 
 def test_an_interrupted_exam_continues(questions, tmp_path, monkeypatch):
@@ -79,8 +79,8 @@ def test_the_first_run_is_kept(questions, tmp_path):
     path = tmp_path / "exam.json"
     for error in (0.1, 1e-5):
         exam.keep(path, "first", record(error=error))
-    kept = exam.kept(path)["first"]
-    assert kept["first"]["errors"]["u"] == 0.1 and kept["last"]["errors"]["u"] == 1e-5
+    runs = exam.kept(path)["first"]
+    assert runs["first"]["errors"]["u"] == 0.1 and runs["last"]["errors"]["u"] == 1e-5
 
 
 def test_shards_are_all_problems_once(questions):

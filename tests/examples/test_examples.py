@@ -57,8 +57,8 @@ def test_inverse_problem(run_program):
         *QUIET,
         *("--model", "M4", "--units", "24", "--depth", "3", "--steps", "3000"),
     )
-    found = float(re.search(r"number at the end: (\S+),", output)[1])
-    assert 50 < found < 200
+    reynolds = float(re.search(r"number at the end: (\S+),", output)[1])
+    assert 50 < reynolds < 200
 
 
 def test_inverse_problem_with_a_second_stage(run_program):
@@ -68,7 +68,7 @@ def test_inverse_problem_with_a_second_stage(run_program):
     output = run_program("inverse_cavity.py", *options)
     least = float(re.search(r"the least: ± (\S+)", output)[1])
     assert least == pytest.approx(1.02, abs=0.05)
-    found = re.search(r"second stage: (\S+) ± (\S+), .* deviation (\S+)", output)
-    estimate, deviation, relative = map(float, found.groups())
+    match = re.search(r"second stage: (\S+) ± (\S+), .* deviation (\S+)", output)
+    estimate, deviation, relative = map(float, match.groups())
     assert deviation > least
     assert relative == pytest.approx(deviation / abs(estimate), rel=0.1)

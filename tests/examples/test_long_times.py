@@ -18,18 +18,18 @@ def test_fourier_series_agree_with_a_travelling_decaying_wave():
         32,
         400,
     )
-    points, fields, own = truth()
+    points, fields, error = truth()
     exact = np.exp(-0.1 * points[:, 1]) * np.sin(points[:, 0] - 2 * points[:, 1])
     np.testing.assert_allclose(fields["u"], exact, atol=1e-9)
-    assert own < 1e-8
+    assert error < 1e-8
 
 
 def test_integrators_state_their_error():
-    points, fields, own = ode(
+    points, fields, error = ode(
         lambda t, y: [y[1], -y[0]], [1, 0], 5, ["u"], columns=[0]
     )()
     np.testing.assert_allclose(fields["u"], np.cos(points[:, 0]), atol=1e-9)
-    assert own < 1e-8
+    assert error < 1e-8
 
 
 def test_every_problem_has_a_file():

@@ -133,8 +133,10 @@ def test_cavity_corners_are_creeping_flow(side):
     near = {x: abs(side - 6e-4), y: 1 - 8e-4}
     for velocity, coordinate in ((u, x), (v, y)):
         viscous = velocity.diff(x, 2) + velocity.diff(y, 2)
-        asked, given = (float(e.subs(near)) for e in (viscous, p.diff(coordinate)))
-        assert given == pytest.approx(asked, rel=1e-4)
+        viscous_force, pressure_gradient = (
+            float(e.subs(near)) for e in (viscous, p.diff(coordinate))
+        )
+        assert pressure_gradient == pytest.approx(viscous_force, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -165,15 +167,15 @@ def test_other_packages_get_the_conditions_of_the_study(name):
     assert len(declared) == len(told.conditions)
     for expression, condition in zip(declared, told.conditions, strict=True):
         for axis, coordinate in condition.sides:
-            place = np.array([0.3, 0.7])
-            place[axis] = coordinate
-            value = condition.value(np, list(place))
-            asked = (
+            point = np.array([0.3, 0.7])
+            point[axis] = coordinate
+            value = condition.value(np, list(point))
+            misfit = (
                 expression.subs(u.diff(y), 0)
                 .subs(u, 0)
-                .subs({x: place[0], y: place[1]})
+                .subs({x: point[0], y: point[1]})
             )
-            assert value == pytest.approx(-float(asked), abs=1e-12)
+            assert value == pytest.approx(-float(misfit), abs=1e-12)
             assert expression.has(u.diff(y)) == (condition.derivative == (0, 1))
 
 

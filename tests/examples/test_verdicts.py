@@ -63,11 +63,11 @@ def test_a_run_compares_estimates_with_errors_and_can_be_resumed(tmp_path):
     path = tmp_path / "verdicts.json"
     write(path, "beam", [record | {"estimates": {"u": np.nan}}])
     write(path, "wave", [record | {"problem": "wave", "trusted": True}])
-    kept = json.loads(path.read_text("utf-8"))
-    assert [r["problem"] for r in kept["records"]] == ["beam", "wave"]
-    assert kept["records"][0]["estimates"] == {"u": None}
-    assert kept["summary"]["trainings"] == 2
-    assert kept["summary"]["trusted and wrong"] == 1
+    study = json.loads(path.read_text("utf-8"))
+    assert [r["problem"] for r in study["records"]] == ["beam", "wave"]
+    assert study["records"][0]["estimates"] == {"u": None}
+    assert study["summary"]["trainings"] == 2
+    assert study["summary"]["trusted and wrong"] == 1
 
 
 def test_finite_volumes_of_the_fin_agree_with_a_finer_grid():

@@ -147,9 +147,9 @@ DERIVATIVES = {
 def evaluated(program, values):
     coordinates = {"x": values[x], "y": values[y]}
     derivatives = {key: values[leaf] for key, leaf in DERIVATIVES.items()}
-    given = coordinates, derivatives, {"nu": values[nu][0]}
-    results = [ops.convert_to_numpy(result) for result in program(*given)]
-    for result, on_host in zip(results, program.on_host(*given), strict=True):
+    inputs = coordinates, derivatives, {"nu": values[nu][0]}
+    results = [ops.convert_to_numpy(result) for result in program(*inputs)]
+    for result, on_host in zip(results, program.on_host(*inputs), strict=True):
         assert on_host.shape == result.shape
         np.testing.assert_allclose(on_host, result, rtol=1e-9, atol=1e-300)
     return results

@@ -176,9 +176,9 @@ def test_quasi_random_numbers_are_cached():
 
 def test_a_union_that_contains_its_second_shape_draws_as_before():
     """Compare with the first shape's points behind the number that picks a part."""
-    whole, inner = box(0, 0, 2, 1), g.Disk((1, 0.5), 0.3)
-    union, numbers = whole + inner, quasi_random(64, 3)
+    outer, inner = box(0, 0, 2, 1), g.Disk((1, 0.5), 0.3)
+    union, numbers = outer + inner, quasi_random(64, 3)
     assert union.draws(union.interior) == 3
     points = union.sample(union.interior, numbers)
-    expected = whole.sample(whole.interior, numbers[:, 1:])
+    expected = outer.sample(outer.interior, numbers[:, 1:])
     np.testing.assert_array_equal(points, expected)

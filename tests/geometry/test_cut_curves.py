@@ -29,9 +29,9 @@ def test_faces_have_exact_sizes_and_means(domain, on, where, size, mean):
     if mean:
         assert points[:, 1].mean() == pytest.approx(mean, abs=1e-6)
     else:
-        kept = np.sort(points[:, 0])
-        assert kept.mean() == pytest.approx((0.02 + 0.255) / 0.5, abs=1e-6)
-        assert np.ptp(kept[kept < 0.5]) < 0.2
+        sorted_x = np.sort(points[:, 0])
+        assert sorted_x.mean() == pytest.approx((0.02 + 0.255) / 0.5, abs=1e-6)
+        assert np.ptp(sorted_x[sorted_x < 0.5]) < 0.2
 
 
 def test_portions_of_a_rim_are_arcs():

@@ -148,8 +148,10 @@ def test_values_outside_of_a_disk(on, message, time):
 def test_a_hole_before_time_and_after(hole):
     disk, time = g.Disk((0, 0), 1, XY), g.Box(time={T: (0, 3)})
     after, before = disk * time - hole, (disk - hole) * time
-    one, other = map(keras.saving.serialize_keras_object, (after, before))
-    assert one == other
+    after_config, before_config = map(
+        keras.saving.serialize_keras_object, (after, before)
+    )
+    assert after_config == before_config
     assert after.measure(after.interior) == pytest.approx(0.91 * np.pi * 3, rel=1e-3)
 
 

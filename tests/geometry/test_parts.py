@@ -148,8 +148,10 @@ def test_distances_are_zero_on_the_part_only(name):
         assert (values > 0).all() and 0.05 < values.max() < 4
         on_part = value(*(drawn(domain, block[0], 200) + domain.centre).T)
         np.testing.assert_allclose(on_part, 0, atol=1e-6)
-    whole = sp.lambdify(domain.coordinates, domain.distance(domain.boundary), "numpy")
-    assert (whole(*inside.T) > 0).all()
+    distance = sp.lambdify(
+        domain.coordinates, domain.distance(domain.boundary), "numpy"
+    )
+    assert (distance(*inside.T) > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def test_the_gate_chooses_between_u_and_v():
 @pytest.mark.parametrize(("bias", "chosen"), [(-1e4, 1), (1e4, 2)])
 def test_a_gate_that_is_shut_or_open(bias, chosen):
     layer = GatedDense(4, "sigmoid", bias_initializer=keras.initializers.Constant(bias))
-    given = inputs()
-    np.testing.assert_allclose(layer(*given), given[chosen], rtol=1e-6)
+    arguments = inputs()
+    np.testing.assert_allclose(layer(*arguments), arguments[chosen], rtol=1e-6)
 
 
 def test_arguments_by_keyword_and_axes_in_front():
@@ -121,6 +121,6 @@ def test_rejects_an_unknown_activation():
 @pytest.mark.parametrize("narrow", ["U", "V"])
 def test_rejects_encodings_of_another_width(narrow):
     h, u, v = inputs()
-    given = {"u": u, "v": v} | {narrow.lower(): u[:, :3]}
+    encodings = {"u": u, "v": v} | {narrow.lower(): u[:, :3]}
     with pytest.raises(ValueError, match=rf"{narrow} of shape \(6, 3\)"):
-        GatedDense(4)(h, **given)
+        GatedDense(4)(h, **encodings)

@@ -23,12 +23,14 @@ def test_networks_behind_are_periodic_with_all_derivatives():
         points = ops.convert_to_tensor(x + shift)
         return taylor_derivatives(lambda s: propagate(network, s), points, indices)
 
-    here, there, elsewhere = (
+    at_origin, a_period_on, elsewhere = (
         derivatives(*s) for s in [(0, 0, 0), (2, 0, -0.5), (2, 0.5, 0)]
     )
     for index in indices:
-        np.testing.assert_allclose(here[index], there[index], rtol=1e-9, atol=1e-12)
-        assert np.abs(here[index] - elsewhere[index]).max() > 1e-3
+        np.testing.assert_allclose(
+            at_origin[index], a_period_on[index], rtol=1e-9, atol=1e-12
+        )
+        assert np.abs(at_origin[index] - elsewhere[index]).max() > 1e-3
 
 
 @pytest.mark.parametrize("periods", [[0.0], [-1.0, None], ["2"], [True], [np.inf]])

@@ -132,6 +132,6 @@ def test_axes_in_front(name):
 @pytest.mark.parametrize("name", ["factorized", "Fourier", "sine"])
 def test_integers_are_numbers_as_floats_are(name):
     kind, arguments, _ = LAYERS[name]
-    layer, whole = kind(**arguments), np.arange(6).reshape(2, 3)
-    expected = ops.convert_to_numpy(layer(whole.astype("float32")))
-    np.testing.assert_array_equal(ops.convert_to_numpy(layer(whole)), expected)
+    layer, integers = kind(**arguments), np.arange(6).reshape(2, 3)
+    expected = ops.convert_to_numpy(layer(integers.astype("float32")))
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer(integers)), expected)

@@ -18,11 +18,11 @@ POINTS = np.random.default_rng(0).random((7, 2)) * [2, 1]
 
 
 def conducting(conditions=None, fields=(K, U), **how):
-    known = {"start": kp.Condition(U - X, on="initial")}
+    initial = {"start": kp.Condition(U - X, on="initial")}
     return kp.Problem(
         DOMAIN,
         {"heat": sp.Eq(U.diff(T), (K * U.diff(X)).diff(X))},
-        known | (conditions or {}),
+        initial | (conditions or {}),
         fields=list(fields),
         **how,
     )
@@ -41,13 +41,15 @@ def numpy(network, points):
 @pytest.mark.parametrize("scales", [None, "auto"])
 @pytest.mark.parametrize("fields", [(K, U), (U, K)])
 def test_every_network_sees_its_own_coordinates(fields, scales):
-    own = networks()
-    model = kp.PINNModel(conducting(fields=fields, scales=scales), own)
-    found = model.predict_expression([U, K], POINTS)
-    assert found[0] == pytest.approx(numpy(own[U], POINTS), abs=1e-5)
-    assert found[1] == pytest.approx(numpy(own[K], POINTS[:, :1]), abs=1e-5)
+    by_field = networks()
+    model = kp.PINNModel(conducting(fields=fields, scales=scales), by_field)
+    fields_at_points = model.predict_expression([U, K], POINTS)
+    assert fields_at_points[0] == pytest.approx(numpy(by_field[U], POINTS), abs=1e-5)
+    assert fields_at_points[1] == pytest.approx(
+        numpy(by_field[K], POINTS[:, :1]), abs=1e-5
+    )
     values = model.predict(POINTS, verbose=0)
-    assert values[:, fields.index(K)] == pytest.approx(found[1], abs=1e-6)
+    assert values[:, fields.index(K)] == pytest.approx(fields_at_points[1], abs=1e-6)
 
 
 @pytest.mark.slow
@@ -55,16 +57,18 @@ def test_every_network_sees_its_own_coordinates(fields, scales):
 def test_derivatives_are_those_of_the_other_engine(scales):
     model = kp.PINNModel(conducting(scales=scales), networks())
     assert model.derivative_engine == "taylor"
-    asked = [
+    expressions = [
         [U.diff(X, 2), U.diff(T), K.diff(X), K.diff(X, 2), U.diff(X, T)],
         [U.diff(X) + 2 * U.diff(T) + K.diff(X)],  # a combination of the highest
         [U.diff(X, 2) + U.diff(T, 2) + K],
     ]
-    by_taylor = [model.predict_expression(own, POINTS) for own in asked]
+    by_taylor = [
+        model.predict_expression(requested, POINTS) for requested in expressions
+    ]
     model._fields.engine, model._fields._functions = "jvp", {}
-    by_jvp = [model.predict_expression(own, POINTS) for own in asked]
-    for one, other in zip(by_taylor, by_jvp, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+    by_jvp = [model.predict_expression(requested, POINTS) for requested in expressions]
+    for taylor, jvp in zip(by_taylor, by_jvp, strict=True):
+        np.testing.assert_allclose(taylor, jvp, rtol=1e-3, atol=1e-4)
 
 
 def test_other_keras_networks_see_the_users_units():
@@ -84,23 +88,23 @@ def test_other_keras_networks_see_the_users_units():
             ),
             {U: Seeing(name="whole"), K: Seeing(name="part")},
         )
-    found = model.predict_expression([U, K, U.diff(X) + K.diff(X)], POINTS)
-    np.testing.assert_allclose(found[0], POINTS.sum(1), rtol=1e-5)
-    np.testing.assert_allclose(found[1], POINTS[:, 0], rtol=1e-5)
-    np.testing.assert_allclose(found[2], 2.0, rtol=1e-5)
+    values = model.predict_expression([U, K, U.diff(X) + K.diff(X)], POINTS)
+    np.testing.assert_allclose(values[0], POINTS.sum(1), rtol=1e-5)
+    np.testing.assert_allclose(values[1], POINTS[:, 0], rtol=1e-5)
+    np.testing.assert_allclose(values[2], 2.0, rtol=1e-5)
 
 
 def test_fields_may_share_a_network_in_any_order():
     keras.utils.set_random_seed(0)
-    pair, own = kp.networks.MLP(4, 1, outputs=2), kp.networks.MLP(4, 1)
+    pair, single = kp.networks.MLP(4, 1, outputs=2), kp.networks.MLP(4, 1)
     problem = kp.Problem(
         DOMAIN,
         {"a": U.diff(X) + V.diff(T), "b": K.diff(X) * U - V},
         {"d": kp.Data([[1, 1]], {U: [1]})},
     )
-    model = kp.PINNModel(problem, {(V, U): pair, K: own})
-    found = model.predict_expression([V, U], POINTS)
-    np.testing.assert_allclose(np.stack(found, -1), pair(POINTS), atol=1e-6)
+    model = kp.PINNModel(problem, {(V, U): pair, K: single})
+    values = model.predict_expression([V, U], POINTS)
+    np.testing.assert_allclose(np.stack(values, -1), pair(POINTS), atol=1e-6)
 
 
 @pytest.mark.slow

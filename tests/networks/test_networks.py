@@ -18,8 +18,8 @@ each_variant = pytest.mark.parametrize("variant", VARIANTS)
 
 
 def network(variant, **options):
-    network_class, own = VARIANTS[variant]
-    return network_class(**own, **options)
+    network_class, arguments = VARIANTS[variant]
+    return network_class(**arguments, **options)
 
 
 def points(count=7, dimension=2, dtype="float64"):
@@ -217,8 +217,8 @@ def test_every_layer_has_weights_of_its_own(variant, initializer):
     )
     model.build((None, 5))
     kernels = [kernel for kernel, _ in weights_by_layer(model).values()]
-    for place, kernel in enumerate(kernels):
-        for other in kernels[:place]:
+    for index, kernel in enumerate(kernels):
+        for other in kernels[:index]:
             assert kernel.shape != other.shape or not np.allclose(kernel, other)
 
 
@@ -351,8 +351,8 @@ def test_rejects_unknown_names(variant):
 
 
 def test_encoders_may_have_biases_of_their_own():
-    own = keras.initializers.RandomNormal(stddev=0.5, seed=0)
-    made = ModifiedMLP(200, 2, encoder_bias_initializer=own)
+    initializer = keras.initializers.RandomNormal(stddev=0.5, seed=0)
+    made = ModifiedMLP(200, 2, encoder_bias_initializer=initializer)
     copy = ModifiedMLP.from_config(made.get_config())
     for model in (made, copy):
         model(points(dtype="float32"))

@@ -13,7 +13,7 @@ T = sp.Function("T")(X)
 POINTS = np.array([[0.02], [0.07]])
 
 
-def own():
+def user_network():
     scaled = keras.layers.Rescaling(20.0, -1.0)
     hidden = keras.layers.Dense(4, activation="tanh")
     layers = [keras.Input((1,)), scaled, hidden, keras.layers.Dense(1)]
@@ -22,9 +22,9 @@ def own():
 
 NETWORKS = {
     "ours": lambda: kp.networks.MLP(4, 1),
-    "a user's": own,
+    "a user's": user_network,
     "one for each field": lambda: {T: kp.networks.MLP(4, 1)},
-    "a user's for each field": lambda: {T: own()},
+    "a user's for each field": lambda: {T: user_network()},
 }
 
 
@@ -47,11 +47,11 @@ def test_members_of_an_ensemble_are_measured_from_it_too():
     keras.utils.set_random_seed(0)
     alone = kp.PINNModel(slab(), kp.networks.MLP(4, 1), seed=0)
     alone.compile(keras.optimizers.Adam(1e-3), **FEW_STEPS)
-    own = alone.fit(steps_per_epoch=3, epochs=1, verbose=0).history
+    history = alone.fit(steps_per_epoch=3, epochs=1, verbose=0).history
     losses = logs["loss_of_members"][-1]
-    np.testing.assert_allclose(losses[0], own["loss"][-1], rtol=1e-4)
-    found = ensemble.member(0).predict(POINTS, verbose=0)
-    np.testing.assert_allclose(found, alone.predict(POINTS, verbose=0), rtol=1e-5)
+    np.testing.assert_allclose(losses[0], history["loss"][-1], rtol=1e-4)
+    predicted = ensemble.member(0).predict(POINTS, verbose=0)
+    np.testing.assert_allclose(predicted, alone.predict(POINTS, verbose=0), rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -63,16 +63,18 @@ def test_values_are_the_users(name, hard):
     again = kp.Problem.from_config(problem.get_config())
     assert again.scales == problem.scales
     model = kp.PINNModel(problem, NETWORKS[name](), seed=0).astype("float64")
-    found = model.predict(POINTS, verbose=0)
+    predicted = model.predict(POINTS, verbose=0)
     twice = model.predict_expression(2 * T, POINTS)
-    np.testing.assert_allclose(twice.ravel(), 2 * found.ravel(), rtol=1e-12)
+    np.testing.assert_allclose(twice.ravel(), 2 * predicted.ravel(), rtol=1e-12)
     slope = model.predict_expression(T.diff(X), POINTS).ravel()
     ends = [model.predict(POINTS + h, verbose=0).ravel() for h in (1e-6, -1e-6)]
     np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-4)
     if "user" not in name:
-        assert np.all(abs(found - 298) < 20)
+        assert np.all(abs(predicted - 298) < 20)
     if not hard:
-        np.testing.assert_allclose(np.array(model.network(POINTS)), found, rtol=1e-12)
+        np.testing.assert_allclose(
+            np.array(model.network(POINTS)), predicted, rtol=1e-12
+        )
     if hard:
         start = model.predict(np.zeros((1, 1)), verbose=0)
         np.testing.assert_allclose(start, 303, rtol=1e-12)
@@ -97,6 +99,6 @@ def test_errors_up_to_a_constant_are_not_lost_in_rounding(level):
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
     model.compile()
     logs = model.evaluate(*problem.test_data(), verbose=0, return_dict=True)
-    found = model.predict(POINTS, verbose=0).ravel().astype("float64")
-    wrong = np.ptp(found - values) / np.ptp(values)
+    predicted = model.predict(POINTS, verbose=0).ravel().astype("float64")
+    wrong = np.ptp(predicted - values) / np.ptp(values)
     assert logs["T_relative_l2"] == pytest.approx(abs(wrong), rel=0.02)

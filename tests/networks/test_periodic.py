@@ -54,9 +54,9 @@ def test_networks_are_periodic_with_all_derivatives(network, scales):
 
 
 def test_warns_of_a_user_network_that_is_not_periodic():
-    own = [keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)]
+    hidden = [keras.layers.Dense(6, "tanh"), keras.layers.Dense(1)]
     with pytest.warns(UserWarning, match=r"periodic in x.*period 3 in x"):
-        kp.PINNModel(advection(), keras.Sequential(own))
+        kp.PINNModel(advection(), keras.Sequential(hidden))
     closed = keras.Sequential([kp.layers.Periodic([LENGTH, None]), *own_layers()])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

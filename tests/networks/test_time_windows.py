@@ -110,8 +110,8 @@ def test_the_active_window_agrees_with_all_windows(float64_policy, index, standa
         one.build((None, 2))
         networks.append(one)
     jumps, orders = {1.5: [(1.0, 0.0), (0.5, 2.0), (0.5, 0.0)]}, [0, 1, 2]
-    whole = kp.networks.TimeWindows(networks, EDGES, orders, jumps)
-    whole.build((None, 2))
+    all_windows = kp.networks.TimeWindows(networks, EDGES, orders, jumps)
+    all_windows.build((None, 2))
     # A program of the second window, which is as long as the third.
     copy = type(networks[2]).from_config(networks[2].get_config())
     if standardize:
@@ -124,7 +124,7 @@ def test_the_active_window_agrees_with_all_windows(float64_policy, index, standa
     earlier = Taylor.of_points(ops.array(points - [0, 1.5]), IndexSet([index]))
     np.testing.assert_allclose(
         propagate(active, earlier).derivative(index),
-        propagate(whole, series).derivative(index),
+        propagate(all_windows, series).derivative(index),
         atol=1e-12,
     )
     assert float(active.time_shift.numpy()) == 1.5

@@ -72,7 +72,7 @@ def test_apply_says_what_it_trains():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         {"clipnorm": 1.0},
         {"gradient_accumulation_steps": 2},
@@ -81,21 +81,21 @@ def test_apply_says_what_it_trains():
     ],
     ids=str,
 )
-def test_rejects_arguments_of_keras(given):
-    with pytest.raises(TypeError, match=next(iter(given))):
-        optimizers.SSBroyden(**given)
+def test_rejects_arguments_of_keras(arguments):
+    with pytest.raises(TypeError, match=next(iter(arguments))):
+        optimizers.SSBroyden(**arguments)
 
 
-@pytest.mark.parametrize("given", [0, 1.5, True, "often"])
-def test_resample_every_is_checked(given):
+@pytest.mark.parametrize("period", [0, 1.5, True, "often"])
+def test_resample_every_is_checked(period):
     with pytest.raises(ValueError, match="resample_every"):
-        Counter(resample_every=given)
+        Counter(resample_every=period)
 
 
-@pytest.mark.parametrize("given", [None, 1])
-def test_quasi_newton_holds_its_points(given):
+@pytest.mark.parametrize("period", [None, 1])
+def test_quasi_newton_holds_its_points(period):
     with pytest.raises(ValueError, match="at least 2"):
-        optimizers.SSBroyden(resample_every=given)
+        optimizers.SSBroyden(resample_every=period)
 
 
 def test_memory_is_bounded_at_build():
@@ -117,13 +117,13 @@ def test_single_precision_is_warned_of():
 
 @each
 def test_config_round_trip(method):
-    given = {"resample_every": 70, "curvature": 0.5, "max_evaluations": 9}
-    given |= {"memory_size": 3} if method is optimizers.LBFGS else {}
-    optimizer = method(name="second", memory_limit=10**6, **given)
+    settings = {"resample_every": 70, "curvature": 0.5, "max_evaluations": 9}
+    settings |= {"memory_size": 3} if method is optimizers.LBFGS else {}
+    optimizer = method(name="second", memory_limit=10**6, **settings)
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert type(again) is method
     assert again.get_config() == optimizer.get_config()
-    assert given.items() <= again.get_config().items()
+    assert settings.items() <= again.get_config().items()
 
 
 @each
@@ -148,7 +148,7 @@ def test_keras_file_carries_the_state(method, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "constants",
     [
         {"curvature": 1.0},
         {"sufficient_decrease": 0.0},
@@ -156,6 +156,6 @@ def test_keras_file_carries_the_state(method, tmp_path):
     ],
     ids=str,
 )
-def test_wolfe_s_constants_are_checked(given):
+def test_wolfe_s_constants_are_checked(constants):
     with pytest.raises(ValueError, match="Wolfe"):
-        optimizers.BFGS(**given)
+        optimizers.BFGS(**constants)

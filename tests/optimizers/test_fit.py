@@ -126,8 +126,8 @@ def test_steps_know_when_the_loss_changes():
     # The terms are evaluated for the logs in every tenth step.
     columns = (history[f"{name}_loss"] for name in ("residual", "start", "ends"))
     terms = np.dot([1, 2, 1], list(columns))
-    every = [0, 10, 20]
-    np.testing.assert_allclose(terms[every], np.array(history["loss"])[every])
+    logged = [0, 10, 20]
+    np.testing.assert_allclose(terms[logged], np.array(history["loss"])[logged])
     np.testing.assert_array_equal(terms[1:10], terms[0])
     assert model.fit(**run, epochs=2).history["renewed"] == [0, 0]
     model.loss_weights["start"].assign(5.0)
@@ -146,8 +146,8 @@ def test_unknown_parameters_and_tables():
 def test_held_points_and_samplers():
     model = compiled("SSBroyden")
     points = np.random.default_rng(0).uniform(size=(80, 2))
-    given = {"residual": points, "start": kp.sampling.Renewed(every=30)}
-    history = model.fit(given, steps_per_epoch=20, epochs=3, verbose=0).history
+    sources = {"residual": points, "start": kp.sampling.Renewed(every=30)}
+    history = model.fit(sources, steps_per_epoch=20, epochs=3, verbose=0).history
     assert history["loss"][-1] < 1e-2 * history["loss"][0]
 
 

@@ -32,15 +32,15 @@ def along(curve, derivative, first=1.0, active=True, **options):
         ops.convert_to_tensor(np.array([derivative(0.0)])),
     )
     with eagerly():
-        found = search(
+        result = search(
             evaluate,
             position,
             ops.convert_to_tensor(active),
             ops.convert_to_tensor(np.float64(first)),
             **SETTINGS | options,
         )
-    assert int(found.evaluations) == len(seen)
-    return found, seen
+    assert int(result.evaluations) == len(seen)
+    return result, seen
 
 
 def f(number):
@@ -62,54 +62,54 @@ def test_the_step_fulfils_wolfe_s_conditions(cubic, quartic, square, slope, firs
     def derivative(a):
         return f(4 * quartic * a**3 + 3 * cubic * a**2 + 2 * square * a - slope)
 
-    found, _ = along(curve, derivative, first, max_evaluations=40)
-    step = float(found.step)
+    result, _ = along(curve, derivative, first, max_evaluations=40)
+    step = float(result.step)
     assert step > 0
     assert curve(step) <= -DECREASE * step * slope
     assert abs(derivative(step)) <= CURVATURE * slope
-    assert float(found.loss) == curve(step)
-    assert float(found.gradient[0]) == derivative(step)
+    assert float(result.loss) == curve(step)
+    assert float(result.gradient[0]) == derivative(step)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_steps_stay_where_the_loss_is_finite(bad):
-    found, seen = along(
+    result, seen = along(
         lambda a: f((a - 0.01) ** 2 if a < 0.05 else bad),
         lambda a: f(2 * (a - 0.01) if a < 0.05 else np.nan),
     )
-    assert 0 < float(found.step) < 0.05
+    assert 0 < float(result.step) < 0.05
     assert max(seen) == 1.0
 
 
 def test_takes_the_first_step_if_it_fulfils_the_conditions():
-    found, seen = along(lambda a: f((a - 1) ** 2), lambda a: f(2 * (a - 1)))
+    result, seen = along(lambda a: f((a - 1) ** 2), lambda a: f(2 * (a - 1)))
     assert seen == [1.0]
-    assert float(found.step) == 1.0
+    assert float(result.step) == 1.0
 
 
 def test_no_step_if_nothing_decreases():
     # The derivative has the wrong sign.
-    found, seen = along(lambda a: f(1.0 + a), lambda a: f(-1.0))
-    assert float(found.step) == 0.0
-    assert float(found.loss) == 1.0
-    assert float(found.gradient[0]) == -1.0
+    result, seen = along(lambda a: f(1.0 + a), lambda a: f(-1.0))
+    assert float(result.step) == 0.0
+    assert float(result.loss) == 1.0
+    assert float(result.gradient[0]) == -1.0
     assert len(seen) == 20
 
 
 def test_ignores_a_decrease_within_round_off():
     eps = np.finfo("float64").eps
-    found, _ = along(lambda a: f(1.0 - eps * (a > 0)), lambda a: f(-1.0))
-    assert float(found.step) == 0.0
+    result, _ = along(lambda a: f(1.0 - eps * (a > 0)), lambda a: f(-1.0))
+    assert float(result.step) == 0.0
 
 
 def test_the_best_point_is_taken_where_evaluations_end():
     # A loss that falls without end: every point is better than the one before.
-    found, seen = along(lambda a: f(-a), lambda a: f(-1.0), max_evaluations=4)
+    result, seen = along(lambda a: f(-a), lambda a: f(-1.0), max_evaluations=4)
     assert len(seen) == 4
-    assert float(found.step) == max(seen) > 1.0
+    assert float(result.step) == max(seen) > 1.0
 
 
 def test_an_inactive_search_evaluates_nothing():
-    found, seen = along(lambda a: f(-a), lambda a: f(-1.0), active=False)
+    result, seen = along(lambda a: f(-a), lambda a: f(-1.0), active=False)
     assert seen == []
-    assert float(found.step) == 0.0
+    assert float(result.step) == 0.0

@@ -51,8 +51,8 @@ def test_every_form_finds_the_damped_least_squares(shape, damping):
     )
     np.testing.assert_allclose(dense, expected, rtol=1e-7, atol=1e-8)
     assert float(used) == pytest.approx(damping, rel=1e-12)
-    found, _ = free(jacobian, rows, damping, rank=min(5, *shape))
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    solution, _ = free(jacobian, rows, damping, rank=min(5, *shape))
+    np.testing.assert_allclose(solution, expected, rtol=1e-6, atol=1e-6)
 
 
 # 300 is factored in blocks, the larger of which in smaller ones.
@@ -61,8 +61,8 @@ def test_every_form_finds_the_damped_least_squares(shape, damping):
 def test_blocks_of_large_matrices_fit_together(shape):
     jacobian, rows = system(*shape)
     solve = tensors.compiled(lambda j, r: solve_dense(j, r, 1e-3)[0])
-    found = solve(ops.convert_to_tensor(jacobian), ops.convert_to_tensor(rows))
-    np.testing.assert_allclose(found, reference(jacobian, rows, 1e-3), rtol=1e-8)
+    solution = solve(ops.convert_to_tensor(jacobian), ops.convert_to_tensor(rows))
+    np.testing.assert_allclose(solution, reference(jacobian, rows, 1e-3), rtol=1e-8)
 
 
 def test_a_large_matrix_that_is_not_definite_gives_nan():
@@ -116,14 +116,14 @@ def test_the_preconditioner_saves_products():
     expected = reference(jacobian, rows, 1e-3)
 
     def error(rank):
-        found, trace = free(jacobian, rows, 1e-3, count=8, rank=rank)
+        solution, trace = free(jacobian, rows, 1e-3, count=8, rank=rank)
         if rank > 1:  # a single vector gives a noisy estimate
             assert float(trace) == pytest.approx(np.sum(sizes**2), rel=0.8)
-        return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+        return np.linalg.norm(solution - expected) / np.linalg.norm(expected)
 
     assert error(12) < 1e-4 < 1e-1 < error(1)
 
 
 def test_a_solution_that_is_known_ends_the_iteration():
-    found, _ = free(np.eye(4), np.zeros(4), 1e-3)
-    np.testing.assert_array_equal(found, 0)
+    solution, _ = free(np.eye(4), np.zeros(4), 1e-3)
+    np.testing.assert_array_equal(solution, 0)

@@ -236,10 +236,10 @@ def test_lbfgs_with_room_for_all_steps_is_bfgs(least_squares, linear, run):
 @each_method
 def test_resumed_to_the_bit(method, least_squares, rosenbrock, run):
     optimizer, objective = method(), least_squares(rosenbrock)
-    whole, _, _ = run(optimizer, objective, np.zeros(4), 9, jit_compile=True)
+    uninterrupted, _, _ = run(optimizer, objective, np.zeros(4), 9, jit_compile=True)
     half, state, _ = run(optimizer, objective, np.zeros(4), 5, jit_compile=True)
     again, _, _ = run(method(), objective, half, 4, state, jit_compile=True)
-    np.testing.assert_array_equal(again, whole)
+    np.testing.assert_array_equal(again, uninterrupted)
 
 
 @each_method

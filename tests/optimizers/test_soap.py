@@ -109,16 +109,18 @@ def test_a_model_trains():
 
 @pytest.mark.slow
 def test_resuming_is_the_same_to_the_bit(tmp_path):
-    whole = model()
-    fit(whole, 11)
+    uninterrupted = model()
+    fit(uninterrupted, 11)
     half = model()
     fit(half, 7)
     half.save(tmp_path / "half.keras")
     resumed = keras.saving.load_model(tmp_path / "half.keras")
     assert type(resumed.optimizer) is SOAP
     fit(resumed, 4)
-    for own, other in zip(whole.get_weights(), resumed.get_weights(), strict=True):
-        np.testing.assert_array_equal(own, other)
+    for expected, actual in zip(
+        uninterrupted.get_weights(), resumed.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(expected, actual)
 
 
 def test_weight_decay_is_keras_s():

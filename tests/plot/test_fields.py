@@ -55,9 +55,14 @@ def test_names_of_any_text(trained, tmp_path):
     name, label = r"\$\u\$", r"\$\fra\$"
     assert curve.axes[0].get_title() == r"t_\$ = 0.5"
     assert curve.axes[0].get_xlabel() == label and curve.axes[0].get_ylabel() == name
-    own = kp.plot.field(model, u, label=r"$\lambda$", n=5)  # the user's TeX is TeX
-    assert own.axes[1].get_ylabel() == r"$\lambda$"
-    figures = curve, own, kp.plot.solution(model, n=5), kp.plot.snapshots(model, n=5)
+    labelled = kp.plot.field(model, u, label=r"$\lambda$", n=5)  # the user's TeX is TeX
+    assert labelled.axes[1].get_ylabel() == r"$\lambda$"
+    figures = (
+        curve,
+        labelled,
+        kp.plot.solution(model, n=5),
+        kp.plot.snapshots(model, n=5),
+    )
     for figure in figures:
         figure.savefig(tmp_path / "figure.png")
 

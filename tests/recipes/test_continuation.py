@@ -48,8 +48,8 @@ def test_bratu_near_its_fold_keeps_optimizer_and_program():
     recipe = kp.recipes.Recipe([kp.recipes.stages.adam_stage(200), second])
     values = {rate: [1.0, 2.0, 3.0]}
     model = kp.continuation(bratu(), values, network(), recipe, verbose=0)
-    found = model.predict(np.array([[0.5]]), verbose=0)[0, 0]
-    assert found == pytest.approx(middle(3.0), rel=1e-3)
+    middle_value = model.predict(np.array([[0.5]]), verbose=0)[0, 0]
+    assert middle_value == pytest.approx(middle(3.0), rel=1e-3)
     assert [row["rate"] for row in model.continuation_history] == [1.0, 2.0, 3.0]
     assert not model.coefficients["rate"].trainable
     assert programs[0][0] is programs[-1][0]

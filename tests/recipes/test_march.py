@@ -131,15 +131,17 @@ def test_second_order_in_time_with_a_jump_of_velocity():
 @pytest.mark.slow
 def test_a_march_that_was_killed_resumes_to_the_bit(tmp_path, windows, killed):
     path, settings = tmp_path / "march.keras", {"windows": windows, "verbose": 0}
-    whole = kp.march(decay(1.0), network(), recipe=Easy(), **settings)
+    uninterrupted = kp.march(decay(1.0), network(), recipe=Easy(), **settings)
     with pytest.raises(Killed):
         recipe = Easy(Kill(killed))
         kp.march(decay(1.0), network(), recipe=recipe, path=path, **settings)
     assert len(kp.load_model(path).network.history) == killed - 1
     resumed = kp.march(decay(1.0), network(), recipe=Easy(), path=path, **settings)
-    assert resumed.march_history == whole.march_history
-    for one, other in zip(whole.get_weights(), resumed.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert resumed.march_history == uninterrupted.march_history
+    for expected, actual in zip(
+        uninterrupted.get_weights(), resumed.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(expected, actual)
 
 
 @pytest.mark.slow
@@ -209,16 +211,16 @@ def test_all_windows_are_plotted(marched):
 
 @pytest.mark.slow
 def test_a_verdict_says_how_errors_accumulate(marched, monkeypatch):
-    found = kp.diagnostics.verdict(marched, points=200)
-    assert len(found.windows) == 4
-    assert max(found.windows) >= found.errors["u"]
+    verdict = kp.diagnostics.verdict(marched, points=200)
+    assert len(verdict.windows) == 4
+    assert max(verdict.windows) >= verdict.errors["u"]
     # Derived quantities accumulate errors as fields do.
     monkeypatch.setattr(measure, "UNEXPLAINED", 0.0)
     monkeypatch.setattr(measure, "LEAST_EXPLAINED", 1e6)
     scaled = kp.diagnostics.verdict(marched, points=200, quantities={"u": u})
     assert 0.5 < scaled.quantities["u"] / scaled.errors["u"] < 2
-    assert scaled.errors["u"] < 1e-5 * found.errors["u"]
-    exact = dataclasses.replace(found, errors={"u": 0.1}, windows=(1e-2, 0.3))
+    assert scaled.errors["u"] < 1e-5 * verdict.errors["u"]
+    exact = dataclasses.replace(verdict, errors={"u": 0.1}, windows=(1e-2, 0.3))
     assert "from 1 % in the first to 30 % in the last" in str(exact)
 
 

@@ -169,17 +169,21 @@ def test_the_model_of_the_least_loss_is_returned_without_an_estimate(
         run.history[-1]["loss"] = next(losses)
         judge(run)
         run.model.set_weights([w + 1 for w in run.model.get_weights()])
-        kept.append(run.best[2])
+        best_weights.append(run.best[2])
 
-    kept = []
+    best_weights = []
     monkeypatch.setattr(strategy.TrainingRun, "_judge", judged)
     monkeypatch.setattr(
-        strategy.TrainingRun, "_reason", lambda *_: "late" if len(kept) == 3 else None
+        strategy.TrainingRun,
+        "_reason",
+        lambda *_: "late" if len(best_weights) == 3 else None,
     )
     monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
     judge(np.inf)
     solution = tiny_solve()
-    for weight, least in zip(solution.model.get_weights(), kept[1], strict=True):
+    for weight, least in zip(
+        solution.model.get_weights(), best_weights[1], strict=True
+    ):
         np.testing.assert_array_equal(weight, least)
 
 
@@ -206,7 +210,7 @@ def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
     recipe, path = Recipe([SGD, momentum]), tmp_path / "solve.keras"
     monkeypatch.setattr(strategy.TrainingRun, "_seconds_to_verdict", lambda run: 0.0)
     judge(0.5, 0.2, 1e-4)
-    whole, trained = tiny_solve(recipe=recipe), []
+    uninterrupted, trained = tiny_solve(recipe=recipe), []
 
     def train(run, stage, decision, train=strategy.TrainingRun._train):
         if len(trained) == 2:
@@ -219,11 +223,13 @@ def test_a_killed_solution_goes_on_from_its_file(judge, monkeypatch, tmp_path):
         tiny_solve(recipe=recipe, path=path)
     judge(0.2, 1e-4)
     solution = tiny_solve(recipe=recipe, path=path)
-    assert solution.solved and len(solution.history) == len(whole.history) == 4
-    for row, other in zip(solution.history, whole.history, strict=True):
-        assert row["steps"] == other["steps"] and row["loss"] == other["loss"]
+    assert solution.solved and len(solution.history) == len(uninterrupted.history) == 4
+    for actual, expected in zip(solution.history, uninterrupted.history, strict=True):
+        assert (
+            actual["steps"] == expected["steps"] and actual["loss"] == expected["loss"]
+        )
     points = np.linspace(0, 2, 5)[:, None]
-    values = whole.model.predict(points, verbose=0)
+    values = uninterrupted.model.predict(points, verbose=0)
     assert (solution.model.predict(points, verbose=0) == values).all()
     assert solution.seconds > sum(row["seconds"] for row in solution.history[:2])
 
@@ -260,8 +266,8 @@ def test_deviations_of_parameters_are_judged(judge, monkeypatch, deviation, is_s
         kp.PINNModel, "parameter_deviation", lambda model: {"k": deviation}
     )
     solution = tiny_solve(measured())
-    value, found = solution.parameters["k"]
-    assert found == deviation and f"k = {value:.5g} ± " in str(solution)
+    value, estimate = solution.parameters["k"]
+    assert estimate == deviation and f"k = {value:.5g} ± " in str(solution)
     assert solution.solved is is_solved
     assert is_solved or "the measurements determine 'k'" in solution.reason
 

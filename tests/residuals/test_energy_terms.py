@@ -101,8 +101,8 @@ def test_a_part_of_the_points_stands_for_all():
     thinned = ops.convert_to_numpy(flat.jacobian(at))
     assert len(thinned) < 4096
     flat, _ = objective_of(model_of(LINEAR, conditions={}), 1024)
-    whole = ops.convert_to_numpy(flat.jacobian(at))
-    expected = whole.T @ whole
+    jacobian = ops.convert_to_numpy(flat.jacobian(at))
+    expected = jacobian.T @ jacobian
     np.testing.assert_allclose(
         thinned.T @ thinned, expected, atol=2e-2 * abs(expected).max()
     )

@@ -76,9 +76,9 @@ def test_scales_do_not_change_predictions():
 
 
 def test_points_may_come_in_batches(model):
-    whole = model.predict(POINTS, verbose=0)
-    parts = model.predict(POINTS, batch_size=7, verbose=0)
-    np.testing.assert_allclose(whole, parts, atol=1e-6)
+    at_once = model.predict(POINTS, verbose=0)
+    in_batches = model.predict(POINTS, batch_size=7, verbose=0)
+    np.testing.assert_allclose(at_once, in_batches, atol=1e-6)
 
 
 class Bent(kp.networks.MLP):
@@ -101,10 +101,12 @@ def test_overridden_call_of_a_network_is_trained(network):
     box = kp.geometry.Box({x: (0, 2)})
     wall = {"wall": kp.Condition(u, on="boundary")}
     problem = kp.Problem(box, {"e": u.diff(x) + 1}, wall)
-    own = kp.PINNModel(problem, network(), seed=0)
+    trained = kp.PINNModel(problem, network(), seed=0)
     points, step = np.linspace(0.1, 1.9, 7)[:, None], 1e-2
-    called = [keras.ops.convert_to_numpy(own(points + d))[:, 0] for d in (step, -step)]
-    field, slope = own.predict_expression([u, u.diff(x)], points)
-    np.testing.assert_allclose(field, own(points)[:, 0], rtol=1e-5, atol=1e-6)
+    called = [
+        keras.ops.convert_to_numpy(trained(points + d))[:, 0] for d in (step, -step)
+    ]
+    field, slope = trained.predict_expression([u, u.diff(x)], points)
+    np.testing.assert_allclose(field, trained(points)[:, 0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(slope, (called[0] - called[1]) / (2 * step), atol=1e-2)
-    assert own.derivative_engine == "jvp"
+    assert trained.derivative_engine == "jvp"

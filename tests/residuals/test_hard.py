@@ -39,10 +39,10 @@ def plain(layer=keras.layers.Dense):
 
 @pytest.fixture
 def float64():
-    kept = keras.config.dtype_policy()
+    previous = keras.config.dtype_policy()
     keras.config.set_dtype_policy("float64")
     yield
-    keras.config.set_dtype_policy(kept)
+    keras.config.set_dtype_policy(previous)
 
 
 @pytest.mark.parametrize("scales", [None, "auto", {U: 7.0, V: 0.3}])
@@ -68,7 +68,7 @@ def test_hard_values_and_velocity_hold_to_round_off(float64, scales, network):
 def test_hard_derivatives_agree_between_engines(float64, scales):
     expressions = [U, U.diff(X, 2), U.diff(T, 2), U.diff(X, T), V.diff(X), U.diff(X, 3)]
     points = np.random.default_rng(1).uniform([0, 5], [2, 9], (10, 2))
-    found = []
+    values = []
     for layer in (keras.layers.Dense, Unknown):
         network = plain(layer)
         with warnings.catch_warnings():
@@ -77,9 +77,9 @@ def test_hard_derivatives_agree_between_engines(float64, scales):
         model.network.set_weights(
             [np.cos(np.arange(w.size)).reshape(w.shape) for w in network.get_weights()]
         )
-        found.append(model.predict_expression(expressions, points))
+        values.append(model.predict_expression(expressions, points))
     assert model.derivative_engine == "jvp"
-    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(*values, rtol=1e-9, atol=1e-10)
 
 
 L_SHAPE = [(0, 0), (3, 0), (3, 2), (2, 2), (2, 3), (0, 3)]
@@ -119,13 +119,13 @@ def test_hard_combined_derivatives(float64):
     """Carry u_tt − u_xx through the network as one combined derivative."""
     model = kp.PINNModel(wave("auto"), kp.networks.MLP(6, 2, outputs=2))
     term, batch = model.problem.terms["residual"], model._evaluation.sources.draw(0, 0)
-    (found,) = model._objective.residuals("residual", batch["residual"])
+    (residuals,) = model._objective.residuals("residual", batch["residual"])
     points = np.array(batch["residual"].coordinates)
     assert model._objective.terms["residual"].program.combinations
     parts = [U.diff(T, 2), U.diff(X, 2), V.diff(X, T), U]
     u_tt, u_xx, v_xt, u = model.predict_expression(parts, points)
     (size,) = model.problem.scales.sizes(term)
-    np.testing.assert_allclose(np.array(found) * size, u_tt - u_xx + v_xt * u, 1e-8)
+    np.testing.assert_allclose(np.array(residuals) * size, u_tt - u_xx + v_xt * u, 1e-8)
 
 
 @pytest.mark.slow

@@ -26,6 +26,6 @@ def test_chunks_of_a_batch_have_its_loss(largest, targets, weights):
     parts = [part(number) for number in range(count)]
     assert all(p.points.shape[0] <= (largest or 7) for p in parts)
     assert count == (1 if largest is None else -(-7 // largest))
-    for own in parts:
-        np.testing.assert_array_equal(own.coordinates, 2 * np.array(own.points))
+    for chunk in parts:
+        np.testing.assert_array_equal(chunk.coordinates, 2 * np.array(chunk.points))
     np.testing.assert_allclose(sum(map(loss, parts)), loss(batch), rtol=1e-12)

@@ -18,10 +18,10 @@ def points(count, draws, shift):
 def misses(count, draws):
     """Return the error of means of exp(x₁ + …), over several shifts."""
     exact = (np.e - 1) ** draws
-    found = [
+    means = [
         np.exp(points(count, draws, s).astype("float64").sum(-1)).mean() for s in SHIFTS
     ]
-    return np.abs(np.array(found) / exact - 1)
+    return np.abs(np.array(means) / exact - 1)
 
 
 @pytest.mark.parametrize(("draws", "bound"), [(1, 5e-6), (2, 5e-5), (3, 3e-4)])
@@ -36,14 +36,14 @@ def test_lattice_means_converge():
 def test_errors_of_many_triangles_cancel():
     """Take 100 lattices of 20 points: with one shift they miss as much as one does."""
     shifts = ops.convert_to_tensor(SHIFTS[:, None], "float64")
-    found = ops.convert_to_numpy(lattice((20,) * 100, shifts))[..., 1:]
-    means = np.exp(found.sum(-1)).mean(-1) / (np.e - 1) ** 2
+    corners = ops.convert_to_numpy(lattice((20,) * 100, shifts))[..., 1:]
+    means = np.exp(corners.sum(-1)).mean(-1) / (np.e - 1) ** 2
     assert abs(means - 1).mean() < 5e-4  # 6e-3 with one shift
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
 def test_lattice_points_are_in_the_cube(count):
-    found = points(count, 2, np.array([0.5, 0.9999999]))
-    assert found.shape == (count, 2)
-    assert (found >= 0).all()
-    assert (found < 1).all()
+    sampled = points(count, 2, np.array([0.5, 0.9999999]))
+    assert sampled.shape == (count, 2)
+    assert (sampled >= 0).all()
+    assert (sampled < 1).all()

@@ -80,10 +80,10 @@ def test_sign_and_scale_of_the_normal():
         model = kp.PINNModel(problem("boundary", scales=scales), network)
         network.set_weights([np.array([[3.0], [-0.5]]), np.zeros(1)])
         batch = model._evaluation.sources.draw(0, 0)["wall"]
-        (found,) = model._objective.residuals("wall", batch)
+        (residuals,) = model._objective.residuals("wall", batch)
         size = model.problem.scales.sizes(model.problem.terms["wall"])[0]
         slopes = expected(np.array(batch.coordinates)) @ [3, -0.5]
-        np.testing.assert_allclose(ops.convert_to_numpy(found) * size, slopes, 1e-4)
+        np.testing.assert_allclose(ops.convert_to_numpy(residuals) * size, slopes, 1e-4)
 
 
 @pytest.mark.slow

@@ -35,11 +35,11 @@ def drawn(sampler, iterations, count=100):
 
 
 def test_resampled_points_stay_until_due():
-    kept = list(drawn(kp.sampling.Renewed(every=3), range(7)))
-    for here in (0, 3):
-        np.testing.assert_array_equal(kept[here], kept[here + 1])
-        np.testing.assert_array_equal(kept[here], kept[here + 2])
-        assert not np.intersect1d(kept[here], kept[here + 3]).size
+    batches = list(drawn(kp.sampling.Renewed(every=3), range(7)))
+    for step in (0, 3):
+        np.testing.assert_array_equal(batches[step], batches[step + 1])
+        np.testing.assert_array_equal(batches[step], batches[step + 2])
+        assert not np.intersect1d(batches[step], batches[step + 3]).size
 
 
 def test_adaptive_points_gather_at_large_residuals():

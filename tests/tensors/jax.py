@@ -39,18 +39,18 @@ def eagerly():
 
 def program_types(function, *arguments):
     """Return the names of the types of all nonempty tensors of a traced function."""
-    found = set()
+    types = set()
 
     def visit(jaxpr):
         for equation in jaxpr.eqns:
             for variable in equation.outvars:
                 if variable.aval.shape != (0,):
-                    found.add(variable.aval.dtype.name)
+                    types.add(variable.aval.dtype.name)
             for inner in jax.core.jaxprs_in_params(equation.params):
                 visit(inner)
 
     visit(jax.make_jaxpr(function)(*arguments).jaxpr)
-    return found
+    return types
 
 
 class _Batches(keras.utils.PyDataset):

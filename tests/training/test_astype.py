@@ -75,13 +75,13 @@ POINTS = np.random.default_rng(0).uniform(size=(20, 2))
 @pytest.mark.parametrize("name", NETWORKS)
 def test_astype_agrees_to_single_precision(name):
     model = trained(NETWORKS[name](), seed=3)
-    kept = [weight.numpy() for weight in model.weights]
+    initial_weights = [weight.numpy() for weight in model.weights]
     double = model.astype("float64")
     values = double.predict(POINTS, verbose=0)
     assert values.dtype == "float64"
     np.testing.assert_allclose(values, model.predict(POINTS, verbose=0), atol=1e-5)
     assert {v.dtype for v in double.weights} == {"float64"}
-    for new, old in zip(double.weights, kept, strict=True):
+    for new, old in zip(double.weights, initial_weights, strict=True):
         np.testing.assert_array_equal(new, old)
     assert double.loss_weights["data"].numpy() != 2
     assert double.weighting == model.weighting
@@ -91,7 +91,7 @@ def test_astype_agrees_to_single_precision(name):
     double.fit(steps_per_epoch=1, batch_size=4, verbose=0)
     # The original model and its network are unchanged.
     assert model.network.dtype_policy.name == "float32"
-    for weight, before in zip(model.weights, kept, strict=True):
+    for weight, before in zip(model.weights, initial_weights, strict=True):
         np.testing.assert_array_equal(weight, before)
     assert keras.config.dtype_policy().name == "float32"
 

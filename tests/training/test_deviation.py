@@ -72,7 +72,7 @@ def test_equations_fitted_to_noise_warn_and_do_not_reduce_deviation():
     assert deviation == pytest.approx(noise / np.linalg.norm(TIMES * exact), rel=0.1)
 
 
-def known(rate, unit, data, network=None):
+def decay_model(rate, unit, data, network=None):
     """Return a model of u' = −k u in a unit of time, by default with a new network."""
     keras.utils.set_random_seed(0)
     k, end = kp.Parameter("k", initial=rate / unit), unit
@@ -86,29 +86,31 @@ def known(rate, unit, data, network=None):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The equations are bent")
 def test_deviation_is_independent_of_the_unit_of_time():
-    found = []
+    deviations = []
     for unit in (1.0, 1e12):
         samples = {"data": kp.Data(unit * TIMES[:, None], {U: 1 + 0.1 * draws(1)[0]})}
-        found.append(known(0.1, unit, samples).parameter_deviation()["k"] * unit)
-    assert found[1] == pytest.approx(found[0], rel=1e-3)
+        deviations.append(
+            decay_model(0.1, unit, samples).parameter_deviation()["k"] * unit
+        )
+    assert deviations[1] == pytest.approx(deviations[0], rel=1e-3)
 
 
 def warned_by(model):
     """Return warnings about the deviations, and the deviations."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = model.parameter_deviation()
-    own = [w for w in caught if w.category is UserWarning]
-    assert all(w.filename == __file__ for w in own)
-    return found, [str(w.message) for w in own]
+        deviations = model.parameter_deviation()
+    user_warnings = [w for w in caught if w.category is UserWarning]
+    assert all(w.filename == __file__ for w in user_warnings)
+    return deviations, [str(w.message) for w in user_warnings]
 
 
 ONE = {"data": kp.Data([[0.5]], {U: [1.0]})}
 
 
 def test_too_few_rows_warn():
-    found, (text,) = warned_by(known(0.0, 1.0, ONE))
-    assert found == {"k": np.inf}
+    deviations, (text,) = warned_by(decay_model(0.0, 1.0, ONE))
+    assert deviations == {"k": np.inf}
     assert "deviation of k is infinite: too few rows of Data ('data' has 1)" in text
     assert "Add rows" in text
 
@@ -122,8 +124,8 @@ def test_rows_are_too_few_if_a_field_can_interpolate_them():
         {f"d{n}": kp.Data([[n / 4]], {U: [1.0]}) for n in range(4)},
     )
     network = kp.networks.MLP(6, 1, outputs=2)
-    found, (text,) = warned_by(kp.PINNModel(problem, network, seed=0))
-    assert found == {"rate": np.inf}
+    deviations, (text,) = warned_by(kp.PINNModel(problem, network, seed=0))
+    assert deviations == {"rate": np.inf}
     assert "of Data ('d0' has 1, 'd1' has 1, 'd2' has 1, 'd3' has 1), not" in text
 
 
@@ -131,7 +133,7 @@ def test_rows_are_too_few_if_a_field_can_interpolate_them():
 def test_exact_data_have_no_deviation():
     ones = {"data": kp.Data(TIMES[:, None], {U: np.ones(30)})}
     constant = keras.layers.Dense(1, "linear", True, "zeros", "ones")
-    exact = known(0.0, 1.0, ones, keras.Sequential([constant]))
+    exact = decay_model(0.0, 1.0, ones, keras.Sequential([constant]))
     assert 0 < exact.parameter_deviation()["k"] < 1e-9
     noisy = 1 + 0.1 * np.random.default_rng(0).normal(size=30)
     together = {"data": kp.Data(TIMES[:, None], {U: noisy})}
@@ -140,11 +142,11 @@ def test_exact_data_have_no_deviation():
         for n, (time, value) in enumerate(zip(TIMES, noisy, strict=True))
     }
     with pytest.warns(UserWarning, match="not satisfied"):
-        found = [
-            known(0.0, 1.0, data).parameter_deviation()["k"]
+        deviations = [
+            decay_model(0.0, 1.0, data).parameter_deviation()["k"]
             for data in (together, apart)
         ]
-    assert found[1] == pytest.approx(found[0], rel=0.3)
+    assert deviations[1] == pytest.approx(deviations[0], rel=0.3)
 
 
 @pytest.mark.slow
@@ -158,8 +160,8 @@ def test_unidentifiable_combinations_warn(together):
         {"decay": U.diff(T) + together(a, b) * U + c * sp.sin(9 * T)},
         {"data": kp.Data(TIMES[:, None], {U: noisy})},
     )
-    found, texts = warned_by(kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0))
-    assert found["a"] == found["b"] == np.inf and 0 < found["c"] < 10
+    deviations, texts = warned_by(kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0))
+    assert deviations["a"] == deviations["b"] == np.inf and 0 < deviations["c"] < 10
     (text,) = (text for text in texts if "not determine" in text)
     assert "not determine a and b: " in text and "one parameter" in text
     assert not any("a is" in text or "b is" in text for text in texts)
@@ -173,8 +175,10 @@ def test_parameter_without_effect_warns():
         {"decay": U.diff(T) + RATE * U + idle * NEVER * U},
         {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})},
     )
-    found, (text, *_) = warned_by(kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0))
-    assert found["idle"] == np.inf and found["rate"] < np.inf
+    deviations, (text, *_) = warned_by(
+        kp.PINNModel(problem, kp.networks.MLP(6, 1), seed=0)
+    )
+    assert deviations["idle"] == np.inf and deviations["rate"] < np.inf
     assert "not determine idle: " in text
 
 
@@ -182,24 +186,24 @@ def test_parameter_without_effect_warns():
 @pytest.mark.parametrize("stopped", [False, True])
 def test_ensemble_has_deviations_of_its_members(stopped):
     noisy = {"data": kp.Data(TIMES[:, None], {U: draws(1)[0]})}
-    problem = known(0.5, 1.0, noisy).problem
+    problem = decay_model(0.5, 1.0, noisy).problem
     ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=3, seed=0)
     ensemble._members.going.assign([True, not stopped, True])
-    found, _ = warned_by(ensemble)
+    deviations, _ = warned_by(ensemble)
     expected = [warned_by(ensemble.member(number))[0]["k"] for number in range(3)]
     if stopped:
         expected[1] = np.nan
-    assert found["k"].shape == ensemble.coefficients["k"].shape
-    np.testing.assert_allclose(found["k"], expected, rtol=1e-6)
-    assert len(set(found["k"])) == 3
+    assert deviations["k"].shape == ensemble.coefficients["k"].shape
+    np.testing.assert_allclose(deviations["k"], expected, rtol=1e-6)
+    assert len(set(deviations["k"])) == 3
 
 
 @pytest.mark.slow
 def test_ensemble_warns_once_for_all_members():
-    problem = known(0.0, 1.0, ONE).problem
+    problem = decay_model(0.0, 1.0, ONE).problem
     ensemble = kp.Ensemble(problem, kp.networks.MLP(6, 1), size=2, seed=0)
-    found, (text,) = warned_by(ensemble)
-    assert found["k"].tolist() == [np.inf, np.inf]
+    deviations, (text,) = warned_by(ensemble)
+    assert deviations["k"].tolist() == [np.inf, np.inf]
     assert text.startswith("Members 0, 1: The deviation of k is infinite")
 
 
@@ -232,5 +236,5 @@ def test_coefficients_beside_a_single_mode_are_not_identified():
     model.fit(batch_size={"residual": 100}, steps_per_epoch=60, verbose=0)
     with pytest.warns(UserWarning, match="do not determine a and b"):
         assert model.parameter_deviation() == {"a": np.inf, "b": np.inf}
-    found = kp.diagnostics.verdict(model)
-    assert not found.trusted and "a and b" in found.undetermined
+    verdict = kp.diagnostics.verdict(model)
+    assert not verdict.trusted and "a and b" in verdict.undetermined

@@ -36,8 +36,8 @@ def trained(problem, optimizer, steps, dtype="float64", units=8, **how):
 
 def error(model):
     problem = model.problem
-    found = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-    return found["u_relative_l2"]
+    logs = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+    return logs["u_relative_l2"]
 
 
 def test_gauss_newton_reaches_the_least_energy():
@@ -50,21 +50,21 @@ def test_gauss_newton_reaches_the_least_energy():
 
 def test_gauss_newton_trains_a_field_of_little_energy():
     """Weight w's energy by 1e-9: with one damping for both, w stays 100 % wrong."""
-    other = sp.Function("w")(X)
-    energy = sum(s * (f.diff(X) ** 2 / 2 - f) for s, f in ((1, U), (1e-9, other)))
+    light = sp.Function("w")(X)
+    energy = sum(s * (f.diff(X) ** 2 / 2 - f) for s, f in ((1, U), (1e-9, light)))
     problem = kp.Problem(
         BAR,
         energy=kp.integral(energy),
-        conditions={"clamp": kp.Condition([U, other], on={X: 0}, hard=True)},
-        reference={U: EXACT, other: EXACT},
+        conditions={"clamp": kp.Condition([U, light], on={X: 0}, hard=True)},
+        reference={U: EXACT, light: EXACT},
     )
     keras.utils.set_random_seed(0)
     network = kp.networks.MLP(8, 1, outputs=2)
     model = kp.PINNModel(problem, network, seed=0).astype("float64")
     model.compile(kp.optimizers.GaussNewton())
     model.fit(batch_size=256, steps_per_epoch=20, verbose=0)
-    found = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
-    assert max(found["u_relative_l2"], found["w_relative_l2"]) < 1e-2
+    logs = model.evaluate(*problem.test_data(), return_dict=True, verbose=0)
+    assert max(logs["u_relative_l2"], logs["w_relative_l2"]) < 1e-2
 
 
 @pytest.mark.slow
@@ -114,13 +114,13 @@ def test_two_materials():
 def test_a_saved_model_goes_on(tmp_path):
     model, _ = trained(bar(), kp.optimizers.GaussNewton(), 5)
     model.save(tmp_path / "bar.keras")
-    other = keras.saving.load_model(tmp_path / "bar.keras")
+    loaded = keras.saving.load_model(tmp_path / "bar.keras")
     points = np.linspace(0, 1, 7)[:, None]
     np.testing.assert_array_equal(
-        other.predict(points, verbose=0), model.predict(points, verbose=0)
+        loaded.predict(points, verbose=0), model.predict(points, verbose=0)
     )
-    other.fit(steps_per_epoch=15, batch_size=256, verbose=0)
-    assert error(other) < 1e-4
+    loaded.fit(steps_per_epoch=15, batch_size=256, verbose=0)
+    assert error(loaded) < 1e-4
 
 
 @pytest.mark.slow
@@ -185,31 +185,31 @@ def test_the_verdict_is_the_same_in_celsius_and_kelvin(zero):
     exact = zero + 1.5 - points[:, 0] ** 2 / 2
     missed = np.ravel(model.predict(points, verbose=0)) - exact
     share = np.sqrt(np.mean(missed**2)) / (3 * np.std(exact))
-    found = kp.diagnostics.verdict(model)
-    assert found.errors["u"] == pytest.approx(share, rel=0.5)
-    assert found.trusted == (share < 0.05)
+    verdict = kp.diagnostics.verdict(model)
+    assert verdict.errors["u"] == pytest.approx(share, rel=0.5)
+    assert verdict.trusted == (share < 0.05)
 
 
 @pytest.mark.slow
 def test_the_verdict_sees_a_field_of_little_energy():
     """w holds 1e-9 of the energy, and is wrong where u is nearly right."""
-    other = sp.Function("w")(X)
+    light = sp.Function("w")(X)
     convection = kp.integral(10 * (U - 293) ** 2 / 2, over={X: 1})
     heat = kp.integral(3 * U.diff(X) ** 2 / 2 - 60 * U) + convection
-    energy = heat + kp.integral(other.diff(X) ** 2 / 2 - other / 1000)
-    clamp = {"clamp": kp.Condition(other, on={X: 0}, hard=True)}
+    energy = heat + kp.integral(light.diff(X) ** 2 / 2 - light / 1000)
+    clamp = {"clamp": kp.Condition(light, on={X: 0}, hard=True)}
     keras.utils.set_random_seed(0)
-    networks = {U: kp.networks.MLP(8, 1), other: kp.networks.MLP(8, 1)}
+    networks = {U: kp.networks.MLP(8, 1), light: kp.networks.MLP(8, 1)}
     problem = kp.Problem(BAR, energy=energy, conditions=clamp)
     model = kp.PINNModel(problem, networks, seed=0).astype("float64")
     model.compile(kp.optimizers.GaussNewton())
     model.fit(batch_size=256, steps_per_epoch=3, verbose=0)
     points = np.linspace(0, 1, 1001)[:, None]
     x = points[:, 0]
-    exact = {U: 309 - 10 * x**2, other: (x - x**2 / 2) / 1000}
-    found = kp.diagnostics.verdict(model).errors
+    exact = {U: 309 - 10 * x**2, light: (x - x**2 / 2) / 1000}
+    errors = kp.diagnostics.verdict(model).errors
     for field, values in exact.items():
         missed = model.predict_expression(field, points) - values
         size = min(3 * np.std(values), np.sqrt(np.mean(values**2)))
         share = np.sqrt(np.mean(missed**2)) / size
-        assert found[field.func.__name__] == pytest.approx(share, rel=0.5)
+        assert errors[field.func.__name__] == pytest.approx(share, rel=0.5)

@@ -26,8 +26,8 @@ def trained(problem, steps, units=10, depth=1, **how):
 
 
 def error(model):
-    found = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
-    return next(v for k, v in found.items() if k.endswith("_relative_l2"))
+    logs = model.evaluate(*model.problem.test_data(), return_dict=True, verbose=0)
+    return next(v for k, v in logs.items() if k.endswith("_relative_l2"))
 
 
 @pytest.mark.slow
@@ -169,12 +169,12 @@ def test_a_resumed_fit_is_the_same_to_the_bit(optimizer, tmp_path):
         return model
 
     how = {"steps_per_epoch": 5, "batch_size": 128, "verbose": 0}
-    whole = new()
-    whole.fit(epochs=2, **how)
+    uninterrupted = new()
+    uninterrupted.fit(epochs=2, **how)
     first = new()
     first.fit(**how)
     first.save(tmp_path / "half.keras")
     resumed = keras.saving.load_model(tmp_path / "half.keras")
     resumed.fit(epochs=2, initial_epoch=1, **how)
-    for one, other in zip(whole.weights, resumed.weights, strict=True):
-        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    for expected, actual in zip(uninterrupted.weights, resumed.weights, strict=True):
+        np.testing.assert_array_equal(expected.numpy(), actual.numpy())

@@ -69,19 +69,19 @@ def test_member_equals_the_model_trained_alone(trained):
     assert member.steps_taken == model.steps_taken == 12
     check_alike(member, model)
     for name, values in expected.items():
-        own = [epoch[1] for epoch in history[f"{name}_of_members"]]
-        np.testing.assert_allclose(own, values, rtol=1e-5, err_msg=name)
+        losses = [epoch[1] for epoch in history[f"{name}_of_members"]]
+        np.testing.assert_allclose(losses, values, rtol=1e-5, err_msg=name)
         means = np.mean(history[f"{name}_of_members"], axis=1)
         np.testing.assert_allclose(history[name], means, rtol=1e-5, err_msg=name)
     assert len(set(history["boundary_weight_of_members"][-1])) == SIZE
     points, values = made.problem.test_data(20)
-    found = made.evaluate(points, values, verbose=0)
+    logs = made.evaluate(points, values, verbose=0)
     for name, value in model.evaluate(
         points, values, verbose=0, return_dict=True
     ).items():
-        assert found[name].members[1] == pytest.approx(value, rel=1e-5), name
-        assert found[name].mean == pytest.approx(found[name].members.mean())
-        assert found[name].deviation == pytest.approx(found[name].members.std(ddof=1))
+        assert logs[name].members[1] == pytest.approx(value, rel=1e-5), name
+        assert logs[name].mean == pytest.approx(logs[name].members.mean())
+        assert logs[name].deviation == pytest.approx(logs[name].members.std(ddof=1))
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_member_equals_that_model_to_round_off(make, steps):
     models = [
         compiled(made.astype("float64"), make()) for made in (ensemble(), alone(1))
     ]
-    found, expected = (
+    history, expected = (
         fit(model, batch_size=64, steps_per_epoch=steps // 2).history
         for model in models
     )
@@ -101,7 +101,7 @@ def test_member_equals_that_model_to_round_off(make, steps):
     # Cancellation in an optimizer leaves fewer equal digits.
     for one, two in zip(member.get_weights(), model.get_weights(), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10 * abs(two).max())
-    losses = [epoch[1] for epoch in found["loss_of_members"]]
+    losses = [epoch[1] for epoch in history["loss_of_members"]]
     np.testing.assert_allclose(losses, expected["loss"], rtol=1e-10)
 
 
@@ -124,8 +124,8 @@ def test_member_continues_as_the_model(trained):
     ],
 )
 def test_members_have_initial_weights_of_models(make):
-    own = make()
-    made = kp.Ensemble(kp.problems.poisson(2), own, size=2, seed=SEED)
+    template = make()
+    made = kp.Ensemble(kp.problems.poisson(2), template, size=2, seed=SEED)
     for number in range(2):
         keras.utils.set_random_seed(SEED + number)
         expected = kp.PINNModel(kp.problems.poisson(2), make(), seed=0).get_weights()
@@ -142,17 +142,17 @@ def test_mean_and_deviation_of_the_members(trained):
     fields = np.stack([m.predict(points, verbose=0) for m in members])
     np.testing.assert_allclose(made.predict_members(points), fields, rtol=1e-5)
     np.testing.assert_allclose(made.predict(points), fields.mean(0), rtol=1e-5)
-    found = made.predict_on_batch(points)
-    np.testing.assert_allclose(found, fields.mean(0), rtol=1e-5)
+    values = made.predict_on_batch(points)
+    np.testing.assert_allclose(values, fields.mean(0), rtol=1e-5)
     deviation = made.predict_deviation(points)
     np.testing.assert_allclose(deviation, fields.std(0, ddof=1), rtol=1e-3)
     field, coordinate = made.problem.fields[0], made.problem.coordinates[0]
     slope = field.diff(coordinate)
     slopes = np.stack([m.predict_expression(slope, points) for m in members])
-    found = made.predict_expression(slope, points)
-    np.testing.assert_allclose(found, slopes.mean(0), rtol=1e-5)
-    found = made.predict_deviation(points, slope)
-    np.testing.assert_allclose(found, slopes.std(0, ddof=1), rtol=1e-3)
+    values = made.predict_expression(slope, points)
+    np.testing.assert_allclose(values, slopes.mean(0), rtol=1e-5)
+    values = made.predict_deviation(points, slope)
+    np.testing.assert_allclose(values, slopes.std(0, ddof=1), rtol=1e-3)
     called = keras.ops.convert_to_numpy(made(points.astype("float32")))
     np.testing.assert_allclose(called, fields.mean(0), rtol=1e-4, atol=1e-6)
 
@@ -183,12 +183,12 @@ class Dies(keras.callbacks.Callback):
 
 @pytest.mark.slow
 def test_resume_from_backup_is_bit_exact(tmp_path):
-    whole, first, second = ensemble(), ensemble(), ensemble()
-    history = fit(whole, epochs=3).history
+    uninterrupted, first, second = ensemble(), ensemble(), ensemble()
+    history = fit(uninterrupted, epochs=3).history
     with pytest.raises(KeyboardInterrupt):
         fit(first, kp.callbacks.BackupAndRestore(tmp_path / "b"), Dies(), epochs=3)
     resumed = fit(second, kp.callbacks.BackupAndRestore(tmp_path / "b"), epochs=3)
-    assert state(second) == state(whole)
+    assert state(second) == state(uninterrupted)
     assert resumed.history["loss_of_members"] == history["loss_of_members"]
 
 
@@ -206,7 +206,7 @@ def breaking():
 @pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 def test_nonfinite_member_stops_alone(streamed):
-    made, whole = ensemble(breaking()), ensemble(breaking())
+    made, finite = ensemble(breaking()), ensemble(breaking())
     made.coefficients["c"].assign([1.0, -1.0, 1.0])
     x = (np.full((4, 1), 0.1 * n) for n in range(1, 9)) if streamed else None
     options = {"steps_per_epoch": 4, "epochs": 2, "x": x}
@@ -223,11 +223,11 @@ def test_nonfinite_member_stops_alone(streamed):
     assert made.coefficients["c"].numpy()[1] == -1.0
     if streamed:
         x = (np.full((4, 1), 0.1 * n) for n in range(1, 9))
-    fit(whole, **options | {"x": x})
+    fit(finite, **options | {"x": x})
     for number in (0, 2):
-        check_alike(made.member(number), whole.member(number), 1e-6)
+        check_alike(made.member(number), finite.member(number), 1e-6)
     points = np.linspace(0, 1, 5)[:, None]
-    others = whole.predict_members(points)[[0, 2]]
+    others = finite.predict_members(points)[[0, 2]]
     np.testing.assert_allclose(made.predict(points), others.mean(0), rtol=1e-6)
 
 
@@ -329,8 +329,8 @@ def test_gauss_newton():
     for model in models:
         run = {"batch_size": None, "epochs": 1, "steps_per_epoch": 4, "verbose": 0}
         losses.append(model.fit(np.linspace(0.02, 0.98, 30)[:, None], **run).history)
-    found = losses[0]["loss_of_members"][0][1]
-    assert found == pytest.approx(losses[1]["loss"][0], rel=1e-4)
+    loss = losses[0]["loss_of_members"][0][1]
+    assert loss == pytest.approx(losses[1]["loss"][0], rel=1e-4)
     assert models[0].member(1).steps_taken == 4
 
 
@@ -338,8 +338,8 @@ def test_validation_and_precision(trained):
     made = trained[0]
     data = made.problem.test_data(20)
     history = fit(made, validation_data=data, epochs=1).history
-    found = made.evaluate(*data, verbose=0)["u_relative_l2"]
-    assert history["val_u_relative_l2"][0] == pytest.approx(found.mean, rel=1e-5)
+    error = made.evaluate(*data, verbose=0)["u_relative_l2"]
+    assert history["val_u_relative_l2"][0] == pytest.approx(error.mean, rel=1e-5)
     double, points = made.astype("float64"), data[0]
     assert double.predict(points).dtype == "float64"
     np.testing.assert_allclose(

@@ -101,8 +101,10 @@ def test_squared_residual_rows_sum_to_the_loss(model):
     assert rows.shape == (3 * 2 * 6 + 3 + 2,)
     penalty = flat.loss(parameters) - np.sum(np.array(rows) ** 2)
     kernel = model.network.layers[0].kernel
-    kept = float(kernel.regularizer(kernel))
-    assert kept > 0 and float(penalty) == pytest.approx(kept, abs=1e-12)
+    regularization = float(kernel.regularizer(kernel))
+    assert regularization > 0 and float(penalty) == pytest.approx(
+        regularization, abs=1e-12
+    )
 
 
 @pytest.mark.slow

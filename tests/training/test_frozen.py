@@ -64,9 +64,9 @@ each_model = pytest.mark.parametrize("name", MODELS)
 
 def layers_of(network):
     """Return the layers with weights, by name."""
-    inner = [layers_of(own) for own in getattr(network, "layers", ())]
-    own = {} if inner else {network.name: network}
-    return {name: layer for part in inner for name, layer in part.items()} | own
+    inner = [layers_of(part) for part in getattr(network, "layers", ())]
+    direct = {} if inner else {network.name: network}
+    return {name: layer for part in inner for name, layer in part.items()} | direct
 
 
 def flags(network):
@@ -75,7 +75,7 @@ def flags(network):
 
 def freeze_first(model):
     layer = next(
-        own for own in layers_of(model.network).values() if own.trainable_weights
+        inner for inner in layers_of(model.network).values() if inner.trainable_weights
     )
     layer.trainable = False
     return layer.name
@@ -140,12 +140,12 @@ def test_second_stage_resumes_from_file(tmp_path, what):
     assert len(before) == len(model.non_trainable_weights)
     assert weights_digest(loaded) == weights_digest(model)
     state = loaded.optimizer.state_variables
-    for key, own in model.optimizer.state_variables.items():
-        np.testing.assert_array_equal(state[key], own)
+    for key, value in model.optimizer.state_variables.items():
+        np.testing.assert_array_equal(state[key], value)
     loaded.fit(**RUN)
     after = [v.numpy() for v in loaded.weights if not v.trainable]
-    for one, other in zip(before, after, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for expected, actual in zip(before, after, strict=True):
+        np.testing.assert_array_equal(expected, actual)
     assert weights_digest(loaded) != weights_digest(model)
 
 
@@ -167,9 +167,9 @@ def test_frozen_layers_of_an_ensemble(tmp_path):
             "head": True,
         }
     loaded = others[-1]
-    kept = loaded.member(1).network.layers[0].kernel.numpy()
+    frozen = loaded.member(1).network.layers[0].kernel.numpy()
     loaded.fit(**RUN)
-    np.testing.assert_array_equal(loaded.member(1).network.layers[0].kernel, kept)
+    np.testing.assert_array_equal(loaded.member(1).network.layers[0].kernel, frozen)
 
 
 def kernels(network):
@@ -190,7 +190,7 @@ def test_frozen_inner_layer_of_an_ensemble(tmp_path):
     ensemble.compile("adam", jit_compile=False)
     ensemble.fit(**RUN)
     double, loaded = ensemble.astype("float64"), from_file(ensemble, tmp_path)
-    begun = [own.get_weights() for own in members(loaded)]
+    begun = [member.get_weights() for member in members(loaded)]
     assert weights_digest(loaded) == weights_digest(ensemble)
     for other in (double, loaded):
         assert kernels(other.network) == expected
@@ -222,9 +222,9 @@ def test_ensemble_frozen_later_keeps_its_weights(tmp_path):
     ensemble = kp.Ensemble(problem(), kp.networks.MLP(4, 3), size=2)
     ensemble.network.layers[1].trainable = False
     for other in (ensemble.astype("float64"), from_file(ensemble, tmp_path)):
-        for own, mine in zip(members(other), members(ensemble), strict=True):
-            assert kernels(own) == kernels(mine) and not all(kernels(own))
-            for pair in zip(own.get_weights(), mine.get_weights(), strict=True):
+        for actual, expected in zip(members(other), members(ensemble), strict=True):
+            assert kernels(actual) == kernels(expected) and not all(kernels(actual))
+            for pair in zip(actual.get_weights(), expected.get_weights(), strict=True):
                 np.testing.assert_array_equal(*pair)
 
 

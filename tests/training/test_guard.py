@@ -41,8 +41,8 @@ def state(model):
 
 
 def assert_same(first, second, rtol=0.0):
-    for one, other in zip(first, second, strict=True):
-        np.testing.assert_allclose(one, other, rtol=rtol)
+    for left, right in zip(first, second, strict=True):
+        np.testing.assert_allclose(left, right, rtol=rtol)
 
 
 def stream(batches=20):

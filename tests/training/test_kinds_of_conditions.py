@@ -62,12 +62,12 @@ def test_inlet_on_part_of_a_face():
     square = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
     exact = sp.exp(-X) * sp.sin(Y)
     slope = kp.normal_derivative(U, square)
-    given = sp.Add(*(n * exact.diff(n.coordinate) for n in square.normal))
+    inflow = sp.Add(*(n * exact.diff(n.coordinate) for n in square.normal))
     problem = kp.Problem(
         square,
         {"laplace": U.diff(X, 2) + U.diff(Y, 2)},
         {
-            "in": kp.Condition(slope - given, on={X: 0}, where=Y > 0.5),
+            "in": kp.Condition(slope - inflow, on={X: 0}, where=Y > 0.5),
             "held": kp.Condition(U - exact, on={X: 0}, where=Y <= 0.5),
             "rest": kp.Condition(U - exact, on=[{X: 1}, {Y: 0}, {Y: 1}]),
         },

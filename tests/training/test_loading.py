@@ -78,22 +78,25 @@ def test_models_of_all_kinds_load(tmp_path, network):
 @pytest.fixture
 def under():
     """Function that sets the dtype policy until the test ends."""
-    kept = keras.config.dtype_policy()
+    previous = keras.config.dtype_policy()
     yield keras.config.set_dtype_policy
-    keras.config.set_dtype_policy(kept)
+    keras.config.set_dtype_policy(previous)
 
 
 @pytest.mark.parametrize(
-    ("network", "own"), [("MLP", "float32"), *((name, "float64") for name in NETWORKS)]
+    ("network", "precision"),
+    [("MLP", "float32"), *((name, "float64") for name in NETWORKS)],
 )
-def test_model_keeps_its_precision_under_any_policy(tmp_path, under, own, network):
-    under(own)
+def test_model_keeps_its_precision_under_any_policy(
+    tmp_path, under, precision, network
+):
+    under(precision)
     model = save(tmp_path / "model.keras", network)
     for policy in ("float32", "float64"):
         under(policy)
         loaded = kp.load_model(tmp_path / "model.keras")
         assert keras.config.dtype_policy().name == policy
-        assert loaded.network.compute_dtype == loaded.compute_dtype == own
+        assert loaded.network.compute_dtype == loaded.compute_dtype == precision
         assert weights_digest(loaded) == weights_digest(model)
 
 
@@ -113,14 +116,14 @@ def test_file_of_version_0_1_predicts_the_same(load):
     model = load(Path(__file__).parent / "files" / "version-0.1.keras")
     points = np.linspace(-1, 1, 8, dtype="float32").reshape(4, 2)
     expected = [0.20187458, -0.06899985, -0.1861274, -0.11001802]
-    found = model.predict(points, verbose=0)[:, 0]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    predicted = model.predict(points, verbose=0)[:, 0]
+    np.testing.assert_allclose(predicted, expected, atol=1e-6)
     assert float(model.loss_weights["boundary"]) == pytest.approx(364.74896)
     assert model.fit(steps_per_epoch=1, batch_size=4, verbose=0).history["loss"][0] > 0
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def file_bytes(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "model.keras"
     save(path)
     return path.read_bytes()
@@ -179,9 +182,9 @@ GADGETS = {
 
 
 @pytest.mark.parametrize("name", GADGETS)
-def test_rejects_pickle_gadgets(tmp_path, whole, name):
+def test_rejects_pickle_gadgets(tmp_path, file_bytes, name):
     path = tmp_path / "bad.keras"
-    path.write_bytes(changed(whole, GADGETS[name]))
+    path.write_bytes(changed(file_bytes, GADGETS[name]))
     modules = set(sys.modules)
     with pytest.raises(ValueError, match="bad.keras cannot be loaded. "):
         kp.load_model(path)
@@ -205,17 +208,17 @@ def with_another_condition(config):
         (lambda config: hidden(config)["config"].pop("units"), "missing"),
     ],
 )
-def test_names_the_fault_of_a_file(tmp_path, whole, change, message):
+def test_names_the_fault_of_a_file(tmp_path, file_bytes, change, message):
     path = tmp_path / "bad.keras"
-    path.write_bytes(changed(whole, change))
+    path.write_bytes(changed(file_bytes, change))
     with pytest.raises(ValueError, match=f"bad.keras cannot be loaded. .*{message}"):
         kp.load_model(path)
 
 
-@pytest.mark.parametrize("kept", [0, 100, 5000])
-def test_rejects_truncated_files(tmp_path, whole, kept):
+@pytest.mark.parametrize("length", [0, 100, 5000])
+def test_rejects_truncated_files(tmp_path, file_bytes, length):
     path = tmp_path / "half.keras"
-    path.write_bytes(whole[:kept])
+    path.write_bytes(file_bytes[:length])
     with pytest.raises(ValueError, match="not a `.keras` file, or a part of one"):
         kp.load_model(path)
 

@@ -159,8 +159,8 @@ class Batches(keras.utils.PyDataset):
     def __len__(self):
         return 4
 
-    def __getitem__(self, place):
-        return {"residual": POINTS[place * 10 : place * 10 + 10]}
+    def __getitem__(self, index):
+        return {"residual": POINTS[index * 10 : index * 10 + 10]}
 
 
 @pytest.mark.slow
@@ -175,8 +175,8 @@ class Batches(keras.utils.PyDataset):
 )
 def test_fit_accepts_points(x, steps):
     model = compiled()
-    given = isinstance(x, (np.ndarray, dict))
-    model.fit(x, epochs=2, verbose=0, steps_per_epoch=20 if given else None)
+    is_array = isinstance(x, (np.ndarray, dict))
+    model.fit(x, epochs=2, verbose=0, steps_per_epoch=20 if is_array else None)
     assert model.optimizer.iterations.numpy() == 2 * steps
 
 
@@ -185,7 +185,7 @@ def test_fit_accepts_points(x, steps):
 )
 def test_fit_refuses_targets_and_weights_in_batches(rest, refused):
     class Faulty(Batches):
-        def __getitem__(self, place):
+        def __getitem__(self, index):
             return (POINTS[:10], *rest)
 
     with pytest.raises(ValueError, match=f"`fit` takes no `{refused}`"):

@@ -48,10 +48,10 @@ def test_chunked_points_give_the_same_losses(largest):
     declared = kp.problems.poisson(2)
     model = kp.PINNModel(declared, network, seed=0)
     batches = model.trainer.sources.draw(0, 0)
-    whole = model._objective.losses(batches, {})
-    parts = model._objective.losses(batches, {}, largest=largest)
-    for name, loss in whole.items():
-        assert float(parts[name]) == pytest.approx(float(loss), rel=1e-5)
+    at_once = model._objective.losses(batches, {})
+    in_chunks = model._objective.losses(batches, {}, largest=largest)
+    for name, loss in at_once.items():
+        assert float(in_chunks[name]) == pytest.approx(float(loss), rel=1e-5)
 
 
 def test_gradients_match_closed_form(parts):
@@ -97,7 +97,9 @@ def test_unknown_coefficients_are_not_network_parameters(parts):
         return {"left": weights["left"] * 0 + 7.0}
 
     losses, moved = trained_once(parts[0], rule)
-    assert all(len(own) == 2 and "c" not in own for own in seen.values())
+    assert all(
+        len(gradients) == 2 and "c" not in gradients for gradients in seen.values()
+    )
     assert float(parts[0].loss_weights["left"].numpy()) == 7.0
     assert float(losses["loss"]) == pytest.approx(9.0 + 7.0 * 9.0)
     bias = next(path for path in moved if path.endswith("bias"))
@@ -112,12 +114,14 @@ def test_chunked_points_give_the_same_gradients(largest):
     objective, variables = model._objective, model.trainable_variables
     batches = model.trainer.sources.draw(0, 0)
     expected = objective.gradients(batches, variables)
-    found = objective.gradients(batches, variables, largest=largest)
-    for one, other in zip(
-        keras.tree.flatten(found), keras.tree.flatten(expected), strict=True
+    actual = objective.gradients(batches, variables, largest=largest)
+    for actual_gradient, expected_gradient in zip(
+        keras.tree.flatten(actual), keras.tree.flatten(expected), strict=True
     ):
-        scale = np.abs(other).max()
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * scale)
+        scale = np.abs(expected_gradient).max()
+        np.testing.assert_allclose(
+            actual_gradient, expected_gradient, rtol=1e-4, atol=1e-5 * scale
+        )
 
 
 @pytest.mark.slow
@@ -130,8 +134,8 @@ def test_compile_sets_points_per_pass():
         assert model.get_compile_config()["max_points_per_pass"] == largest
         return model.network.get_weights()
 
-    for one, other in zip(trained(7), trained("auto"), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+    for actual, expected in zip(trained(7), trained("auto"), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
 
 
 LARGE_BATCH = """

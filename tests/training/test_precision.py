@@ -16,9 +16,9 @@ NARROW = {"float32", "float16", "bfloat16"}
 
 @pytest.fixture
 def policy():
-    kept = keras.config.dtype_policy()
+    previous = keras.config.dtype_policy()
     yield keras.config.set_dtype_policy
-    keras.config.set_dtype_policy(kept)
+    keras.config.set_dtype_policy(previous)
 
 
 class Unknown(keras.layers.Dense):

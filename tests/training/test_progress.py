@@ -32,8 +32,8 @@ def compiled(fields=1):
 
 def printed(capsys, model, **options):
     capsys.readouterr()
-    given = model.problem.test_data(5)
-    run = {"steps_per_epoch": 2, "batch_size": 4, "validation_data": given}
+    validation_data = model.problem.test_data(5)
+    run = {"steps_per_epoch": 2, "batch_size": 4, "validation_data": validation_data}
     history = model.fit(**run | options)
     return CONTROL.sub("", capsys.readouterr().out), history.history
 

@@ -83,8 +83,8 @@ def ensemble():
 
 
 def evaluated(model, points, values):
-    found = model.evaluate(points, values, verbose=0, return_dict=True)
-    return [getattr(value, "members", value) for value in found.values()]
+    logs = model.evaluate(points, values, verbose=0, return_dict=True)
+    return [getattr(value, "members", value) for value in logs.values()]
 
 
 @pytest.mark.slow
@@ -98,9 +98,9 @@ def test_evaluation_is_recompiled_after_changes(make, change):
     model.evaluate(points, values, verbose=0)
     change(model)
     model.fit(**RUN, steps_per_epoch=1)
-    found = evaluated(model, points, values)
+    before = evaluated(model, points, values)
     model.compile("sgd", jit_compile=False)
-    np.testing.assert_allclose(found, evaluated(model, points, values), rtol=1e-6)
+    np.testing.assert_allclose(before, evaluated(model, points, values), rtol=1e-6)
 
 
 @pytest.mark.slow

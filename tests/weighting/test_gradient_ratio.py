@@ -18,8 +18,8 @@ def filled(kernel, bias):
 
 def updated(rule, gradients, weight, iteration=0):
     tensors = {
-        name: {path: ops.convert_to_tensor(g, "float64") for path, g in own.items()}
-        for name, own in gradients.items()
+        name: {path: ops.convert_to_tensor(g, "float64") for path, g in layers.items()}
+        for name, layers in gradients.items()
     }
     state = {
         "weights": {"boundary": ops.convert_to_tensor(weight, "float64")},
@@ -69,8 +69,8 @@ def test_zero_weight_stays_zero_under_the_weighted_rule():
 @given(scale=st.floats(1e-6, 1e6), weight=st.floats(1e-3, 1e3))
 def test_depends_on_the_ratio_of_gradients_alone(scale, weight):
     scaled = {
-        name: {path: scale * g for path, g in own.items()}
-        for name, own in GRADIENTS.items()
+        name: {path: scale * g for path, g in layers.items()}
+        for name, layers in GRADIENTS.items()
     }
     for rule in ("weighted", "literal"):
         assert updated(GradientRatio(0.5, 1, rule), scaled, weight) == pytest.approx(

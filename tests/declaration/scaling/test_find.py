@@ -10,8 +10,8 @@ X, Y, T = sp.symbols("x y t")
 U, V = sp.Function("u")(T), sp.Function("u")(X)
 
 
-def scales(domain, equations, conditions=None, **given):
-    problem = kp.Problem(domain, equations, conditions or {}, scales="auto", **given)
+def scales(domain, equations, conditions=None, **options):
+    problem = kp.Problem(domain, equations, conditions or {}, scales="auto", **options)
     return problem.scales
 
 
@@ -40,12 +40,12 @@ def test_a_beam_is_one_problem_in_any_units():
 
 
 def test_an_oscillating_source_term_gives_a_smaller_scale():
-    found = kp.problems.helmholtz(a1=1, a2=4).with_scales("auto")
-    assert found.scales.field("u") == pytest.approx(1, rel=0.1)
+    problem = kp.problems.helmholtz(a1=1, a2=4).with_scales("auto")
+    assert problem.scales.field("u") == pytest.approx(1, rel=0.1)
     # By its terms in u, not by the source: see `Balance.largest`.
-    assert found.scales.terms["residual"][0] == pytest.approx(1, rel=0.1)
-    found = kp.problems.poisson(c=16).with_scales("auto")
-    assert found.scales.field("u") == pytest.approx(1, rel=0.5)
+    assert problem.scales.terms["residual"][0] == pytest.approx(1, rel=0.1)
+    problem = kp.problems.poisson(c=16).with_scales("auto")
+    assert problem.scales.field("u") == pytest.approx(1, rel=0.5)
 
 
 def test_prescribed_values_set_the_scale_of_a_field():
@@ -57,20 +57,20 @@ def test_prescribed_values_set_the_scale_of_a_field():
     seen = {"gauge": kp.Data([[0.05, 60.0]], {2 * u: [700.0]})}
     cold = {"initial": kp.Condition(u - 3, on="initial")}
     for conditions, size in ((cold, 3), (cold | seen, 350)):
-        found = scales(rod, heat, conditions)
-        assert found.field("u") == pytest.approx(size)
-        assert found.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
-    assert found.terms["gauge"] == (700,)
+        estimated = scales(rod, heat, conditions)
+        assert estimated.field("u") == pytest.approx(size)
+        assert estimated.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
+    assert estimated.terms["gauge"] == (700,)
     between = {(): (0, 300), ("robin",): (350, 50), ("seen",): (325, 25)}
     others = {"robin": robin, "seen": seen}
     for names, (offset, size) in between.items():
         conditions = hot.copy()
         for name in names:
             conditions |= others[name]
-        found = scales(rod, heat, conditions)
-        assert found.offset("u") == pytest.approx(offset)
-        assert found.field("u") == pytest.approx(size)
-        assert found.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
+        estimated = scales(rod, heat, conditions)
+        assert estimated.offset("u") == pytest.approx(offset)
+        assert estimated.field("u") == pytest.approx(size)
+        assert estimated.terms["residual"][0] == pytest.approx(1e-5 * size / 0.05**2)
 
 
 def test_reactions_settle():
@@ -79,13 +79,13 @@ def test_reactions_settle():
         "prey": a.diff(T) - a + 0.01 * a * b,
         "predator": b.diff(T) + b - 0.02 * a * b,
     }
-    found = scales(
+    estimated = scales(
         kp.geometry.Box(time={T: (0, 20)}),
         equations,
         {"i": kp.Condition([a - 10, b - 5], on="initial")},
     )
-    assert 278 / 6 < found.field("a") < 6 * 278  # its initial value is a 28th
-    assert 557 / 6 < found.field("b") < 6 * 557
+    assert 278 / 6 < estimated.field("a") < 6 * 278  # its initial value is a 28th
+    assert 557 / 6 < estimated.field("b") < 6 * 557
 
 
 def test_a_pressure_balances_the_flow():
@@ -96,7 +96,7 @@ def test_a_pressure_balances_the_flow():
         "y": density * (u * v.diff(X) + v * v.diff(Y)) + p.diff(Y) - v.diff(Y, 2),
         "mass": u.diff(X) + v.diff(Y),
     }
-    found = scales(
+    estimated = scales(
         kp.geometry.Box({X: (0, 1), Y: (0, 1)}),
         flow,
         {
@@ -104,15 +104,15 @@ def test_a_pressure_balances_the_flow():
             "wall": kp.Condition([u, v], on=[{X: 0}, {X: 1}, {Y: 0}]),
         },
     )
-    assert (found.field("u"), found.field("v")) == (lid, lid)
-    assert found.field("p") == density * lid**2
+    assert (estimated.field("u"), estimated.field("v")) == (lid, lid)
+    assert estimated.field("p") == density * lid**2
 
 
 def test_a_stress_in_pascals_sets_the_displacement_scale():
     u, v = (sp.Function(name)(X, Y) for name in "uv")
     young, traction = 210e9, 1e8
     pull = young * (u.diff(X) + 0.3 * v.diff(Y)) - traction
-    found = scales(
+    estimated = scales(
         kp.geometry.Box({X: (-0.1, 0.1), Y: (-0.1, 0.1)}),
         {"x": young * (u.diff(X, 2) + u.diff(Y, 2)), "y": young * v.diff(Y, 2)},
         {
@@ -121,9 +121,9 @@ def test_a_stress_in_pascals_sets_the_displacement_scale():
             "sides": kp.Condition([u.diff(Y), v], on=[{Y: -0.1}, {Y: 0.1}]),
         },
     )
-    assert found.field("u") == pytest.approx(0.2 * traction / young, rel=0.01)
-    assert found.terms["pull"][0] == pytest.approx(2 * traction, rel=0.01)
-    assert found.terms["residual"][0] == pytest.approx(traction / 0.05, rel=0.01)
+    assert estimated.field("u") == pytest.approx(0.2 * traction / young, rel=0.01)
+    assert estimated.terms["pull"][0] == pytest.approx(2 * traction, rel=0.01)
+    assert estimated.terms["residual"][0] == pytest.approx(traction / 0.05, rel=0.01)
 
 
 def test_undetermined_scales_are_one_and_known_scales_stay():
@@ -131,14 +131,14 @@ def test_undetermined_scales_are_one_and_known_scales_stay():
     box, equation = kp.geometry.Box({X: (0, 4)}), {"e": u.diff(X, 2) + sp.sin(u)}
     wall = {"wall": kp.Condition(u, on="boundary")}
     assert scales(box, equation, wall).field("u") == 1
-    given = kp.Problem(box, equation, wall, scales={u: 8})
-    assert given.scales.field("u") == 8 and given.scales.terms["wall"] == (8,)
-    assert given.scales.terms["residual"] == (2,)
-    assert "u = 8 û" in str(given)
+    problem = kp.Problem(box, equation, wall, scales={u: 8})
+    assert problem.scales.field("u") == 8 and problem.scales.terms["wall"] == (8,)
+    assert problem.scales.terms["residual"] == (2,)
+    assert "u = 8 û" in str(problem)
     with pytest.raises(ValueError, match="also: .'w'"):
-        given.with_scales({sp.Function("w")(X): 2})
-    again = kp.Problem.from_config(given.get_config())
-    assert again.scales == given.scales
+        problem.with_scales({sp.Function("w")(X): 2})
+    again = kp.Problem.from_config(problem.get_config())
+    assert again.scales == problem.scales
 
 
 def test_a_parameter_with_initial_value_zero_does_not_count():
@@ -168,8 +168,8 @@ def test_mean_and_oscillation_of_a_source_term_count_separately(source, size):
     for unit in (1, 1e-6):
         box = kp.geometry.Box({X: (-unit, unit)})
         heat = {"heat": 3 * u.diff(X, 2) + source.subs(X, X / unit)}
-        found = scales(box, heat, wall).field("u")
-        assert size / 3 < 3 * found / unit**2 < 3 * size
+        magnitude = scales(box, heat, wall).field("u")
+        assert size / 3 < 3 * magnitude / unit**2 < 3 * size
 
 
 def test_a_narrow_pulse_counts_by_its_height():
@@ -182,7 +182,7 @@ def test_a_narrow_pulse_counts_by_its_height():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "unknown",
     [
         {"w": 2.0},
         kp.Scales({X: (0, 1)}, fields={"w": 2.0}),
@@ -190,28 +190,28 @@ def test_a_narrow_pulse_counts_by_its_height():
         kp.Scales({X: (0, 1)}, terms={"residual": (1.0, 1.0)}),
     ],
 )
-def test_scales_of_unknown_fields_raise(given):
+def test_scales_of_unknown_fields_raise(unknown):
     u = sp.Function("u")(X)
     domain = kp.geometry.Box({X: (0, 1)})
     with pytest.raises(
         ValueError, match=r"`scales` must .*Received also: \['(w|st|re)"
     ):
-        kp.Problem(domain, {"e": u.diff(X) - 1}, scales=given)
+        kp.Problem(domain, {"e": u.diff(X) - 1}, scales=unknown)
 
 
 def test_known_scales_by_name_of_the_field():
     u = sp.Function("u")(X)
     domain = kp.geometry.Box({X: (0, 1)})
-    given = kp.Problem(domain, {"e": u.diff(X) - 1}, scales={"u": 8})
-    assert given.scales.field("u") == 8
+    problem = kp.Problem(domain, {"e": u.diff(X) - 1}, scales={"u": 8})
+    assert problem.scales.field("u") == 8
 
 
 def test_a_source_counts_inside_and_where_it_is_finite():
     u = sp.Function("u")(X, Y)
     laplace = u.diff(X, 2) + u.diff(Y, 2)
 
-    def size(domain, source, given=X / 1000):
-        edge = {"edge": kp.Condition(sp.Eq(u, given), on="boundary")}
+    def size(domain, source, edge_value=X / 1000):
+        edge = {"edge": kp.Condition(sp.Eq(u, edge_value), on="boundary")}
         return scales(domain, {"poisson": laplace + source}, edge).field("u")
 
     r = sp.sqrt(X**2 + Y**2)
@@ -234,13 +234,13 @@ def test_an_insulated_body_keeps_its_heat():
     sides = kp.Condition(u.diff(X), on="boundary")
     for source, size in ((3, 3e5), (3 * sp.exp(-T / 1e4), 3e4)):
         heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2) - source}
-        found = scales(domain, heat, start | {"sides": sides}).field("u")
-        assert size / 3 < found < 3 * size
+        magnitude = scales(domain, heat, start | {"sides": sides}).field("u")
+        assert size / 3 < magnitude < 3 * size
     warmed = {"warm": kp.Condition(u.diff(X) - 7, on={X: 0.1})}
     warmed["cold"] = kp.Condition(u.diff(X), on={X: 0})
     heat = {"heat": u.diff(T) - 1e-5 * u.diff(X, 2)}
-    found = scales(domain, heat, start | warmed).field("u")
-    assert 70 / 3 < found < 3 * 70  # 7 · 1e-5 · 1e5 / 0.1
+    magnitude = scales(domain, heat, start | warmed).field("u")
+    assert 70 / 3 < magnitude < 3 * 70  # 7 · 1e-5 · 1e5 / 0.1
 
 
 def test_a_gradient_at_a_face_extends_over_the_decay_length():
@@ -266,15 +266,15 @@ def test_a_gradient_at_a_face_extends_over_the_decay_length():
         ),
         (string, v.diff(T, 2) - v.diff(X, 2), hit, 0.3),
     ]
-    for domain, equation, given, size in cases:
-        found = scales(domain, {"e": equation}, given).field("u")
-        assert size / 3 < found < 3 * size, equation
+    for domain, equation, conditions, size in cases:
+        magnitude = scales(domain, {"e": equation}, conditions).field("u")
+        assert size / 3 < magnitude < 3 * size, equation
 
 
 def test_functions_of_fields_are_evaluated_at_the_fields_scales():
     x, y = sp.Function("x")(T), sp.Function("y")(T)
     pull = 3.986e14 / (x**2 + y**2) ** sp.Rational(3, 2)
-    found = scales(
+    estimated = scales(
         kp.geometry.Box(time={T: (0, 6270)}),
         {"x": x.diff(T, 2) + pull * x, "y": y.diff(T, 2) + pull * y},
         {
@@ -283,16 +283,18 @@ def test_functions_of_fields_are_evaluated_at_the_fields_scales():
             )
         },
     )
-    assert all(0.3 < size < 30 for size in found.terms["residual"])  # 8 m/s²
+    assert all(0.3 < size < 30 for size in estimated.terms["residual"])  # 8 m/s²
 
 
 def test_data_set_the_scale_of_a_field():
     u, k = (sp.Function(name)(X) for name in "uk")
     box, places = kp.geometry.Box({X: (0, 1)}), np.linspace(0, 1, 20)[:, None]
     equations = {"drift": u.diff(X, 2) / 100 + k * u.diff(X) + 1}
-    known = {"known": kp.Condition(sp.Eq(k, 0.01), on={X: 0})}
-    seen = {"seen": kp.Data(places, {u: np.full(len(places), 3.0)})}
-    assert scales(box, equations, known | seen).field("u") == pytest.approx(3.0)
+    coefficient = {"known": kp.Condition(sp.Eq(k, 0.01), on={X: 0})}
+    sensors = {"seen": kp.Data(places, {u: np.full(len(places), 3.0)})}
+    assert scales(box, equations, coefficient | sensors).field("u") == pytest.approx(
+        3.0
+    )
 
 
 def test_source_terms_of_all_kinds():
@@ -304,17 +306,17 @@ def test_source_terms_of_all_kinds():
     sources = {3 * sp.Abs(X): 0.125, kink: 0.211, 3 * sp.sign(X): 0.094}
     sources[sp.Max(X, 0) * 3] = 0.08
     for source, size in sources.items():
-        found = scales(box, {"e": k * u.diff(X, 2) - source}, wall)
-        assert size / 2 < found.field("u") < 3 * size
-        assert found.terms["residual"][0] == pytest.approx(
-            4 * found.field("u"), rel=0.1
+        estimated = scales(box, {"e": k * u.diff(X, 2) - source}, wall)
+        assert size / 2 < estimated.field("u") < 3 * size
+        assert estimated.terms["residual"][0] == pytest.approx(
+            4 * estimated.field("u"), rel=0.1
         )
     pole = scales(box, {"e": u.diff(X, 2) + u.diff(X) / X - 2}, wall)
     assert 1e-4 < pole.field("u") <= 2
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("settings", "message"),
     [
         ({"fields": {"u": 0.0}}, "`size of u` must be a positive number"),
         ({"terms": {"residual": [np.inf]}}, "`size of residual` must be a positive"),
@@ -324,9 +326,9 @@ def test_source_terms_of_all_kinds():
         ({"coordinates": {T: (0.0, -1.0)}}, "`half of t` must be a positive number"),
     ],
 )
-def test_scales_that_are_not_positive_numbers_raise(given, message):
+def test_scales_that_are_not_positive_numbers_raise(settings, message):
     with pytest.raises(ValueError, match=message):
-        kp.Scales(**{"coordinates": {T: (0.0, 1.0)}} | given)
+        kp.Scales(**{"coordinates": {T: (0.0, 1.0)}} | settings)
 
 
 @pytest.mark.parametrize(
@@ -340,8 +342,8 @@ def test_scales_that_are_not_positive_numbers_raise(given, message):
 def test_a_conductivity_that_grows_with_the_field_limits_it(conductivity, most):
     heated = (conductivity * V.diff(X)).diff(X) / 2 + 1e6
     cold = {"cold": kp.Condition(V - sp.Rational(1, 10), on="boundary")}
-    found = scales(kp.geometry.Box({X: (0, 1)}), {"heat": heated}, cold).fields["u"]
-    assert most / 3 < found < 3 * most
+    magnitude = scales(kp.geometry.Box({X: (0, 1)}), {"heat": heated}, cold).fields["u"]
+    assert most / 3 < magnitude < 3 * most
 
 
 @pytest.mark.filterwarnings("error")
@@ -354,8 +356,8 @@ def test_a_temperature_in_an_arrhenius_rate_stays_positive():
     rate = sp.exp(20 - 10_000 / V)
     walls = {"ends": kp.Condition(V - 500, on="boundary")}
     box = kp.geometry.Box({X: (0, 1)})
-    found = scales(box, {"heat": V.diff(X, 2) + 1e4 * rate}, walls)
-    assert found.offset("u") == 500 and 0 < found.field("u") < 500
-    known = {"u": 600.0}
-    problem = kp.Problem(box, {"heat": V.diff(X, 2) + rate}, walls, scales=known)
+    estimated = scales(box, {"heat": V.diff(X, 2) + 1e4 * rate}, walls)
+    assert estimated.offset("u") == 500 and 0 < estimated.field("u") < 500
+    prescribed = {"u": 600.0}
+    problem = kp.Problem(box, {"heat": V.diff(X, 2) + rate}, walls, scales=prescribed)
     assert problem.scales.field("u") == 600

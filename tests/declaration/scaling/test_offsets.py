@@ -10,8 +10,8 @@ X, Y, T = sp.symbols("x y t")
 U = sp.Function("u")(T)
 
 
-def scales(domain, equations, conditions=None, **given):
-    problem = kp.Problem(domain, equations, conditions or {}, scales="auto", **given)
+def scales(domain, equations, conditions=None, **options):
+    problem = kp.Problem(domain, equations, conditions or {}, scales="auto", **options)
     return problem.scales
 
 
@@ -28,10 +28,10 @@ def test_only_fields_in_derivatives_have_an_offset():
         "walls": kp.Condition([u, v], on=[{Y: 0}, {Y: 1}]),
         "outlet": kp.Condition(p - 101325, on={X: 1}),
     }
-    found = scales(box, flow, inlet)
-    assert found.offsets == {"p": 101325.0}
-    assert found.field("u") == 10 and 50 < found.field("p") < 500
-    assert f"p = 101325 + {found.field('p'):.4g} û" in str(found)
+    estimated = scales(box, flow, inlet)
+    assert estimated.offsets == {"p": 101325.0}
+    assert estimated.field("u") == 10 and 50 < estimated.field("p") < 500
+    assert f"p = 101325 + {estimated.field('p'):.4g} û" in str(estimated)
     inlet["outlet"] = kp.Condition(p - 20, on={X: 1})  # which the friction doubles
     assert scales(box, flow, inlet).offsets == {}
     inlet["outlet"] = kp.Condition(p - 101325, on={X: 1})
@@ -67,19 +67,22 @@ def test_fields_in_functions_singular_at_zero_have_an_offset(rise):
     cooling = 0.01 * (temperature - 300)  # where it stands alone
     for cooled in (0, cooling):
         heat = temperature.diff(T) - rise * rate + cooled
-        found = scales(
+        estimated = scales(
             kp.geometry.Box(time={T: (0, 3)}),
             {"heat": heat, "mass": amount.diff(T) + rate},
             {"start": start},
         )
-        assert found.offset("u") == 300
-        assert rise / 5 < found.field("u") < 3 * rise
+        assert estimated.offset("u") == 300
+        assert rise / 5 < estimated.field("u") < 3 * rise
     u = sp.Function("u")(X)
     walls = [kp.Condition(u - 300, on={X: 0}), kp.Condition(u - 700, on={X: 1})]
     heat = {"heat": u.diff(X, 2) + sp.exp(-4000 / u)}
     box = kp.geometry.Box({X: (0, 1)})
-    found = scales(box, heat, dict(zip("ab", walls, strict=True)))
-    assert (found.offset("u"), found.field("u")) == (500, pytest.approx(200, rel=0.01))
+    estimated = scales(box, heat, dict(zip("ab", walls, strict=True)))
+    assert (estimated.offset("u"), estimated.field("u")) == (
+        500,
+        pytest.approx(200, rel=0.01),
+    )
 
 
 def test_shifted_fields_have_the_offset():
@@ -89,13 +92,13 @@ def test_shifted_fields_have_the_offset():
     start = kp.Condition(sp.Eq(u, 300 + 5 * sp.sin(2 * sp.pi * X)), on="initial")
     slopes = sp.Eq(u.diff(X), u.diff(X).subs(X, 0))
     closed = kp.Condition([sp.Eq(u, u.subs(X, 0)), slopes], on={X: 1})
-    found = scales(rod, heat, {"start": start, "closed": closed})
-    assert (found.offset("u"), found.field("u")) == (300, 5)
-    assert found.terms["closed"] == (5, 10)
+    estimated = scales(rod, heat, {"start": start, "closed": closed})
+    assert (estimated.offset("u"), estimated.field("u")) == (300, 5)
+    assert estimated.terms["closed"] == (5, 10)
     feedback = kp.Condition(sp.Eq(u.diff(X), 2 * (u.subs(X, 0) - 270)), on={X: 1})
-    given = {"start": start, "feedback": feedback}
-    given["left"] = kp.Condition(u - 300, on={X: 0})
-    problem = kp.Problem(rod, heat, given)
+    conditions = {"start": start, "feedback": feedback}
+    conditions["left"] = kp.Condition(u - 300, on={X: 0})
+    problem = kp.Problem(rod, heat, conditions)
     assert 20 <= problem.scales.field("u") <= 180  # a flux of 60
     model = kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0)
     model.compile()
@@ -106,17 +109,17 @@ def test_shifted_fields_have_the_offset():
 def test_offsets_are_found_in_any_units(unit):
     even = {"ends": kp.Condition(sp.Eq(U, 300 * unit), on="initial")}
     year = kp.geometry.Box(time={T: (0, 1)})
-    found = scales(year, {"warms": sp.Eq(U.diff(T), 10 * unit)}, even)
-    assert found.offset("u") / unit == pytest.approx(300)
-    assert found.field("u") / unit == pytest.approx(10, rel=0.1)
+    estimated = scales(year, {"warms": sp.Eq(U.diff(T), 10 * unit)}, even)
+    assert estimated.offset("u") / unit == pytest.approx(300)
+    assert estimated.field("u") / unit == pytest.approx(10, rel=0.1)
 
 
 @pytest.mark.parametrize("pull", [9.81, 1 / (1 - T)])  # where T is one there is none
 def test_a_field_that_may_leave_its_initial_value_has_no_offset(pull):
     pendulum = {"pendulum": U.diff(T, 2) + pull * sp.sin(U)}
     start = {"start": kp.Condition([U - 3.14, U.diff(T)], on="initial")}
-    found = scales(kp.geometry.Box(time={T: (0, 0.9)}), pendulum, start)
-    assert found.offsets == {} and found.field("u") == 3.14
+    estimated = scales(kp.geometry.Box(time={T: (0, 0.9)}), pendulum, start)
+    assert estimated.offsets == {} and estimated.field("u") == 3.14
 
 
 def test_a_temperature_in_a_rate_has_an_offset():
@@ -130,9 +133,9 @@ def test_a_temperature_in_a_rate_has_an_offset():
     }
     mass = 1e-6 * (c.diff(X, 2) + 2 / X * c.diff(X)) - rate
     heat = 0.2 * (u.diff(X, 2) + 2 / X * u.diff(X)) + 8e4 * rate
-    found = scales(domain, {"mass": mass, "heat": heat}, conditions)
-    assert found.offset("T") == 600
-    assert 4 < found.field("T") < 36  # 12.3 K, by Prater's relation 16 K at most
+    estimated = scales(domain, {"mass": mass, "heat": heat}, conditions)
+    assert estimated.offset("T") == 600
+    assert 4 < estimated.field("T") < 36  # 12.3 K, by Prater's relation 16 K at most
 
 
 def fin(zero, unknown=False):
@@ -166,13 +169,13 @@ def test_a_fin_in_kelvin_has_the_scales_of_one_in_celsius(unknown):
 @pytest.mark.parametrize("zero", [20.0, 293.15])
 def test_differences_of_two_temperatures_do_not_depend_on_zero(zero):
     hot, cold = (sp.Function(name)(X) for name in "hc")
-    found = scales(
+    estimated = scales(
         kp.geometry.Box({X: (0, 2)}),
         {"hot": hot.diff(X) + (hot - cold), "cold": cold.diff(X) - (hot - cold) / 2},
         {"inlets": kp.Condition([hot - zero - 60, cold - zero], on={X: 0})},
     )
-    assert found.offsets == {"h": zero + 60, "c": zero}
-    assert 20 < found.field("h") < 180 and 10 < found.field("c") < 90
+    assert estimated.offsets == {"h": zero + 60, "c": zero}
+    assert 20 < estimated.field("h") < 180 and 10 < estimated.field("c") < 90
 
 
 def test_a_cooling_body_has_an_offset():

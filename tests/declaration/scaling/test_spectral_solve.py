@@ -12,15 +12,15 @@ X, Y, T = sp.symbols("x y t")
 
 
 def sizes(domain, equations, conditions):
-    found = kp.Problem(domain, equations, conditions).with_scales("auto").scales
-    return found.fields
+    scales = kp.Problem(domain, equations, conditions).with_scales("auto").scales
+    return scales.fields
 
 
 def beam(depth, load, length=1.0):
     """Return a square steel beam by Timoshenko, and its load over stiffness."""
     w, angle = sp.Function("w")(X), sp.Function("theta")(X)
     shear, bend = 80e9 * 5 / 6 * depth**2, 210e9 * depth**4 / 12
-    found = sizes(
+    magnitudes = sizes(
         kp.geometry.Box({X: (0, length)}),
         {
             "shear": shear * (w.diff(X, 2) - angle.diff(X)) + load,
@@ -31,7 +31,7 @@ def beam(depth, load, length=1.0):
             "free": kp.Condition([w.diff(X) - angle, angle.diff(X)], on={X: length}),
         },
     )
-    return found["w"] * bend / load, found["theta"] * bend / load
+    return magnitudes["w"] * bend / load, magnitudes["theta"] * bend / load
 
 
 @given(depth=st.floats(0.02, 0.05), load=st.floats(1e-3, 1e6), length=st.floats(1, 1e3))
@@ -66,18 +66,18 @@ def channel(density, viscosity, speed, length, height):
 
 
 def test_a_velocity_that_continuity_makes_zero():
-    found = channel(1000, 1e-3, 0.01, 0.1, 1e-3).scales
-    assert found.field("u") == pytest.approx(0.01, rel=0.01)
-    assert found.field("v") == pytest.approx(0.01 * 1e-3 / 0.1, rel=0.01)
-    assert found.offset("p") == 101325
-    assert found.field("p") == pytest.approx(8e-3 * 0.01 * 0.1 / 1e-6, rel=0.02)
+    scales = channel(1000, 1e-3, 0.01, 0.1, 1e-3).scales
+    assert scales.field("u") == pytest.approx(0.01, rel=0.01)
+    assert scales.field("v") == pytest.approx(0.01 * 1e-3 / 0.1, rel=0.01)
+    assert scales.offset("p") == 101325
+    assert scales.field("p") == pytest.approx(8e-3 * 0.01 * 0.1 / 1e-6, rel=0.02)
 
 
 def test_normals_integrals_and_data_have_rows_too():
     u, p = sp.Function("u")(X, Y), sp.Function("p")(X, Y)
     disk = kp.geometry.Disk((0, 0), 2, coordinates=(X, Y))
     turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
-    found = sizes(
+    magnitudes = sizes(
         disk,
         {"u": u.diff(X, 2) + u.diff(Y, 2) - p, "p": p.diff(X, 2) + p.diff(Y, 2)},
         {
@@ -88,13 +88,13 @@ def test_normals_integrals_and_data_have_rows_too():
             ),
         },
     )  # p = 7 and u = 7 (x² + y²) / 4 − 7 / 2
-    assert found["u"] == pytest.approx(3.5, rel=0.15)
+    assert magnitudes["u"] == pytest.approx(3.5, rel=0.15)
 
 
 def test_a_solution_that_violates_a_condition_is_rejected():
     u, energy = sp.Function("u")(X), sp.Function("e")(X)
     box = kp.geometry.Box({X: (-6, 6)})
-    found = sizes(
+    magnitudes = sizes(
         box,
         {"u": -u.diff(X, 2) / 2 + X**2 * u / 2 - energy * u, "e": energy.diff(X)},
         {
@@ -102,7 +102,7 @@ def test_a_solution_that_violates_a_condition_is_rejected():
             "norm": kp.Condition(kp.integral(u**2, over=box) - 1),
         },
     )
-    assert found["u"] > 0.1  # not the zero that solves all but the norm
+    assert magnitudes["u"] > 0.1  # not the zero that solves all but the norm
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_solution_that_violates_a_condition_is_rejected():
 )
 def test_radiation_settles_far_from_zero(k, thickness, heat):
     u = sp.Function("u")(X)
-    found = sizes(
+    magnitudes = sizes(
         kp.geometry.Box({X: (0, thickness)}),
         {"heated": k * u.diff(X, 2) + heat},
         {
@@ -120,27 +120,27 @@ def test_radiation_settles_far_from_zero(k, thickness, heat):
         },
     )
     expected = (heat * thickness / 5.67e-8) ** 0.25
-    assert found["u"] == pytest.approx(expected, rel=0.01)
+    assert magnitudes["u"] == pytest.approx(expected, rel=0.01)
 
 
 def test_newton_continues_while_steps_halve_the_field():
     u = sp.Function("u")(X)
     rod, walls = kp.geometry.Box({X: (0, 1)}), {"w": kp.Condition(u, on="boundary")}
     for square in (u**2, sp.Abs(u) * u, sp.Max(u, 0) ** 2):
-        found = single(rod, u.diff(X, 2) - square + 1e6, walls, u)
-        assert found == pytest.approx(1e3, rel=0.02)
+        magnitude = single(rod, u.diff(X, 2) - square + 1e6, walls, u)
+        assert magnitude == pytest.approx(1e3, rel=0.02)
     ends = {
         "closed": kp.Condition(u.diff(X), on={X: 0}),
         "orifice": kp.Condition(50 * u.diff(X) + 1e-7 * u**2, on={X: 1}),
     }
-    found = single(rod, 50 * u.diff(X, 2) + 1e3, ends, u)
-    assert found == pytest.approx(1e5, rel=0.01)
+    magnitude = single(rod, 50 * u.diff(X, 2) + 1e3, ends, u)
+    assert magnitude == pytest.approx(1e5, rel=0.01)
 
 
 def test_a_flux_through_resistances_in_series():
     u, q = sp.Function("u")(X), sp.Function("q")(X)
     k = sp.Piecewise((45.0, X < 0.005), (0.06, True))
-    found = sizes(
+    magnitudes = sizes(
         kp.geometry.Box({X: (0, 0.045)}),
         {"fourier": u.diff(X) + q / k, "energy": q.diff(X)},
         {
@@ -148,7 +148,9 @@ def test_a_flux_through_resistances_in_series():
             "room": kp.Condition(q - 12 * (u - 20), on={X: 0.045}),
         },
     )
-    assert found["q"] == pytest.approx(230 / (1 / 80 + 0.04 / 0.06 + 1 / 12), rel=0.1)
+    assert magnitudes["q"] == pytest.approx(
+        230 / (1 / 80 + 0.04 / 0.06 + 1 / 12), rel=0.1
+    )
 
 
 def single(domain, equation, conditions, u):
@@ -162,12 +164,12 @@ def test_a_body_is_as_warm_as_its_surface_must_be():
     assert single(rod, u.diff(X, 2) + 1, weak, u) == pytest.approx(100.5, rel=0.01)
     # Into the cold sky, by the fourth power of the temperature.
     sky = kp.Condition(50 * u.diff(X) - 5.67e-8 * u**4, on={X: 0})
-    found = single(rod, 50 * u.diff(X, 2) + 2e5, {"closed": closed, "sky": sky}, u)
-    assert found == pytest.approx((2e5 / 5.67e-8) ** 0.25 + 2000, rel=0.01)
+    magnitude = single(rod, 50 * u.diff(X, 2) + 2e5, {"closed": closed, "sky": sky}, u)
+    assert magnitude == pytest.approx((2e5 / 5.67e-8) ** 0.25 + 2000, rel=0.01)
     plate = kp.geometry.Disk((0, 0), 2, coordinates=(X, Y))
     air = {"air": kp.Condition(10 * kp.normal_derivative(v, plate) + v, on="boundary")}
-    found = single(plate, v.diff(X, 2) + v.diff(Y, 2) + 3, air, v)
-    assert found == pytest.approx(33, rel=0.01)
+    magnitude = single(plate, v.diff(X, 2) + v.diff(Y, 2) + 3, air, v)
+    assert magnitude == pytest.approx(33, rel=0.01)
 
 
 U1, U2, U2T = (sp.Function("u")(*args) for args in ((X,), (X, Y), (X, T)))
@@ -290,22 +292,22 @@ def test_the_largest_parameter_value_counts():
         "slope": kp.Condition(u.diff(X) + 1, on={X: 0}),
         "cold": kp.Condition(u, on={X: 1}),
     }
-    found = single(box, u.diff(X, 2) - a * u, slope, u)
-    assert found == pytest.approx(np.tanh(1), rel=0.02)
+    magnitude = single(box, u.diff(X, 2) - a * u, slope, u)
+    assert magnitude == pytest.approx(np.tanh(1), rel=0.02)
     seen = {"seen": kp.Data([[0.5, 500.0]], {u: [1e-4]})}  # at another a
-    found = single(box, u.diff(X, 2) - a * u, slope | seen, u)
-    assert found == pytest.approx(np.tanh(1), rel=0.02)
+    magnitude = single(box, u.diff(X, 2) - a * u, slope | seen, u)
+    assert magnitude == pytest.approx(np.tanh(1), rel=0.02)
 
 
 def test_underdetermined_problems_have_no_spectral_solution():
     u = sp.Function("u")(X, T)
     rod = kp.geometry.Box({X: (0, 0.1)}, time={T: (0, 3600)})
-    given = {
+    conditions = {
         "start": kp.Condition(u - 3, on="initial"),
         "gauge": kp.Data([[0.05, 60.0]], {u: [350.0]}),
     }
-    found = single(rod, u.diff(T) - 1e-5 * u.diff(X, 2), given, u)
-    assert found == 350  # by a wild polynomial 34,400
+    magnitude = single(rod, u.diff(T) - 1e-5 * u.diff(X, 2), conditions, u)
+    assert magnitude == 350  # by a wild polynomial 34,400
 
 
 def time(end):

@@ -110,9 +110,12 @@ def test_an_unknown_source_or_flux_needs_a_further_condition(
 
 @pytest.mark.parametrize("name", ["N", "Ma", "M_a"])
 def test_two_coupled_masses_need_an_initial_value_each(name):
-    other = sp.Function(name)(T)
-    coupled = M.diff(T) + U.diff(X) + M - other, other.diff(T) + other - M
+    second_mass = sp.Function(name)(T)
+    coupled = (
+        M.diff(T) + U.diff(X) + M - second_mass,
+        second_mass.diff(T) + second_mass - M,
+    )
     film = (RIGHT, U.diff(X) - M + U, *coupled)
-    known = [(LEFT, U), ("initial", U - X), film]
-    assert says(HEAT, *known, ("initial", M, other - 1)) == ""
-    assert f"{name} - ..." in says(HEAT, *known, ("initial", M))
+    without_initial_masses = [(LEFT, U), ("initial", U - X), film]
+    assert says(HEAT, *without_initial_masses, ("initial", M, second_mass - 1)) == ""
+    assert f"{name} - ..." in says(HEAT, *without_initial_masses, ("initial", M))

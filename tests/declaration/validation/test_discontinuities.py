@@ -179,8 +179,13 @@ def test_equations_of_two_materials_with_one_field_warn(parts):
 
 
 def test_systems_of_equations_on_two_parts_do_not_warn():
-    one, other = U + Q / 10, U / 5 + Q  # cross diffusion
-    pairs = [(one, LEFT), (other, LEFT), (other, RIGHT_HALF), (one, RIGHT_HALF)]
+    first_flux, second_flux = U + Q / 10, U / 5 + Q  # cross diffusion
+    pairs = [
+        (first_flux, LEFT),
+        (second_flux, LEFT),
+        (second_flux, RIGHT_HALF),
+        (first_flux, RIGHT_HALF),
+    ]
     equations = [kp.Equation(field.diff(X, 2), on=part) for field, part in pairs]
     assert unreliable(*equations, V.diff(X)) == ""
 

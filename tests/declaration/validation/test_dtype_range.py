@@ -48,8 +48,8 @@ def test_a_late_time_without_explicit_use_trains():
     model.compile(kp.optimizers.SSBroyden())
     model.fit(batch_size=200, steps_per_epoch=100, verbose=0)
     t = np.linspace(0, 100, 41)
-    found = model.predict(UNIX + t[:, None], verbose=0)[:, 0]
-    np.testing.assert_allclose(found, np.exp(-t / 20), atol=0.02)
+    predicted = model.predict(UNIX + t[:, None], verbose=0)[:, 0]
+    np.testing.assert_allclose(predicted, np.exp(-t / 20), atol=0.02)
 
 
 def test_tiny_coefficients_raise():

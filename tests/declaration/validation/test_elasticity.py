@@ -65,8 +65,8 @@ def test_reliable_structures_are_not_named(name):
 
 
 def test_flow_and_diffusion_are_not_named():
-    def momentum(own, slope):
-        return U * own.diff(X) + V * own.diff(Y) + slope - own.diff(X, 2)
+    def momentum(velocity, slope):
+        return U * velocity.diff(X) + V * velocity.diff(Y) + slope - velocity.diff(X, 2)
 
     flow = {"x": momentum(U, P.diff(X)), "y": momentum(V, P.diff(Y))}
     walls = kp.Condition([U, V], on=[{X: 0}, {Y: 0}, {Y: 1}])

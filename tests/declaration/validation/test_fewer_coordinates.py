@@ -161,19 +161,19 @@ DROPPED = [
 
 def says(name, left_out=None):
     domain, equations, conditions, _ = PROBLEMS[name]
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         problem = kp.Problem(
             domain,
             {f"e{k}": equation for k, equation in enumerate(equations)},
             {
-                key: kp.Condition(own, on=on)
-                for key, (own, on) in conditions.items()
+                key: kp.Condition(expressions, on=on)
+                for key, (expressions, on) in conditions.items()
                 if key != left_out
             },
         )
-    assert bool(problem.underdetermined) == bool(found)
-    return " ".join(str(warning.message) for warning in found)
+    assert bool(problem.underdetermined) == bool(caught)
+    return " ".join(str(warning.message) for warning in caught)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -28,16 +28,16 @@ def start(*equations, **how):
     return on("initial", *equations, **how)
 
 
-def said(domain, equations, *conditions):
+def warning_text(domain, equations, *conditions):
     equations = equations if isinstance(equations, list) else [equations]
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         problem = kp.Problem(
             domain,
             {f"e{k}": equation for k, equation in enumerate(equations)},
             {f"c{k}": condition for k, condition in enumerate(conditions)},
         )
-    text = " ".join(str(warning.message) for warning in found)
+    text = " ".join(str(warning.message) for warning in caught)
     assert bool(problem.underdetermined) == ("missing" in text)
     return text
 
@@ -45,8 +45,12 @@ def said(domain, equations, *conditions):
 def flow(*equations):
     velocities = ((U, P.diff(X)), (V, P.diff(Y)))
     momentum = [
-        own.diff(T) + U * own.diff(X) + slope - own.diff(X, 2) - own.diff(Y, 2)
-        for own, slope in velocities
+        velocity.diff(T)
+        + U * velocity.diff(X)
+        + slope
+        - velocity.diff(X, 2)
+        - velocity.diff(Y, 2)
+        for velocity, slope in velocities
     ]
     return [*momentum, U.diff(X) + V.diff(Y)]
 
@@ -83,7 +87,7 @@ def chain():
     ],
 )
 def test_a_missing_initial_condition_warns(domain, equations, conditions, order):
-    text = said(domain, equations, *conditions)
+    text = warning_text(domain, equations, *conditions)
     assert f"order {order} in t" in text and '"initial"' in text
 
 
@@ -112,7 +116,7 @@ def test_a_missing_initial_condition_warns(domain, equations, conditions, order)
     ],
 )
 def test_sufficient_initial_conditions_do_not_warn(domain, equations, conditions):
-    assert said(domain, equations, *conditions) == ""
+    assert warning_text(domain, equations, *conditions) == ""
 
 
 @pytest.mark.parametrize(
@@ -124,4 +128,6 @@ def test_sufficient_initial_conditions_do_not_warn(domain, equations, conditions
     ],
 )
 def test_the_missing_initial_value_is_named(domain, equations, conditions, wanted):
-    assert f"keraspinn.Condition({wanted}, on=" in said(domain, equations, *conditions)
+    assert f"keraspinn.Condition({wanted}, on=" in warning_text(
+        domain, equations, *conditions
+    )

@@ -53,10 +53,10 @@ def says(domain, equations, *conditions):
     if not isinstance(equations, dict):
         equations = {"e": equations}
     named = {f"c{k}": condition for k, condition in enumerate(conditions)}
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         kp.Problem(domain, equations, named, scales=None)
-    return " ".join(m for m in (str(w.message) for w in found) if "missing on" in m)
+    return " ".join(m for m in (str(w.message) for w in caught) if "missing on" in m)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def says(domain, equations, *conditions):
     ],
 )
 def test_a_part_without_a_condition_is_named(domain, equations, conditions, where):
-    found = says(domain, equations, *conditions)
-    assert where in found and found.count("(at ") == 1
+    text = says(domain, equations, *conditions)
+    assert where in text and text.count("(at ") == 1
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,15 @@ def test_the_message_names_three_parts_at_most():
     holes = SQUARE
     for k in range(4):
         holes = holes - G.Disk((-0.6 + 0.4 * k, 0), radius=0.1)
-    found = says(holes, laplace(U), kp.Condition(U, on=SQUARE))
-    assert found.count("circle") == 3 and "1 more" in found
+    text = says(holes, laplace(U), kp.Condition(U, on=SQUARE))
+    assert text.count("circle") == 3 and "1 more" in text
 
 
 def test_the_message_locates_the_part():
-    found = says(DISK - HOLE, laplace(U), GIVEN)
-    x, y = (float(own) for own in re.search(r"x = (.+), y = (.+)\):", found).groups())
+    text = says(DISK - HOLE, laplace(U), GIVEN)
+    x, y = (
+        float(number) for number in re.search(r"x = (.+), y = (.+)\):", text).groups()
+    )
     distance = np.hypot(x - 0.2, y)
     assert distance == pytest.approx(0.3, abs=1e-3)
 

@@ -141,9 +141,9 @@ def test_a_narrow_load_of_an_energy_warns_and_a_resolved_one_does_not():
         assert load in declared.energy.atoms(sp.exp)
 
 
-@pytest.mark.parametrize("place", [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9])
-def test_a_peak_that_one_point_meets_by_chance_warns(place):
-    peak = sp.exp(-(((X - place) / 1e-4) ** 2))
+@pytest.mark.parametrize("position", [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9])
+def test_a_peak_that_one_point_meets_by_chance_warns(position):
+    peak = sp.exp(-(((X - position) / 1e-4) ** 2))
     assert "In condition 'wall'" in in_a_square(0, on_wall=peak)
 
 
@@ -257,9 +257,11 @@ def test_a_pole_of_higher_order_warns_and_the_advice_works(pole, at):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         kp.Problem(bar, {"e": equation}, ends)
-    (said,) = [str(warning.message) for warning in told]
-    place, factor = re.match(r".*unbounded at x = (\S+),.*by (.*)\.$", said).groups()
-    assert abs(float(place) - at) < 1e-4
+    (message,) = [str(warning.message) for warning in told]
+    position, factor = re.match(
+        r".*unbounded at x = (\S+),.*by (.*)\.$", message
+    ).groups()
+    assert abs(float(position) - at) < 1e-4
     scaled = sp.expand_mul(equation * sp.sympify(factor))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -15,12 +15,12 @@ HEAT = U.diff(T) - U.diff(X, 2)
 
 
 def says(equation, initial, domain=RING):
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         kp.Problem(
             domain, {"e": equation}, {"c": kp.Condition(U - initial, on="initial")}
         )
-    return " ".join(str(warning.message) for warning in found)
+    return " ".join(str(warning.message) for warning in caught)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def says_of_data(points, values, domain=RING):
         "initial": kp.Condition(U, on="initial"),
         "sensors": kp.Data(points, {U: values}),
     }
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         kp.Problem(domain, {"e": HEAT}, conditions)
-    return " ".join(str(warning.message) for warning in found)
+    return " ".join(str(warning.message) for warning in caught)
 
 
 POINTS = np.random.default_rng(0).random((300, 2))

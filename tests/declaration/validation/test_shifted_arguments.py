@@ -59,11 +59,11 @@ class Exact(keras.layers.Layer):
 def test_residuals_of_a_known_field(equation, misfit, scales):
     model = kp.PINNModel(problem(equation, scales=scales), Exact(), seed=0)
     batch = model.trainer.sources.draw(0, 0)["c"]
-    (found,) = model._objective.residuals("c", batch)
+    (residuals,) = model._objective.residuals("c", batch)
     points = ops.convert_to_numpy(batch.coordinates).astype("float64")
     exact = sp.lambdify((X, Y), misfit)(*points.T)
     size = model.problem.scales.sizes(model.problem.terms["c"])[0]
-    np.testing.assert_allclose(found * size, exact, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(residuals * size, exact, rtol=2e-3, atol=2e-3)
 
 
 def test_periodic_networks_satisfy_periodic_equations():
@@ -73,14 +73,14 @@ def test_periodic_networks_satisfy_periodic_equations():
         seed=0,
     )
     batch = model.trainer.sources.draw(0, 0)["c"]
-    (found,) = model._objective.residuals("c", batch)
+    (residuals,) = model._objective.residuals("c", batch)
     points = ops.convert_to_numpy(batch.coordinates)
     slopes = [
         model.predict_expression(U.diff(X), np.array([[x, y] for _, y in points]))
         for x in (2.0, 0.0)
     ]
     size = model.problem.scales.sizes(model.problem.terms["c"])[0]
-    np.testing.assert_allclose(found * size, slopes[0] - 3 * slopes[1], atol=1e-5)
+    np.testing.assert_allclose(residuals * size, slopes[0] - 3 * slopes[1], atol=1e-5)
 
 
 def test_saving_keeps_the_equation():

@@ -12,7 +12,7 @@ ROD = kp.geometry.Box({X: (0, 2)}, time={T: (0, 3)})
 SQUARE = kp.geometry.Box({X: (0, 1), Y: (0, 1)})
 BAR = kp.geometry.Box({X: (0, 2)})
 CORNER = SQUARE - kp.geometry.Box({X: (0.5, 1), Y: (0.5, 1)})
-U, V, W = (sp.Function("u")(*own) for own in ((X, T), (X, Y), (X,)))
+U, V, W = (sp.Function("u")(*arguments) for arguments in ((X, T), (X, Y), (X,)))
 WAVE = U.diff(T, 2) - U.diff(X, 2)
 LAPLACE = V.diff(X, 2) + V.diff(Y, 2)
 WALLS = kp.Condition(U, on="boundary")
@@ -24,10 +24,10 @@ CLAMP = kp.Condition([W, W.diff(X)], on={X: 0})
 def says(domain, equation, *conditions):
     """Return the warnings of a declaration."""
     conditions = {f"c{k}": condition for k, condition in enumerate(conditions)}
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         kp.Problem(domain, {"e": equation}, conditions)
-    return " ".join(str(warning.message) for warning in found)
+    return " ".join(str(warning.message) for warning in caught)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_growing_solutions_are_determined_by_initial_conditions(end):
 )
 def test_periodic_problems_without_conditions(equation, message):
     ring = kp.geometry.Box({X: (0, 2 * sp.pi)}, periodic=[X])
-    found = says(ring, equation)
-    assert message in found and bool(message) == bool(found)
+    text = says(ring, equation)
+    assert message in text and bool(message) == bool(text)
 
 
 @pytest.mark.parametrize("depth", [0.1, 0.005, 0.001])
@@ -145,15 +145,18 @@ def test_stresses_as_fields_are_determined_in_any_units(modulus):
 def test_underdetermined_fields_are_named_with_parameters():
     u, v = sp.Function("u")(X, A), sp.Function("v")(X, A)
     box = kp.geometry.Box({X: (0, 1)}, parameters={A: (1, 3)})
-    ends = {f"at {x}": kp.Condition(own, on={X: x}) for x, own in ((0, [u, v]), (1, u))}
+    ends = {
+        f"at {x}": kp.Condition(fields, on={X: x})
+        for x, fields in ((0, [u, v]), (1, u))
+    }
     with pytest.warns(UserWarning, match=r"differ in v"):
         kp.Problem(box, {"u": u.diff(X, 2) - A, "v": v.diff(X, 2) - u}, ends)
 
 
 def test_the_warning_has_the_line_of_the_declaration():
-    with pytest.warns(UserWarning, match="missing") as found:
+    with pytest.warns(UserWarning, match="missing") as caught:
         kp.Problem(ROD, {"wave": WAVE}, {"walls": WALLS, "start": START})
-    assert found[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 Q = kp.Parameter("q", initial=1.0)

@@ -24,8 +24,8 @@ def below(lower, upper):
 @settings(max_examples=50, deadline=None)
 @given(required_indices())
 def test_the_set_is_the_smallest_downward_closed_one(required):
-    every = itertools.product(range(5), repeat=len(required[0]))
-    expected = {i for i in every if any(below(i, upper) for upper in required)}
+    candidates = itertools.product(range(5), repeat=len(required[0]))
+    expected = {i for i in candidates if any(below(i, upper) for upper in required)}
     indices = IndexSet(required)
     assert set(indices.members) == expected
     assert len(indices) == len(indices.members) == len(expected)

@@ -150,8 +150,10 @@ def test_a_user_writes_a_rule_for_a_function_of_keras():
     @kp.taylor.register_rule(ops.cosh)
     def cosh(operation, x):
         up, down = (
-            kp.taylor.propagate(layers.Activation("exponential", dtype="float64"), own)
-            for own in (x, -x)
+            kp.taylor.propagate(
+                layers.Activation("exponential", dtype="float64"), argument
+            )
+            for argument in (x, -x)
         )
         return 0.5 * (up + down)
 

@@ -237,16 +237,16 @@ def test_an_ensemble_axis_in_front_of_the_points(network):
 
 
 @pytest.mark.parametrize(
-    ("given", "policy", "result"),
+    ("points_dtype", "policy", "result"),
     [
         ("float32", "float64", "float64"),
         ("float64", "float32", "float32"),
         ("float32", "mixed_bfloat16", "bfloat16"),
     ],
 )
-def test_a_layer_computes_in_its_own_type(given, policy, result):
+def test_a_layer_computes_in_its_own_type(points_dtype, policy, result):
     network = kp.networks.ModifiedMLP(3, 2, dtype=policy)
-    x = points(dtype=given)
+    x = points(dtype=points_dtype)
     y = propagate(network, series(x))
     assert y.dtype == result
     assert network(x).dtype == y.value.dtype

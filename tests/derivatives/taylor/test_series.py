@@ -190,8 +190,8 @@ def test_combined_coefficients_are_the_combinations_of_coefficients(indices, see
     points = ops.convert_to_tensor(rng.uniform(-1.0, 1.0, (3, indices.dimension)))
     kernel = rng.normal(size=(indices.dimension, 4))
 
-    def polynomial(own):
-        x = Taylor.of_points(points, own).map(lambda c: ops.matmul(c, kernel))
+    def polynomial(indices):
+        x = Taylor.of_points(points, indices).map(lambda c: ops.matmul(c, kernel))
         y = x * x * 0.5 - x
         return (y * x).compose(exponential) * y
 

@@ -20,9 +20,9 @@ FEW = {"points": 200, "points_on_face": 20}
 
 
 def error_of(model):
-    points, known = model.problem.test_data()
+    points, reference = model.problem.test_data()
     values = model.predict_expression(model.problem.fields[0], points)
-    return np.linalg.norm(values - known["u"]) / np.linalg.norm(known["u"])
+    return np.linalg.norm(values - reference["u"]) / np.linalg.norm(reference["u"])
 
 
 def line(slope, start, value=0, right=1):
@@ -41,15 +41,15 @@ def line(slope, start, value=0, right=1):
 @pytest.mark.slow
 def test_estimate_is_exact_in_a_linear_problem():
     model = line(2.0, 0.5)
-    found = verdict(model)
+    result = verdict(model)
     x = np.linspace(0, 1, 10_001)
     error = np.linalg.norm(x + 0.5) / np.linalg.norm(x)
-    assert found.errors["u"] == found.error == pytest.approx(error, rel=0.1)
-    assert found.decided and not found.trusted
-    assert found.misfits["slope"] == pytest.approx(0.5)  # u' − 1 beside u' = 2
+    assert result.errors["u"] == result.error == pytest.approx(error, rel=0.1)
+    assert result.decided and not result.trusted
+    assert result.misfits["slope"] == pytest.approx(0.5)  # u' − 1 beside u' = 2
     size = np.sqrt(np.mean(np.square(2 * x + 0.5)))
-    assert found.misfits["start"] == pytest.approx(0.5 / size, rel=0.1)
-    assert max(found.left.values()) < 1e-6
+    assert result.misfits["start"] == pytest.approx(0.5 / size, rel=0.1)
+    assert max(result.left.values()) < 1e-6
     assert model.variable_dtype == "float32"  # and the model is as it was
     assert [w.tolist() for w in model.network.layers[0].get_weights()] == [[[2]], [0.5]]
     assert verdict(line(1.0, 0.0)).trusted
@@ -68,16 +68,16 @@ def test_estimate_is_exact_in_a_linear_problem():
 )
 @pytest.mark.filterwarnings("ignore:.*no condition:UserWarning")
 def test_a_pressure_is_estimated_up_to_its_level(domain, equations, words):
-    given = {str(c): sp.Eq(W.diff(c), slope) for c, slope in equations.items()}
-    problem = kp.Problem(domain, given, reference={W: X})
+    gradients = {str(c): sp.Eq(W.diff(c), slope) for c, slope in equations.items()}
+    problem = kp.Problem(domain, gradients, reference={W: X})
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
     level = 5.0 * (words != "a constant")
     for slope in (1.0, 1.5):
         network.layers[0].set_weights([np.array([[slope], [level]]), np.array([7.0])])
-        found = verdict(model)
-        assert found.errors["u"] == pytest.approx(slope - 1, abs=1e-4)
-    assert found.shifts == {"u": words} and f"50 % up to {words}" in str(found)
+        result = verdict(model)
+        assert result.errors["u"] == pytest.approx(slope - 1, abs=1e-4)
+    assert result.shifts == {"u": words} and f"50 % up to {words}" in str(result)
     network.layers[0].set_weights([np.array([[1.0], [0.0]]), np.array([7.0])])
     model.compile("adam")
     points, values = problem.test_data(5)
@@ -89,14 +89,20 @@ def test_a_pressure_is_estimated_up_to_its_level(domain, equations, words):
 
 @pytest.mark.slow
 def test_error_of_a_field_with_an_offset_is_relative_to_its_range():
-    found = verdict(line(0.5, 300.0, value=300))  # of 301 K at the end, 300.5 K
-    assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
-    assert not found.trusted
+    result = verdict(line(0.5, 300.0, value=300))  # of 301 K at the end, 300.5 K
+    assert result.errors["u"] == pytest.approx(
+        0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1
+    )
+    assert not result.trusted
     assert verdict(line(1.0, 300.01, value=300)).trusted
-    found = verdict(line(0.5, 101325.0, value=101325))  # which varies by 1e-5
-    assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
-    found = verdict(line(0.005, 300.0, value=300, right=0.01))  # little, in kelvin
-    assert found.errors["u"] == pytest.approx(0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1)
+    result = verdict(line(0.5, 101325.0, value=101325))  # which varies by 1e-5
+    assert result.errors["u"] == pytest.approx(
+        0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1
+    )
+    result = verdict(line(0.005, 300.0, value=300, right=0.01))  # little, in kelvin
+    assert result.errors["u"] == pytest.approx(
+        0.5 / np.sqrt(3) / (3 / np.sqrt(12)), 0.1
+    )
     constant = verdict(line(0.0, 300.003, value=300, right=0))
     assert constant.errors["u"] == pytest.approx(0.01, rel=0.1)
     assert constant.trusted
@@ -123,10 +129,10 @@ def flux(slope, scales="auto"):
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", ["auto", None])
 def test_error_of_a_constant_flux_is_relative_to_itself(scales):
-    found = verdict(flux(0.02, scales))  # too large by 0.05 % on average
-    assert found.errors["q"] == pytest.approx(0.02 / 20 / np.sqrt(3), rel=0.2)
-    assert found.misfits["energy"] < 1e-3 and found.left["energy"] < 1e-3
-    assert found.trusted
+    result = verdict(flux(0.02, scales))  # too large by 0.05 % on average
+    assert result.errors["q"] == pytest.approx(0.02 / 20 / np.sqrt(3), rel=0.2)
+    assert result.misfits["energy"] < 1e-3 and result.left["energy"] < 1e-3
+    assert result.trusted
     assert not verdict(flux(4.0, scales)).trusted
 
 
@@ -146,9 +152,9 @@ def across(size):
 
 @pytest.mark.slow
 def test_error_of_a_zero_field_is_relative_to_its_scale():
-    found = verdict(across(1e-5))
-    assert found.errors["v"] == pytest.approx(0.01 / np.sqrt(12), rel=0.1)
-    assert found.trusted
+    result = verdict(across(1e-5))
+    assert result.errors["v"] == pytest.approx(0.01 / np.sqrt(12), rel=0.1)
+    assert result.trusted
     assert not verdict(across(1e-3)).trusted
 
 
@@ -196,9 +202,9 @@ def test_error_of_a_large_field_is_at_least_that_of_its_initial_value(rate, trus
     else:
         leap.set_weights([np.array([[rate]]), np.zeros(1)])
         network.layers[1].set_weights([np.array([[1.0]]), np.zeros(1)])
-    found = verdict(model, **FEW)
-    assert found.trusted == trusted
-    assert trusted or found.error == pytest.approx(1, rel=1e-3)
+    result = verdict(model, **FEW)
+    assert result.trusted == trusted
+    assert trusted or result.error == pytest.approx(1, rel=1e-3)
 
 
 def test_error_of_a_field_beside_a_constant_is_relative_to_its_range():
@@ -232,14 +238,14 @@ def test_small_loss_of_a_wrong_beam_is_not_trusted():
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
     model.compile(keras.optimizers.Adam(3e-3))
     history = model.fit(steps_per_epoch=500, epochs=3, verbose=0)
-    found = verdict(model, **FEW)
+    result = verdict(model, **FEW)
     assert history.history["loss"][-1] < 0.3 and error_of(model) > 0.2
-    assert found.errors["u"] == pytest.approx(error_of(model), rel=0.1)
-    assert not found.trusted
-    words = str(found).splitlines()
+    assert result.errors["u"] == pytest.approx(error_of(model), rel=0.1)
+    assert not result.trusted
+    words = str(result).splitlines()
     assert words[0] == "Not to be trusted."
     assert words[1].startswith("Estimated errors: u ") and "SSBroyden" in words[-1]
-    assert "windows" not in str(found)
+    assert "windows" not in str(result)
 
 
 def test_solution_is_trusted_and_its_error_estimated():
@@ -254,10 +260,10 @@ def test_solution_is_trusted_and_its_error_estimated():
         epochs=1,
         verbose=0,
     )
-    found = verdict(model, **FEW)
+    result = verdict(model, **FEW)
     assert error_of(model) < 1e-2
-    assert found.errors["u"] == pytest.approx(error_of(model), rel=0.3)
-    assert found.trusted and str(found).startswith("Trusted.\nEstimated errors: u ")
+    assert result.errors["u"] == pytest.approx(error_of(model), rel=0.3)
+    assert result.trusted and str(result).startswith("Trusted.\nEstimated errors: u ")
 
 
 def front(position):
@@ -289,44 +295,51 @@ def front(position):
 
 @pytest.mark.slow
 def test_front_at_any_position_is_not_trusted():
-    found = verdict(front(0.1), **FEW)
-    assert max(found.misfits.values()) < 1e-7
-    assert found.decided and found.error == np.inf  # a front that moves has no number
-    assert found.slack == found.slacks["u"] > 0.2 and not found.trusted
-    assert found.slacks["v"] < 0.01 and found.open_fields == ("u",)
-    assert "nearly underdetermined: a change of u by" in str(found)
+    result = verdict(front(0.1), **FEW)
+    assert max(result.misfits.values()) < 1e-7
+    assert result.decided and result.error == np.inf  # a front that moves has no number
+    assert result.slack == result.slacks["u"] > 0.2 and not result.trusted
+    assert result.slacks["v"] < 0.01 and result.open_fields == ("u",)
+    assert "nearly underdetermined: a change of u by" in str(result)
 
 
 def test_fields_that_change_together_are_named_together():
-    known = {"u": 1e-3, "v": 1e-3, "w": 1e-3}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",)
-    assert Verdict(*known).slack == 0 and Verdict(*known).open_fields == ()
-    one = Verdict(*known, slacks={"u": 0.3, "v": 0.1, "w": 0.25})
-    assert one.slack == 0.3 and one.open_fields == ("u", "w")
-    assert "a change of u and w by 30 %" in str(one)
-    small = Verdict(*known, slacks={"u": 0.04, "v": 0.0, "w": 0.0})
+    numbers = {"u": 1e-3, "v": 1e-3, "w": 1e-3}, {"e": 1e-3}, {"e": 0.0}, 0.05, ("e",)
+    assert Verdict(*numbers).slack == 0 and Verdict(*numbers).open_fields == ()
+    nearly_underdetermined = Verdict(*numbers, slacks={"u": 0.3, "v": 0.1, "w": 0.25})
+    assert (
+        nearly_underdetermined.slack == 0.3
+        and nearly_underdetermined.open_fields == ("u", "w")
+    )
+    assert "a change of u and w by 30 %" in str(nearly_underdetermined)
+    small = Verdict(*numbers, slacks={"u": 0.04, "v": 0.0, "w": 0.0})
     assert "underdetermined" not in str(small)
 
 
 def test_no_error_is_printed_where_the_network_cannot_express_the_correction():
     model = kp.PINNModel(kp.problems.poisson(16), kp.networks.MLP(1, 1), seed=0)
-    found = verdict(model, **FEW)
-    assert not found.decided and not found.trusted
-    assert np.isnan(found.errors["u"]) and found.error == np.inf
-    assert "Error unknown" in str(found) and "Estimated" not in str(found)
-    one = Verdict({"u": 1e-3}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",))
-    assert str(one).splitlines()[0] == "Undecided, and not to be trusted."
-    assert "'e'" in str(one) and "80 %" in str(one) and "larger one" in str(one)
+    result = verdict(model, **FEW)
+    assert not result.decided and not result.trusted
+    assert np.isnan(result.errors["u"]) and result.error == np.inf
+    assert "Error unknown" in str(result) and "Estimated" not in str(result)
+    undecided = Verdict({"u": 1e-3}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",))
+    assert str(undecided).splitlines()[0] == "Undecided, and not to be trusted."
+    assert (
+        "'e'" in str(undecided)
+        and "80 %" in str(undecided)
+        and "larger one" in str(undecided)
+    )
 
 
 def test_second_stage_is_not_advised_twice():
     model = line(2.0, 0.5).astype("float64")
     model.compile(kp.optimizers.SSBroyden())
-    found = verdict(model, **FEW)
-    assert found.second_order and not found.trusted
-    assert "SSBroyden" not in str(found) and "wrong sign" in str(found)
-    assert "larger one" not in str(found)
-    one = Verdict({"u": 0.5}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",), True)
-    assert "Use a larger one, unless the solution has a singularity" in str(one)
+    result = verdict(model, **FEW)
+    assert result.second_order and not result.trusted
+    assert "SSBroyden" not in str(result) and "wrong sign" in str(result)
+    assert "larger one" not in str(result)
+    wrong = Verdict({"u": 0.5}, {"e": 0.9}, {"e": 0.8}, 0.05, ("e",), True)
+    assert "Use a larger one, unless the solution has a singularity" in str(wrong)
 
 
 def test_an_error_near_the_tolerance_is_advised_to_train_on():
@@ -344,8 +357,8 @@ def test_names_of_data_are_measured():
     noisy = {"sensors": kp.Data(x[:, None], {U: x + 0.3 * (-1) ** np.arange(12)})}
     rate = kp.Parameter("k", initial=1.0)
     problem = kp.Problem(kp.geometry.Box({X: (0, 1)}), {"e": U.diff(X) - rate}, noisy)
-    found = verdict(kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0), **FEW)
-    assert found.measured == ("sensors",)
+    result = verdict(kp.PINNModel(problem, kp.networks.MLP(4, 1), seed=0), **FEW)
+    assert result.measured == ("sensors",)
 
 
 def measured(gain=1.0, noise=0.0, flux=None):
@@ -366,22 +379,24 @@ def measured(gain=1.0, noise=0.0, flux=None):
 
 @pytest.mark.slow
 def test_data_that_contradict_the_equations_are_named_and_not_trusted():
-    found = measured(gain=1.2)
-    assert not found.trusted and not found.decided and "sensors" in found.contradictions
-    assert "'sensors' by" in str(found) and "wrong unit" in str(found)
-    assert "Error unknown" in str(found)
+    result = measured(gain=1.2)
+    assert (
+        not result.trusted and not result.decided and "sensors" in result.contradictions
+    )
+    assert "'sensors' by" in str(result) and "wrong unit" in str(result)
+    assert "Error unknown" in str(result)
 
 
 @pytest.mark.slow
 def test_conditions_that_contradict_each_other_are_not_trusted():
-    found = measured(flux=2)
-    assert not found.trusted and "Error unknown" in str(found)
+    result = measured(flux=2)
+    assert not result.trusted and "Error unknown" in str(result)
 
 
 @pytest.mark.slow
 def test_noise_is_no_contradiction():
-    found = measured(noise=0.04)  # a sixth of the largest excess
-    assert not found.contradictions and found.decided
+    result = measured(noise=0.04)  # a sixth of the largest excess
+    assert not result.contradictions and result.decided
 
 
 def test_repr_is_the_text():
@@ -411,10 +426,10 @@ def test_underdetermined_problem_is_not_trusted(hole, trusted):
     model = kp.PINNModel(problem, kp.networks.MLP(10, 1), seed=0)
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=15, verbose=0)
-    found = verdict(model, tolerance=0.2, **FEW)
-    assert found.decided and found.trusted is trusted
-    assert (found.error < 0.2) is trusted  # unknown beside a missing condition
-    assert ("condition is missing" in str(found)) is not trusted
+    result = verdict(model, tolerance=0.2, **FEW)
+    assert result.decided and result.trusted is trusted
+    assert (result.error < 0.2) is trusted  # unknown beside a missing condition
+    assert ("condition is missing" in str(result)) is not trusted
 
 
 @pytest.mark.slow
@@ -444,9 +459,9 @@ def test_takes_normals_data_and_hard_conditions():
         {W: X},
     )
     model = kp.PINNModel(problem, kp.networks.MLP(10, 1), seed=0)
-    found = verdict(model, **FEW)
-    assert found.errors["u"] == pytest.approx(error_of(model), rel=0.2)
-    assert set(found.misfits) == {"laplace", "flux", "data"}
+    result = verdict(model, **FEW)
+    assert result.errors["u"] == pytest.approx(error_of(model), rel=0.2)
+    assert set(result.misfits) == {"laplace", "flux", "data"}
     hard = kp.Condition(sp.Eq(U, 0), on="boundary", hard=True)
     problem = kp.Problem(
         kp.geometry.Box({X: (0, 1)}), {"bent": U.diff(X, 2) + 2}, {"ends": hard}
@@ -462,11 +477,11 @@ def test_takes_integrals():
     network = keras.Sequential([keras.layers.Dense(1)])
     model = kp.PINNModel(problem, network, seed=0)
     network.layers[0].set_weights([np.array([[2.0]]), np.array([0.5])])
-    found = verdict(model)  # of u = x, which 2 x + 0.5 is not
+    result = verdict(model)  # of u = x, which 2 x + 0.5 is not
     x = np.linspace(0, 1, 10_001)
     error = np.linalg.norm(x + 0.5) / np.linalg.norm(x)
-    assert found.errors["u"] == pytest.approx(error, rel=0.1)
-    assert found.misfits["mean"] == pytest.approx(1 / np.sqrt(7 / 3 + 1 / 4), rel=0.1)
+    assert result.errors["u"] == pytest.approx(error, rel=0.1)
+    assert result.misfits["mean"] == pytest.approx(1 / np.sqrt(7 / 3 + 1 / 4), rel=0.1)
 
 
 def test_refuses():
@@ -481,11 +496,11 @@ def test_errors_of_derived_quantities():
     """Model 2 x + 0.5 of u' = 1 from 0, whose correction is exact."""
     model = line(2.0, 0.5)
     mean, rise = kp.integral(U), kp.integral(U.diff(X), over={X: 1})
-    found = verdict(model, quantities={"mean": mean, "slope": U.diff(X), "rise": rise})
-    assert found.quantities["mean"] == pytest.approx(1.5 / 0.5 - 1, rel=1e-3)
-    assert found.quantities["slope"] == pytest.approx(1.0, rel=1e-3)
-    assert found.quantities["rise"] == pytest.approx(1.0, rel=1e-3)
-    assert "Estimated error of mean: 200 %." in str(found)
+    result = verdict(model, quantities={"mean": mean, "slope": U.diff(X), "rise": rise})
+    assert result.quantities["mean"] == pytest.approx(1.5 / 0.5 - 1, rel=1e-3)
+    assert result.quantities["slope"] == pytest.approx(1.0, rel=1e-3)
+    assert result.quantities["rise"] == pytest.approx(1.0, rel=1e-3)
+    assert "Estimated error of mean: 200 %." in str(result)
     assert model.integrate(mean) == pytest.approx(1.5)  # and the model is as it was
 
 
@@ -493,8 +508,8 @@ def test_errors_of_derived_quantities():
 def test_source_between_the_points_is_not_trusted():
     narrow = 1e5 * sp.exp(-(((X - 0.3) / 1e-5) ** 2))
     source = line(1.0, 0.0, right=1 + narrow)
-    found = verdict(source, **FEW)
-    assert not found.trusted and source.problem.unreliable in str(found)
+    result = verdict(source, **FEW)
+    assert not result.trusted and source.problem.unreliable in str(result)
     wide = line(1.0, 0.0, right=1 + sp.exp(-(((X - 0.3) / 0.05) ** 2)))
     assert not verdict(wide, **FEW).unreliable
 
@@ -502,9 +517,9 @@ def test_source_between_the_points_is_not_trusted():
 def test_unreliable_problem_is_not_trusted():
     model = line(1.0, 0.0)
     object.__setattr__(model.problem, "unreliable", "A derivative drops a jump.")
-    found = verdict(model, **FEW)
-    assert not found.trusted and "drops a jump" in str(found)
-    assert np.isnan(found.errors["u"])
+    result = verdict(model, **FEW)
+    assert not result.trusted and "drops a jump" in str(result)
+    assert np.isnan(result.errors["u"])
 
 
 def test_unreliable_energy_is_not_trusted():
@@ -515,9 +530,9 @@ def test_unreliable_energy_is_not_trusted():
     )
     model = kp.PINNModel(problem, kp.networks.MLP(2, 1), seed=0)
     object.__setattr__(problem, "unreliable", "A derivative drops a jump.")
-    found = verdict(model, tolerance=1e9, points=20)
-    assert found.error < 1e9 and not found.trusted
-    assert "drops a jump" in str(found)
+    result = verdict(model, tolerance=1e9, points=20)
+    assert result.error < 1e9 and not result.trusted
+    assert "drops a jump" in str(result)
 
 
 @pytest.mark.parametrize("has_time", [False, True])
@@ -601,16 +616,16 @@ def test_errors_at_a_reentrant_corner_of_an_energy_are_not_trusted():
     model = kp.PINNModel(problem, kp.networks.MLP(12, 2), seed=0)
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=60, batch_size=2_000, verbose=0)
-    found = verdict(model, tolerance=0.02)
-    assert found.error < 0.05 and found.unseen == 0.03
-    near = dataclasses.replace(found, errors={"u": 1e-3}, left={"energy": 0.0})
+    result = verdict(model, tolerance=0.02)
+    assert result.error < 0.05 and result.unseen == 0.03
+    near = dataclasses.replace(result, errors={"u": 1e-3}, left={"energy": 0.0})
     assert not near.trusted and "re-entrant" in str(near)
-    assert "loss weights" not in str(found)
+    assert "loss weights" not in str(result)
     assert "least" not in str(near)  # which holds for the rest of the energy
     assert "least" in str(dataclasses.replace(near, left={"energy": 0.1}))
     assert dataclasses.replace(near, tolerance=0.05).trusted
-    assert found.is_unique and "other solutions" not in str(found)
-    assert "their energies" in str(dataclasses.replace(found, is_unique=False))
+    assert result.is_unique and "other solutions" not in str(result)
+    assert "their energies" in str(dataclasses.replace(result, is_unique=False))
 
 
 @pytest.mark.slow
@@ -624,10 +639,10 @@ def test_quantities_of_an_energy():
     model.compile(kp.optimizers.GaussNewton())
     model.fit(steps_per_epoch=3, batch_size=256, verbose=0)
     area = kp.integral(U) / 2
-    found = verdict(model, quantities={"area": area})
+    result = verdict(model, quantities={"area": area})
     error = abs(model.integrate(U) / (1 / 3) - 1)
-    assert found.quantities["area"] == pytest.approx(error, rel=0.3)
-    assert "Estimated error of area" in str(found)
+    assert result.quantities["area"] == pytest.approx(error, rel=0.3)
+    assert "Estimated error of area" in str(result)
 
 
 BOX = kp.geometry.Box({X: (0, 1)})
@@ -693,6 +708,6 @@ def test_residuals_that_the_correction_leaves_count_in_time_windows(monkeypatch)
     )
     usual = verdict(model, tolerance=1e3)
     monkeypatch.setattr(measure, "UNEXPLAINED", -1.0)
-    found = verdict(model, tolerance=1e3)
-    assert usual.errors["u"] < found.errors["u"] <= 10.01 * usual.errors["u"]
-    assert max(usual.windows) < max(found.windows)
+    result = verdict(model, tolerance=1e3)
+    assert usual.errors["u"] < result.errors["u"] <= 10.01 * usual.errors["u"]
+    assert max(usual.windows) < max(result.windows)

@@ -39,9 +39,9 @@ def test_a_wave(rate, is_followed):
         {"start": kp.Condition(U, on={X: 0})},
     )
     model = kp.PINNModel(problem, Wave(float(rate)), seed=0)
-    found = kp.diagnostics.verdict(model, points=50, points_on_face=1)
-    assert list(found.sums) == ["e"]
-    assert found.sums["e"] < 1e-5 if is_followed else found.sums["e"] > 0.05
+    verdict = kp.diagnostics.verdict(model, points=50, points_on_face=1)
+    assert list(verdict.sums) == ["e"]
+    assert verdict.sums["e"] < 1e-5 if is_followed else verdict.sums["e"] > 0.05
 
 
 def test_text_names_the_sums():

@@ -69,7 +69,7 @@ def test_second_stage_continues_the_first():
 def test_trials_of_an_ensemble_equal_those_trained_alone():
     first = Training("poisson-2", "M2", 4, 1, seed=3, steps=40, batch_size=8)
     pair = [first, dataclasses.replace(first, seed=4)]
-    alone, together = [train(own) for own in pair], train_together(pair)
+    alone, together = [train(training) for training in pair], train_together(pair)
     for one, record in zip(alone, together, strict=True):
         assert record.pop("members") == 2 and record.keys() == one.keys()
         assert record["seed"] == one["seed"]
@@ -90,7 +90,8 @@ def test_seeds_and_the_test_grid(monkeypatch):
     training = Training("poisson-2", "M1", 4, 1, seed=3, steps=2, batch_size=8)
     other = dataclasses.replace(training, seed=4)
     one, again, two = (
-        build(own)[0].network.get_weights()[0] for own in (training, training, other)
+        build(settings)[0].network.get_weights()[0]
+        for settings in (training, training, other)
     )
     assert (one == again).all() and (one != two).all()
     sizes, test_data = [], kp.Problem.test_data

@@ -97,12 +97,12 @@ def test_relobralo(rho):
 @pytest.mark.parametrize("loss_weighted", [False, True])
 def test_soft_adapt(normalized, loss_weighted):
     beta, expected = 0.3, []
-    kept = np.array([LOSSES[0], LOSSES[0], *LOSSES])  # the first, repeated
+    losses = np.array([LOSSES[0], LOSSES[0], *LOSSES])  # the first, repeated
     for step in range(2, 5):
-        slopes = kept[step] - kept[step - 1]
+        slopes = losses[step] - losses[step - 1]
         if normalized and step > 2:
             slopes = slopes / np.abs(slopes).sum()
-        means = kept[step - 1 : step + 1].mean(0)
+        means = losses[step - 1 : step + 1].mean(0)
         weights = softmax(beta * slopes, means if loss_weighted else 1.0)
         expected.append(relative(weights))
     rows = history(SoftAdapt(beta, normalized, loss_weighted, window=2))

@@ -32,8 +32,8 @@ def records(**errors):
 
 
 def test_errors_much_below_both_baselines_are_bold():
-    kept = records(fixed=1e-2, annealing=1e-3, ntk=4e-4, relobralo=6e-4)
-    rows = table.table(kept, 1).splitlines()
+    study = records(fixed=1e-2, annealing=1e-3, ntk=4e-4, relobralo=6e-4)
+    rows = table.table(study, 1).splitlines()
     assert rows[0] == "| Rule | Heat, weights 1e-4 |" and rows[1] == "|---|---|"
     assert rows[2:] == [
         "| Fixed weights | 1.0e-02 |",
@@ -41,7 +41,7 @@ def test_errors_much_below_both_baselines_are_bold():
         "| Tangent kernel | **4.0e-04** |",
         "| ReLoBRaLo | 6.0e-04 |",
     ]
-    assert "1.0e+00" in table.table(kept, 0)
+    assert "1.0e+00" in table.table(study, 0)
 
 
 def test_cells_are_medians_of_seeds():

@@ -102,10 +102,10 @@ def test_windows_sum_to_one(overlap):
     for stack in others:
         stack.assign(np.zeros(stack.shape))
     x = ops.cast(POINTS, "float64")
-    found = taylor_derivatives(made.scaled, x, [(0, 0), (1, 0), (0, 2)])
-    np.testing.assert_allclose(numbers(found[0, 0]), 1.0, rtol=1e-14)
-    np.testing.assert_allclose(numbers(found[1, 0]), 0.0, atol=1e-12)
-    np.testing.assert_allclose(numbers(found[0, 2]), 0.0, atol=1e-11)
+    derivatives = taylor_derivatives(made.scaled, x, [(0, 0), (1, 0), (0, 2)])
+    np.testing.assert_allclose(numbers(derivatives[0, 0]), 1.0, rtol=1e-14)
+    np.testing.assert_allclose(numbers(derivatives[1, 0]), 0.0, atol=1e-12)
+    np.testing.assert_allclose(numbers(derivatives[0, 2]), 0.0, atol=1e-11)
 
 
 def test_a_window_vanishes_outside_its_part():
